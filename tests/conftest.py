@@ -24,6 +24,7 @@ from trajanon.trajectories import Trajectories
 
 if TYPE_CHECKING:
     import folium
+    from object_store import ObjectStore
     from playwright.sync_api import Browser, ConsoleMessage, Route
 
 settings.register_profile(
@@ -76,6 +77,21 @@ def here(made: Path, run: Run, tmp_path: Path) -> Path:
     for path in made.iterdir():
         (tmp_path / path.name).write_bytes(path.read_bytes())
     return tmp_path
+
+
+@pytest.fixture(scope="session")
+def store() -> Iterator["ObjectStore"]:
+    """An S3 server on this computer."""
+    from object_store import serving
+
+    with serving() as store:
+        yield store
+
+
+@pytest.fixture
+def bucket(store: "ObjectStore") -> str:
+    """The URL of an empty bucket."""
+    return store.new_bucket()
 
 
 @pytest.fixture(scope="module")

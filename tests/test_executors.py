@@ -3,15 +3,17 @@
 import logging
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
@@ -94,30 +96,6 @@ def test_workers_may_stand_elsewhere(
     assert len(released(Path("out"))) == 60
 
 
-def test_a_worker_that_is_killed_costs_no_data(tmp_path: Path, client: Client) -> None:
-    source = write_folder(tmp_path / "trips", walks(400), rows=40)
-    killed: list[int] = []
-
-    def kill(task: str, done: float, total: float | None, note: str = "") -> None:
-        if task == "Grouping shards" and done == 1 and not killed:
-            workers = client.run(os.getpid)
-            killed.append(next(iter(workers.values())))
-            os.kill(killed[0], signal.SIGKILL)
-
-    with shards_of(40):
-        alone = anonymize_parts(str(source), str(tmp_path / "alone"), 3, effort="fast")
-        together = anonymize_parts(
-            str(source), str(tmp_path / "together"), 3, client=client, effort="fast", progress=kill
-        )
-    assert killed
-    assert alone["information_loss"] == together["information_loss"]
-    assert released(tmp_path / "alone") == released(tmp_path / "together")
-
-
-def die(_: int) -> None:
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def lack(_: int) -> None:
     msg = "No module named 'trajanon'"
     raise ModuleNotFoundError(msg, name="trajanon")
@@ -136,26 +114,30 @@ def test_what_a_task_refuses_is_refused(client: Client) -> None:
         Executor(client).each("Trying", lack, [1])
 
 
-def doze(_: int) -> None:
-    time.sleep(0.5)
+def test_a_scheduler_that_goes_away_is_one_sentence(tmp_path: Path) -> None:
+    file = str(tmp_path / "scheduler.json")
+    both = ["--scheduler-file", file, "--no-dashboard", "--host", "127.0.0.1"]
+    ways = {"scheduler": ["--port", "0"], "worker": ["--no-nanny"]}
+    with ExitStack() as ending:
+        scheduler, worker = (
+            subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.dask_{one}", *both, *ways[one]],
+                stderr=subprocess.DEVNULL,
+            )
+            for one in ways
+        )
+        for process in (scheduler, worker):
+            ending.enter_context(process)
+            ending.callback(process.kill)
+        client = ending.enter_context(Client(scheduler_file=file))
+        client.wait_for_workers(1)
 
+        def kill(task: str, done: float, total: float | None, note: str = "") -> None:
+            if done:
+                scheduler.kill()
 
-def test_a_cluster_that_is_lost_is_one_sentence(client: Client) -> None:
-    sent: list[Any] = []
-    send = client.map
-
-    def spied(*given: Any, **how: Any) -> list[Any]:
-        sent.extend(send(*given, **how))
-        return sent
-
-    def lose(task: str, done: float, total: float | None, note: str = "") -> None:
-        client.cancel(sent)  # as it does by itself when the scheduler is gone
-
-    with (
-        patch.object(client, "map", spied),
-        pytest.raises(ServerProblem, match=r"the cluster was lost: .*cancelled"),
-    ):
-        Executor(client, lose).each("Waiting", doze, [1, 2, 3])
+        with pytest.raises(ServerProblem, match=r"^the scheduler was lost"):
+            Executor(client, kill).each("Waiting", time.sleep, [0.1, 60])
 
 
 @pytest.fixture
@@ -249,11 +231,6 @@ def test_extract_takes_a_cluster(run: Run, traces: Path, client: Client) -> None
     assert run(*given, "--json").code == 0
     refused = run(*given, "--jobs", "2").sentence
     assert refused == "trajanon: --jobs 2 and a cluster both read files: give one of them\n"
-
-
-def test_a_task_that_kills_every_worker_is_given_up(client: Client) -> None:
-    with pytest.raises(ServerProblem, match="several workers were lost during one task"):
-        Executor(client).each("Dying", die, [1])
 
 
 def test_tasks_are_begun_a_few_ahead_and_end_in_order() -> None:

@@ -5,19 +5,17 @@ from pathlib import Path
 from threading import Event, Thread
 
 import pytest
+from s3fs import S3FileSystem
 
-from trajanon.errors import FileProblem
+from trajanon.errors import BadInput, FileProblem
 from trajanon.folder import Folder
 
 
-@pytest.fixture(params=["file", "memory"])
+@pytest.fixture(params=["file", "s3"])
 def folder(request: pytest.FixtureRequest, tmp_path: Path) -> Folder:
-    """On disk, and on a file system that only fsspec knows."""
-    if request.param == "file":
-        return Folder(str(tmp_path / "here"))
-    folder = Folder("memory://somewhere/here")
-    folder.remove()
-    return folder
+    """On disk, and on an object store, where there are no folders."""
+    where = tmp_path if request.param == "file" else request.getfixturevalue("bucket")
+    return Folder(f"{where}/here")
 
 
 def stop_half_way(folder: Folder) -> None:
@@ -30,11 +28,10 @@ def test_a_file_has_its_name_once_it_is_whole(folder: Folder) -> None:
     folder.make()
     with pytest.raises(KeyboardInterrupt):
         stop_half_way(folder)
-    assert "file" not in folder.names()
-    with folder.writing("file") as file:
+    with folder.writing("other") as file:
         file.write(b"whole")
-    assert "file" in folder.names()
-    with folder.open("file") as file:
+    assert folder.names() == ["other"]
+    with folder.open("other") as file:
         assert file.read() == b"whole"
 
 
@@ -52,6 +49,15 @@ def test_folders_move_and_go(folder: Folder) -> None:
     folder.remove()  # nothing to do
 
 
+def test_of_two_that_claim_a_file_one_is_refused(folder: Folder) -> None:
+    folder.make()
+    folder.claim("marker", b"mine")
+    with pytest.raises(FileProblem, match=r"cannot use .*here/marker"):
+        folder.claim("marker", b"yours")
+    with folder.open("marker") as file:
+        assert file.read() == b"mine"
+
+
 def test_what_is_not_there_is_named(folder: Folder) -> None:
     with pytest.raises(FileProblem, match=r"cannot use .*here: there is no such"):
         folder.names()
@@ -59,10 +65,38 @@ def test_what_is_not_there_is_named(folder: Folder) -> None:
         folder.open("part")
 
 
-@pytest.mark.parametrize("url", ["nowhere://trips", "s3://trips"])
+@pytest.mark.parametrize("url", ["nowhere://trips", "gs://trips"])
 def test_a_file_system_that_is_not_known_or_installed_is_named(url: str) -> None:
     with pytest.raises(FileProblem, match=f"cannot use {url}: "):
         Folder(url)
+
+
+def test_names_that_match_others_are_refused() -> None:
+    with pytest.raises(BadInput, match=r"memory://trips\[1\] has \*, \? or \["):
+        Folder("memory://trips[1]")
+
+
+def test_a_store_that_asks_for_credentials_is_named(
+    bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    folder = Folder(bucket)
+    monkeypatch.setattr(folder, "system", S3FileSystem(skip_instance_cache=True))
+    with pytest.raises(FileProblem, match=f"cannot use {bucket}: Unable to locate credentials"):
+        folder.names()
+
+
+def test_what_is_not_removed_although_nothing_says_so_is_named(
+    bucket: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = Folder(f"{bucket}/here")
+    with folder.writing("file") as file:
+        file.write(b"coordinates")
+    # As S3 does where one may write, but not remove.
+    monkeypatch.setattr(folder.system, "rm", lambda *_, **__: None)
+    with pytest.raises(FileProblem, match=f"cannot use {bucket}/here: it is still there"):
+        folder.remove()
 
 
 def test_an_error_says_why(tmp_path: Path) -> None:

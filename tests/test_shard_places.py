@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
+from object_store import contents, upload
 from shards import released, shards_of, walks, write_folder
 
 from trajanon.errors import FileProblem
@@ -50,10 +51,9 @@ def test_what_is_put_into_the_output_during_a_run_stays(
     assert names(tmp_path) == ["anonymized", "anonymized.parts.report.json", "trips"]
 
 
-def test_on_an_object_store_it_stays_too(tmp_path: Path) -> None:
+def test_on_an_object_store_it_stays_too(tmp_path: Path, bucket: str) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
-    place = Folder("memory://strangers")
-    place.remove()
+    place = Folder(bucket)
     out = place / "out"
     anonymize_parts(str(source), out.url, 3, effort="fast")
 
@@ -122,6 +122,15 @@ def test_a_part_that_changes_while_it_is_read_is_named(
         anonymize_parts(str(source), str(out), 3, effort="fast", progress=progress)
     assert not out.exists()
     assert not (tmp_path / "anonymized.unfinished").exists()
+
+
+def test_a_part_that_changes_on_an_object_store_is_named(tmp_path: Path, bucket: str) -> None:
+    source = upload(write_folder(tmp_path / "trips", walks(60)), f"{bucket}/trips")
+    other = write_folder(tmp_path / "others", walks(60, 5))
+    progress = meanwhile("Splitting into shards", lambda: upload(other, source))
+    with pytest.raises(FileProblem, match=r"trips/part-00000\.parquet was written or removed"):
+        anonymize_parts(source, f"{bucket}/out", 3, effort="fast", progress=progress)
+    assert contents(bucket) == ["trips/part-00000.parquet"]
 
 
 def test_what_changes_once_it_was_read_does_not_matter(tmp_path: Path) -> None:

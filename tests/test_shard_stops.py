@@ -23,30 +23,44 @@ from trajanon.parts import plan, release, workflow
 from trajanon.parts.scratch import Arrays, Scratch
 
 
-@pytest.fixture(params=["file", "memory"])
+@pytest.fixture(params=["file", "s3"])
 def scratch(request: pytest.FixtureRequest, tmp_path: Path) -> Scratch:
-    """On disk, and where there are no folders, as on an object store."""
-    if request.param == "file":
-        return Scratch(str(tmp_path / "here"))
-    scratch = Scratch("memory://unfinished/here")
-    scratch.remove()
-    return scratch
+    """On disk, and on an object store, where there are no folders."""
+    where = tmp_path if request.param == "file" else request.getfixturevalue("bucket")
+    return Scratch(f"{where}/here")
+
+
+def write(scratch: Scratch, name: str, rows: bytes = b"rows") -> None:
+    with scratch.writing(name) as file:
+        file.write(rows)
 
 
 def test_what_comes_after_the_end_is_taken_back(scratch: Scratch) -> None:
     def write_late() -> None:
-        with scratch.writing("late.npy") as file:
+        with scratch.writing("late") as file:
             file.write(b"coordinates")
             scratch.remove()
 
     with scratch.at_work():
-        scratch.write_pieces("early.npy", [(0, [np.arange(3)])])
+        write(scratch, "early")
         with pytest.raises(FileProblem, match="here"):
             write_late()
     assert not scratch.exists
     with pytest.raises(FileProblem):
-        scratch.write_pieces("later.npy", [(0, [np.arange(3)])])
+        write(scratch, "later")
     assert not scratch.exists
+
+
+def test_what_comes_late_does_not_replace_what_the_next_run_wrote(scratch: Scratch) -> None:
+    following = Scratch(scratch.url)
+    with scratch.at_work():
+        scratch.remove()
+    with following.at_work():
+        write(following, "some")
+        with pytest.raises(FileProblem, match="here is of a run that has ended"):
+            write(scratch, "some", b"old")
+        with following.open("some") as file:
+            assert file.read() == b"rows"
 
 
 def test_rows_come_back(scratch: Scratch) -> None:
@@ -66,20 +80,20 @@ def test_rows_come_back(scratch: Scratch) -> None:
             scratch.read_piece(short)
 
 
-def test_a_second_run_is_refused(tmp_path: Path) -> None:
-    scratch = Scratch(str(tmp_path / "here"))
-    with (
-        scratch.at_work(),
-        pytest.raises(FileProblem, match=r"cannot use .*here"),
-        scratch.at_work(),
-    ):
-        pytest.fail("two at work")
+def test_a_second_run_is_refused(scratch: Scratch) -> None:
+    with scratch.at_work():
+        with (
+            pytest.raises(FileProblem, match="here belongs to a run that is still at work"),
+            Scratch(scratch.url).at_work(),
+        ):
+            pytest.fail("two at work")
+        write(scratch, "some")
 
 
 def test_a_run_that_cannot_begin_leaves_nothing(scratch: Scratch) -> None:
     full = FileProblem("No space left on device")
     with (
-        patch.object(Folder, "writing", side_effect=full),
+        patch.object(Folder, "claim", side_effect=full),
         pytest.raises(FileProblem, match="No space left"),
         scratch.at_work(),
     ):
@@ -87,20 +101,6 @@ def test_a_run_that_cannot_begin_leaves_nothing(scratch: Scratch) -> None:
     assert not scratch.exists
     with scratch.at_work():
         assert scratch.exists
-
-
-def test_a_file_that_is_not_done_leaves_no_draft(scratch: Scratch) -> None:
-    folder = Folder(scratch.url)
-    folder.make()
-
-    def stop_half_way() -> None:
-        with folder.writing("file") as file:
-            file.write(b"half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        stop_half_way()
-    assert folder.names() == []
 
 
 @contextmanager

@@ -70,14 +70,13 @@ def test_what_ends_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
         ]
 
 
-@pytest.mark.parametrize("there", ["file", "memory"])
+@pytest.mark.parametrize("there", ["tmp_path", "bucket"])
 @pytest.mark.parametrize("fails", ["before", "out", "report.json"])
 def test_a_release_that_is_there_stays_if_the_move_fails(
-    tmp_path: Path, there: str, fails: str
+    tmp_path: Path, request: pytest.FixtureRequest, there: str, fails: str
 ) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
-    place = Folder("memory://kept" if there == "memory" else str(tmp_path / "kept"))
-    place.remove()
+    place = Folder(f"{request.getfixturevalue(there)}/kept")
     out = place / "out"
     anonymize_parts(str(source), out.url, 3, effort="fast")
     with out.open("part-00000.parquet") as file:

@@ -151,7 +151,10 @@ def _said() -> Iterator[None]:
     except ImportError as error:
         msg = f"a package is missing on the workers: {error}; install trajanon there, too"
         raise ServerProblem(msg) from error
-    except (CancelledError, OSError, TimeoutError) as error:
+    except CancelledError as error:
+        msg = "the scheduler was lost during the run: start it and its workers, then begin again"
+        raise ServerProblem(msg) from error
+    except (OSError, TimeoutError) as error:
         msg = f"the cluster was lost: {_words(error)}"
         raise ServerProblem(msg) from error
 

@@ -6,10 +6,10 @@ import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from posixpath import basename, split
+from posixpath import basename
 from typing import IO
 
-from trajanon.errors import FileProblem, TrajanonError
+from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.inputs import regular
 
 _LOG = logging.getLogger(__name__)
@@ -36,6 +36,9 @@ class Folder:
                 self.system, self.path = url_to_fs(place)
         here = isinstance(self.system, LocalFileSystem)
         self.local = Path(self.path) if here else None  # absolute
+        if not here and set("*?[") & set(self.path):
+            msg = f"{self} has *, ? or [ in its name, which match other names: use another name"
+            raise BadInput(msg)
 
     def __truediv__(self, name: str) -> "Folder":
         return Folder(f"{self}/{name}" if self.local is None else self.local / name)
@@ -50,7 +53,11 @@ class Folder:
             yield
         except TrajanonError:
             raise
-        except (OSError, ValueError, EOFError, ImportError) as error:
+        except Exception as error:
+            # Clients of object stores have errors of their own, such as for missing credentials.
+            ours = type(error).__module__ == "builtins"
+            if ours and not isinstance(error, (OSError, ValueError, EOFError, ImportError)):
+                raise
             reason = getattr(error, "strerror", None) or str(error) or repr(error)
             where = f"{self}/{name}" if name else self
             msg = f"cannot use {where}: {' '.join(reason.split())[:200]}"
@@ -95,7 +102,9 @@ class Folder:
             if self.local is not None:
                 return {path.name: _local_state(path) for path in self.local.iterdir()}
             listed = self.system.ls(self.path, detail=True)
-            return {basename(one["name"].rstrip("/")): repr(sorted(one.items())) for one in listed}
+            states = {one["name"].rstrip("/"): repr(sorted(one.items())) for one in listed}
+            states.pop(self.path, "")  # the empty object by which some tools mark a folder
+            return {basename(name): state for name, state in states.items()}
 
     def names(self) -> list[str]:
         """Names of the files and folders in it, sorted."""
@@ -113,18 +122,23 @@ class Folder:
     def writing(self, name: str) -> Iterator[IO[bytes]]:
         """Write a file; it has its name once the block has ended well."""
         with self.named(name):
-            within, last = split(f"{self.path}/{name}")
-            # A worker that was believed lost may write the same file at the same time.
-            draft = f"{within}/.{last}.{secrets.token_hex(4)}.draft"
+            # A worker that was believed lost may write the same file at the same time. The draft of
+            # one that was killed stays: not in a folder within, which may be moved as it is.
+            draft = f"{self.path}/.{basename(name)}.{secrets.token_hex(4)}.draft"
             try:
                 with self.system.open(draft, "wb") as file:
                     yield file
-                self.system.mv(draft, f"{self.path}/{name}")
+                self._rename(draft, f"{self.path}/{name}")
             except BaseException:
                 # An object store keeps what was written when it was closed.
-                with suppress(OSError):
+                with suppress(Exception):
                     self.system.rm_file(draft)
                 raise
+
+    def claim(self, name: str, word: bytes) -> None:
+        """Write a word to a file that must not exist yet: where two try, one is refused."""
+        with self.named(name):
+            self.system.pipe_file(f"{self.path}/{name}", word, mode="create")
 
     def move(self, other: "Folder") -> None:
         """Give it, or the file of this name, another name, which must be free.
@@ -135,7 +149,22 @@ class Folder:
             if self.local is not None and other.local is not None:
                 self.local.replace(other.local)
             else:
-                self.system.mv(self.path, other.path, recursive=True)
+                self.system.invalidate_cache()
+                self._rename(self.path, other.path, folder=True)
+
+    def _rename(self, old: str, new: str, *, folder: bool = False) -> None:
+        """Rename a file or folder; an object store copies and removes file after file."""
+        from fsspec import AbstractFileSystem
+
+        if type(self.system).mv is not AbstractFileSystem.mv:
+            self.system.mv(old, new)
+            return
+        # `mv` fails with folders on S3, and would remove what came after it began to copy.
+        found = self.system.find(old) if folder else [old]
+        files = [file for file in found if not file.endswith("/")]  # see `states`
+        self.system.copy(files, [new + file.removeprefix(old) for file in files])
+        for file in files:
+            self.system.rm_file(file)
 
     def remove_file(self, name: str) -> None:
         """Remove a file in it, if there is one."""
@@ -145,18 +174,31 @@ class Folder:
     def remove(self) -> None:
         """Remove it with all its content, if it exists."""
         with self.named():
+            self._abort_uploads()
             for _ in range(_TRIES):
                 # A worker may write a file meanwhile, but only until the folder is gone.
                 with suppress(OSError):
-                    if self.system.exists(self.path):
-                        self.system.rm(self.path, recursive=True)
-                    return
+                    if not self.exists:  # S3 does not say that it did not remove a file
+                        return
+                    self.system.rm(self.path, recursive=True)
             left = self
             if self.local is not None:
                 # Somebody writes faster than it is emptied, but does not find it by another name.
                 left = Folder(self.local.with_name(f".{self.local.name}.{secrets.token_hex(4)}"))
                 self.move(left)
             left.system.rm(left.path, recursive=True)
+            if left.exists:
+                raise PermissionError(0, "it is still there after it was removed")
+
+    def _abort_uploads(self) -> None:
+        """Remove what lost workers have sent of large files: S3 keeps it, and lists it nowhere."""
+        if not hasattr(self.system, "abort_mpu"):
+            return
+        bucket, _, path = self.path.partition("/")
+        with suppress(OSError):  # not every store knows of it, or lets everybody do it
+            begun = self.system.call_s3("list_multipart_uploads", Bucket=bucket, Prefix=f"{path}/")
+            for upload in begun.get("Uploads", ()):
+                self.system.abort_mpu(bucket, upload["Key"], upload["UploadId"])
 
 
 def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:
@@ -197,11 +239,11 @@ def exchanged(
     meanwhile stays; if it is ours by its name, nothing is replaced. What stood there is then in
     ``before``, for the caller to remove.
     """
-    now = out.states() if out.exists else None
+    now = out.states() if out.exists else {}
     foreign: list[str] = []
     placed = False
     try:
-        if now is not None:
+        if now:
             _refuse_foreign(out, [name for name in now if now[name] != there.get(name)], ours)
             out.move(before)
             foreign = [name for name in before.names() if name not in there or not ours(name)]
@@ -212,8 +254,8 @@ def exchanged(
     except BaseException:
         # What is no disk moves file by file: some may be moved, or all still be in their place.
         stepwise = out.local is None
-        moved = before.exists and (not out.exists or set(before.names()) >= set(now or ()))
-        if placed or (stepwise and (moved or now is None)):
+        moved = before.exists and (not out.exists or set(before.names()) >= set(now))
+        if placed or (stepwise and (moved or not now)):
             out.remove()
         if moved or (before.exists and not stepwise):
             before.move(out)

@@ -1,11 +1,13 @@
 """The scratch folder of a run: rows between two tasks, and the release until it is whole."""
 
 import logging
+import secrets
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from io import SEEK_END, BytesIO
 from itertools import groupby
+from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -44,34 +46,61 @@ class Stored(NamedTuple):
 class Scratch(Folder):
     """Where a run keeps rows between two tasks.
 
-    A worker may still be busy when a run is stopped. What it writes then does not stay.
+    A worker may still be busy when a run is stopped. What it writes then does not stay, even if the
+    next run is already at work here.
     """
+
+    def __init__(self, place: str | Path) -> None:
+        super().__init__(place)
+        self._run = secrets.token_bytes(8)
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
         """Make and lock it, readable by its owner only; refuse one that exists."""
-        self.make(new=True)
+        with self._refusing_second():
+            self.make(new=True)
         with ExitStack() as held:
             try:
                 if self.local is not None:
                     self.local.chmod(0o700)
                     held.enter_context(hold(self.local, new=True))
-                with Folder.writing(self, _AT_WORK):
-                    pass
+                with self._refusing_second():
+                    self.claim(_AT_WORK, self._run)
             except BaseException:  # such as a full disk; the next run would be refused
-                Folder.remove(self)
+                if self.local is not None:  # else it may be of another run, and is not made
+                    Folder.remove(self)
                 raise
             yield
+
+    @contextmanager
+    def _refusing_second(self) -> Iterator[None]:
+        try:
+            yield
+        except FileProblem as error:
+            if isinstance(error.__cause__, FileExistsError):
+                raise FileProblem(_taken(self)) from error
+            raise
 
     @contextmanager
     def writing(self, name: str) -> Iterator[IO[bytes]]:
         """Write a file as `Folder.writing` does."""
         with Folder.writing(self, name) as file:
             yield file
-        if not (self / _AT_WORK).exists:
+            self._refuse_late()  # another run may have a file of this name
+        try:
+            self._refuse_late()
+        except FileProblem:
             self.remove_file(name)
-            msg = f"{self} is of a run that has ended"
-            raise FileProblem(msg)
+            raise
+
+    def _refuse_late(self) -> None:
+        """Refuse to go on once the run has ended."""
+        with self.named(), suppress(FileNotFoundError):
+            path = f"{self.path}/{_AT_WORK}"
+            if self.system.cat_file(path, start=0, end=len(self._run)) == self._run:
+                return
+        msg = f"{self} is of a run that has ended"
+        raise FileProblem(msg)
 
     def write_pieces(
         self, name: str, pieces: Iterable[tuple[int, Arrays]]
@@ -90,7 +119,7 @@ class Scratch(Folder):
         """Read the arrays of a piece, and nothing else of its file."""
         with self.named(place.name):
             path = f"{self.path}/{place.name}"
-            file = BytesIO(self.system.cat_file(path, place.begin, place.end))
+            file = BytesIO(self.system.cat_file(path, start=place.begin, end=place.end))
             end, arrays = file.seek(0, SEEK_END), []
             file.seek(0)
             while file.tell() < end:
@@ -181,15 +210,18 @@ def refuse_places(source: Folder, out: Folder) -> None:
     left = Folder(out.url + UNFINISHED)
     here, place = left.local, out.local
     if left.exists and (here is None or place is None or remove_abandoned(here, place)):
-        msg = (
-            f"{left} belongs to a run that is still at work, or was killed: wait for it, or "
-            "remove the folder"
-        )
-        raise FileProblem(msg)
+        raise FileProblem(_taken(left))
     for name in out.names() if out.exists else ():
         if not is_part(name):
             msg = f"{out} holds {name}, which is no part of a release: write to another folder"
             raise FileProblem(msg)
+
+
+def _taken(folder: Folder) -> str:
+    return (
+        f"{folder} belongs to a run that is still at work, or was killed: wait for it, or remove "
+        "the folder"
+    )
 
 
 def refuse_inputs(out: Folder, inputs: Iterable[Folder]) -> None:
