@@ -21,7 +21,6 @@ from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.sample import CostOfAll, Sampled
 from trajanon.hashing import hashed
 from trajanon.partition import dense
-from trajanon.parts.release import Histogram, joined_histograms
 from trajanon.privacy.chains import subjects_left
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.in_parts import LARGEST, InParts, Sample
@@ -30,6 +29,7 @@ from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 from trajanon.utility.displacements import metres_of_degrees
 from trajanon.utility.grid import cells, divergence, flows, in_common
+from trajanon.utility.histograms import Histogram, joined_histograms
 from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL
 
 AREAS = 10

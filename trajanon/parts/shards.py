@@ -16,11 +16,12 @@ from trajanon.loss import group_means, sse
 from trajanon.microaggregation import find_groups
 from trajanon.partition import check_enough, dense, measured
 from trajanon.parts.plan import Plan, joined_shards
-from trajanon.parts.release import Batch, Histogram, Tally, finish
+from trajanon.parts.release import Batch, Tally, finish
 from trajanon.parts.scratch import Arrays, Stored, Task, parted, write_by_target
 from trajanon.problem import whole_problem
 from trajanon.settings import EFFORTS
 from trajanon.utility import moved_to
+from trajanon.utility.histograms import Histogram
 
 _STATE = np.dtype([("row", "i8"), ("group", "i8"), ("shard", "i4"), ("moved", "i4")])
 """What is known of a row after a round: its group, the shard of this in the next one, and how far

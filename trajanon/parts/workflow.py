@@ -30,13 +30,7 @@ from trajanon.parts.plan import (
     with_subjects,
 )
 from trajanon.parts.reader import Parts, survey_parts, unchanged
-from trajanon.parts.release import (
-    joined_histograms,
-    joined_tallies,
-    write_groups,
-    write_release_parts,
-    write_whole,
-)
+from trajanon.parts.release import joined_tallies, write_groups, write_release_parts, write_whole
 from trajanon.parts.scratch import (
     GROUPS,
     REPORT,
@@ -54,6 +48,7 @@ from trajanon.releases import Counted, versions
 from trajanon.rows import way_of
 from trajanon.settings import ReleaseSettings, Settings, takes_settings
 from trajanon.subjects import count_of, nameless
+from trajanon.utility.histograms import joined_histograms
 
 if TYPE_CHECKING:
     from distributed import Client
