@@ -76,7 +76,7 @@ def searched(
         budget=Effort(moves_per_record=moves),
         log=log,
     )
-    search_windows(problem, windows, log, regroup=regroup)
+    search_windows(problem, log, regroup=regroup)
     return log
 
 

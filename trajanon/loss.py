@@ -33,13 +33,27 @@ def standardise(X: ArrayLike, weights: Floats | None = None) -> Floats:
     centred -= centred.mean(axis=0)
     constant = (records == records[:1]).all(axis=0)
     centred[:, constant] = 0.0
-    unit = np.abs(centred).max(axis=0, initial=0.0)
+    unit = np.maximum(centred.max(axis=0, initial=0.0), -centred.min(axis=0, initial=0.0))
     centred /= np.where(unit > 0.0, unit, 1.0)
-    spread = np.sqrt((centred**2).sum(axis=0) / max(len(records) - 1, 1))
-    standardised = np.ascontiguousarray(centred / np.where(spread > 0.0, spread, 1.0))
+    spread = np.sqrt(sums_of_squares(centred) / max(len(records) - 1, 1))
+    centred /= np.where(spread > 0.0, spread, 1.0)
     if weights is not None:
-        standardised *= np.sqrt(weights)
-    return standardised
+        centred *= np.sqrt(weights)
+    return centred
+
+
+def sums_of_squares(records: Floats) -> Floats:
+    """Sum the squares of each column, (p,), some records after others, for memory."""
+
+    def squares(some: Floats, stop: Event) -> Floats:
+        return np.asarray((some**2).sum(axis=0))
+
+    return np.asarray(np.sum(in_parts(squares, records, _AT_ONCE), axis=0))
+
+
+def sum_of_squares(records: Floats) -> float:
+    """Sum the squares of all numbers of standardised records: the SST."""
+    return sum(in_parts(lambda some, _: float((some**2).sum()), records, _AT_ONCE))
 
 
 def as_records(X: ArrayLike) -> Floats:

@@ -149,7 +149,7 @@ def regrouped(
         labels=labels,
         centroids=loss.group_means(X, labels),
         sse=loss.sse(records, labels),
-        sst=float((records**2).sum()),
+        sst=loss.sum_of_squares(records),
     )
 
 
@@ -158,6 +158,6 @@ def measured(
 ) -> Partition:
     """Measure groups that no search gave; ``since`` is when the step to them began."""
     records = loss.standardise(X, weights)
-    lost, total = loss.sse(records, labels), float((records**2).sum())
+    lost, total = loss.sse(records, labels), loss.sum_of_squares(records)
     stage = Stage(step, loss.information_loss(lost, total), perf_counter() - since)
     return Partition(labels, loss.group_means(X, labels), lost, total, None, (stage,))

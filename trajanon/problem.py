@@ -7,7 +7,7 @@ from time import perf_counter
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.loss import information_loss, sse
+from trajanon.loss import information_loss, sse, sum_of_squares
 from trajanon.neighbours import Neighbours, neighbour_count
 from trajanon.partition import Stage
 from trajanon.progress import Progress, silent
@@ -25,7 +25,7 @@ class SearchLog:
         self.stages: list[Stage] = []
         self.best: Ints | None = None
         self.path_length: float | None = None  # of the path that the groups were cut from
-        self.sst = 0.0 if records is None else float((records**2).sum())
+        self.sst = 0.0 if records is None else sum_of_squares(records)
         self._records = records
         self._least = np.inf
         self._since = perf_counter()

@@ -7,7 +7,7 @@ from trajanon._kernels.compiled import kernel
 
 @kernel
 def squared_distance(a, b):
-    total = 0.0
+    total = a.dtype.type(0)  # in single precision, of two that are
     for column in range(a.shape[0]):
         difference = a[column] - b[column]
         total += difference * difference

@@ -23,6 +23,38 @@ def sliding_change(groups, x, record):
 
 
 @kernel
+def sliding_changes(groups, windows, x, first, costs):
+    """What a window's group changes by with the window at each of some starts, from the first on.
+
+    As `sliding_change` says, for all of them at once.
+    """
+    group = groups.labels[x]
+    share = 1.0 - 1.0 / groups.sizes[group]
+    here, mean, scale = groups.records[x], windows.mean, windows.share
+    away = 2.0 * (here - groups.centroids[group])
+    begin, count = windows.place[x] + first, costs.shape[0]
+    reach = count + windows.stride * (here.shape[0] // 2 - 1)
+    lats, lons = np.empty(reach), np.empty(reach)
+    for step in range(reach):
+        lats[step], lons[step] = windows.points[begin + step]
+    costs[:] = 0.0
+    for lat in range(0, here.shape[0] - 1, 2):
+        lon, behind = lat + 1, windows.stride * (lat // 2)
+        norths, easts = lats[behind : behind + count], lons[behind : behind + count]
+        # What does not change is read once: the loop then does several starts at once.
+        lat_mean, lat_scale, lat_here, lat_away = mean[lat], scale[lat], here[lat], away[lat]
+        lon_mean, lon_scale, lon_here, lon_away = mean[lon], scale[lon], here[lon], away[lon]
+        for there in range(count):
+            north = (norths[there] - lat_mean) * lat_scale - lat_here
+            east = (easts[there] - lon_mean) * lon_scale - lon_here
+            costs[there] += north * (lat_away + north * share) + east * (lon_away + east * share)
+    if here.shape[0] % 2 > 0:
+        for there in range(count):
+            late = (windows.departure[begin + there] - mean[-1]) * scale[-1] - here[-1]
+            costs[there] += late * (away[-1] + late * share)
+
+
+@kernel
 def slide(groups, x, record):
     """Let a record be another; the centroid of its group follows."""
     group = groups.labels[x]
@@ -109,12 +141,12 @@ def slide_alone(groups, windows, start, x, record, tiny):
         first = max(first, start[before] + windows.apart[x])
     if after >= 0:
         last = min(last, start[after] - windows.apart[after])
+    costs = np.empty(last + 1 - first)
+    sliding_changes(groups, windows, x, first, costs)
     target, least = start[x], -tiny
     for here in range(first, last + 1):
-        read_record(windows, x, here, record)
-        change = sliding_change(groups, x, record)
-        if change < least:
-            target, least = here, change
+        if costs[here - first] < least:
+            target, least = here, costs[here - first]
     if target == start[x]:
         return False
     read_record(windows, x, target, record)
@@ -132,13 +164,11 @@ def slide_together(groups, windows, start, run, least, room, record, tiny):
     """
     # What each slide of each window alone changes, (c, room + 1): column o is for windows that have
     # left o steps more than they must behind them.
-    costs, slacks = np.zeros((run.shape[0], room + 1)), np.empty_like(run)
+    costs, slacks = np.empty((run.shape[0], room + 1)), np.empty_like(run)
     for place in range(run.shape[0]):
-        for slack in range(room + 1):
-            here = least[place] + slack
-            if here != start[run[place]]:
-                read_record(windows, run[place], here, record)
-                costs[place, slack] = sliding_change(groups, run[place], record)
+        x = run[place]
+        sliding_changes(groups, windows, x, least[place], costs[place])
+        costs[place, start[x] - least[place]] = 0.0  # where it is, but for rounding
     if best_slacks(costs, slacks) >= -tiny:
         return False
     if slide_run(groups, windows, start, run, least, slacks, record) < -tiny:

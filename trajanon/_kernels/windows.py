@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 from trajanon._kernels.common import keep_nearest, squared_distance
 from trajanon._kernels.compiled import kernel
 
+_TILE = 16  # starts whose rows are read at once
+
 
 class Windows(NamedTuple):
     """Where windows may slide, and what record a window is at each place.
@@ -56,6 +58,34 @@ def read_record(windows, x, start, record):
 
 
 @kernel
+def read_records(windows, start, records):
+    """Read the records of all windows at their starts, (n, p)."""
+    for x in range(start.shape[0]):
+        read_record(windows, x, start[x], records[x])
+
+
+@kernel
+def lost_in_groups(windows, start, members, first):
+    """Sum up what windows lose in groups, whose members stand one after another, (g + 1,)."""
+    total = 0.0
+    origin = np.empty(windows.mean.shape[0])
+    record, away = np.empty_like(origin), np.empty_like(origin)
+    for group in range(first.shape[0] - 1):
+        # About a member, so that nothing is lost far from zero.
+        head = members[first[group]]
+        read_record(windows, head, start[head], origin)
+        away[:] = 0.0
+        for x in members[first[group] + 1 : first[group + 1]]:
+            read_record(windows, x, start[x], record)
+            for number in range(record.shape[0]):
+                step = record[number] - origin[number]
+                away[number] += step
+                total += step * step
+        total -= (away * away).sum() / (first[group + 1] - first[group])
+    return total
+
+
+@kernel
 def build_rows(windows, axes, first, rows):
     """Read all windows at all their starts, turned to axes (p, q)."""
     record = np.empty(axes.shape[0])
@@ -75,37 +105,51 @@ def build_rows_at_once(windows, weights, centre, rest, first, rows):
     """Read all windows at all their starts, as `build_rows`, several starts at once.
 
     In single precision, about a place near all of them: points less ``centre``, (2,), times
-    ``weights``, (q, p), plus ``rest``, (q,). The departure is less its mean.
+    ``weights``, plus ``rest``, (q,). The departure is less its mean. Weights are (q, p); where the
+    points are odd, with those of one more, which are 0.
     """
-    axes, m = weights.shape[0], weights.shape[1] // 2
-    longest = windows.most.max() + 1
-    along = np.empty((2, longest + windows.stride * (m - 1)), dtype=np.float32)
-    sums = np.empty((axes, longest), dtype=np.float32)
+    axes, m = weights.shape[0], windows.mean.shape[0] // 2
+    longest = windows.most.max() + 1 + _TILE
+    lats = np.zeros(longest + windows.stride * m, dtype=np.float32)
+    lons = np.zeros_like(lats)
+    ones = np.empty(longest, dtype=np.float32)
+    others = np.empty_like(ones)
     for x in range(first.shape[0]):
         starts = windows.most[x] + 1
+        # What is left of a loop that does several at once is slow: it ends beyond the last start.
+        wide = (starts + _TILE - 1) // _TILE * _TILE
         for step in range(starts + windows.stride * (m - 1)):
             point = windows.points[windows.place[x] + step]
-            along[0, step] = point[0] - centre[0]
-            along[1, step] = point[1] - centre[1]
-        for axis in range(axes):
-            row = sums[axis, :starts]
-            row[:] = rest[axis]
-            for place in range(m):
-                behind = windows.stride * place
-                lat = along[0, behind : behind + starts]
-                lon = along[1, behind : behind + starts]
-                of_lat = weights[axis, 2 * place]
-                of_lon = weights[axis, 2 * place + 1]
-                for start in range(starts):
-                    row[start] += of_lat * lat[start] + of_lon * lon[start]
-            if weights.shape[1] > 2 * m:
-                first_place, about = windows.place[x], windows.mean[2 * m]
-                for start in range(starts):
-                    late = windows.departure[first_place + start] - about
-                    row[start] += weights[axis, 2 * m] * np.float32(late)
-        for start in range(starts):
-            for axis in range(axes):
-                rows[first[x] + start, axis] = sums[axis, start]
+            lats[step] = point[0] - centre[0]
+            lons[step] = point[1] - centre[1]
+        # Two axes and two points at once: each number read serves twice.
+        for axis in range(0, axes, 2):
+            twin = min(axis + 1, axes - 1)
+            one, other = ones[:wide], others[:wide]
+            one[:], other[:] = rest[axis], rest[twin]
+            for place in range(0, m, 2):
+                number = 2 * place
+                a, b = weights[axis, number], weights[axis, number + 1]
+                c, d = weights[axis, number + 2], weights[axis, number + 3]
+                e, f = weights[twin, number], weights[twin, number + 1]
+                g, h = weights[twin, number + 2], weights[twin, number + 3]
+                here = windows.stride * place
+                there = here + windows.stride
+                lat, lon = lats[here : here + wide], lons[here : here + wide]
+                next_lat, next_lon = lats[there : there + wide], lons[there : there + wide]
+                for start in range(wide):
+                    north, east = lat[start], lon[start]
+                    next_north, next_east = next_lat[start], next_lon[start]
+                    one[start] += a * north + b * east + c * next_north + d * next_east
+                    other[start] += e * north + f * east + g * next_north + h * next_east
+            for start in range(starts):
+                rows[first[x] + start, axis] = one[start]
+                rows[first[x] + start, twin] = other[start]
+        if windows.mean.shape[0] > 2 * m:
+            for start in range(starts):
+                late = np.float32(windows.departure[windows.place[x] + start] - windows.mean[-1])
+                for axis in range(axes):
+                    rows[first[x] + start, axis] += weights[axis, -1] * late
 
 
 @kernel
@@ -114,12 +158,13 @@ def find_meetings(slides, neighbours):
     for x in range(neighbours.shape[0]):
         for rank in range(neighbours.shape[1]):
             y = neighbours[x, rank]
-            met = slides.rows[slides.first[y] + slides.start[y]]
             best, least = slides.start[x], np.inf
-            for start in range(slides.starts[x]):
-                away = squared_distance(slides.rows[slides.first[x] + start], met)
-                if away < least:
-                    best, least = start, away
+            if y != x:
+                met = slides.rows[slides.first[y] + slides.start[y]]
+                for start in range(slides.starts[x]):
+                    away = squared_distance(slides.rows[slides.first[x] + start], met)
+                    if away < least:
+                        best, least = start, away
             slides.meeting[x, rank] = best
 
 

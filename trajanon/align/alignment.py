@@ -17,6 +17,7 @@ from trajanon.align.windows import (
     build_windows,
     centred,
     exact_window_neighbours,
+    in_order,
     lost_at,
     start_ranges,
     summed,
@@ -29,7 +30,7 @@ from trajanon.neighbours import neighbour_count
 from trajanon.partition import Partition, Stage, broken_promises, dense, regrouped
 from trajanon.problem import Problem, SearchLog
 from trajanon.progress import Progress, silent
-from trajanon.refine.blocks import block_of, neighbours_within
+from trajanon.refine.blocks import block_of, draw_blocks, neighbours_within
 from trajanon.refine.descent import SETTLED
 from trajanon.refine.random_moves import DROPPED, PASS, Field, cooling, warmth
 from trajanon.settings import Effort
@@ -82,10 +83,15 @@ def align(
     if (first == last).all():
         return trajectories, partition
     own = np.arange(len(trajectories)) if subjects is None else dense(subjects)
-    log = WindowLog(windows, Aligned(tracks.start, partition.labels))
+    order = np.arange(len(own))
+    if is_large(len(own), k):
+        order = near_order(windows, Aligned(tracks.start, partition.labels))
+    log = WindowLog(
+        in_order(windows, order), Aligned(tracks.start[order], dense(partition.labels[order]))
+    )
     problem = Problem(
         records=np.empty((len(own), 0)),  # they change as windows slide
-        subjects=own,
+        subjects=own[order],
         k=k,
         random=np.random.default_rng([seed, 1]),  # not the numbers of the search before
         budget=Effort(moves_per_record=moves_per_record),
@@ -94,11 +100,12 @@ def align(
     )
     stopped = False
     try:
-        search_windows(problem, windows, log, regroup=regroup)
+        search_windows(problem, log, regroup=regroup)
     except KeyboardInterrupt:
         _LOG.info("stopping: the best windows and groups so far are taken")
         stopped = True
-    start, labels = log.aligned
+    start, labels = np.empty((2, len(order)), dtype=np.int64)
+    start[order], labels[order] = log.aligned
     labels = dense(labels)
     if broken_promises(labels, own, k):
         msg = f"alignment left a group of fewer than {k}; please report it"
@@ -126,7 +133,7 @@ class WindowLog(SearchLog):
 
     def __init__(self, windows: Windows, aligned: Aligned) -> None:
         super().__init__()
-        self._windows = windows
+        self.windows = windows
         self._all = float(summed(windows, aligned.start, lambda some: (some**2).sum()))
         self.lost = lost_at(windows, aligned)
         self.aligned = aligned
@@ -138,7 +145,7 @@ class WindowLog(SearchLog):
 
     def offer_windows(self, aligned: Aligned) -> None:
         """Keep windows and groups that lose less than all before."""
-        lost = lost_at(self._windows, aligned)
+        lost = lost_at(self.windows, aligned)
         if lost < self.lost:
             self.aligned = Aligned(aligned.start.copy(), aligned.labels.copy())
             self.lost = lost
@@ -149,15 +156,27 @@ class WindowLog(SearchLog):
         return f"IL {loss.information_loss(self.lost, self._all):.4g} %"
 
 
-def search_windows(problem: Problem, windows: Windows, log: WindowLog, *, regroup: bool) -> None:
+def is_large(n: int, k: int) -> bool:
+    """Whether windows are too many to be searched in one piece."""
+    return n > max(neighbours.WHOLE, neighbours.leaf_size(neighbour_count(k)))
+
+
+def near_order(windows: Windows, aligned: Aligned) -> Ints:
+    """Order windows so that near ones are near in memory, where a core finds them faster."""
+    axes = axes_of(windows, aligned.start, lost_at(windows, aligned))
+    records = turned_at(windows, aligned.start, axes)
+    return np.concatenate(list(draw_blocks(records, aligned.labels, np.random.default_rng(0))))
+
+
+def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     """Slide windows, and regroup them, to lose less; the log keeps the best.
 
     First windows slide to where their groups lose least, until none gains. Then random moves,
     ever colder, slide windows and change groups. In the end windows settle: they slide and change
     groups until neither gains. A large table is searched in blocks alone, with fewer moves.
     """
-    k, n = problem.k, len(problem.subjects)
-    large = n > max(neighbours.WHOLE, neighbours.leaf_size(neighbour_count(k)))
+    n, windows = len(problem.subjects), log.windows
+    large = is_large(n, problem.k)
 
     def in_blocks(
         work: Work, axes: Floats, told: tuple[str, int, int | None], *, chained: bool = False

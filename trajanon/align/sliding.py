@@ -132,5 +132,7 @@ def build_rows_in_single(
     weights = windows.share[:, None] * axes
     off = np.tile(centre, m) - windows.mean[: 2 * m]
     rest = (off[:, None] * weights[: 2 * m]).sum(axis=0)
-    by_axis = np.ascontiguousarray(weights.T, dtype=np.float32)
+    by_axis = np.zeros((axes.shape[1], len(axes) + m % 2 * 2), dtype=np.float32)
+    by_axis[:, : 2 * m] = weights[: 2 * m].T
+    by_axis[:, 2 * (m + m % 2) :] = weights[2 * m :].T
     build_rows_at_once(windows, by_axis, centre, rest.astype(np.float32), first, rows)

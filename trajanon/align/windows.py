@@ -10,14 +10,18 @@ from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
 from trajanon._kernels.sliding import SIGHT
-from trajanon._kernels.windows import Windows, compare_places, tell_each_other
+from trajanon._kernels.windows import (
+    Windows,
+    build_rows,
+    compare_places,
+    lost_in_groups,
+    read_records,
+    tell_each_other,
+)
 from trajanon.arrays import Floats, Ints
-from trajanon.axes import turn
-from trajanon.loss import sse
 from trajanon.neighbours import grow_trees, in_leaves, leaf_size, nearest_points
-from trajanon.partition import dense
 from trajanon.tracks import STEPS, Tracks
-from trajanon.workers import Result, in_parts, in_threads
+from trajanon.workers import Result, in_parts
 
 _AT_ONCE = 10_000  # windows whose records a thread reads
 _PACE = 2 * STEPS  # steps between two places where a window is looked for: twice the spacing
@@ -71,13 +75,9 @@ def build_windows(
 
 def records_at(windows: Windows, start: Ints) -> Floats:
     """Read the records of all windows at their starts, (n, p)."""
-    steps = windows.stride * np.arange(len(windows.mean) // 2)
-    first = windows.place + start
-    records = windows.points[first[:, None] + steps].reshape(len(start), 2 * len(steps))
-    if len(windows.departure):
-        records = np.column_stack([records, windows.departure[first]])
-    about_mean: Floats = records - windows.mean
-    return about_mean * windows.share
+    records = np.empty((len(start), len(windows.mean)))
+    read_records(windows, start, records)
+    return records
 
 
 def measured_at(windows: Windows, start: Ints, measure: Callable[[Floats], Result]) -> list[Result]:
@@ -91,7 +91,22 @@ def measured_at(windows: Windows, start: Ints, measure: Callable[[Floats], Resul
 
 def turned_at(windows: Windows, start: Ints, axes: Floats) -> Floats:
     """Read the records of all windows at their starts, turned to axes: (n, q)."""
-    return np.concatenate(measured_at(windows, start, lambda some: turn(some, axes)))
+    turned = np.empty((len(start), axes.shape[1]))
+    axes = np.ascontiguousarray(axes)
+
+    def read(rows: Ints, stop: Event) -> None:
+        fill_turned(windows, rows, start[rows], axes, turned[rows[0] : rows[-1] + 1])
+
+    in_parts(read, np.arange(len(start)), _AT_ONCE)
+    return turned
+
+
+def fill_turned(
+    windows: Windows, rows: Ints, start: Ints, axes: Floats, turned: NDArray[Any]
+) -> None:
+    """Read the records of some windows, each at a start, turned to axes."""
+    there = windows._replace(place=windows.place[rows] + start, most=np.zeros_like(start))
+    build_rows(there, axes, np.arange(len(rows)), turned)
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
@@ -131,6 +146,20 @@ def start_ranges(
 def take(windows: Windows, rows: Ints) -> Windows:
     """Take some windows, to read their records: where they start."""
     return windows._replace(place=windows.place[rows])
+
+
+def in_order(windows: Windows, order: Ints) -> Windows:
+    """Put windows into another order."""
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    before, after = windows.before[order], windows.after[order]
+    return windows._replace(
+        place=windows.place[order],
+        most=windows.most[order],
+        before=np.where(before < 0, before, rank[before]),
+        after=np.where(after < 0, after, rank[after]),
+        apart=windows.apart[order],
+    )
 
 
 def part_of(
@@ -174,18 +203,15 @@ class Aligned(NamedTuple):
 
 
 def lost_at(windows: Windows, aligned: Aligned) -> float:
-    """Sum up what windows lose in groups 0..g-1, some after others, for memory."""
+    """Sum up what windows lose in groups 0..g-1."""
     start, labels = aligned
-    sizes = np.bincount(labels)
     members = np.argsort(labels, kind="stable")
-    batch = np.cumsum(sizes) // _AT_ONCE
-    last = np.cumsum(sizes)[np.append(np.flatnonzero(np.diff(batch)), -1)]
+    first = np.append(0, np.cumsum(np.bincount(labels)))
 
-    def lost(rows: Ints, stop: Event) -> float:
-        return sse(records_at(take(windows, rows), start[rows]), dense(labels[rows]))
+    def lost(groups: Ints, stop: Event) -> float:
+        return float(lost_in_groups(windows, start, members, first[groups[0] : groups[-1] + 2]))
 
-    parts = np.split(members, last[:-1])
-    return sum(in_threads([partial(lost, np.sort(rows)) for rows in parts]))
+    return sum(in_parts(lost, np.arange(len(first) - 1), _AT_ONCE))
 
 
 def exact_window_neighbours(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
@@ -245,12 +271,16 @@ def _build_places(
     pace = np.maximum(_PACE, (last - first) // _PLACES)
     back, on = (start - first) // pace, (last - start) // pace
     places = back + on + 1
+    begin = np.append(0, np.cumsum(places))
     window = np.repeat(np.arange(len(start)), places)
-    rank = np.arange(len(window)) - np.repeat(np.cumsum(places) - places, places)
-    there = start[window] + (rank - back[window]) * pace[window]
+    rows = np.empty((len(window), axes.shape[1]), precision)
+    axes = np.ascontiguousarray(axes)
 
-    def turned(records: Floats) -> NDArray[Any]:
-        return turn(records, axes).astype(precision, copy=False)
+    def read(some: Ints, stop: Event) -> None:
+        mine = slice(begin[some[0]], begin[some[-1] + 1])
+        x = window[mine]
+        rank = np.arange(mine.start, mine.stop) - begin[x]
+        fill_turned(windows, x, start[x] + (rank - back[x]) * pace[x], axes, rows[mine])
 
-    rows = np.concatenate(measured_at(take(windows, window), there, turned))
-    return rows, window, back + np.cumsum(places) - places
+    in_parts(read, np.arange(len(start)), _AT_ONCE)
+    return rows, window, back + begin[:-1]

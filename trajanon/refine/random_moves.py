@@ -19,9 +19,11 @@ from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.refine.blocks import neighbours_within
 from trajanon.refine.descent import build_descent
+from trajanon.workers import in_parts
 
 PASS = 500  # moves per record of a pass at most; then blocks are drawn anew
 DROPPED = 0.01  # share of the SSE that the axes left out of the search may hold
+_AT_ONCE = 10_000  # records whose temperatures a thread finds
 QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution
 
 NEARNESS = 5.0
@@ -60,7 +62,7 @@ def build_field(problem: Problem, labels: Ints) -> Field:
     lost = sse(records, labels)
     if large is not None:
         turned, near = large.turned(DROPPED * lost), large.nearest
-        warm = tempered(large.approximate.squared.T, large.count, k, lost)
+        warm = tempered(large.approximate.squared.T, large.count, k, lost / len(records))
     else:
         near = neighbours_of(records, neighbour_count(k), problem.neighbours)
         turned = turn(records, leading_axes(sums_of_products(records), DROPPED * lost))
@@ -70,13 +72,20 @@ def build_field(problem: Problem, labels: Ints) -> Field:
 
 def warmth(records: Floats, neighbours: Ints, k: int, lost: float) -> Floats:
     """Find the square root of the temperature that suits each record."""
-    columns = neighbours.T
-    away = (((records - records[column]) ** 2).sum(axis=1) for column in columns)
-    return tempered(away, len(columns), k, lost)
+
+    def of(rows: Ints, stop: Event) -> Floats:
+        here, columns = records[rows], neighbours[rows].T
+        away = (((here - records[column]) ** 2).sum(axis=1) for column in columns)
+        return tempered(away, len(columns), k, lost / len(records))
+
+    return np.concatenate(in_parts(of, np.arange(len(records)), _AT_ONCE))
 
 
 def tempered(away: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
-    """Find that square root from squared distances to the nearest, the second, ..."""
+    """Find that square root from squared distances to the nearest, the second, ...
+
+    And from what each record loses, on average.
+    """
     near, apart, beyond = min(k, count), np.zeros(1), np.zeros(1)
     for rank, distances in enumerate(away):
         beyond = beyond + distances
@@ -84,7 +93,7 @@ def tempered(away: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
             apart = apart + distances
     # Records with k duplicates have farther ones to go to.
     apart = np.where(apart > 0.0, apart / near, beyond / count)
-    return np.sqrt(np.sqrt(apart * lost / len(apart)))
+    return np.sqrt(np.sqrt(apart * lost))
 
 
 def build_annealing(
