@@ -26,7 +26,12 @@ from trajanon.trajectories import Trajectories
 
 METRES = {"mean": 1.0, "median": 1.0, "p95": 1.0, "max": 1.0}
 REPORT: dict[str, Any] = {
-    "notice": "", "n": 6, "k": 2, "information_loss": 1.0, "stages": [], "labels": [0] * 6,
+    "notice": "",
+    "n": 6,
+    "k": 2,
+    "information_loss": 1.0,
+    "stages": [],
+    "labels": [0] * 6,
     "displacement": METRES,
 }
 
@@ -104,7 +109,10 @@ def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
     run: Run, folders: Path, of_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("trajanon.privacy.in_parts._AT_ONCE", 35)
+    beside = ("check", "folder", "--trajectories", "trips", "-k")
+    checked_whole = [run(*beside, k) for k in ("4", "30")]
     monkeypatch.setattr("trajanon.privacy.in_parts.LARGEST", 100)
+    assert [run(*beside, k) for k in ("4", "30")] == checked_whole
     monkeypatch.setattr(areas, "OF_AREA", 40)
     monkeypatch.setattr(areas, "AREAS", 2)
     sampled, whole = evaluated(run, "folder"), of_file
