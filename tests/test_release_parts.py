@@ -103,6 +103,8 @@ def test_so_is_one_of_several_shards_that_is_small(
     assert "fewer than 30 different subjects" in told
     Path("folder.parts.groups/part-00001.parquet").unlink()
     assert "do not belong together" in run("evaluate", "trips", "folder").sentence
+    Path("folder.parts.groups").rename("elsewhere")
+    assert "there is no folder.parts.groups" in run("evaluate", "trips", "folder").sentence
 
 
 def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(

@@ -45,7 +45,7 @@ def evaluate(
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:
-        msg = "evaluate takes two files: trajectories and release"
+        msg = "evaluate takes two files, or folders of parts: trajectories and release"
         raise BadInput(msg)
     ks = [] if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
@@ -56,7 +56,6 @@ def evaluate(
     with bars() as progress, replaced as (page, account, sheet):
         report = reports.read_report(released)
         k, _ = reports.promise_in(report)
-        findings = trajanon.check(released, k, digits=reports.digits_in(report))
         whole = drawn = None
         if is_large(report):
             whole = in_parts(originals, released, report, subjects_exact=subjects_exact)
@@ -65,6 +64,7 @@ def evaluate(
         else:
             trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
             release = trajanon.read_release(released)
+        findings = trajanon.check(released, k, digits=reports.digits_in(report))
         to_road = None
         if pbf is not None:
             from trajanon.cli.map import box_around
