@@ -11,17 +11,29 @@ from commands import Run
 from parts_of_release import write_in_parts, write_shards
 
 import trajanon
-from trajanon.evaluation import in_parts
+from trajanon.evaluation import areas
 from trajanon.evaluation.cost import AS_SLID, RELEASE
 from trajanon.evaluation.sample import COUNTED_OF_ALL, interval
-from trajanon.files.report import read_report
+from trajanon.files.report import checked, read_report
 from trajanon.files.trajectories import write_partition
 from trajanon.maps import drawing
 from trajanon.maps.drawing import match, release_and_originals, sample_and_counts
 from trajanon.outputs import json_report
-from trajanon.privacy.in_parts import in_parts as in_parts_of
+from trajanon.privacy.in_parts import in_parts
+from trajanon.privacy.originals import own_rows
 from trajanon.releases import Release, written
 from trajanon.trajectories import Trajectories
+
+METRES = {"mean": 1.0, "median": 1.0, "p95": 1.0, "max": 1.0}
+REPORT: dict[str, Any] = {
+    "notice": "",
+    "n": 6,
+    "k": 2,
+    "information_loss": 1.0,
+    "stages": [],
+    "labels": [0] * 6,
+    "displacement": METRES,
+}
 
 
 @pytest.fixture(scope="module")
@@ -91,15 +103,20 @@ def test_so_is_one_of_several_shards_that_is_small(
     assert "fewer than 30 different subjects" in told
     Path("folder.parts.groups/part-00001.parquet").unlink()
     assert "do not belong together" in run("evaluate", "trips", "folder").sentence
+    Path("folder.parts.groups").rename("elsewhere")
+    assert "there is no folder.parts.groups" in run("evaluate", "trips", "folder").sentence
 
 
 def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
     run: Run, folders: Path, of_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("trajanon.privacy.in_parts._AT_ONCE", 35)
+    beside = ("check", "folder", "--trajectories", "trips", "-k")
+    checked_whole = [run(*beside, k) for k in ("4", "30")]
     monkeypatch.setattr("trajanon.privacy.in_parts.LARGEST", 100)
-    monkeypatch.setattr(in_parts, "OF_AREA", 40)
-    monkeypatch.setattr(in_parts, "AREAS", 2)
+    assert [run(*beside, k) for k in ("4", "30")] == checked_whole
+    monkeypatch.setattr(areas, "OF_AREA", 40)
+    monkeypatch.setattr(areas, "AREAS", 2)
     sampled, whole = evaluated(run, "folder"), of_file
     for name in {*COUNTED_OF_ALL} & {*whole}:
         assert sampled[name] == whole[name], name
@@ -131,7 +148,7 @@ def test_of_a_large_one_some_groups_are_drawn_and_all_are_counted(
     whole = release_and_originals("a", *released)
     monkeypatch.setattr("trajanon.privacy.in_parts._AT_ONCE", 35)
     monkeypatch.setattr(drawing, "_POINTS", 60 * 30)
-    some = sample_and_counts("a", in_parts_of(Path("trips"), folders, report))
+    some = sample_and_counts("a", in_parts(Path("trips"), folders, report))
     assert 10 < len(some.about["groups"]["number"]) < len(whole.about["groups"]["number"])
     assert "Drawn: " in some.about["drawn"]
     for name in ("facts", "counts", "total"):
@@ -150,14 +167,24 @@ def test_of_a_large_one_some_groups_are_drawn_and_all_are_counted(
     assert "Drawn: " in drawn(run, "folder")
 
 
+def test_a_subject_of_two_shards_on_one_line_may_have_two_rows() -> None:
+    report = checked({**REPORT, "counted": "subjects", "rows": {"way": "subjects"}})
+    line, subject = np.array([0, 1, 0, 0, 1, 0]), np.array([5, 5, 5, 6, 5, 5])
+    for copies, own in (
+        ([2, 1], [True, True, False, True, False, False]),
+        ([3, 2], [True, True, True, True, True, False]),
+    ):
+        assert own_rows(report, line, subject, np.array(copies)).tolist() == own
+
+
 def test_intervals_hold_what_all_areas_tell() -> None:
     """Of 400 samples of ten areas some 95 % must."""
     random = np.random.default_rng(0)
     level = random.normal(0.3, 0.1, 200).clip(0, 1)
     values = (random.uniform(size=(200, 50)) < level[:, None]).astype(float)
-    areas, held = np.repeat(np.arange(10), 50), 0
+    area, held = np.repeat(np.arange(10), 50), 0
     for _ in range(400):
         some = values[random.choice(200, 10, replace=False)]
-        low, high = interval(some.ravel(), areas)
+        low, high = interval(some.ravel(), area)
         held += low <= values.mean() <= high
     assert 0.92 < held / 400 < 0.98

@@ -1,7 +1,7 @@
 """trajanon check."""
 
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import typer
@@ -66,21 +66,21 @@ def check(
             f"than {k} times, the rarest {table.smallest}"
         ]
     else:
-        originals = None
+        units, unknown = "trajectories", None
         if rewrite is not None:
             found = trajanon.rewrite(released, rewrite, k, digits=digits)
             amiss = f"The lines of {released} by themselves do not hold:"
             holds = f"Wrote {rewrite}. It holds for rows: "
         else:
-            if trajectories is not None:
-                originals = trajanon.read_trajectories(trajectories, subjects_exact=subjects_exact)
-            found = trajanon.check(
-                released, k, trajectories=originals, against=against, digits=digits
-            )
+            if trajectories is None:
+                found = trajanon.check(released, k, against=against, digits=digits)
+            else:
+                found, units, unknown = _beside(
+                    trajectories, released, k, against, digits, subjects_exact=subjects_exact
+                )
             holds = f"{released} holds for {found.answered}: "
-        units = "trajectories" if originals is None else originals.units
         holds += f"{_each(found, found.trajectories, units)}, and {found.claim}"
-        holds += "." if rewrite is not None else _counted(released, originals, against, k)
+        holds += "." if rewrite is not None else _counted(released, unknown, against, k)
         problems = list(map(with_flags, found.problems))
         account = {**asdict(found), "problems": problems, "holds": found.holds}
     if as_json:
@@ -99,21 +99,46 @@ def _each(found: "trajanon.Findings | trajanon.TableFindings", n: int, what: str
     return f"each of its {found.groups:,} different {what} {times} ({n:,} in all)"
 
 
-def _counted(
-    released: Path, originals: "trajanon.Trajectories | None", against: Path | None, k: int
-) -> str:
-    """Say what was counted with the originals, what no file shows, and what comes next."""
+def _beside(
+    originals: Path,
+    released: Path,
+    k: int,
+    against: Path | None,
+    digits: int,
+    *,
+    subjects_exact: bool,
+) -> "tuple[trajanon.Findings, str, int]":
+    """Check a release beside its originals; say what these are, and how many name nobody."""
+    from trajanon.files.report import read_report, unit_in
+    from trajanon.privacy.in_parts import in_parts, is_large
     from trajanon.subjects import nameless
+    from trajanon.words import UNITS
 
+    if against is None and released.is_dir() and is_large(report := read_report(released)):
+        whole = in_parts(originals, released, report, subjects_exact=subjects_exact)
+        found = trajanon.check(released, k, digits=digits)
+        problems = [*whole.problems(k), *found.problems]
+        found = replace(found, problems=problems, answered="people")
+        return found, UNITS[unit_in(report)], whole.nameless
+    read = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
+    found = trajanon.check(released, k, trajectories=read, against=against, digits=digits)
+    return found, read.units, nameless(read.provenance)
+
+
+def _counted(released: Path, unknown: int | None, against: Path | None, k: int) -> str:
+    """Say what was counted with the originals, what no file shows, and what comes next.
+
+    ``unknown`` are the recordings without a name; None if the originals were not given.
+    """
     said = "."
-    if originals is not None:
+    if unknown is not None:
         said = f"; {k} different subjects in each group"
-        if unknown := nameless(originals.provenance):
+        if unknown:
             said += f", where {unknown:,} recordings without a name count as one each"
         said += "."
     if against is not None:
         said = f"{said[:-1]}; also beside {against} no fewer than {k} stand behind each."
-    if originals is None:
+    if unknown is None:
         said += " How many people stand behind each cannot be seen in a release"
         said += "." if released.is_dir() else ": --trajectories counts them."
     if released.is_dir():  # more than a map shows

@@ -37,16 +37,15 @@ def evaluate(
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
     from trajanon.cli.screen import bars
-    from trajanon.evaluation import in_parts
+    from trajanon.evaluation import areas
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.files import report as reports
     from trajanon.outputs import json_report, replacing
-    from trajanon.privacy.in_parts import in_parts as read_in_parts
-    from trajanon.privacy.in_parts import is_large
+    from trajanon.privacy.in_parts import in_parts, is_large
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:
-        msg = "evaluate takes two files: trajectories and release"
+        msg = "evaluate takes two files, or folders of parts: trajectories and release"
         raise BadInput(msg)
     ks = [] if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
@@ -57,15 +56,15 @@ def evaluate(
     with bars() as progress, replaced as (page, account, sheet):
         report = reports.read_report(released)
         k, _ = reports.promise_in(report)
-        findings = trajanon.check(released, k, digits=reports.digits_in(report))
         whole = drawn = None
         if is_large(report):
-            whole = read_in_parts(originals, released, report, subjects_exact=subjects_exact)
-            drawn = in_parts.drawn_areas(whole)
+            whole = in_parts(originals, released, report, subjects_exact=subjects_exact)
+            drawn = areas.drawn_areas(whole)
             _, trajectories, release, report = drawn.sample
         else:
             trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
             release = trajanon.read_release(released)
+        findings = trajanon.check(released, k, digits=reports.digits_in(report))
         to_road = None
         if pbf is not None:
             from trajanon.cli.map import box_around
@@ -84,7 +83,7 @@ def evaluate(
             progress=progress,
         )
         if whole and drawn:
-            evaluation = in_parts.with_counts_of_all(evaluation, whole, drawn, findings, progress)
+            evaluation = areas.with_counts_of_all(evaluation, whole, drawn, findings, progress)
         page.write_text(evaluation.html, encoding="utf-8")
         account.write_text(json_report(evaluation.account), encoding="utf-8")
         sheet.write_text(evaluation.datasheet, encoding="utf-8")

@@ -2,11 +2,12 @@
 
 import hashlib
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.errors import FileProblem
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.folder import Folder
 
@@ -43,8 +44,19 @@ def write_lines_of_rows(file: IO[bytes], lines: Ints, slid: Ints | None) -> None
 
 def read_lines_of_rows(folder: Folder) -> LinesOfRows:
     """Read what all parts say, one after another."""
-    with parquet_of(folder, lambda schema, where: None) as file:
+    if not folder.exists:
+        msg = (
+            f"there is no {folder}, with the line of each trajectory: run trajanon anonymize again"
+        )
+        raise FileProblem(msg)
+    with parquet_of(folder, _look) as file:
         slid = None
         if "slid" in file.schema_arrow.names:
             slid = file.read(["slid"])["slid"].to_numpy().astype(np.int64)
         return LinesOfRows(file.read(["line"])["line"].to_numpy(), slid)
+
+
+def _look(schema: Any, where: object) -> None:
+    if "line" not in schema.names:
+        msg = f"{where} does not tell the line of each trajectory: run trajanon anonymize again"
+        raise FileProblem(msg)

@@ -15,7 +15,8 @@ from trajanon.files.release import read_release, release_parts
 from trajanon.files.report import NOT_TOGETHER, Report
 from trajanon.files.trajectories import Runs, read_owners, read_without_owners
 from trajanon.partition import broken_promises, dense
-from trajanon.privacy.originals import own_rows, source_order_of
+from trajanon.privacy.originals import NO_SUBJECTS, own_rows, source_order_of
+from trajanon.releases import too_few
 from trajanon.trajectories import Trajectories, joined_trajectories
 
 LARGEST = 20_000
@@ -57,13 +58,20 @@ class InParts:
         told: LinesOfRows = self.report["lines_of_rows"]
         return told
 
-    @property
-    def few(self) -> dict[str, int | None]:
-        """Groups of fewer than k records, and of fewer than k subjects, where they are known."""
-        k, people = self.report["k"], None
+    def few(self, k: int) -> dict[str, int | None]:
+        """Count groups of fewer than k records, and of fewer than k subjects, if known."""
+        people = None
         if self.subject is not None:
             people = broken_promises(self.line, self.subject, k)
         return {"records": int((np.bincount(self.line) < k).sum()), "subjects": people}
+
+    def problems(self, k: int) -> list[str]:
+        """Say what `trajanon.check` says of a release beside its originals."""
+        if self.subject is None:
+            raise BadInput(NO_SUBJECTS)
+        few = self.few(k)
+        said = too_few(k, len(self.lines), records=few["records"], people=few["subjects"])
+        return [said] * bool(few["subjects"]) + self.source_order
 
     @property
     def source_order(self) -> list[str]:

@@ -37,6 +37,8 @@ from trajanon.releases import too_few
 from trajanon.rows import Rows
 from trajanon.trajectories import Trajectories
 
+NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
+
 _OFF = 1.01  # units of the last decimal: a mean may be computed otherwise than it was
 
 
@@ -185,8 +187,7 @@ def with_originals(
 ) -> list[str]:
     """Count subjects, and compare with the order of the originals and an earlier release."""
     if trajectories.subject is None:
-        msg = "these trajectories name no subjects, so none can be counted: check the release alone"
-        raise BadInput(msg)
+        raise BadInput(NO_SUBJECTS)
     subjects = dense(trajectories.subject)
     lines, problems = _held(release, trajectories)
     kept = lines >= 0

@@ -102,7 +102,7 @@ def with_counts_of_all(
         nameless=whole.nameless,
         sizes=np.bincount(whole.line),
         rows=np.bincount(whole.of_rows),
-        violations=whole.few,
+        violations=whole.few(evaluation.k),
         problems=[*findings.problems, *whole.source_order],
         report=whole.report,
         sampled=Sampled(drawn.area, drawn.of, lines, drawn.seed, costs),
