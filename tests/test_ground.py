@@ -16,7 +16,7 @@ from trajanon.trajectories import Trajectories
 def clocked(trajectories: Trajectories) -> Trajectories:
     """The same with times along the tracks."""
     tracks, m = tracks_of(trajectories), trajectories.points.shape[1]
-    tracks = replace(tracks, times=1e9 + 5.0 * np.arange(len(tracks.points)))
+    tracks = replace(tracks, times=np.linspace(1e9, 1.1e9, len(tracks.points)))
     return replace(trajectories, tracks=tracks, times=tracks.times_of_windows(m))
 
 
@@ -48,6 +48,7 @@ def test_each_window_is_in_one_part_on_ground_that_no_other_part_has(
         assert not held & set(here.tolist())
         held |= set(here.tolist())
         if tracks.times is not None:
+            assert ground.times is not None
             assert np.array_equal(ground.times, tracks.times[here])
         for row, run, start in zip(rows.tolist(), ground.run, ground.start, strict=True):
             piece[row] = here[ground.first[run] : ground.first[run + 1]]

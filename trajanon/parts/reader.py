@@ -23,6 +23,7 @@ from trajanon.files.trajectories import look_at_schema, provenance_of, read_rows
 from trajanon.folder import Folder
 from trajanon.parts.row_ids import ID_COLUMNS, RowIds, row_ids
 from trajanon.subjects import Identities, Merged
+from trajanon.timing import without_times
 from trajanon.tracks import STEPS, Tracks, refuse_off_earth, spans
 from trajanon.trajectories import Trajectories, refuse_odd_times
 
@@ -131,6 +132,11 @@ class Parts:
             raise BadInput(msg)
         named = where.replace("{", "{{").replace("}", "}}")  # it is formatted
         refuse_off_earth(points, f"{named}, row {{}} has a point that")
+        if self.timed:
+            bare = np.ones(len(points)) if times is None else np.isnan(times[:, 0])
+            if untimed := int(bare.sum()):
+                msg = f"{where}: {without_times('`times`', untimed, len(points))}"
+                raise BadInput(msg)
         if times is not None:
             refuse_odd_times(times, f"{named}, row {{}}")
         if runs is not None:
