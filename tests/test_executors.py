@@ -15,11 +15,20 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from commands import Run, track
 from distributed import Client, LocalCluster
-from shards import hours, released, released_with_times, shards_of, walks, write_folder, write_parts
+from naive_sliding import town
+from shards import (
+    hours,
+    released,
+    released_with_times,
+    rows_told,
+    shards_of,
+    walks,
+    write_folder,
+    write_parts,
+)
 
 from trajanon import executors
 from trajanon.data import sample
@@ -48,14 +57,13 @@ def client() -> Iterator[Client]:
 
 
 def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -> None:
-    points, subject = walks(400), np.arange(400) // 2
-    source = write_folder(tmp_path / "trips", points, subject)
+    source = write_parts(tmp_path / "trips", town(5, 200, people=80), 35)
     told = []
 
     def progress(task: str, done: float, total: float | None, note: str = "") -> None:
         told.append((task, done, total))
 
-    with shards_of(90):
+    with shards_of(45):
         alone = anonymize_parts(str(source), str(tmp_path / "alone"), 3, effort="fast")
         together = anonymize_parts(
             str(source),
@@ -66,6 +74,8 @@ def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -
             progress=progress,
         )
     assert released(tmp_path / "alone") == released(tmp_path / "together")
+    assert rows_told(tmp_path / "alone") == rows_told(tmp_path / "together")
+    assert alone["alignment"]["slid"]["share"] > 0.0
     for report in (alone, together):
         del report["stages"]
     assert alone == together

@@ -14,7 +14,7 @@ from trajanon.parts import reader, workflow
 from trajanon.parts.reader import Parts
 from trajanon.parts.workflow import anonymize_parts
 
-POINTS, ROWS = 300, 400
+POINTS, ROWS = 100, 400
 
 
 def wide(folder: Path, row_group: int) -> Path:
@@ -44,7 +44,7 @@ def test_of_wide_tables_fewer_rows_are_read_at_once(tmp_path: Path) -> None:
     with (
         patch.object(Parts, "read", spied),
         patch.object(workflow, "capacity_of", lambda *_: 100),
-        patch.object(reader, "COORDINATES", 600 * 60),
+        patch.object(reader, "COORDINATES", 2 * POINTS * 60),
     ):
         anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")
     assert max(read) == 80  # two row groups, not three
@@ -56,7 +56,7 @@ def test_a_row_group_too_wide_for_the_memory_is_refused(tmp_path: Path) -> None:
     source = wide(tmp_path / "trips", ROWS)
     with (
         patch.object(workflow, "capacity_of", lambda *_: 100),
-        patch.object(reader, "COORDINATES", 600 * 60),
+        patch.object(reader, "COORDINATES", 2 * POINTS * 60),
         pytest.raises(BadInput, match=r"row group of 400 .* only 100 fit .*`memory`"),
     ):
         anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")

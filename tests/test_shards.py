@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 import shapely
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from large import search_as_if_large
 from naive_sliding import town
@@ -43,6 +43,7 @@ def records_of(points: Floats) -> Floats:
     return points.reshape(len(points), -1)
 
 
+@settings(max_examples=15)
 @given(
     n=st.integers(12, 160),
     places=st.integers(1, 6),

@@ -1,12 +1,17 @@
 """Tables beyond memory: what is refused, before anything is written."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
+import shapely
 from shards import out_of, shards_of, walks, write_folder, write_parts
 
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.parts import reader, workflow
 from trajanon.parts.workflow import anonymize_parts
@@ -74,6 +79,29 @@ def test_both_sides_of_the_antimeridian_are_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", points)
     with pytest.raises(BadInput, match="antimeridian"):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3)
+
+
+@pytest.mark.parametrize("rows", [None, 30], ids=["one shard", "two"])
+def test_what_is_wrong_is_named_with_its_part_and_row(tmp_path: Path, rows: int | None) -> None:
+    source = write_folder(tmp_path / "trips", walks(60), rows=30)
+    odd = walks(30)
+    odd[7, 1, 0] = 91.0
+    for points, says in (
+        (odd, r"part-00001\.parquet, row 7 has a point that is not on Earth"),
+        (walks(30)[:, :3], r"part-00001\.parquet has trajectories of 3 points, and not 4"),
+    ):
+        change_points(source / "part-00001.parquet", points)
+        with shards_of(rows) if rows else nullcontext(), pytest.raises(BadInput, match=says):
+            anonymize_parts(str(source), str(out_of(tmp_path)), 3)
+
+
+def change_points(path: Path, points: Floats) -> None:
+    """Write other lines into a part, which may be nowhere on Earth."""
+    table = pq.read_table(path)
+    lines = pa.array(shapely.to_wkb(shapely.linestrings(points[:, :, ::-1])), pa.binary())
+    place = table.column_names.index("geometry")
+    changed = table.set_column(place, "geometry", lines)
+    pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
 
 
 @pytest.mark.parametrize("text", ["Anna", 5])

@@ -67,7 +67,7 @@ def build_windows(
     about = windows._replace(mean=origin)
     mean = summed(about, tracks.start, lambda some: some.sum(axis=0)) / len(size)
     squares = summed(about, tracks.start, lambda some: ((some - mean) ** 2).sum(axis=0))
-    spread = np.sqrt(squares / (len(size) - 1))
+    spread = np.sqrt(squares / max(len(size) - 1, 1))
     spread[spread == 0.0] = np.inf
     share = 1.0 / spread if weights is None else np.sqrt(weights) / spread
     return windows._replace(mean=origin + mean, share=share)

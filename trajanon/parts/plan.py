@@ -34,7 +34,6 @@ from trajanon.timing import (
     one_departure,
     refuse_without_times,
     tracks_without_times,
-    without_times,
 )
 from trajanon.trajectories import Trajectories
 
@@ -60,7 +59,6 @@ class SliceSums(NamedTuple):
     low: Floats  # least value of each column, (p,)
     high: Floats  # largest value of each column, (p,)
     sample: Floats  # some of the records, (s, p)
-    untimed: int  # rows without times, where these are wanted
     still: int  # rows of one time from start to end
 
 
@@ -263,7 +261,6 @@ def look(parts: Parts, timing: Timing | None, origin: Floats, part_slice: PartSl
         records.min(axis=0),
         records.max(axis=0),
         records[drawn],
-        0 if times is None else int(np.isnan(times[:, 0]).sum()),
         0 if times is None else int((times[:, -1] <= times[:, 0]).sum()),
     )
 
@@ -274,8 +271,6 @@ def _refuse_odd_times(
     """Refuse what `timing_of` does; the first and the last of all departures say enough."""
     clock = timing.clock
     asked = f"`times='{clock.times}'`"
-    if untimed := sum(look.untimed for look in looks):
-        raise BadInput(without_times(asked, untimed, n))
     if still := sum(look.still for look in looks):
         raise BadInput(clock_stands(asked, still, n))
     first, last = clock.rounded(departures).tolist()

@@ -23,7 +23,8 @@ from trajanon.files.trajectories import look_at_schema, provenance_of, read_rows
 from trajanon.folder import Folder
 from trajanon.parts.row_ids import ID_COLUMNS, RowIds, row_ids
 from trajanon.subjects import Identities, Merged
-from trajanon.tracks import refuse_off_earth
+from trajanon.timing import without_times
+from trajanon.tracks import STEPS, Tracks, refuse_off_earth, spans
 from trajanon.trajectories import Trajectories, refuse_odd_times
 
 SLICE_ROWS = 100_000
@@ -131,8 +132,15 @@ class Parts:
             raise BadInput(msg)
         named = where.replace("{", "{{").replace("}", "}}")  # it is formatted
         refuse_off_earth(points, f"{named}, row {{}} has a point that")
+        if self.timed:
+            bare = np.ones(len(points)) if times is None else np.isnan(times[:, 0])
+            if untimed := int(bare.sum()):
+                msg = f"{where}: {without_times('`times`', untimed, len(points))}"
+                raise BadInput(msg)
         if times is not None:
             refuse_odd_times(times, f"{named}, row {{}}")
+        if runs is not None:
+            runs = _without_ends(runs, self.points)
         subject = self.read_ids(part_slice).subjects(self.named, part_slice.first)
         trace = part_slice.first + np.arange(part_slice.rows)
         return Trajectories(points, subject, trace, self.provenance, runs, times)
@@ -142,6 +150,24 @@ class Parts:
         where, file = _opened(self.folder, self.schema, part_slice)
         columns = {name: written_column(where, file, name) for name in ID_COLUMNS}
         return row_ids(where, columns, part_slice.rows, exact=self.subjects_exact)
+
+
+def _without_ends(tracks: Tracks, points: int) -> Tracks:
+    """Take a spacing, or what is free, off the end of each run.
+
+    The run may go on in another slice, with a window that begins at this end; both would have the
+    point there.
+    """
+    size = np.zeros(len(tracks.first) - 1, dtype=np.int64)
+    np.maximum.at(size, tracks.run, tracks.start + STEPS * (points - 1) + 1)
+    size = np.maximum(size, np.diff(tracks.first) - STEPS)
+    held = spans(tracks.first[:-1], size)
+    return replace(
+        tracks,
+        points=tracks.points[held],
+        first=np.append(0, np.cumsum(size)),
+        times=None if tracks.times is None else tracks.times[held],
+    )
 
 
 def _opened(folder: Folder, schema: Any, part_slice: PartSlice) -> tuple[str, ParquetParts]:

@@ -245,9 +245,11 @@ def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
             with ExitStack() as moving:
                 moving.enter_context(exchanged(out, scratch / DRAFT, before, there, is_part))
                 if (drafted := scratch / GROUPS).exists:
+                    if drafted.local is not None:
+                        drafted.local.chmod(0o700)
                     moving.enter_context(exchanged(groups, drafted, old, then, is_part))
                 elif groups.exists:  # of a release that is replaced
-                    groups.move(old)
+                    moving.enter_context(_put_aside(groups, old))
                 if told.local is not None:
                     told.local.chmod(0o600)
                 told.move(Folder(report_of(named)))
@@ -255,6 +257,17 @@ def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
             _clear(scratch, before, old)
             raise
         scratch.remove()
+
+
+@contextmanager
+def _put_aside(folder: Folder, aside: Folder) -> Iterator[None]:
+    """Move a folder away, and back if the block fails."""
+    folder.move(aside)
+    try:
+        yield
+    except BaseException:
+        aside.move(folder)
+        raise
 
 
 def _clear(scratch: Scratch, *before: Folder) -> None:
