@@ -47,36 +47,32 @@ class Executor:
         done: Callable[[_Given], object] = lambda _: None,
     ) -> list[_Result]:
         """Do a task with each thing given; results in their order."""
-        results: dict[int, _Result] = {}
+        results: list[_Result] = []
         self.progress(what, 0, len(given))
         with closing(_results(self.client, task, given)) as found:
-            for number, result in found:
-                results[number] = result
-                done(given[number])
+            for one, result in zip(given, found, strict=True):
+                results.append(result)
+                done(one)
                 self.progress(what, len(results), len(given))
-        return [results[number] for number in range(len(given))]
+        return results
 
 
 def _results(
     client: "Client | None", task: Callable[[_Given], _Result], given: Sequence[_Given]
-) -> Generator[tuple[int, _Result], None, None]:
+) -> Generator[_Result, None, None]:
     """Do tasks one after the other, or send them to workers: those of a lost one are done again."""
     if client is None:
-        yield from enumerate(map(task, given))
+        yield from map(task, given)
         return
-    from distributed import as_completed
-
     # Not pure: the files that tasks write are gone when a run has ended.
-    waiting = {future: n for n, future in enumerate(client.map(task, given, pure=False))}
+    futures = client.map(task, given, pure=False)
     try:
         with _said():
-            for future in as_completed(list(waiting)):
-                result = future.result()
-                # Otherwise it is done again if the worker that has its result is lost.
+            for future in futures:
+                yield _awaited(client, future)
                 future.release()
-                yield waiting.pop(future), result
     finally:
-        client.cancel(list(waiting))
+        client.cancel(futures)
 
 
 def in_order(
