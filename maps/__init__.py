@@ -3,12 +3,4 @@
 from trajanon.maps.page import Background, html, save
 from trajanon.maps.views import compare, compare_releases, public
 
-__all__ = [
-    "Background",
-    "compare",
-    "compare_in_parts",
-    "compare_releases",
-    "html",
-    "public",
-    "save",
-]
+__all__ = ["Background", "compare", "compare_releases", "html", "public", "save"]
