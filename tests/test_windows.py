@@ -1,5 +1,7 @@
 """The windows that windows slide on, and how they share it."""
 
+from dataclasses import replace
+
 import naive
 import numpy as np
 from hypothesis import assume, given
@@ -16,7 +18,14 @@ from naive_sliding import (
 from sliding_towns import points_of, seeds, towns
 
 from trajanon._kernels.windows import read_record
-from trajanon.align.windows import build_windows, centred, part_of, records_at, start_ranges
+from trajanon.align.windows import (
+    build_windows,
+    centred,
+    in_order,
+    part_of,
+    records_at,
+    start_ranges,
+)
 from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
 
@@ -98,6 +107,18 @@ def test_a_part_is_the_same_ground_for_each_window_alone(
     assert np.array_equal(part.most, (last - first)[rows])
     assert (part.before == -1).all()
     assert (part.after == -1).all()
+
+
+@given(trajectories=towns(), seed=seeds)
+def test_windows_in_another_order_are_those_of_tracks_in_that_order(
+    trajectories: Trajectories, seed: int
+) -> None:
+    tracks, m = tracks_of(trajectories), points_of(trajectories)
+    order = np.random.default_rng(seed).permutation(len(trajectories))
+    found = in_order(build_windows(tracks, m), order)
+    expected = build_windows(replace(tracks, run=tracks.run[order], start=tracks.start[order]), m)
+    for name in ("place", "most", "before", "after", "apart"):
+        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
 
 
 @given(trajectories=towns(), seed=seeds)
