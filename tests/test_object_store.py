@@ -21,8 +21,13 @@ from trajanon.parts.workflow import anonymize_parts
 @pytest.fixture(scope="module")
 def client(store: ObjectStore) -> Iterator[Client]:
     """Two workers that are processes of their own."""
-    with dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"}):
-        # Those that replace killed ones need not load all of it again.
+    settings = {
+        # Workers that replace killed ones need not load everything again.
+        "distributed.worker.multiprocessing-method": "forkserver",
+        # On a busy machine a new one may take long: by itself, Dask gives it up after 15 s.
+        "distributed.deploy.lost-worker-timeout": "10m",
+    }
+    with dask.config.set(settings):
         get_mp_context().set_forkserver_preload(["s3fs", "trajanon.parts.workflow"])
         with (
             LocalCluster(
@@ -36,8 +41,8 @@ def client(store: ObjectStore) -> Iterator[Client]:
 def test_a_worker_killed_in_each_step_changes_nothing(
     tmp_path: Path, store: ObjectStore, bucket: str, client: Client
 ) -> None:
-    points, subject = walks(300), np.arange(300) // 2
-    source = upload(write_folder(tmp_path / "trips", points, subject), f"{bucket}/trips")
+    points, subject = walks(200), np.arange(200) // 2
+    source = upload(write_folder(tmp_path / "trips", points, subject, 100), f"{bucket}/trips")
     found, reports = [], []
 
     def once_in_each_step(step: str, method: str) -> bool:
