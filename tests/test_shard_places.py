@@ -127,7 +127,7 @@ def test_a_part_that_changes_while_it_is_read_is_named(
 def test_a_part_that_changes_on_an_object_store_is_named(tmp_path: Path, bucket: str) -> None:
     source = upload(write_folder(tmp_path / "trips", walks(60)), f"{bucket}/trips")
     other = write_folder(tmp_path / "others", walks(60, 5))
-    progress = meanwhile("Splitting into shards", lambda: upload(other, source))
+    progress = meanwhile("Anonymising", lambda: upload(other, source))
     with pytest.raises(FileProblem, match=r"trips/part-00000\.parquet was written or removed"):
         anonymize_parts(source, f"{bucket}/out", 3, effort="fast", progress=progress)
     assert contents(bucket) == ["trips/part-00000.parquet"]
