@@ -50,8 +50,8 @@ def write_shards(folder: Path, cut: Trajectories, release: Release, rows: int = 
         kept["alignment"] = {**kept["alignment"]}
         del kept["alignment"]["starts"]
     write_in_parts(folder, Release(release.trajectories, kept), rows)
-    groups_path(folder).mkdir()
+    (beside := Path(groups_path(folder))).mkdir()
     for number, some in enumerate(np.array_split(np.arange(len(cut)), 2)):
-        with (groups_path(folder) / part_name(number)).open("wb") as file:
+        with (beside / part_name(number)).open("wb") as file:
             write_lines_of_rows(file, line[some], None if slid is None else slid[some])
     return folder

@@ -65,6 +65,8 @@ def _with_help(kind: type) -> type:
     return kind
 
 
+_BYTES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
+
 PAIR = 2
 """The k of which equal spacing tells more."""
 
@@ -248,3 +250,14 @@ def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None
     if not holds:
         msg = f"`{name}` {asked}"
         raise BadInput(msg)
+
+
+def bytes_of(memory: str | float) -> float:
+    """Read an amount of memory, such as ``4GB`` or ``500 MB``."""
+    number = r"(\d+\.?\d*(?:e\+?\d+)?|\.\d+)"
+    found = re.fullmatch(rf"\s*{number}\s*([kmgt]?)i?b?\s*", str(memory).lower())
+    amount = float(found[1]) * _BYTES[found[2]] if found else inf
+    if amount == inf:
+        msg = f"`memory` must be an amount such as 4GB or 500MB (got {memory!r})"
+        raise BadInput(msg)
+    return amount

@@ -42,3 +42,21 @@ def shared_out(
             )
             some = replace(some, tracks=ground)
         yield number, rows, some
+
+
+def without_ends(tracks: Tracks, points: int) -> Tracks:
+    """Take a spacing, or what is free, off the end of each run.
+
+    The run may go on in another slice, with a window that begins at this end; both would have the
+    point there.
+    """
+    size = np.zeros(len(tracks.first) - 1, dtype=np.int64)
+    np.maximum.at(size, tracks.run, tracks.start + STEPS * (points - 1) + 1)
+    size = np.maximum(size, np.diff(tracks.first) - STEPS)
+    held = spans(tracks.first[:-1], size)
+    return replace(
+        tracks,
+        points=tracks.points[held],
+        first=np.append(0, np.cumsum(size)),
+        times=None if tracks.times is None else tracks.times[held],
+    )

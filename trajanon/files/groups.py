@@ -1,7 +1,6 @@
 """The line that each row of parts became: a folder beside a release, for its holder."""
 
 import hashlib
-from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -19,9 +18,9 @@ class LinesOfRows(NamedTuple):
     slid: Ints | None  # steps by which each window moved on its run, (n,); None if none could
 
 
-def groups_path(release: Path) -> Path:
-    """Where the lines of rows stand beside a release in parts."""
-    return release.parent / f"{release.name}.parts.groups"
+def groups_path(release: object) -> str:
+    """Where the lines of rows stand beside a release in parts, a path or URL."""
+    return f"{str(release).rstrip('/')}.parts.groups"
 
 
 def line_keys(points: Floats, times: Floats | None = None) -> Ints:

@@ -132,6 +132,28 @@ def part_states(folder: Folder) -> dict[str, str]:
 
 
 @contextmanager
+def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
+    """Refuse to go on if parts were changed while they were read in this block.
+
+    Rows are read several times. If they were others the next time, a group could have too few
+    subjects, or rows could be missing.
+    """
+    cause = None
+    try:
+        yield
+    except Exception as error:
+        cause = error
+    for name, _ in sorted(before.items() ^ part_states(folder).items()):
+        msg = (
+            f"{folder}/{name} was written or removed while it was read: "
+            "begin again once nobody writes there"
+        )
+        raise FileProblem(msg) from cause
+    if cause is not None:
+        raise cause
+
+
+@contextmanager
 def part_opened(folder: Folder, name: str) -> Iterator[Any]:
     """Open a part; an error of reading it in the block becomes one sentence.
 

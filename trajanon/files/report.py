@@ -117,7 +117,7 @@ def read_report(release: Path) -> Report:
     try:
         report = parsed(path.read_bytes(), Report)
         report.pop("lines_of_rows", None)
-        several = report.get("shards", 1) > 1
+        several = "shards" in report and "labels" not in report
         if not several:
             _refuse_without_groups(report)
     except FileNotFoundError as error:

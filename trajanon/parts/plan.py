@@ -1,8 +1,6 @@
 """The plan of a run: a first reading of all parts, two splits of the table, and its memory."""
 
 import logging
-import math
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -48,8 +46,6 @@ AXES = 8
 PROGRAM = 600e6
 """Bytes that the program and its libraries take before they read anything."""
 
-_UNITS = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
-
 
 class SliceSums(NamedTuple):
     """What is summed up of one slice."""
@@ -71,12 +67,6 @@ class Survey(NamedTuple):
     axes: Floats  # the leading principal axes of the standardised records, (p, q)
     sst: float  # total sum of squares of the standardised records
     sst_in_space: float  # of their coordinates alone
-
-    def standardised(self, records: Floats) -> Floats:
-        """Standardise records, (n, p)."""
-        records = records - self.mean
-        records /= self.spread
-        return records
 
 
 class Node(NamedTuple):
@@ -120,11 +110,11 @@ class Plan:
     survey: Survey  # how the table is standardised
     splits: tuple[Split, ...]  # how it is split into shards, in each round with other borders
     timing: Timing | None  # how times are counted
+    secret: bytes  # from the operating system: decides where rows go in the release
     k: int  # least number of different subjects in a group
     release: ReleaseSettings  # what is written
     settings: Settings  # of the search
     progress: Progress  # of the search: silent where it runs elsewhere
-    secret: bytes  # from the operating system: decides where rows go in the release
 
     @property
     def counts_subjects(self) -> bool:
@@ -138,7 +128,9 @@ class Plan:
 
     def records(self, trajectories: Trajectories) -> Floats:
         """Standardise trajectories by the whole table."""
-        return self.survey.standardised(records_of(trajectories, self.timing))
+        records = records_of(trajectories, self.timing) - self.survey.mean
+        records /= self.survey.spread
+        return records
 
     def turned(self, trajectories: Trajectories) -> Floats:
         """Turn trajectories to the axes across which the table is split."""
@@ -223,7 +215,12 @@ def survey_table(executor: Executor, parts: Parts, timing: Timing | None) -> tup
         )
         raise BadInput(msg)
     if timing is not None:
-        _refuse_odd_times(timing, looks, n, np.array([low[-1], high[-1]]))
+        clock, asked = timing.clock, f"`times='{timing.clock.times}'`"
+        if still := sum(look.still for look in looks):
+            raise BadInput(clock_stands(asked, still, n))
+        first, last = clock.rounded(np.array([low[-1], high[-1]])).tolist()
+        if first == last:  # of all departures
+            raise BadInput(one_departure(asked, clock, first))
     away = np.sum([look.sums for look in looks], axis=0) / n
     products = np.sum([look.products for look in looks], axis=0)
     products -= n * np.outer(away, away)
@@ -263,19 +260,6 @@ def look(parts: Parts, timing: Timing | None, origin: Floats, part_slice: PartSl
         records[drawn],
         0 if times is None else int((times[:, -1] <= times[:, 0]).sum()),
     )
-
-
-def _refuse_odd_times(
-    timing: Timing, looks: Sequence[SliceSums], n: int, departures: Floats
-) -> None:
-    """Refuse what `timing_of` does; the first and the last of all departures say enough."""
-    clock = timing.clock
-    asked = f"`times='{clock.times}'`"
-    if still := sum(look.still for look in looks):
-        raise BadInput(clock_stands(asked, still, n))
-    first, last = clock.rounded(departures).tolist()
-    if first == last:
-        raise BadInput(one_departure(asked, clock, first))
 
 
 def split_table(sample: Floats, shards: int, number: int = 0) -> Split:
@@ -318,17 +302,6 @@ def joined_shards(subjects: Sequence[set[int]], k: int) -> list[tuple[int, ...]]
             waiting, held = (), set()
     together[-1] += waiting
     return together
-
-
-def bytes_of(memory: str | float) -> float:
-    """Read an amount of memory, such as ``4GB`` or ``500 MB``."""
-    number = r"(\d+\.?\d*(?:e\+?\d+)?|\.\d+)"
-    found = re.fullmatch(rf"\s*{number}\s*([kmgt]?)i?b?\s*", str(memory).lower())
-    amount = float(found[1]) * _UNITS[found[2]] if found else math.inf
-    if math.isinf(amount):
-        msg = f"`memory` must be an amount such as 4GB or 500MB (got {memory!r})"
-        raise BadInput(msg)
-    return amount
 
 
 def rounds_for(parts: Parts, shards: int, settings: Settings) -> int:

@@ -9,22 +9,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
+from trajanon.align.ground import without_ends
 from trajanon.arrays import Ints
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.files.geoparquet import written_column
-from trajanon.files.parquet_parts import (
-    ParquetParts,
-    RowGroups,
-    parquet_of,
-    part_opened,
-    part_states,
-)
+from trajanon.files.parquet_parts import ParquetParts, RowGroups, parquet_of, part_opened
 from trajanon.files.trajectories import look_at_schema, provenance_of, read_rows
 from trajanon.folder import Folder
 from trajanon.parts.row_ids import ID_COLUMNS, RowIds, row_ids
 from trajanon.subjects import Identities, Merged
 from trajanon.timing import without_times
-from trajanon.tracks import STEPS, Tracks, refuse_off_earth, spans
+from trajanon.tracks import refuse_off_earth
 from trajanon.trajectories import Trajectories, refuse_odd_times
 
 SLICE_ROWS = 100_000
@@ -140,7 +135,7 @@ class Parts:
         if times is not None:
             refuse_odd_times(times, f"{named}, row {{}}")
         if runs is not None:
-            runs = _without_ends(runs, self.points)
+            runs = without_ends(runs, self.points)
         subject = self.read_ids(part_slice).subjects(self.named, part_slice.first)
         trace = part_slice.first + np.arange(part_slice.rows)
         return Trajectories(points, subject, trace, self.provenance, runs, times)
@@ -150,24 +145,6 @@ class Parts:
         where, file = _opened(self.folder, self.schema, part_slice)
         columns = {name: written_column(where, file, name) for name in ID_COLUMNS}
         return row_ids(where, columns, part_slice.rows, exact=self.subjects_exact)
-
-
-def _without_ends(tracks: Tracks, points: int) -> Tracks:
-    """Take a spacing, or what is free, off the end of each run.
-
-    The run may go on in another slice, with a window that begins at this end; both would have the
-    point there.
-    """
-    size = np.zeros(len(tracks.first) - 1, dtype=np.int64)
-    np.maximum.at(size, tracks.run, tracks.start + STEPS * (points - 1) + 1)
-    size = np.maximum(size, np.diff(tracks.first) - STEPS)
-    held = spans(tracks.first[:-1], size)
-    return replace(
-        tracks,
-        points=tracks.points[held],
-        first=np.append(0, np.cumsum(size)),
-        times=None if tracks.times is None else tracks.times[held],
-    )
 
 
 def _opened(folder: Folder, schema: Any, part_slice: PartSlice) -> tuple[str, ParquetParts]:
@@ -201,25 +178,3 @@ def survey_parts(folder: Folder, *, align: bool, timed: bool) -> Parts:
                 stored = sum(group.column(place).total_uncompressed_size for group in held)
                 size = max(stored // (_POINT * about.num_rows), 1)
     return Parts(folder, schema, tuple(slices), some.shape[1], size, timed)
-
-
-@contextmanager
-def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
-    """Refuse to go on if parts were changed while they were read in this block.
-
-    Rows are read several times. If they were others the next time, a group could have too few
-    subjects, or rows could be missing.
-    """
-    cause = None
-    try:
-        yield
-    except Exception as error:
-        cause = error
-    for name, _ in sorted(before.items() ^ part_states(folder).items()):
-        msg = (
-            f"{folder}/{name} was written or removed while it was read: "
-            "begin again once nobody writes there"
-        )
-        raise FileProblem(msg) from cause
-    if cause is not None:
-        raise cause

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Ints
 from trajanon.drafts import BEFORE, UNFINISHED, hold, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
+from trajanon.files.groups import groups_path
 from trajanon.files.trajectories import is_part
 from trajanon.folder import Folder, exchanged
 
@@ -196,11 +197,6 @@ def report_of(out: str) -> str:
     return f"{out.rstrip('/')}.parts.report.json"
 
 
-def groups_of(out: str) -> str:
-    """The path of the folder that has the line of each row."""
-    return f"{out.rstrip('/')}.parts.groups"
-
-
 def refuse_places(source: Folder, out: Folder) -> None:
     """Refuse, before the long work, to overwrite anything but a release."""
     refuse_inputs(out, [source])
@@ -235,7 +231,7 @@ def refuse_inputs(out: Folder, inputs: Iterable[Folder]) -> None:
 def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
     """Give a folder to work in; at the end, move the release out of it, and what is beside it."""
     scratch = Scratch(out.url + UNFINISHED)
-    told, groups = scratch / REPORT, Folder(groups_of(named)).real
+    told, groups = scratch / REPORT, Folder(groups_path(named)).real
     before, old = scratch / BEFORE, scratch / _OLD
     there, then = (place.states() if place.exists else {} for place in (out, groups))
     with scratch.at_work():  # of two runs that begin at once, one is refused
@@ -249,7 +245,8 @@ def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
                         drafted.local.chmod(0o700)
                     moving.enter_context(exchanged(groups, drafted, old, then, is_part))
                 elif groups.exists:  # of a release that is replaced
-                    moving.enter_context(_put_aside(groups, old))
+                    groups.move(old)
+                    moving.push(lambda kind, *_: old.move(groups) if kind else None)
                 if told.local is not None:
                     told.local.chmod(0o600)
                 told.move(Folder(report_of(named)))
@@ -257,17 +254,6 @@ def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
             _clear(scratch, before, old)
             raise
         scratch.remove()
-
-
-@contextmanager
-def _put_aside(folder: Folder, aside: Folder) -> Iterator[None]:
-    """Move a folder away, and back if the block fails."""
-    folder.move(aside)
-    try:
-        yield
-    except BaseException:
-        aside.move(folder)
-        raise
 
 
 def _clear(scratch: Scratch, *before: Folder) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from trajanon.anonymization import anonymize, refuse_attribution
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
-from trajanon.files.parquet_parts import part_states
+from trajanon.files.parquet_parts import part_states, unchanged
 from trajanon.files.release_lines import DIGITS
 from trajanon.files.trajectories import read_trajectories
 from trajanon.folder import Folder
@@ -20,7 +20,6 @@ from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_enough, check_k
 from trajanon.parts.plan import (
     Plan,
-    bytes_of,
     capacity_of,
     rounds_for,
     shards_for,
@@ -29,8 +28,14 @@ from trajanon.parts.plan import (
     timing_of_parts,
     with_subjects,
 )
-from trajanon.parts.reader import Parts, survey_parts, unchanged
-from trajanon.parts.release import joined_tallies, write_groups, write_release_parts, write_whole
+from trajanon.parts.reader import Parts, survey_parts
+from trajanon.parts.release import (
+    Tally,
+    joined_tallies,
+    write_groups,
+    write_release_parts,
+    write_whole,
+)
 from trajanon.parts.scratch import (
     GROUPS,
     REPORT,
@@ -46,7 +51,7 @@ from trajanon.parts.shards import Found, scatter, search, shards_of
 from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, versions
 from trajanon.rows import way_of
-from trajanon.settings import ReleaseSettings, Settings, takes_settings
+from trajanon.settings import ReleaseSettings, Settings, bytes_of, takes_settings
 from trajanon.subjects import count_of, nameless
 from trajanon.utility.histograms import joined_histograms
 
@@ -163,16 +168,17 @@ def anonymize_parts(
         raise BadInput(msg)
     executor = Executor(client, progress)
     quiet = progress if client is None else silent  # workers cannot show bars
+    how = (k, asked, settings, quiet)
     with replacing_release(release, out) as scratch:
-        with unchanged(folder, before):
-            if shards == 1:
-                task = partial(_as_one, parts, scratch, k, asked, settings, quiet)
-                (report,) = executor.each("Anonymising", task, [0])
-            else:
-                plan, stages = planned(executor, parts, scratch, shards, k, asked, settings, quiet)
-                first, found = searched(executor, plan, stages, capacity)
-        if shards > 1:
-            report = written(executor, plan, stages, first, found)
+        if shards == 1:
+            with unchanged(folder, before):
+                (report,) = executor.each("Anonymising", partial(_as_one, parts, *how), [scratch])
+        else:
+            run = _InShards(executor, capacity)
+            with unchanged(folder, before):
+                plan = run.planned(parts, scratch, shards, *how)
+                first, last = run.searched(plan)
+            report = run.written(plan, first, last)
         with scratch.writing(REPORT) as file:
             file.write(json_report(report).encode())
     return report
@@ -180,12 +186,11 @@ def anonymize_parts(
 
 def _as_one(
     parts: Parts,
-    scratch: Scratch,
     k: int,
     asked: ReleaseSettings,
     settings: Settings,
     progress: Progress,
-    _: int,
+    scratch: Scratch,
 ) -> dict[str, Any]:
     """Anonymise all parts as one file, and write the release in parts."""
     try:
@@ -199,82 +204,67 @@ def _as_one(
     return release.report | {"shards": 1}
 
 
-class Stages:
-    """The steps of a run, and how long each took."""
+class _InShards:
+    """A run in several shards: its steps, and how long each took."""
 
-    def __init__(self) -> None:
-        self.done: list[Stage] = []
+    def __init__(self, executor: Executor, capacity: int) -> None:
+        self.executor, self.capacity = executor, capacity
+        self.stages: list[Stage] = []
         self._since = perf_counter()
 
-    def end(self, name: str, loss: float | None = None) -> None:
-        """End a step: the next one begins."""
+    def _end(self, name: str, loss: float | None = None) -> None:
         now = perf_counter()
-        self.done.append(Stage(name, loss, now - self._since))
+        self.stages.append(Stage(name, loss, now - self._since))
         self._since = now
 
+    def planned(self, parts: Parts, scratch: Scratch, shards: int, *how: Any) -> Plan:
+        """Read all parts, and decide where the table is split in each round."""
+        _, asked, settings, _ = how
+        timing = timing_of_parts(self.executor, parts, asked)
+        parts = with_subjects(self.executor, parts)
+        survey, sample = survey_table(self.executor, parts, timing)
+        self._end("reading")
+        rounds = range(rounds_for(parts, shards, settings))
+        splits = tuple(split_table(sample, shards, number) for number in rounds)
+        return Plan(parts, scratch, survey, splits, timing, secrets.token_bytes(32), *how)
 
-def planned(
-    executor: Executor,
-    parts: Parts,
-    scratch: Scratch,
-    shards: int,
-    k: int,
-    asked: ReleaseSettings,
-    settings: Settings,
-    progress: Progress,
-) -> tuple[Plan, Stages]:
-    """Read all parts, and decide where the table is split, twice."""
-    stages = Stages()
-    timing = timing_of_parts(executor, parts, asked)
-    parts = with_subjects(executor, parts)
-    survey, sample = survey_table(executor, parts, timing)
-    stages.end("reading")
-    rounds = range(rounds_for(parts, shards, settings))
-    splits = tuple(split_table(sample, shards, number) for number in rounds)
-    secret = secrets.token_bytes(32)
-    return Plan(
-        parts, scratch, survey, splits, timing, k, asked, settings, progress, secret
-    ), stages
+    def searched(self, plan: Plan) -> tuple[list[Found], list[Found]]:
+        """Scatter rows to shards and search these, in each round with other borders.
 
+        Gives what the first and the last round found.
+        """
+        slices = [Task(number, ()) for number in range(len(plan.parts.slices))]
+        rounds: list[list[Found]] = []
+        for number in range(len(plan.splits)):
+            anew, done = _ANEW[number], removal(plan.scratch, slices)
+            task = partial(scatter, plan, number)
+            some = self.executor.each(f"Splitting into shards{anew}", task, slices, done)
+            scattered = [one for each in some for one in each]
+            shards = tasks_of((shard, place) for shard, place, _ in scattered)
+            if number == 0:
+                shards = shards_of(plan, scattered, self.capacity)
+            self._end(f"splitting{anew}")
+            search_one, done = partial(search, plan, number), removal(plan.scratch, shards)
+            found = self.executor.each(f"Grouping shards{anew}", search_one, shards, done)
+            lost = information_loss(sum(one.lost for one in found), plan.survey.sst)
+            self._end(f"shards{anew}", lost)
+            slices = tasks_of(state for one in found for state in one.states)
+            rounds.append(found)
+        return rounds[0], rounds[-1]
 
-def searched(
-    executor: Executor, plan: Plan, stages: Stages, capacity: int
-) -> tuple[list[Found], list[Found]]:
-    """Scatter rows to shards and search these; then again, with other borders.
-
-    Gives what the first and the last round found.
-    """
-    slices = [Task(number, ()) for number in range(len(plan.parts.slices))]
-    rounds: list[list[Found]] = []
-    for number in range(len(plan.splits)):
-        anew, done = _ANEW[number], removal(plan.scratch, slices)
-        task = partial(scatter, plan, number)
-        some = executor.each(f"Splitting into shards{anew}", task, slices, done)
-        scattered = [one for each in some for one in each]
-        shards = tasks_of((number, place) for number, place, _ in scattered)
-        if number == 0:
-            shards = shards_of(plan, scattered, capacity)
-        stages.end(f"splitting{anew}")
-        done = removal(plan.scratch, shards)
-        found = executor.each(f"Grouping shards{anew}", partial(search, plan, number), shards, done)
-        lost = information_loss(sum(one.lost for one in found), plan.survey.sst)
-        stages.end(f"shards{anew}", lost)
-        slices = tasks_of(state for one in found for state in one.states)
-        rounds.append(found)
-    return rounds[0], rounds[-1]
+    def written(self, plan: Plan, first: list[Found], last: list[Found]) -> dict[str, Any]:
+        """Write the release, and the line of each row; give the report."""
+        tally = joined_tallies([one.tally for one in last if one.tally is not None])
+        write_release_parts(self.executor, plan, tally)
+        rows = tasks_of(state for one in last for state in one.states)
+        (plan.scratch / GROUPS).make()
+        done = removal(plan.scratch, rows)
+        self.executor.each("Writing groups", partial(write_groups, plan), rows, done)
+        self._end("writing")
+        return _report(plan, tally, first, self.stages)
 
 
-def written(
-    executor: Executor, plan: Plan, stages: Stages, first: list[Found], found: list[Found]
-) -> dict[str, Any]:
-    """Write the release, and the line of each row; give the report."""
-    tally = joined_tallies([one.tally for one in found if one.tally is not None])
-    write_release_parts(executor, plan, tally)
-    rows = tasks_of(state for one in found for state in one.states)
-    (plan.scratch / GROUPS).make()
-    done = removal(plan.scratch, rows)
-    executor.each("Writing groups", partial(write_groups, plan), rows, done)
-    stages.end("writing")
+def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -> dict[str, Any]:
     parts, timing = plan.parts, plan.timing
     errors = {name: histogram.summary for name, histogram in tally.errors.items()}
     moved, slid = errors.pop("displacement"), errors.pop("slid", None)
@@ -316,7 +306,7 @@ def written(
             "lines": different,
         },
         "information_loss": tally.information_loss,
-        "stages": [stage.account for stage in stages.done],
+        "stages": [stage.account for stage in stages],
         "stopped": False,
         "displacement": moved,
         "times": None if timing is None else timing.account | errors,
