@@ -29,6 +29,7 @@ _TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.appl
 
 _ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # Dask's setting for that of workers
 _LARGE_GRAPH = "distributed.admin.large-graph-warning-threshold"  # bytes from which Dask warns
+_LOST = "distributed.deploy.lost-worker-timeout"  # of a local cluster
 _PATIENCE = 10  # seconds to wait for a scheduler, or for workers to come back
 
 
@@ -232,8 +233,9 @@ def _quiet() -> Iterator[None]:
     for logger in loggers:
         logger.setLevel(logging.CRITICAL + 1)
     try:
-        # The list of files of a large table is large.
-        with dask.config.set({_LARGE_GRAPH: "1TB"}):
+        # The list of files of a large table is large; and on a busy machine a lost worker may take
+        # longer to come back than Dask waits for it.
+        with dask.config.set({_LARGE_GRAPH: "1TB", _LOST: "10m"}):
             yield
     finally:
         for logger, level in zip(loggers, before, strict=True):

@@ -62,7 +62,10 @@ def say_written(
     """Say what was written where, and which command comes next."""
     name = "" if out == default else f" {shlex.quote(str(out))}"
     finer = "" if digits == 4 else f" --digits {digits}"
-    tell(f"Wrote {what} to {out}. Next: trajanon {verb}{name} -k {k}{finer}")
+    there = ", where it is copied to a disk" * ("://" in str(out))
+    if there:
+        name = " FOLDER"
+    tell(f"Wrote {what} to {out}. Next{there}: trajanon {verb}{name} -k {k}{finer}")
 
 
 class _ToScreen(logging.Handler):

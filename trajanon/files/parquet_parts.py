@@ -161,7 +161,7 @@ def part_opened(folder: Folder, name: str) -> Iterator[Any]:
     """
     import pyarrow.parquet as pq
 
-    with arrow.reading(f"{folder}/{name}"), folder.open(name) as file:
+    with folder.named(name), arrow.reading(f"{folder}/{name}"), folder.open(name) as file:
         yield pq.ParquetFile(file)
 
 
