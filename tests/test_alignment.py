@@ -174,7 +174,7 @@ def test_a_search_that_ends_farther_away_is_thrown_away(monkeypatch: pytest.Monk
     before = town(3, 24, 3)
     partition = cut(before, 3)
 
-    def lost(problem: object, windows: object, log: WindowLog, **_: object) -> None:
+    def lost(problem: object, log: WindowLog, **_: object) -> None:
         start, labels = log.aligned
         log.aligned = Aligned(start, labels[::-1].copy())
 
@@ -190,7 +190,7 @@ def test_groups_that_break_the_promise_are_never_returned(monkeypatch: pytest.Mo
     before = town(3, 24, 3, people=6)
     partition = cut(before, 3)
 
-    def breaks(problem: object, windows: object, log: WindowLog, **_: object) -> None:
+    def breaks(problem: object, log: WindowLog, **_: object) -> None:
         log.aligned = Aligned(log.aligned.start, np.arange(24))
 
     monkeypatch.setattr("trajanon.align.alignment.search_windows", breaks)
