@@ -14,7 +14,7 @@ from trajanon.problem import Problem
 from trajanon.refine.blocks import block_count, block_of, draw_blocks, put_together, random_word
 from trajanon.refine.descent import descend, descend_in_blocks
 from trajanon.refine.random_moves import PASS, Field, anneal_block, build_field, cooling
-from trajanon.workers import in_threads
+from trajanon.workers import in_parts, in_threads
 
 COURSE = ((0.0, 1.4), (0.15, 0.6), (0.9, 0.12), (1.0, 0.07))
 """Shares of a run that have passed, and the heat by then, a multiple of the temperature that suits
@@ -38,6 +38,7 @@ SOLVED = 5  # up to this k recombination solves regions, or comes near it, and n
 REGION = 25  # a region holds this many times k records: as many groups, if they are small
 REGION_MOVES = 5_000  # per record in a round at most
 REGION_SHARE = 2.0  # moves of all rounds, of those that all runs of annealing had
+_AT_ONCE = 10_000  # records whose losses a thread finds
 REGION_HOT, REGION_COLD = 0.6, 0.05  # what groups look like from afar is settled before
 
 
@@ -216,6 +217,12 @@ def cross(records: Floats, one: Ints, other: Ints) -> Ints:
 def _sse_of_groups(records: Floats, labels: Ints) -> Floats:
     """Sum up, group by group, the squared distances to its mean, (g,)."""
     means = group_means(records, labels)
+
+    def squares(rows: Ints, stop: Event) -> Floats:
+        away: Floats = records[rows] - means[labels[rows]]
+        return np.asarray((away**2).sum(axis=1))
+
     lost = np.zeros(len(means))
-    np.add.at(lost, labels, ((records - means[labels]) ** 2).sum(axis=1))
+    parts = in_parts(squares, np.arange(len(records)), _AT_ONCE)
+    np.add.at(lost, labels, np.concatenate(parts))
     return lost
