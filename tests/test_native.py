@@ -96,9 +96,9 @@ def test_a_release_with_ids_all_missing_is_still_read(tmp_path: Path) -> None:
 
 def test_a_file_that_is_missing_or_none_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "folder.parquet").mkdir()
-    with pytest.raises(FileProblem, match="is a folder; name a file"):
+    with pytest.raises(FileProblem, match="holds no part of a release"):
         read_release(tmp_path / "folder.parquet")
-    with pytest.raises(FileProblem, match="is a folder"):
+    with pytest.raises(FileProblem, match="has no parts with trajectories"):
         read_trajectories(tmp_path / "folder.parquet")
     (tmp_path / "text.parquet").write_text("no Parquet at all")
     for read in (read_release, read_trajectories):

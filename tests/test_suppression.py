@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from interrupting import Interrupting
 from naive_sliding import town
 from problems import problem
+from shards import shards_of, write_parts
 
 import trajanon
 from trajanon import loss, maps, suppression
@@ -247,9 +248,10 @@ def test_the_command_line_leaves_out(run: Run) -> None:
         says = f"--suppress must be a percentage below 100%, such as 1% (got '{value}')"
         assert says in run(*given, "--suppress", value).sentence
     assert "below 100%" in run(*given, "--suppress", "100%").sentence
-    Path("trips").mkdir()
-    answer = run("anonymize", "trips", "-k", "3", "--suppress", "1%")
-    assert "are for files" in answer.sentence
+    write_parts(Path("trips"), walks(60))
+    with shards_of(30):
+        answer = run("anonymize", "trips", "-k", "3", "--suppress", "1%")
+    assert "--suppress and --min-radius need all trajectories at once" in answer.sentence
 
 
 @pytest.mark.usefixtures("few_moves")
