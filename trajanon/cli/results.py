@@ -103,7 +103,7 @@ def show_release(report: Mapping[str, Any]) -> None:
     moved.append(["Information loss", *losses])
     show_table("What it costs", moved, ["Points moved"], numbers=distances)
     if alignment is not None:
-        tell(alignment.get("measured", ""))
+        tell(alignment["measured"])
     if suppressed is not None and suppressed["declined"]:
         tell(
             f"Nothing was left out for its cost: without the {suppressed['declined']:,} that "

@@ -272,6 +272,7 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
     if (cut := [one.cut for one in first if one.cut is not None]) and slid is not None:
         lost, before = zip(*cut, strict=True)
         alignment = {
+            "measured": "As slid: against the windows that were averaged.",
             "before": {
                 "information_loss": information_loss(sum(lost), plan.survey.sst_in_space),
                 "displacement": joined_histograms(before).summary,
