@@ -63,13 +63,14 @@ def areas_of(lines: Trajectories, sizes: Ints, most: int) -> Ints:
     middles = lines.points.mean(axis=1)
     middles *= metres_of_degrees(middles[:, 0].mean())
     parts = [np.arange(len(sizes))]
-    while max(sizes[part].sum() for part in parts if len(part) > 1) > most:
+    while any(len(part) > 1 and sizes[part].sum() > most for part in parts):
         halves = []
         for part in parts:
             places = middles[part]
             order = part[np.argsort(places[:, np.argmax(np.ptp(places, axis=0))], kind="stable")]
             before = np.cumsum(sizes[order])
-            at = int(np.searchsorted(before, before[-1] / 2)) + 1
+            # One line may have more than half of them.
+            at = min(int(np.searchsorted(before, before[-1] / 2)) + 1, max(len(part) - 1, 1))
             halves += [half for half in (order[:at], order[at:]) if len(half)]
         parts = halves
     area = np.empty(len(sizes), dtype=np.int64)
