@@ -15,10 +15,9 @@ from trajanon.partition import check_enough, regrouped, subjects_per_group
 from trajanon.privacy.chains import subjects_left
 from trajanon.privacy.outliers import wide_groups
 from trajanon.progress import Progress, silent
-from trajanon.releases import Counted, Release, versions
+from trajanon.releases import Counted, Release, published_with
 from trajanon.rows import Rows
-from trajanon.settings import EFFORTS, ReleaseSettings, Settings, takes_settings
-from trajanon.subjects import Merged, count_of, nameless
+from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.suppression import (
     Found,
     TrajectoryGroups,
@@ -32,23 +31,9 @@ from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs
 
 
-@takes_settings
+@takes_settings(ReleaseSettings, Settings)
 def anonymize(
-    trajectories: Trajectories,
-    k: int,
-    *,
-    count: str = "subjects",
-    align: bool = True,
-    suppress: float = 0.0,
-    min_radius: float = 0.0,
-    digits: int | None = ReleaseSettings.digits,
-    times: str | None = None,
-    minute_worth: float = ReleaseSettings.minute_worth,
-    time_step: int = ReleaseSettings.time_step,
-    timezone: str | None = None,
-    rows: str = ReleaseSettings.rows,
-    progress: Progress = silent,
-    **options: Any,
+    trajectories: Trajectories, k: int, *, progress: Progress = silent, **options: Any
 ) -> Release:
     """Replace each trajectory by the centroid of a group of at least k.
 
@@ -59,11 +44,12 @@ def anonymize(
     k
         Least number of different subjects behind each released trajectory; of records if nothing is
         known of subjects.
-    count, align, suppress, min_radius, digits, times, minute_worth, time_step, timezone, rows
-        What k counts, what is left out, how it is written, whether with times and with which rows:
-        see `trajanon.settings.ReleaseSettings`.
-    progress, options
-        As in `trajanon.microaggregate`. The seed repeats the groups and centroids; the order of the
+    progress
+        Told how far the work is.
+    options
+        What k counts, what is left out, how it is written, whether with times and with which rows,
+        ``count`` to ``rows``: see `trajanon.settings.ReleaseSettings`. And those of the search, as
+        in `trajanon.microaggregate`. The seed repeats the groups and centroids; the order of the
         release comes from the operating system and never repeats.
 
     Returns
@@ -79,37 +65,27 @@ def anonymize(
     TooFewRecords, TooFewSubjects
         If there are fewer than k trajectories, or subjects where these are counted.
     """
-    settings = ReleaseSettings(
-        count=count,
-        align=align,
-        suppress=suppress,
-        min_radius=min_radius,
-        digits=digits,
-        times=times,
-        minute_worth=minute_worth,
-        time_step=time_step,
-        timezone=timezone,
-        rows=rows,
-    )
-    searched = Settings(**options)
-    _refuse_unreleasable(trajectories, align)
+    settings, searched = settings_of(options)
+    _refuse_unreleasable(trajectories, settings.align)
     check_enough(len(trajectories), k)
     timing = timing_of(trajectories, settings)
     search = partial(_group_and_slide, k, settings, searched, timing, progress)
 
     first = search(trajectories)
-    found, costly, declined = without_costly(first, suppress, k, count, search)
-    kept, among_kept = without_tight_groups(found.slid, min_radius)
+    found, costly, declined = without_costly(first, settings.suppress, k, settings.count, search)
+    kept, among_kept = without_tight_groups(found.slid, settings.min_radius)
     tight = np.zeros_like(costly)
     tight[~costly] = among_kept
 
     lines, when, labels = kept.released, kept.released_times, kept.partition.labels
-    written = Rows(rows, kept.line_numbers[labels], kept.trajectories.counted_by(count))
+    written = Rows(
+        settings.rows, kept.line_numbers[labels], kept.trajectories.counted_by(settings.count)
+    )
     alignment = account(found.cut, found.slid)
     if alignment is not None and kept.trajectories.tracks is not None:
         alignment["as_cut"] = as_cut(trajectories.points[~(costly | tight)], lines, labels)
         alignment["starts"] = kept.trajectories.tracks.start.tolist()
-    skipped = align and trajectories.tracks is not None and found.cut.partition.stopped
+    skipped = settings.align and trajectories.tracks is not None and found.cut.partition.stopped
     report = _report(
         kept,
         k,
@@ -120,11 +96,7 @@ def anonymize(
         search=asdict(searched),
     )
     order = labels[written.shuffled()]
-    provenance = {"attribution": trajectories.attribution}
-    if written.way == "lines":
-        provenance["rows"] = "lines"
-    if timing is not None:
-        provenance["times"] = timing.clock.sentence
+    provenance = published_with(trajectories.attribution, written.way, timing)
     released = Trajectories(
         points=lines[order], provenance=provenance, times=None if when is None else when[order]
     )
@@ -191,8 +163,7 @@ def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str
     trajectories, partition, timing = kept.trajectories, kept.partition, kept.timing
     when = kept.released_times
     released, labels, subjects = kept.released, partition.labels, trajectories.subject
-    tracks, provenance = trajectories.tracks, trajectories.provenance
-    by_subjects, line = rows.subject is not None, kept.line_numbers
+    tracks, by_subjects, line = trajectories.tracks, rows.subject is not None, kept.line_numbers
     chained = subjects_left(line[labels], tracks, subjects, k)
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
@@ -201,19 +172,13 @@ def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str
         by_subjects=by_subjects,
         groups=len(partition.sizes),
         few=None if per_group is None else int((per_group < k).sum()),
-        nameless=nameless(provenance),
-        read=count_of(provenance, "recordings read"),
+        provenance=trajectories.provenance,
     )
-    return {
-        "notice": counted.notice,
-        "unit": trajectories.unit,
+    return counted.account | {
         "n": len(trajectories),
-        "k": k,
-        "counted": counted.word,
         "digits": kept.digits or DIGITS,
         "shifts": None if kept.grids is None else kept.grids.shifts.tolist(),
         "steps": None if kept.grids is None else kept.grids.steps.tolist(),
-        "groups": counted.groups,
         "lines": int(line.max()) + 1,
         "rows": rows.account,
         "information_loss": kept.information_loss,
@@ -226,11 +191,8 @@ def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str
         "time_shifts": None if kept.time_shifts is None else kept.time_shifts.tolist(),
         "from_runs": None if tracks is None else summary(from_runs(tracks, released, labels)),
         **told,
-        "subject_names_merged": Merged.told_by(provenance)._asdict(),
         "chains": None if chained is None else chained._asdict(),
         "wide": wide_groups(trajectories.points, labels, k, subjects, counts_subjects=by_subjects),
-        "attribution": trajectories.attribution,
-        "versions": versions(),
         "sizes": partition.sizes.tolist(),
         "subjects_per_group": None if per_group is None else per_group.tolist(),
         "labels": labels.tolist(),

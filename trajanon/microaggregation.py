@@ -37,7 +37,7 @@ METHODS: Mapping[str, Callable[[Problem], Ints]] = {  # by the names in the sett
 LAST_STEP = {"hm2": "MHM"}  # of a method, where it has several
 
 
-@takes_settings
+@takes_settings(Settings)
 def microaggregate(
     X: ArrayLike,
     k: int,

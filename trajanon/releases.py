@@ -15,7 +15,9 @@ from trajanon.files.frames import to_collection, to_frame
 from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.outputs import json_report, replacing
-from trajanon.trajectories import Trajectories
+from trajanon.subjects import Merged, count_of, nameless
+from trajanon.timing import Timing
+from trajanon.trajectories import Trajectories, unit_of
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -135,8 +137,7 @@ class Counted(NamedTuple):
     by_subjects: bool  # whether subjects are counted, or trajectories
     groups: int
     few: int | None  # groups of fewer than k different subjects; None if no subjects are known
-    nameless: int  # recordings that name no subject
-    read: int | None  # all recordings, where the source tells
+    provenance: Mapping[str, Any]  # what the originals say of their source
 
     @property
     def word(self) -> str:
@@ -147,12 +148,14 @@ class Counted(NamedTuple):
     def notice(self) -> str:
         """The first line of a report."""
         notice = "For the holder of the data, not for publication."
-        if self.by_subjects and not self.nameless:
+        unknown = nameless(self.provenance)
+        if self.by_subjects and not unknown:
             return notice
         if self.by_subjects:
-            of_all = "" if self.read is None else f" of {self.read}"
+            read = count_of(self.provenance, "recordings read")
+            of_all = "" if read is None else f" of {read}"
             return (
-                f"{notice} {self.nameless}{of_all} recordings name no subject, and "
+                f"{notice} {unknown}{of_all} recordings name no subject, and "
                 "each of them was counted as a subject of its own."
             )
         if self.few is None:
@@ -161,6 +164,30 @@ class Counted(NamedTuple):
             rest = f"each group also holds {self.k} different subjects."
             return f"{notice} k counts trajectories; {rest}"
         return f"{notice} {too_few(self.k, self.groups, records=0, people=self.few)}."
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """What every report says of it, ready for JSON."""
+        return {
+            "notice": self.notice,
+            "unit": unit_of(self.provenance),
+            "k": self.k,
+            "counted": self.word,
+            "groups": self.groups,
+            "subject_names_merged": Merged.told_by(self.provenance)._asdict(),
+            "attribution": self.provenance.get("attribution"),
+            "versions": versions(),
+        }
+
+
+def published_with(attribution: str | None, way: str, timing: Timing | None) -> dict[str, Any]:
+    """What a release says of itself: its source, what has a row, and which times it bears."""
+    told = {"attribution": attribution}
+    if way == "lines":
+        told["rows"] = "lines"
+    if timing is not None:
+        told["times"] = timing.clock.sentence
+    return told
 
 
 def versions() -> dict[str, str]:

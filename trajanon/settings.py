@@ -1,13 +1,15 @@
 """The options of the search and of a release: their defaults, checks and help, written once.
 
-Public functions take them as ``**options: Any``, under `takes_settings`, and make ``Settings`` of
-them; an unknown name is a TypeError, as of any function. Importing this module loads no library.
+Public functions take them as ``**options: Any``, under `takes_settings`, and make ``Settings`` or
+``ReleaseSettings`` of them; an unknown name is a TypeError, as of any function. Importing this
+module loads no library.
 """
 
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from inspect import Parameter, cleandoc, signature
+from itertools import chain
 from math import inf
 from numbers import Integral, Real
 from types import MappingProxyType
@@ -218,13 +220,25 @@ def check_digits(digits: int) -> None:
     _check(option.name, digits, int, option.metadata)
 
 
-def takes_settings(function: Function) -> Function:
-    """Let help() and editors show the options of the search in place of ``**options``."""
-    own = signature(function)
-    *named, _ = own.parameters.values()
-    shown = own.replace(parameters=[*named, *parameters_of(Settings)])
-    function.__signature__ = shown  # type: ignore[attr-defined]
-    return function
+def takes_settings(*kinds: type) -> Callable[[Function], Function]:
+    """Let help() and editors show the options of some classes in place of ``**options``."""
+
+    def showing(function: Function) -> Function:
+        own = signature(function)
+        *named, _ = own.parameters.values()
+        shown = own.replace(parameters=[*named, *chain(*map(parameters_of, kinds))])
+        function.__signature__ = shown  # type: ignore[attr-defined]
+        return function
+
+    return showing
+
+
+def settings_of(options: Mapping[str, Any]) -> tuple[ReleaseSettings, Settings]:
+    """Make the settings of a release, and those of its search, of the options of both."""
+    own = {one.name for one in fields(ReleaseSettings)}
+    asked = {name: value for name, value in options.items() if name in own}
+    searched = {name: value for name, value in options.items() if name not in own}
+    return ReleaseSettings(**asked), Settings(**searched)
 
 
 def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None:

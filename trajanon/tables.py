@@ -51,7 +51,7 @@ class MicroaggregatedTable:
             raise TrajanonError(msg)
 
 
-@takes_settings
+@takes_settings(Settings)
 def microaggregate_table(
     path: str | os.PathLike[str],
     k: int,

@@ -137,7 +137,7 @@ class Trajectories:
     @property
     def unit(self) -> str:
         """What one of them is: a ``trip`` from start to end, or else a ``trajectory``."""
-        return "trip" if self.provenance.get("trips") is True else "trajectory"
+        return unit_of(self.provenance)
 
     @property
     def units(self) -> str:
@@ -196,6 +196,11 @@ def refuse_odd_times(times: Floats, what: str) -> None:
 def _is_whole(values: object) -> bool:
     kind = values.dtype if isinstance(values, np.ndarray) else None
     return kind is not None and kind.kind in "iu" and np.can_cast(kind, np.int64)
+
+
+def unit_of(provenance: Mapping[str, Any]) -> str:
+    """What one trajectory is by what is known of its source: a ``trip``, or a ``trajectory``."""
+    return "trip" if provenance.get("trips") is True else "trajectory"
 
 
 def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:

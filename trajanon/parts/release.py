@@ -36,6 +36,7 @@ from trajanon.parts.scratch import (
     tasks_of,
     write_by_target,
 )
+from trajanon.releases import published_with
 from trajanon.rows import Rows
 from trajanon.suppression import TrajectoryGroups
 from trajanon.tracks import Tracks
@@ -208,11 +209,8 @@ def write_part(scratch: Scratch, provenance: dict[str, str | None], part: Task) 
 def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     """Write all parts of the release, whose lines lie in files of the scratch folder."""
     asked = plan.release
-    provenance = {"attribution": plan.parts.provenance.get("attribution")}
-    if asked.rows == "lines":
-        provenance["rows"] = "lines"
-    if plan.timing is not None:
-        provenance["times"] = plan.timing.clock.sentence
+    source = plan.parts.provenance.get("attribution")
+    provenance = published_with(source, asked.rows, plan.timing)
     number = np.unique(tally.hashes) % np.uint64(count_of_parts(plan.parts.n))
     lines = np.bincount(number.astype(np.int64)).tolist()
     parts, first = [], 1

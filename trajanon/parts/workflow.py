@@ -49,10 +49,9 @@ from trajanon.parts.scratch import (
 )
 from trajanon.parts.shards import Found, scatter, search, shards_of
 from trajanon.progress import Progress, silent
-from trajanon.releases import Counted, versions
+from trajanon.releases import Counted
 from trajanon.rows import way_of
-from trajanon.settings import ReleaseSettings, Settings, bytes_of, takes_settings
-from trajanon.subjects import count_of, nameless
+from trajanon.settings import ReleaseSettings, Settings, bytes_of, settings_of, takes_settings
 from trajanon.utility.histograms import joined_histograms
 
 if TYPE_CHECKING:
@@ -62,22 +61,12 @@ if TYPE_CHECKING:
 _ANEW = ("", " anew", " a third time")  # what rounds are called
 
 
-@takes_settings
+@takes_settings(ReleaseSettings, Settings)
 def anonymize_parts(
     source: str,
     out: str,
     k: int,
     *,
-    count: str = "subjects",
-    align: bool = True,
-    suppress: float = 0.0,
-    min_radius: float = 0.0,
-    digits: int | None = ReleaseSettings.digits,
-    times: str | None = None,
-    minute_worth: float = ReleaseSettings.minute_worth,
-    time_step: int = ReleaseSettings.time_step,
-    timezone: str | None = None,
-    rows: str = ReleaseSettings.rows,
     subjects_exact: bool = False,
     memory: str | float = "4GB",
     client: "Client | None" = None,
@@ -102,7 +91,7 @@ def anonymize_parts(
     out
         Folder for the release: parts of shuffled lines, with a report beside it. An existing
         release is replaced.
-    k, count, align, suppress, min_radius, digits, times, minute_worth, time_step, timezone, rows
+    k, progress, options
         As in `trajanon.anonymize`. Where groups of two shards have one line, a subject of both has
         two of its rows. What is left out, by `suppress` or `min_radius`, is chosen in one shard
         only.
@@ -113,8 +102,6 @@ def anonymize_parts(
         The number of shards depends on it, and so does the result.
     client
         Client of a Dask cluster to work on; its workers must see both folders.
-    progress, options
-        As in `trajanon.microaggregate`: ``options`` from ``method`` to ``seed``.
 
     Returns
     -------
@@ -134,33 +121,21 @@ def anonymize_parts(
     ServerProblem
         If the cluster is lost.
     """
-    asked = ReleaseSettings(
-        count=count,
-        align=align,
-        suppress=suppress,
-        min_radius=min_radius,
-        digits=digits,
-        times=times,
-        minute_worth=minute_worth,
-        time_step=time_step,
-        timezone=timezone,
-        rows=rows,
-    )
     check_k(k)
-    settings = Settings(**options)
+    asked, settings = settings_of(options)
     memory = bytes_of(memory)
     folder, release = Folder(source), Folder(out).real
     refuse_places(folder, release)
     before = part_states(folder)
     with unchanged(folder, before):
-        parts = survey_parts(folder, align=align, timed=times is not None)
+        parts = survey_parts(folder, align=asked.align, timed=asked.times is not None)
     parts = replace(parts, subjects_exact=subjects_exact)
     refuse_inputs(release, [folder / part_slice.name for part_slice in parts.slices])  # as links
     check_enough(parts.n, k, what="trajectories")
     refuse_attribution(parts.provenance.get("attribution"))
     capacity = capacity_of(memory, parts.columns, k, parts.track_points)
     parts, shards = parts.fitting(capacity), shards_for(parts.n, capacity)
-    if shards > 1 and (suppress or min_radius):
+    if shards > 1 and (asked.suppress or asked.min_radius):
         msg = (
             f"`suppress` and `min_radius` need all trajectories at once, and of {parts.n:,} some "
             f"{capacity:,} fit into `memory`: raise it, or release all"
@@ -284,21 +259,15 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
         by_subjects=plan.counts_subjects,
         groups=tally.sizes.total(),
         few=tally.few if parts.names_subjects else None,
-        nameless=nameless(parts.provenance),
-        read=count_of(parts.provenance, "recordings read"),
+        provenance=parts.provenance,
     )
     different = len(np.unique(tally.hashes))
-    return {
-        "notice": counted.notice,
-        "unit": "trip" if parts.provenance.get("trips") is True else "trajectory",
+    return counted.account | {
         "n": parts.n,
-        "k": plan.k,
-        "counted": counted.word,
         "digits": plan.release.digits or DIGITS,
         "groups_of_steps": {
             f"{north} x {east}": tally.steps[north, east] for north, east in sorted(tally.steps)
         },
-        "groups": counted.groups,
         "lines": different,
         "rows": {
             "way": way_of(plan.release.rows, by_subjects=plan.counts_subjects),
@@ -313,9 +282,6 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
         "times": None if timing is None else timing.account | errors,
         "alignment": alignment,
         "search": asdict(plan.settings),
-        "subject_names_merged": parts.merged._asdict(),
-        "attribution": parts.provenance.get("attribution"),
-        "versions": versions(),
         "shards": len(first),
         "groups_of_size": {str(s): tally.sizes[s] for s in sorted(tally.sizes)},
     }
