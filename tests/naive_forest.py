@@ -9,17 +9,14 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats, Ints
 
 
-def selected(values: Sequence[float], middle: int) -> tuple[list[float], float]:
-    """The least values, as many as stand before the middle, and the one there."""
-    rising = sorted(values)
-    return rising[:middle], rising[middle]
-
-
-def leaf_sizes(n: int, leaf: int) -> list[int]:
-    """Sizes of the leaves, in their order."""
-    if n <= leaf:
-        return [n]
-    return leaf_sizes(n // 2, leaf) + leaf_sizes(n - n // 2, leaf)
+def parted_by_a_plane(left: Floats, right: Floats, points: Floats) -> bool:
+    """Whether a plane across a line between two of the points has these sides."""
+    for one in points:
+        for other in points:
+            direction = other - one
+            if (left @ direction).max() < (right @ direction).min():
+                return True
+    return False
 
 
 def nearest_in_leaves(points: Floats, leaves: Sequence[Ints], count: int) -> list[list[float]]:

@@ -11,7 +11,7 @@ from naive import distance, group_sse, holds, sse
 from trajanon._kernels.annealing import (
     RARE,
     Annealing,
-    draw_move,
+    draw_moves,
     draw_start,
     other_bits,
     other_member,
@@ -274,11 +274,14 @@ def move_drawn(annealing: Annealing, slides: Slides, k: int, heat: float) -> Mov
     """
     groups = annealing.descent.groups
     annealing = annealing._replace(random=annealing.random.copy())
-    x, rank, limit, bits = draw_move(annealing, heat)
+    drawn = np.empty((1, 4), dtype=np.int64)
+    draw_moves(annealing, drawn)
+    x, rank, quantile, bits = drawn[0].tolist()
     if bits < RARE:
         return None
     word = np.uint64(bits)
     y = int(annealing.descent.neighbours[x, rank])
+    limit = heat * annealing.warmth[x] * annealing.warmth[y] * annealing.quantiles[quantile]
     together = groups.labels[x] == groups.labels[y]
     start = put(slides.start, x, draw_start(slides, x, y, rank, together, word))
     z = other_member(groups, y, other_bits(word))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from trajanon._kernels.forest import compare_leaves, grow, halve, select
+from trajanon._kernels.forest import compare_leaves, grow, halve
 from trajanon.arrays import Floats
 
 seeds = st.integers(0, 10**6)
@@ -28,41 +28,37 @@ def state(seed: int) -> NDArray[np.uint64]:
 kinds = st.sampled_from(["any", "grid", "equal"])
 
 
-@given(seed=seeds, n=st.integers(1, 60), ties=st.booleans(), data=st.data())
-def test_the_value_in_the_middle_is_where_sorting_puts_it(
-    seed: int, n: int, ties: bool, data: st.DataObject
-) -> None:
-    start = data.draw(st.integers(0, n - 1))
-    stop = data.draw(st.integers(start + 1, n))
-    middle = data.draw(st.integers(start, stop - 1))
-    values = np.random.default_rng(seed).normal(size=n)
-    values = values.round() if ties else values
-    along, order = values.copy(), np.arange(n)
-    select(along, order, start, stop, middle)
-    assert np.array_equal(along, values[order])
+@given(seed=seeds, n=st.integers(2, 60), kind=kinds, data=st.data())
+def test_halves_lie_on_two_sides(seed: int, n: int, kind: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, n - 2))
+    stop = data.draw(st.integers(start + 2, n))
+    points, order = points_of(seed, n, kind), np.arange(n)
+    border = halve(points, order, np.empty_like(order), start, stop, state(seed))
     assert order[:start].tolist() == list(range(start))
     assert order[stop:].tolist() == list(range(stop, n))
-    before, there = naive_forest.selected(values[start:stop].tolist(), middle - start)
-    assert sorted(along[start:middle].tolist()) == before
-    assert along[middle] == there
+    assert sorted(order.tolist()) == list(range(n))
+    left, right = points[order[start:border]], points[order[border:stop]]
+    assert min(len(left), len(right)) > (stop - start) // 4 or border == (start + stop) // 2
+    if border != (start + stop) // 2:
+        assert naive_forest.parted_by_a_plane(left, right, points)
 
 
-@given(seed=seeds, n=st.integers(2, 60), kind=kinds)
-def test_halves_lie_on_two_sides(seed: int, n: int, kind: str) -> None:
-    points, order, along = points_of(seed, n, kind), np.arange(n), np.empty(n)
-    middle = halve(points, order, along, 0, n, state(seed))
-    assert middle == n // 2
-    assert along[:middle].max() <= along[middle:].min()
-    if kind == "any":  # the places on the line are those of the points
-        fitted = np.linalg.lstsq(points[order], along, rcond=None)[0]
-        assert points[order] @ fitted == pytest.approx(along, abs=1e-9)
+@pytest.mark.parametrize("kind", ["any", "grid"])
+def test_halves_are_about_halves(kind: str) -> None:
+    """The middle of some is seldom far from that of all."""
+    for seed in range(50):
+        points, order = points_of(seed, 10_000, kind), np.arange(10_000)
+        border = halve(points, order, np.empty_like(order), 0, 10_000, state(seed))
+        assert 2_500 < border < 7_500
 
 
 @given(seed=seeds, n=st.integers(1, 200), leaf=st.integers(1, 50), kind=kinds)
 def test_leaves_hold_each_point_once(seed: int, n: int, leaf: int, kind: str) -> None:
     order, borders = grow(points_of(seed, n, kind), leaf, state(seed))
     assert sorted(order.tolist()) == list(range(n))
-    assert np.diff(borders).tolist() == naive_forest.leaf_sizes(n, leaf)
+    assert np.diff(borders).max() <= leaf
+    if n > leaf:
+        assert np.diff(borders).min() > leaf // 4
     assert borders[0] == 0
     assert borders[-1] == n
 

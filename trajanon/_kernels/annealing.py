@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.ahead import ask_for_row
 from trajanon._kernels.common import draw_bits
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.descent import Descent
@@ -20,7 +21,8 @@ from trajanon._kernels.groups import (
 )
 from trajanon._kernels.sliding import slid_exchange_change, slide, sliding_change
 
-_AT_ONE_HEAT = 256  # moves
+_AT_ONE_HEAT = 256  # moves, which are drawn together
+_AHEAD = 4  # moves: what one reads is asked for so many before it
 _FAR = 4  # steps that a window slides at most where no neighbour leads it
 _LOW = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)
@@ -66,16 +68,27 @@ def other_member(groups, record, word):
 
 
 @kernel
-def draw_move(annealing, heat):
-    """Draw a record, the rank of a neighbour, the rise of the SSE allowed, and 32 bits more."""
-    neighbours, warmth = annealing.descent.neighbours, annealing.warmth
-    one, two = draw_bits(annealing.random), draw_bits(annealing.random)
-    x = some(one >> _WORD, neighbours.shape[0])
-    rank = annealing.ranks[some(two >> _WORD, annealing.ranks.shape[0])]
-    limit = heat * warmth[x] * warmth[neighbours[x, rank]]
-    # So a rise is taken with the probability exp(-rise / temperature).
-    limit *= annealing.quantiles[one & np.uint64(4095)]
-    return x, rank, limit, two & _LOW
+def draw_moves(annealing, moves):
+    """Draw moves, (c, 4): of each a record, the rank of a neighbour, a quantile, and 32 bits."""
+    for drawn in moves:
+        one, two = draw_bits(annealing.random), draw_bits(annealing.random)
+        drawn[0] = some(one >> _WORD, annealing.descent.neighbours.shape[0])
+        drawn[1] = annealing.ranks[some(two >> _WORD, annealing.ranks.shape[0])]
+        drawn[2] = one & np.uint64(4095)
+        drawn[3] = two & _LOW
+
+
+@kernel
+def ask_for_move(annealing, slides, drawn):
+    """Ask for the memory that a move will read."""
+    groups, x, rank = annealing.descent.groups, drawn[0], drawn[1]
+    y = annealing.descent.neighbours[x, rank]
+    ask_for_row(groups.records, x)
+    ask_for_row(groups.centroids, groups.labels[x])
+    ask_for_row(groups.centroids, groups.labels[y])
+    if slides is not None:
+        ask_for_row(slides.rows, slides.first[x] + slides.start[x])
+        ask_for_row(slides.rows, slides.first[x] + meeting_start(slides, x, y, rank))
 
 
 @kernel
@@ -87,15 +100,19 @@ def slide_to(groups, slides, x, start):
 
 
 @kernel
-def draw_start(slides, x, y, rank, together, bits):
-    """Draw a start: where a window meets a neighbour, or if together, one near its own.
+def meeting_start(slides, x, y, rank):
+    """The start where a window meets a neighbour; if that slid since, it slides as far."""
+    start = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
+    return min(max(start, 0), slides.starts[x] - 1)
 
-    The neighbour may have slid since the two met; then the window slides as far.
-    """
-    start = slides.start[x]
+
+@kernel
+def draw_start(slides, x, y, rank, together, bits):
+    """Draw a start: where a window meets a neighbour, or if together, one near its own."""
     if bits & np.uint64(2):
-        start = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
-    elif together:
+        return meeting_start(slides, x, y, rank)
+    start = slides.start[x]
+    if together:
         start += some(other_bits(bits), 2 * _FAR + 1) - _FAR
     return min(max(start, 0), slides.starts[x] - 1)
 
@@ -105,19 +122,28 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
     """Try random moves while the heat falls. Records that cannot slide have None as ``slides``."""
     groups, neighbours = annealing.descent.groups, annealing.descent.neighbours
     near = np.empty(neighbours.shape[1], dtype=np.int64)
+    moves = np.empty((_AT_ONE_HEAT, 4), dtype=np.int64)
     cooling = (cold / hot) ** (_AT_ONE_HEAT / count)
     heat = hot
     for step in range(count):
-        if step % _AT_ONE_HEAT == _AT_ONE_HEAT - 1:
-            heat *= cooling
-        x, rank, limit, bits = draw_move(annealing, heat)
+        place = step % _AT_ONE_HEAT
+        if place == 0:
+            heat *= 1.0 if step == 0 else cooling
+            moves = moves[: count - step]
+            draw_moves(annealing, moves)
+        if place + _AHEAD < moves.shape[0]:
+            ask_for_move(annealing, slides, moves[place + _AHEAD])
+        x, rank, bits = moves[place, 0], moves[place, 1], np.uint64(moves[place, 3])
+        y = neighbours[x, rank]
+        # So a rise is taken with the probability exp(-rise / temperature).
+        limit = heat * annealing.warmth[x] * annealing.warmth[y]
+        limit *= annealing.quantiles[moves[place, 2]]
         if bits < RARE:
             if bits & np.uint64(1):
                 dissolve_group(annealing.descent, groups.labels[x], limit, near)
             else:
                 create_group(annealing.descent, x, k, limit)
             continue
-        y = neighbours[x, rank]
         if slides is None:
             if bits & np.uint64(2):
                 # No record of a dense place has one of the outskirts among its nearest.

@@ -2,70 +2,66 @@
 
 import numpy as np
 
-from trajanon._kernels.common import below, keep_nearest, squared_distance
+from trajanon._kernels.common import below, insert_rising, keep_nearest, squared_distance
 from trajanon._kernels.compiled import kernel
 
-_LOOKED_AT = 24  # points among which a far one is chosen
+_LOOKED_AT = 25  # points of a part that tell where a far one is, and the middle
 
 
 @kernel
-def select(along, order, start, stop, middle):
-    """Put what is less than the value at ``middle`` before it; ``order`` follows."""
-    low, high = start, stop - 1
-    while low < high:
-        pivot = along[(low + high) // 2]
-        i, j = low, high
-        while i <= j:
-            while along[i] < pivot:
-                i += 1
-            while along[j] > pivot:
-                j -= 1
-            if i <= j:
-                along[i], along[j] = along[j], along[i]
-                order[i], order[j] = order[j], order[i]
-                i += 1
-                j -= 1
-        if middle <= j:
-            high = j
-        elif middle >= i:
-            low = i
-        else:
-            return
+def place_along(direction, point):
+    """Where a point lies along a direction."""
+    total = 0.0
+    for column in range(direction.shape[0]):
+        total += direction[column] * point[column]
+    return total
 
 
 @kernel
-def halve(points, order, along, start, stop, random):
-    """Halve the points from start to stop across a line between two; the border."""
-    one = points[order[start + below(random, stop - start)]]
-    other, most = one, -1.0  # the farthest of some: long parts are cut across their length
-    for _ in range(_LOOKED_AT):
-        candidate = points[order[start + below(random, stop - start)]]
-        distance = squared_distance(one, candidate)
+def halve(points, order, spare, start, stop, random):
+    """Part the points from start to stop across a line between two, about in halves; the border.
+
+    About: the middle is that of some of them.
+    """
+    some, along = np.empty(_LOOKED_AT, dtype=np.int64), np.empty(_LOOKED_AT)
+    for i in range(_LOOKED_AT):
+        some[i] = order[start + below(random, stop - start)]
+    one, other, most = points[some[0]], points[some[0]], -1.0
+    for candidate in some:  # the farthest: long parts are cut across their length
+        distance = squared_distance(one, points[candidate])
         if distance > most:
-            other, most = candidate, distance
+            other, most = points[candidate], distance
     direction = other - one
+    for i in range(_LOOKED_AT):
+        insert_rising(along, some, i, place_along(direction, points[some[i]]), some[i])
+    middle = along[_LOOKED_AT // 2]
+    # Without a branch that depends on the place: the processor would guess half of them wrong.
+    left, right = start, stop - 1
     for place in range(start, stop):
-        point = points[order[place]]
-        total = 0.0
-        for column in range(direction.shape[0]):
-            total += direction[column] * point[column]
-        along[place] = total
-    middle = (start + stop) // 2
-    select(along, order, start, stop, middle)
-    return middle
+        point = order[place]
+        is_left = place_along(direction, points[point]) < middle
+        spare[left], spare[right] = point, point
+        left += is_left
+        right -= not is_left
+    order[start:stop] = spare[start:stop]
+    quarter = (stop - start) // 4
+    if start + quarter < left < stop - quarter:
+        return left
+    return (start + stop) // 2  # many are at one place
 
 
 @kernel
 def grow(points, leaf, random):
-    """Halve points, (n, q), until no part holds more than a leaf.
+    """Halve points, (n, q), about, until no part holds more than a leaf.
 
     Returns their order, (n,), in which each leaf stands together, near leaves near each other, and
     the borders of the leaves, (leaves + 1,).
     """
     n = points.shape[0]
-    order, along = np.arange(n), np.empty(n)
-    borders = np.empty(2 * n // leaf + 3, dtype=np.int64)
-    waiting = np.empty((128, 2), dtype=np.int64)  # a part is halved 63 times at most
+    order = np.arange(n)
+    spare = np.empty_like(order)
+    borders = np.empty(4 * n // leaf + 3, dtype=np.int64)  # no part is less than a quarter
+    waiting = np.empty((128, 2), dtype=np.int64)  # so none is parted more than 128 times
     waiting[0, 0], waiting[0, 1] = 0, n
     height, leaves = 1, 0
     borders[0] = 0
@@ -76,7 +72,7 @@ def grow(points, leaf, random):
             leaves += 1
             borders[leaves] = stop
             continue
-        middle = halve(points, order, along, start, stop, random)
+        middle = halve(points, order, spare, start, stop, random)
         waiting[height, 0], waiting[height, 1] = middle, stop
         waiting[height + 1, 0], waiting[height + 1, 1] = start, middle
         height += 2

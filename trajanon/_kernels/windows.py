@@ -48,10 +48,10 @@ def read_record(windows, x, start, record):
     """Read the record of a window at a start."""
     numbers = 2 * (record.shape[0] // 2)
     first = windows.place[x] + start
-    for number in range(numbers):
-        point = first + windows.stride * (number // 2)
-        value = windows.points[point, number % 2] - windows.mean[number]
-        record[number] = value * windows.share[number]
+    for lat in range(0, numbers, 2):
+        lon, point = lat + 1, windows.points[first + windows.stride * (lat // 2)]
+        record[lat] = (point[0] - windows.mean[lat]) * windows.share[lat]
+        record[lon] = (point[1] - windows.mean[lon]) * windows.share[lon]
     if record.shape[0] > numbers:
         value = windows.departure[first] - windows.mean[numbers]
         record[numbers] = value * windows.share[numbers]
@@ -89,15 +89,15 @@ def lost_in_groups(windows, start, members, first):
 def build_rows(windows, axes, first, rows):
     """Read all windows at all their starts, turned to axes (p, q)."""
     record = np.empty(axes.shape[0])
+    by_axis = axes.T.copy()
     for x in range(first.shape[0]):
         for start in range(windows.most[x] + 1):
             read_record(windows, x, start, record)
-            row = rows[first[x] + start]
-            for axis in range(row.shape[0]):
-                row[axis] = 0.0
-            for number in range(record.shape[0]):
-                for axis in range(row.shape[0]):
-                    row[axis] += record[number] * axes[number, axis]
+            for axis in range(axes.shape[1]):
+                total = 0.0
+                for number in range(record.shape[0]):
+                    total += record[number] * by_axis[axis, number]
+                rows[first[x] + start, axis] = total
 
 
 @kernel
