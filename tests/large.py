@@ -16,7 +16,7 @@ def search_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "WHOLE", WHOLE)
     monkeypatch.setattr(neighbours, "LEAF", 8)
     monkeypatch.setattr(neighbours, "CROWD", 3)
-    monkeypatch.setattr(local_search, "PATH_BLOCK", 50)
+    monkeypatch.setattr(local_search, "PATH_BLOCK", 100)
     monkeypatch.setattr(blocks, "BLOCK", 30)
     monkeypatch.setattr(annealing, "FULL", 0)
 

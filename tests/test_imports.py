@@ -148,8 +148,8 @@ def test_only_the_command_line_reaches_extraction_maps_and_sample(file: Path) ->
 
 
 @pytest.mark.parametrize("file", files("trajanon/_kernels"), ids=ids)
-def test_kernels_know_numpy_and_numba_alone(file: Path) -> None:
-    allowed = {"numpy", "numba"} | sys.stdlib_module_names
+def test_kernels_know_numpy_and_the_compiler_alone(file: Path) -> None:
+    allowed = {"numpy", "numba", "llvmlite"} | sys.stdlib_module_names
     for module in imports(file):
         if part(module):
             assert part(module) == "_kernels", module

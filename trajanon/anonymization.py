@@ -96,7 +96,9 @@ def anonymize(
         search=asdict(searched),
     )
     order = labels[written.shuffled()]
-    provenance = published_with(trajectories.attribution, written.way, timing)
+    provenance = published_with(
+        trajectories.attribution, written.way, timing.clock if timing else None
+    )
     released = Trajectories(
         points=lines[order], provenance=provenance, times=None if when is None else when[order]
     )

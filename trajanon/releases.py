@@ -10,13 +10,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from trajanon.clock import Clock
 from trajanon.errors import BadInput
 from trajanon.files.frames import to_collection, to_frame
 from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.outputs import json_report, replacing
 from trajanon.subjects import Merged, count_of, nameless
-from trajanon.timing import Timing
 from trajanon.trajectories import Trajectories, unit_of
 
 if TYPE_CHECKING:
@@ -180,13 +180,13 @@ class Counted(NamedTuple):
         }
 
 
-def published_with(attribution: str | None, way: str, timing: Timing | None) -> dict[str, Any]:
+def published_with(attribution: str | None, way: str, clock: Clock | None) -> dict[str, Any]:
     """What a release says of itself: its source, what has a row, and which times it bears."""
     told = {"attribution": attribution}
     if way == "lines":
         told["rows"] = "lines"
-    if timing is not None:
-        told["times"] = timing.clock.sentence
+    if clock is not None:
+        told["times"] = clock.sentence
     return told
 
 

@@ -1,17 +1,15 @@
 """Memory that is asked for before it is read: a core then does not wait for it."""
 
-from typing import Any
-
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
 
 @intrinsic
-def ask_for_row(_: Any, array: Any, row: Any) -> Any:
+def ask_for_row(_, array, row):
     """Let the first numbers of a row of an array come into the core's cache."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+    def generate(context, builder, signature, arguments):
         held = context.make_array(signature.args[0])(context, builder, arguments[0])
         stride = cgutils.unpack_tuple(builder, held.strides)[0]
         offset = builder.mul(builder.sext(arguments[1], stride.type), stride)

@@ -210,7 +210,7 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     """Write all parts of the release, whose lines lie in files of the scratch folder."""
     asked = plan.release
     source = plan.parts.provenance.get("attribution")
-    provenance = published_with(source, asked.rows, plan.timing)
+    provenance = published_with(source, asked.rows, plan.timing.clock if plan.timing else None)
     number = np.unique(tally.hashes) % np.uint64(count_of_parts(plan.parts.n))
     lines = np.bincount(number.astype(np.int64)).tolist()
     parts, first = [], 1
