@@ -1,6 +1,6 @@
 """Alignment of tables that are searched as large ones, and what that is made of."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from threading import Event
 from typing import Any
 
@@ -156,8 +156,8 @@ def test_windows_of_one_part_slide_as_far_as_gains(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_seed_repeats_every_bit_on_any_cores(monkeypatch: pytest.MonkeyPatch) -> None:
-    def backwards(jobs: Sequence[Callable[[Event], object]], *_: object) -> list[object]:
-        return [job(Event()) for job in reversed(jobs)][::-1]
+    def backwards(jobs: Iterable[Callable[[Event], object]], *_: object) -> list[object]:
+        return [job(Event()) for job in list(jobs)[::-1]][::-1]
 
     before = town(7, 60, 3, people=20)
     partition = cut(before, 3)

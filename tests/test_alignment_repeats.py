@@ -1,6 +1,6 @@
 """Alignment as a whole: the same from a seed, on any cores, in any parts."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from threading import Event
 from typing import Any
 
@@ -35,8 +35,8 @@ def test_a_seed_repeats_every_bit_on_any_cores(block: int, monkeypatch: pytest.M
 def test_the_order_in_which_parts_are_done_leaves_every_bit(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    def backwards(jobs: Sequence[Callable[[Event], object]], *_: object) -> list[object]:
-        return [job(Event()) for job in reversed(jobs)][::-1]
+    def backwards(jobs: Iterable[Callable[[Event], object]], *_: object) -> list[object]:
+        return [job(Event()) for job in list(jobs)[::-1]][::-1]
 
     search_in_blocks(monkeypatch, 9)
     before = town(7, 60, 3, people=20)

@@ -1,6 +1,6 @@
 """The nearest records of each record: exact in small tables, approximate in large ones."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from functools import cached_property, partial
 from threading import Event
 from typing import Any, NamedTuple
@@ -91,7 +91,7 @@ class Neighbours:
         squared = np.full((n, self.count), np.inf)
         compare = partial(compare_leaves, points)
         self._progress(_TASK, 0, TREES)
-        trees = list(grow_trees(points, leaf_size(self.count), TREES))
+        trees = grow_trees(points, leaf_size(self.count), TREES)
         for number, (order, borders) in enumerate(trees):
             self._progress(_TASK, number, TREES)
             in_leaves(compare, order, borders, nearest, squared)
@@ -134,16 +134,14 @@ def exact_neighbours(records: Floats, count: int) -> Ints:
     return neighbours.astype(np.int64)
 
 
-def grow_trees(points: NDArray[Any], leaf: int, at_once: int) -> Iterator[tuple[Ints, Ints]]:
-    """Grow the trees of points, some at once: the order of each, and where its leaves begin."""
+def grow_trees(points: NDArray[Any], leaf: int, count: int) -> list[tuple[Ints, Ints]]:
+    """Grow trees of points: the order of each, and where its leaves begin."""
 
     def tree(number: int, stop: Event) -> tuple[Ints, Ints]:
         order, borders = grow(points, leaf, np.array([number], dtype=np.uint64))
         return order, borders
 
-    for first in range(1, TREES + 1, at_once):
-        numbers = range(first, min(first + at_once, TREES + 1))
-        yield from in_threads([partial(tree, number) for number in numbers])
+    return in_threads([partial(tree, number) for number in range(1, count + 1)])
 
 
 def in_leaves(compare: Callable[..., None], order: Ints, borders: Ints, *lists: Any) -> None:

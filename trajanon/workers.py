@@ -2,7 +2,7 @@
 
 import os
 import signal
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import partial
@@ -28,15 +28,17 @@ def unwatched() -> None:
 
 
 def in_threads(
-    jobs: Sequence[Callable[[Event], Result]], watch: Callable[[], None] = unwatched
+    jobs: Iterable[Callable[[Event], Result]], watch: Callable[[], None] = unwatched
 ) -> list[Result]:
-    """Do jobs in threads, as many at once as there are cores."""
+    """Do jobs in threads, as many at once as there are cores; the first while others are made."""
     stop = Event()
-    pool = ThreadPoolExecutor(min(len(jobs), cores()))
+    pool = ThreadPoolExecutor(cores())
     found: list[Result] | None = None
     try:
-        with ctrl_c_held_back():
-            futures = [pool.submit(job, stop) for job in jobs]
+        futures = []
+        for job in jobs:
+            with ctrl_c_held_back():
+                futures.append(pool.submit(job, stop))
         waiting = set(futures)
         while waiting:
             done, waiting = wait(waiting, _GLANCE, FIRST_EXCEPTION)

@@ -173,25 +173,28 @@ def compare_places(rows, window, here, order, borders, nearest, away):
     """Compare each window where it is with the places, (v, q), that share a leaf with it."""
     for leaf in range(borders.shape[0] - 1):
         members = order[borders[leaf] : borders[leaf + 1]]
-        there = rows[members]
+        whose, columns = window[members], rows[members].T.copy()
+        distances = np.empty(members.shape[0], dtype=rows.dtype)
         for i in range(members.shape[0]):
-            x = window[members[i]]
+            x = whose[i]
             if here[x] != members[i]:
                 continue
+            # Column by column, for all places: a loop that does several at once.
+            distances[:] = 0.0
+            for column in columns:
+                for j in range(members.shape[0]):
+                    difference = column[j] - column[i]
+                    distances[j] += difference * difference
             for j in range(members.shape[0]):
-                y = window[members[j]]
-                if y == x:
-                    continue
-                distance = squared_distance(there[i], there[j])
-                if distance < away[x, -1]:
-                    keep_nearest(nearest[x], away[x], y, distance)
+                if distances[j] < away[x, -1] and whose[j] != x:
+                    keep_nearest(nearest[x], away[x], whose[j], distances[j])
 
 
 @kernel
-def tell_each_other(nearest, away, mutual, apart):
-    """Insert each window in the lists of those in its own, (n, c), of which there are copies."""
+def tell_each_other(nearest, away):
+    """Insert each window in the lists of those in its own, (n, c)."""
     for x in range(nearest.shape[0]):
         for rank in range(nearest.shape[1]):
             y = nearest[x, rank]
-            if y >= 0 and away[x, rank] < apart[y, -1]:
-                keep_nearest(mutual[y], apart[y], x, away[x, rank])
+            if y >= 0 and away[x, rank] < away[y, -1]:
+                keep_nearest(nearest[y], away[y], x, away[x, rank])

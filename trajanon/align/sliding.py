@@ -1,6 +1,6 @@
 """Windows slide and change groups: until nothing gains, or at random, in blocks."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from threading import Event
 from typing import NamedTuple
@@ -12,7 +12,15 @@ from trajanon._kernels.annealing import make_random_moves
 from trajanon._kernels.descent import Descent
 from trajanon._kernels.sliding import slide_pass
 from trajanon._kernels.windows import Slides, Windows, build_rows, build_rows_at_once, find_meetings
-from trajanon.align.windows import Aligned, centred, part_of, records_at, start_ranges, turned_at
+from trajanon.align.windows import (
+    Aligned,
+    centred,
+    part_of,
+    records_at,
+    start_ranges,
+    take,
+    turned_at,
+)
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.problem import Problem
@@ -20,6 +28,8 @@ from trajanon.refine.blocks import draw_blocks, put_together, random_word
 from trajanon.refine.descent import Pass, build_descent, passes_of, settle
 from trajanon.refine.random_moves import Field, build_annealing
 from trajanon.workers import in_threads, unwatched
+
+_SOME = 16  # one window of so many tells where a block is
 
 Near = NDArray[np.integer]  # neighbours of each window, (n, c)
 
@@ -53,24 +63,23 @@ def work_in_blocks(
     in several blocks never meet; if chained, those in one block share their parts again.
     """
     first, last = start_ranges(windows, aligned.start, problem.random)
-    blocks = []
     records = turned_at(windows, aligned.start, axes)
-    for rows in draw_blocks(records, aligned.labels, problem.random):
-        own, begin = part_of(windows, rows, first, last, chained=chained)
-        mine = Aligned(aligned.start[rows] - begin, dense(aligned.labels[rows]))
-        blocks.append(Block(rows, own, mine, begin, random_word(problem.random)))
-    del records
 
-    def centred_first(block: Block, stop: Event) -> Aligned:
-        here = centred(block.windows, block.aligned.start)
-        return work(block._replace(windows=here), stop)
+    def blocks() -> Iterator[Block]:
+        for rows in draw_blocks(records, aligned.labels, problem.random):
+            own, begin = part_of(windows, rows, first, last, chained=chained)
+            mine = Aligned(aligned.start[rows] - begin, dense(aligned.labels[rows]))
+            yield Block(rows, own, mine, begin, random_word(problem.random))
 
+    def search(block: Block, stop: Event) -> tuple[Ints, Aligned]:
+        start, labels = work(block, stop)
+        return block.rows, Aligned(block.begin + start, labels)
+
+    found = in_threads((partial(search, block) for block in blocks()), watch)
     start = np.empty_like(first)
-    found = in_threads([partial(centred_first, block) for block in blocks], watch)
-    for block, slid in zip(blocks, found, strict=True):
-        start[block.rows] = block.begin + slid.start
-    labels = ((block.rows, slid.labels) for block, slid in zip(blocks, found, strict=True))
-    return Aligned(start, put_together(labels))
+    for rows, slid in found:
+        start[rows] = slid.start
+    return Aligned(start, put_together((rows, slid.labels) for rows, slid in found))
 
 
 def settle_windows(
@@ -104,6 +113,9 @@ def anneal_windows(
 ) -> Aligned:
     """Make random moves of the windows of a block, ``moves`` for each, between two heats."""
     _, windows, aligned, _, word = block
+    # About some of them: that is near enough for single precision.
+    some = slice(None, None, _SOME)
+    windows = windows._replace(mean=centred(take(windows, some), aligned.start[some]).mean)
     starts = windows.most + 1
     first = np.cumsum(starts) - starts
     # In single precision twice as many fit into a core's cache; settling is exact.

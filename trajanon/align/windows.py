@@ -27,7 +27,7 @@ _AT_ONCE = 10_000  # windows whose records a thread reads
 _PACE = 2 * STEPS  # steps between two places where a window is looked for: twice the spacing
 _PLACES = 15  # about the most places of a window: with more room, its places lie farther apart
 _SEEN = 3  # how many places are looked at for each window wanted, at least
-_GROWN = 2  # trees at once: the order of all places is kept for each
+_TREES = 3  # of places: with four, a million drawn windows come 0.4 % nearer to their groups
 
 
 def build_windows(
@@ -143,7 +143,7 @@ def start_ranges(
     return np.maximum(first, start - far), np.minimum(last, start + far)
 
 
-def take(windows: Windows, rows: Ints) -> Windows:
+def take(windows: Windows, rows: Ints | slice) -> Windows:
     """Take some windows, to read their records: where they start."""
     return windows._replace(place=windows.place[rows])
 
@@ -242,7 +242,9 @@ def exact_window_neighbours(windows: Windows, start: Ints, axes: Floats, count: 
     return near
 
 
-def approximate_window_neighbours(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
+def approximate_window_neighbours(
+    windows: Windows, start: Ints, axes: Floats, count: int
+) -> NDArray[np.integer[Any]]:
     """Find windows that are near each one, as `exact_window_neighbours`, among very many.
 
     Trees halve all places, and each window where it is is compared with the places that share a
@@ -250,14 +252,13 @@ def approximate_window_neighbours(windows: Windows, start: Ints, axes: Floats, c
     """
     n = len(start)
     rows, window, here = _build_places(windows, start, axes, np.float32)
-    near, away = np.full((n, count), -1, np.int32), np.full((n, count), np.inf)
+    near, away = np.full((n, count), -1, np.int32), np.full((n, count), np.inf, np.float32)
     compare = partial(compare_places, rows, window, here)
     # A window is in one leaf of a tree where it is, so no two threads write its list.
-    for order, borders in grow_trees(rows, leaf_size(count), _GROWN):
+    for order, borders in grow_trees(rows, leaf_size(count), _TREES):
         in_leaves(compare, order, borders, near, away)
-    mutual = near.copy()
-    tell_each_other(near, away, mutual, away.copy())
-    return np.where(mutual < 0, np.arange(n)[:, None], mutual)
+    tell_each_other(near, away)
+    return np.where(near < 0, np.arange(n, dtype=np.int32)[:, None], near)
 
 
 def _build_places(

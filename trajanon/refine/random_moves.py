@@ -70,7 +70,7 @@ def build_field(problem: Problem, labels: Ints) -> Field:
     return Field(replace(problem, records=turned), near, warm)
 
 
-def warmth(records: Floats, neighbours: Ints, k: int, lost: float) -> Floats:
+def warmth(records: Floats, neighbours: NDArray[np.integer], k: int, lost: float) -> Floats:
     """Find the square root of the temperature that suits each record."""
 
     def of(rows: Ints, stop: Event) -> Floats:
