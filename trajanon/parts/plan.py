@@ -22,6 +22,7 @@ from trajanon.partition import dense
 from trajanon.parts.reader import Parts, PartSlice
 from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress
+from trajanon.refine.blocks import BLOCK
 from trajanon.settings import ReleaseSettings, Settings
 from trajanon.subjects import Merged
 from trajanon.timing import (
@@ -195,8 +196,7 @@ def timing_of_parts(executor: Executor, parts: Parts, settings: ReleaseSettings)
 
 
 def _sums(parts: Parts, part_slice: PartSlice) -> Floats:
-    sums: Floats = parts.read(part_slice).points.sum(axis=(0, 1))
-    return sums
+    return np.asarray(parts.read(part_slice).points.sum(axis=(0, 1)))
 
 
 def survey_table(executor: Executor, parts: Parts, timing: Timing | None) -> tuple[Survey, Floats]:
@@ -307,12 +307,14 @@ def joined_shards(subjects: Sequence[set[int]], k: int) -> list[tuple[int, ...]]
 def rounds_for(parts: Parts, shards: int, settings: Settings) -> int:
     """In how many rounds shards are searched, each with other borders.
 
-    Without a refinement nothing mends what borders cut. Where windows slide, small shards, whose
-    borders are near, need one round more.
+    Without a refinement nothing mends what borders cut. Where windows slide, the nearer the borders
+    of a shard are, the more windows meet only in other rounds.
     """
     if settings.refine == "none":
         return 1
-    return 3 if parts.track_points and parts.n < WHOLE * shards else 2
+    if not parts.track_points or parts.n >= WHOLE * shards:
+        return 2
+    return 3 if parts.n >= BLOCK * shards else 6
 
 
 def shards_for(n: int, capacity: int) -> int:

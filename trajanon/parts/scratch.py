@@ -31,7 +31,6 @@ FILES = 10_000
 _AT_WORK = "at-work"
 _OLD = f"{BEFORE}-groups"  # the line of each row, as it was before
 
-
 Arrays = Sequence[NDArray[Any]]
 
 

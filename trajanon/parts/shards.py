@@ -145,7 +145,7 @@ def search(plan: Plan, number: int, task: Task) -> Found:
 
 
 def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:
-    """Slide windows to groups, and regroup them; each round has its share of the moves."""
+    """Slide windows to groups, and regroup them; each round has a third of the moves at least."""
     rows, settings = batch.trajectories, plan.settings
     assert rows.tracks is not None
     moves = EFFORTS[settings.effort].moves_per_record * (settings.refine == "anneal")
@@ -155,7 +155,7 @@ def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:
         plan.k,
         subjects=rows.subject if plan.counts_subjects else None,
         regroup=settings.refine != "none",
-        moves_per_record=moves // len(plan.splits),
+        moves_per_record=moves // min(len(plan.splits), 3),
         seed=settings.seed,
         timing=plan.timing,
         progress=plan.progress,

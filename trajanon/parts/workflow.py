@@ -57,8 +57,7 @@ from trajanon.utility.histograms import joined_histograms
 if TYPE_CHECKING:
     from distributed import Client
 
-
-_ANEW = ("", " anew", " a third time")  # what rounds are called
+_ANEW = ("", " anew", *(f" a {nth} time" for nth in ("third", "fourth", "fifth", "sixth")))
 
 
 @takes_settings(ReleaseSettings, Settings)
