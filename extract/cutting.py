@@ -102,8 +102,9 @@ class Cutter:
         cut_off = np.array([one.cut_off for one in some])
         found = self._found(self._cleaned(points.take(~repeated)), cut_off)
         subject, trace = entered.subject[found.trace], entered.trace[found.trace]
+        marks = np.column_stack([prints.subject[found.trace], found.hops])
         part = Trajectories(
-            found.points, subject=subject, trace=trace, tracks=found.tracks, times=found.times
+            found.points, subject, trace, tracks=found.tracks, times=found.times, marks=marks
         )
         return part, prints
 

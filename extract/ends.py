@@ -15,13 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.extract.fingerprints import hashes_of
 from trajanon.extract.geodesics import WGS84, Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import keep
 from trajanon.geodesy import EQUATOR, in_space, radii
-from trajanon.hashing import bits_mixed
+from trajanon.hashing import bits_mixed, hashes_of
 
 _RADIUS = 2.5  # times the one asked for: one, one for the way to the centre, half for the anchor
 _SURE = 1.01  # a factor: the plane about each centre is right to some thousandths, so cut more

@@ -11,13 +11,11 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Bools, Hashes, Ints
 from trajanon.extract.points import Points
 from trajanon.extract.trace import Trace
-from trajanon.hashing import bits_mixed
+from trajanon.hashing import bits_mixed, hashes_of
 from trajanon.subjects import key_of, spelled
-
-Hashes = NDArray[np.uint64]
 
 SKETCH = 16
 """Points remembered of each recording at least, if it has them: those with the smallest
@@ -112,16 +110,6 @@ def _hashes_by_trace(points: Points) -> Hashes:
     hashes.sort()
     different: Hashes = hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
     return different
-
-
-def hashes_of(*columns: Floats) -> Hashes:
-    """Hash rows of numbers; what is equal, or in equal places no number, is equal."""
-    hashes = np.zeros(len(columns[0]), dtype=np.uint64)
-    for column in columns:
-        # One bit pattern for -0.0 and 0.0, and one for what is no number.
-        values = np.where(np.isnan(column), np.nan, column + 0.0)
-        hashes = bits_mixed(hashes ^ values.view(np.uint64))
-    return hashes
 
 
 class Owners:

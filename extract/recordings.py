@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Bools, Ints
-from trajanon.extract.fingerprints import Fingerprints, Hashes, Owners
+from trajanon.arrays import Bools, Hashes, Ints
+from trajanon.extract.fingerprints import Fingerprints, Owners
 from trajanon.subjects import Merged
 
 _SHARED = 3

@@ -4,11 +4,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.extract.geodesics import Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
+from trajanon.hashing import hashes_of, least_hashes
 from trajanon.tracks import STEPS, Tracks
+from trajanon.trajectories import HOPS
 
 _AT_ONCE = 50_000
 """Places that are worked on at once, so that they stay in the processor's cache: at a
@@ -35,6 +37,7 @@ class WindowBatch:
     length: Floats  # metres along the track under a window, shape (windows,)
     displacement: Floats  # metres from the first to the last point of a window, shape (windows,)
     tracks: Tracks | None  # the runs of the windows
+    hops: Hashes  # the least hashes of the hops under a window, shape (windows, HOPS)
     track_length: Floats  # metres of each piece of track, those without a window included
 
     def take(self, which: Bools) -> "WindowBatch":
@@ -49,6 +52,7 @@ class WindowBatch:
             self.length[which],
             self.displacement[which],
             None if self.tracks is None else self.tracks.take(which),
+            self.hops[which],
             self.track_length,
         )
 
@@ -78,7 +82,8 @@ def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Window
     trace = points.trace[np.repeat(ways.first, count)]
     length = np.full(len(trace), rules.length)
     places = places.reshape(-1, rules.points, 2)
-    return _batch(places, times, filled, trace, length, tracks, ways.total)
+    hops = ways.least(count, rules.points * rules.spacing)
+    return _batch(places, times, filled, trace, length, tracks, hops, ways.total)
 
 
 def whole_trips(points: Points, rules: Rules) -> WindowBatch:
@@ -93,7 +98,9 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
     for place, fix in ((0, ways.first), (-1, ways.last)):
         places[:, place] = np.stack([points.lat[fix], points.lon[fix]], axis=1)
         times[:, place] = ways.time[fix]
-    return _batch(places, times, filled, points.trace[ways.first], ways.total, None, ways.total)
+    hops = ways.least(np.ones_like(size), float(ways.total.max(initial=0.0)) + 1.0)
+    trace = points.trace[ways.first]
+    return _batch(places, times, filled, trace, ways.total, None, hops, ways.total)
 
 
 def _batch(
@@ -103,6 +110,7 @@ def _batch(
     trace: Ints,
     length: Floats,
     tracks: Tracks | None,
+    hops: Hashes,
     track_length: Floats,
 ) -> WindowBatch:
     n, m = places.shape[:2]
@@ -114,6 +122,7 @@ def _batch(
         length=length,
         displacement=Geodesics(*places[:, 0].T, *places[:, -1].T).length,
         tracks=tracks,
+        hops=hops,
         track_length=track_length,
     )
 
@@ -123,18 +132,41 @@ class _Ways:
 
     def __init__(self, points: Points) -> None:
         follows = points.follows
+        self._points = points
         self.hops = points.ways  # from each fix to the next of its piece
         self.start = np.flatnonzero(follows) - 1  # the fix that each hop begins at
         self.first, self.size = points.pieces
         self.last = self.first + self.size - 1
         grains = np.zeros(len(points), dtype=np.int64)
         grains[follows] = np.rint(self.hops.length / _GRAIN)
-        grains = np.cumsum(grains)
-        grains -= np.repeat(grains[self.first], self.size)
+        self._grains = grains = np.cumsum(grains)
+        grains = grains - np.repeat(grains[self.first], self.size)
         self.walked = grains * _GRAIN  # metres from the beginning of its piece to each fix
         self.total = self.walked[self.last]  # metres of each piece
         known = np.minimum.reduceat(np.abs(points.time) < _CALENDAR, self.first)
         self.time = np.where(np.repeat(known, self.size), points.time, np.nan)
+
+    def least(self, count: Ints, metres: float) -> Hashes:
+        """Give the least hashes of the hops of each window, (windows, HOPS).
+
+        Windows begin every so many metres, ``count`` of them on each piece, and each has the hops
+        that begin in it; the last has those beyond, too. As a hop may lead past whole windows, each
+        also has the one on which it begins.
+        """
+        points, begin, end = self._points, self.start, self.start + 1
+        columns = (points.lat, points.lon, points.time)
+        hashes = hashes_of(*(one[fix] for fix in (begin, end) for one in columns))
+        piece, before = np.repeat(np.arange(len(count)), self.size - 1), np.cumsum(count) - count
+        number = np.minimum(self.walked[begin] // metres, count[piece] - 1)
+        held = count[piece] > 0
+        owner = (before[piece] + number)[held].astype(np.int64)
+        window = np.arange(count.sum())
+        of = np.repeat(np.arange(len(count)), count)
+        walked = np.floor(metres * (window - before[of]) / _GRAIN).astype(np.int64)
+        at = self._grains[self.first[of]] + walked
+        on = np.searchsorted(self._grains[begin], at, side="right") - 1
+        hashes = np.concatenate([hashes[held], hashes[on]])
+        return least_hashes(np.concatenate([owner, window]), hashes, len(window), HOPS)
 
     def walk(
         self, size: Ints, step: Floats | float, spacing: int = 1

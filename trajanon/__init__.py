@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from trajanon.privacy.findings import Findings as Findings
     from trajanon.privacy.release_check import check as check
     from trajanon.privacy.release_check import rewrite as rewrite
+    from trajanon.publication import anonymize_file as anonymize_file
     from trajanon.releases import Release as Release
     from trajanon.tables import MicroaggregatedTable as MicroaggregatedTable
     from trajanon.tables import TableFindings as TableFindings
@@ -50,6 +51,7 @@ _NAMES = {  # by the module that they are in
     "parts.workflow": "anonymize_parts",
     "privacy.findings": "Findings",
     "privacy.release_check": "check rewrite",
+    "publication": "anonymize_file",
     "releases": "Release",
     "tables": "MicroaggregatedTable TableFindings check_table microaggregate_table",
     "trajectories": "Trajectories",

@@ -4,12 +4,13 @@ Source: Steele, Lea and Flood (OOPSLA 2014), "Fast splittable pseudorandom numbe
 """
 
 import numpy as np
-from numpy.typing import NDArray
+
+from trajanon.arrays import Floats, Hashes, Ints
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-def bits_mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def bits_mixed(numbers: Hashes) -> Hashes:
     """Mix the bits of numbers: another number for each, in no order; 0 stays 0."""
     mixed = numbers ^ (numbers >> np.uint64(30))
     mixed *= np.uint64(0xBF58476D1CE4E5B9)
@@ -19,6 +20,33 @@ def bits_mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return mixed
 
 
-def hashed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def hashed(numbers: Hashes) -> Hashes:
     """Hash numbers, 0 too: the bits mixed of the next state of the generator."""
     return bits_mixed(numbers + _GOLDEN)
+
+
+def hashes_of(*columns: Floats) -> Hashes:
+    """Hash rows of numbers; what is equal, or in equal places no number, is equal."""
+    hashes = np.zeros(len(columns[0]), dtype=np.uint64)
+    for column in columns:
+        # One bit pattern for -0.0 and 0.0, and one for what is no number.
+        values = np.where(np.isnan(column), np.nan, column + 0.0)
+        hashes = bits_mixed(hashes ^ values.view(np.uint64))
+    return hashes
+
+
+def least_hashes(owner: Ints, hashes: Hashes, owners: int, most: int) -> Hashes:
+    """Give the least different hashes of each owner, (owners, most), rising; 0 where it has fewer.
+
+    Two owners that share some of their hashes are likely to share some of these.
+    """
+    order = np.lexsort((hashes, owner))
+    owner, hashes = owner[order], hashes[order]
+    new = np.ones(len(owner), dtype=np.bool_)
+    new[1:] = (np.diff(owner) != 0) | (hashes[1:] != hashes[:-1])
+    owner, hashes = owner[new], hashes[new]
+    rank = np.arange(len(owner)) - np.searchsorted(owner, owner)
+    least = np.zeros((owners, most), dtype=np.uint64)
+    kept = rank < most
+    least[owner[kept], rank[kept]] = hashes[kept]
+    return least

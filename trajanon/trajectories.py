@@ -7,13 +7,16 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.errors import BadInput
 from trajanon.subjects import column_of, identities, numbered
 from trajanon.tracks import STEPS, Tracks, joined_tracks, refuse_odd_times_along, refuse_off_earth
 from trajanon.words import UNITS
 
 _LOG = logging.getLogger(__name__)
+
+HOPS = 8
+"""Hops, from a fix to the next, by which a recording is known again: those of least hashes."""
 
 OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
 
@@ -43,6 +46,10 @@ class Trajectories:
         Seconds since 1970-01-01 UTC at each point, shape (n, m), NaN in the whole row of a
         trajectory without; None where nothing is known. In a release, seconds that count as
         ``provenance["times"]`` says.
+    marks
+        By which a recording is known again, shape (n, 1 + HOPS), unsigned: a hash of who made it,
+        and the least hashes of its fixes, each with the next one, 0 where it has fewer. None where
+        not known; never in a release.
 
     Raises
     ------
@@ -58,6 +65,7 @@ class Trajectories:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     tracks: Tracks | None = None
     times: Floats | None = None
+    marks: Hashes | None = None
 
     def __post_init__(self) -> None:
         if self.points.ndim != 3 or self.points.shape[2] != 2:
@@ -86,6 +94,9 @@ class Trajectories:
                 msg = f"times must have shape {shape}, as the points; got {self.times.shape}"
                 raise BadInput(msg)
             refuse_odd_times(self.times, "trajectory {}")
+        if self.marks is not None and self.marks.shape != (len(self), 1 + HOPS):
+            msg = f"marks must have shape {(len(self), 1 + HOPS)}; got {self.marks.shape}"
+            raise BadInput(msg)
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
 
@@ -157,6 +168,7 @@ class Trajectories:
             trace=None if self.trace is None else self.trace[which],
             tracks=None if self.tracks is None else self.tracks.take(which),
             times=None if self.times is None else self.times[which],
+            marks=None if self.marks is None else self.marks[which],
         )
 
     def slid(self, start: Ints) -> "Trajectories":
@@ -218,4 +230,5 @@ def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
         trace=joined([part.trace for part in parts], np.concatenate),
         tracks=joined([part.tracks for part in parts], joined_tracks),
         times=joined([part.times for part in parts], np.concatenate),
+        marks=joined([part.marks for part in parts], np.concatenate),
     )

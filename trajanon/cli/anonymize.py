@@ -20,6 +20,10 @@ from trajanon.settings import ReleaseSettings, Settings
     suppress="Leave out the trajectories that cost most: at most this share of all, such as 1%.",
     time_step="Released times are rounded to this: seconds, or a time such as 5min.",
     memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", "4GB"),
+    ledger="Your private list of what was released, such as trips.ledger, made if there is none: "
+    "what it knows is not released again, and this release is entered in it.",
+    per_subject_in_all="With --ledger: how many trajectories one person may have in all releases "
+    "together.",
     cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
     "for four local processes.",
     out=(
@@ -37,6 +41,8 @@ def anonymize(
     subjects_exact: bool = False,
     memory: str | None = None,
     cluster: str | None = None,
+    ledger: Path | None = None,
+    per_subject_in_all: int | None = None,
     out: str | None = None,
     as_json: bool = False,
     **how: Any,
@@ -48,6 +54,7 @@ def anonymize(
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
     how |= {"k": k, "suppress": _share(suppress), "subjects_exact": subjects_exact}
+    how |= {"ledger": ledger, "per_subject_in_all": per_subject_in_all}
     how["time_step"] = _whole(seconds_of("--time-step", time_step))
     if in_parts:
         beside, report = _of_parts(trajectories, out, memory or "4GB", cluster, **how)
@@ -66,25 +73,15 @@ def anonymize(
     say_written(rows_of(report), out, str(ANONYMIZED), "check", k, report["digits"])
 
 
-def _of_file(
-    trajectories: Path, out: Path, *, subjects_exact: bool, **how: Any
-) -> tuple[str, dict[str, Any]]:
+def _of_file(trajectories: Path, out: Path, **how: Any) -> tuple[str, dict[str, Any]]:
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
-    from trajanon.anonymization import anonymize as released
     from trajanon.cli.screen import bars
-    from trajanon.files.release import check_release_format
     from trajanon.files.report import report_path
-    from trajanon.files.trajectories import read_trajectories
-    from trajanon.outputs import replacing
+    from trajanon.publication import anonymize_file
 
-    check_release_format(out, timed=how.get("times") is not None)
-    report = report_path(out)
-    replaced = replacing(out, report, inputs=[trajectories], public=[out])
-    with bars() as progress, replaced as drafts:
-        originals = read_trajectories(trajectories, subjects_exact=subjects_exact)
-        release = released(originals, progress=progress, **how)
-        release.write_drafts(*drafts)
-    return str(report), release.report
+    with bars() as progress:
+        report = anonymize_file(trajectories, out, progress=progress, **how)
+    return str(report_path(out)), report
 
 
 def _of_parts(

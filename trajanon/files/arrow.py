@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Floats, Hashes, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.inputs import regular
 
@@ -121,7 +121,7 @@ class Lists(NamedTuple):
         return rows
 
 
-def column_of_lists(values: Floats | Ints, size: Ints) -> Any:
+def column_of_lists(values: Floats | Ints | Hashes, size: Ints) -> Any:
     """Write lists of numbers, one after another, as a column."""
     import pyarrow as pa
 
@@ -150,6 +150,21 @@ def lists_of(column: Any, name: str) -> Lists:
     flat = pc.list_flatten(column).cast(pa.float64(), safe=False)  # also from 2**53 on
     values = flat.to_numpy(zero_copy_only=False)
     return Lists(values, size.astype(np.int64))
+
+
+def unsigned_lists_of(column: Any, size: int) -> Hashes | None:
+    """Read lists of as many unsigned numbers as rows of an array; None if they are others."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if not pa.types.is_large_list(kind) or kind.value_type != pa.uint64():
+        return None
+    column = sound(column)
+    flat: Hashes = pc.list_flatten(column).to_numpy(zero_copy_only=False)
+    sizes = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    alike = (sizes == size).all() and flat.dtype == np.uint64
+    return flat.reshape(-1, size) if alike else None
 
 
 def _within_calendar(column: Any) -> Any:

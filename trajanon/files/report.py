@@ -58,8 +58,8 @@ class _Alignment(TypedDict):
     as_cut: NotRequired[_AsCut]  # the cost beside the windows as cut, although they slid
 
 
-class _Suppressed(TypedDict):
-    rows: list[int]  # of the trajectories, left out
+class _LeftOut(TypedDict):
+    rows: list[int]  # of the trajectories in the file
 
 
 class _Rows(TypedDict):
@@ -82,7 +82,8 @@ class Report(TypedDict):
     from_runs: NotRequired[_Metres | None]
     labels: NotRequired[list[int]]  # not of several shards, which have `lines_of_rows`
     alignment: NotRequired[_Alignment | None]
-    suppressed: NotRequired[_Suppressed | None]
+    suppressed: NotRequired[_LeftOut | None]
+    ledger: NotRequired[_LeftOut]  # what was released before
     attribution: NotRequired[str | None]
     subjects_per_group: NotRequired[list[int] | None]
     digits: NotRequired[int]
@@ -281,5 +282,5 @@ def _kept_in(report: Report, n: int) -> Bools:
 
 
 def _left_out(report: Report) -> list[int]:
-    told = report.get("suppressed")
-    return told["rows"] if told else []
+    told = (report.get("suppressed"), report.get("ledger"))
+    return [row for some in told if some for row in some["rows"]]

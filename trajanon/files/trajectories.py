@@ -11,20 +11,23 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.json_types import parsed
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.files.point_columns import coordinate_columns, read_columns, time_columns
+from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
 from trajanon.files.wkb import read_lines
 from trajanon.folder import Folder, folder_or_file
+from trajanon.hashing import hashes_of, least_hashes
 from trajanon.outputs import replacing
 from trajanon.subjects import Identities, identities, nameless
 from trajanon.tracks import Tracks
-from trajanon.trajectories import Trajectories
+from trajanon.trajectories import HOPS, Trajectories
 
 _LOG = logging.getLogger(__name__)
 
@@ -32,10 +35,10 @@ _LOG = logging.getLogger(__name__)
 def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories) -> None:
     """Write trajectories as GeoParquet: LineStrings in WGS 84 with their numbers.
 
-    Columns: trajectory (row number), subject, trace, geometry, and times, a list of seconds since
-    1970 UTC; with tracks also run, start, track and track_times, as `trajanon.files.track_rows`
-    describes. What is not known has no column. The provenance stands in the file's metadata under
-    ``trajanon``. The file is readable by its owner only.
+    Columns: trajectory (row number), subject, trace, geometry, times, a list of seconds since 1970
+    UTC, and marks; with tracks also run, start, track and track_times, as
+    `trajanon.files.track_rows` describes. What is not known has no column. The provenance stands in
+    the file's metadata under ``trajanon``. The file is readable by its owner only.
     """
     with replacing(Path(path)) as (draft,):
         write_parts(draft, [trajectories], trajectories.provenance)
@@ -63,6 +66,9 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
         if part.times is not None:
             m = part.points.shape[1]
             columns["times"] = arrow.column_of_lists(part.times.ravel(), np.full(len(part), m))
+        if part.marks is not None:
+            each = np.full(len(part), part.marks.shape[1])
+            columns["marks"] = arrow.column_of_lists(part.marks.ravel(), each)
         if tracks is not None:
             columns["track"] = geoparquet.column_of_lines(track_rows.lines_of_tracks(tracks))
             if tracks.times is not None:
@@ -147,6 +153,7 @@ def read_trajectories(
     with _opened(path) as file:
         found = _owners(path, file, exact=subjects_exact)
         points, tracks, times = read_rows(path, file)
+        marks = _marks(path, file)
     return Trajectories(
         points=points,
         subject=found.subject,
@@ -154,6 +161,7 @@ def read_trajectories(
         provenance=found.counted_in(provenance_of(file.schema_arrow)),
         tracks=tracks,
         times=times,
+        marks=marks,
     )
 
 
@@ -232,6 +240,45 @@ def read_rows(
     except BadInput as error:
         msg = f"{where}: {error}; extract again, or leave out columns run, start and track"
         raise BadInput(msg) from None
+
+
+def read_marks(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Hashes:
+    """Read by what recordings are known again, (n, 1 + HOPS), as `marks_of_rows`."""
+    with _opened(path) as file:
+        columns = {name: geoparquet.written_column(path, file, name) for name in ID_COLUMNS}
+        ids = row_ids(str(path), columns, file.n, exact=subjects_exact)
+        return marks_of_rows(path, file, ids, ids.named_by(ids.nameless))
+
+
+def marks_of_rows(where: object, file: ParquetParts, ids: RowIds, named: pd.Series) -> Hashes:
+    """Read by what recordings are known again, (n, 1 + HOPS): as told, else by their own points.
+
+    ``named`` has the subjects of traces that name one in some rows only.
+    """
+    if (told := _marks(where, file)) is not None:
+        return told
+    points, _, times = read_rows(where, file, tracks=False)
+    n, m = points.shape[:2]
+    columns = [*points.transpose(2, 0, 1), *([] if times is None else [times])]
+    ends = [column[:, some].ravel() for some in (slice(m - 1), slice(1, m)) for column in columns]
+    # Who stands at a place without a time may be anybody.
+    tells = (points[:, 1:] != points[:, :-1]).any(axis=2).ravel()
+    if times is not None:
+        tells |= np.isfinite(times[:, 1:]).ravel()
+    hops = least_hashes(np.repeat(np.arange(n), m - 1)[tells], hashes_of(*ends)[tells], n, HOPS)
+    who = ids.subjects(named[~named.index.duplicated()], 0).view(np.uint64)
+    who[ids.nobody] = hops[ids.nobody, 0]
+    return np.column_stack([who, hops])
+
+
+def _marks(where: object, file: ParquetParts) -> Hashes | None:
+    if "marks" not in file.schema_arrow.names:
+        return None
+    found = arrow.unsigned_lists_of(file.read(["marks"])["marks"], 1 + HOPS)
+    if found is None:
+        msg = f"the column marks of {where} is not as extract writes it: extract again"
+        raise BadInput(msg)
+    return found
 
 
 def look_at_schema(schema: Any, where: object) -> None:

@@ -14,9 +14,9 @@ from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.files.geoparquet import written_column
 from trajanon.files.parquet_parts import ParquetParts, RowGroups, parquet_of, part_opened
+from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
 from trajanon.files.trajectories import look_at_schema, provenance_of, read_rows
 from trajanon.folder import Folder
-from trajanon.parts.row_ids import ID_COLUMNS, RowIds, row_ids
 from trajanon.subjects import Identities, Merged
 from trajanon.timing import without_times
 from trajanon.tracks import refuse_off_earth

@@ -12,9 +12,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from trajanon.extract.fingerprints import Owners, hashes_of
+from trajanon.extract.fingerprints import Owners
 from trajanon.extract.sources.gpx.gpx_document import Document, Segment
 from trajanon.extract.trace import Trace
+from trajanon.hashing import hashes_of
 
 logger = logging.getLogger(__name__)
 

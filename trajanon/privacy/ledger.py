@@ -1,0 +1,393 @@
+"""The ledger: the holder's private list of what was released, as keyed digests.
+
+A file of SQLite. Each row is a release. It is announced before its files get their names, and
+settled after that, so that a run that is killed leaves a ledger that says so.
+"""
+
+import hmac
+import json
+import os
+import secrets
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import file_digest, sha256
+from pathlib import Path
+from typing import Any, NamedTuple, TypedDict
+
+import numpy as np
+
+from trajanon.arrays import Bools, Hashes, Ints
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files.json_types import parsed
+from trajanon.folder import Folder, folder_or_file
+from trajanon.partition import dense
+
+_VERSION = 1
+_TABLES = """
+create table ledger (version integer not null, key blob not null, head blob not null);
+create table releases (number integer primary key, told text not null, hops blob not null,
+  people blob not null, seal blob not null);
+"""
+
+
+class Told(TypedDict):
+    """What a ledger tells of a release."""
+
+    when: str  # UTC
+    release: str  # where it was written: a path, or a URL
+    originals: str  # of what it was made
+    content: str  # digest of what was written
+    settled: bool  # whether its files have their names
+    k: int
+    counted: str  # what k counts
+    n: int  # trajectories released
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A release in a ledger."""
+
+    number: int
+    told: Told
+    hops: Hashes  # digests of the hops of what was released, rising
+    people: Hashes  # a digest for each trajectory: of who made it, rising
+
+
+class Sorted(NamedTuple):
+    """Which trajectories may be released."""
+
+    new: Bools  # these, (n,)
+    known: int  # others were released before
+    over: int  # or are of people who have as many as they may
+
+    def account(self, path: Path) -> dict[str, Any]:
+        """What a report says of it, ready for JSON."""
+        return {
+            "file": path.name,
+            "new": int(self.new.sum()),
+            "already_released": self.known,
+            "over_the_limit_of_a_person": self.over,
+            "rows": np.flatnonzero(~self.new).tolist(),
+        }
+
+
+class Ledger:
+    """A ledger that is open, and that nobody else can open meanwhile."""
+
+    def __init__(self, path: Path, database: sqlite3.Connection) -> None:
+        self.path, self._database = path, database
+        ((version, key, head),) = database.execute("select version, key, head from ledger")
+        if version != _VERSION:
+            msg = f"{path} is a ledger of version {version}, and this trajanon knows {_VERSION}"
+            raise FileProblem(msg)
+        self._key = bytes(key)
+        self.entries = self._read(head)
+
+    @property
+    def unsettled(self) -> list[Entry]:
+        """Releases whose run was killed before it could say that all was well."""
+        return [entry for entry in self.entries if not entry.told["settled"]]
+
+    def sort(self, marks: Hashes, run: Ints | None, per_subject: int | None) -> Sorted:
+        """Sort trajectories into new ones, and those that were released before.
+
+        Parameters
+        ----------
+        marks
+            By which they are known again, as of `Trajectories`.
+        run
+            The run that each lies on, if they may slide: what was released of a run may lie
+            anywhere on it, so all that is on the run counts as released.
+        per_subject
+            How many of one person may be in all releases together.
+        """
+        group = np.arange(len(marks)) if run is None else dense(run)
+        row, column = np.nonzero(marks[:, 1:])
+        digests = self._digests(marks[:, 1:][row, column])
+        found = np.zeros(len(digests), dtype=np.bool_)
+        for entry in self.entries:
+            found |= _among(digests, entry.hops)
+        known = np.zeros(group.max(initial=-1) + 1, dtype=np.bool_)
+        known[group[row[found]]] = True
+        new = ~known[group]
+        released = int((~new).sum())
+        if per_subject is not None:
+            new &= self._within(marks, new, per_subject)
+        return Sorted(new, released, len(new) - released - int(new.sum()))
+
+    def _within(self, marks: Hashes, new: Bools, limit: int) -> Bools:
+        """Mark trajectories that leave each person at most so many; those of least hashes first."""
+        digests = self._digests(marks[:, 0])
+        before = np.zeros(len(marks), dtype=np.int64)
+        for entry in self.entries:
+            first, end = (np.searchsorted(entry.people, digests, side) for side in _SIDES)
+            before += end - first
+        order = np.lexsort((marks[:, 1], digests, ~new))
+        place = np.arange(len(order))
+        begins = np.append(True, np.diff(digests[order].view(np.int64)) != 0)[: len(order)]
+        rank = np.empty(len(order), dtype=np.int64)
+        rank[order] = place - np.maximum.accumulate(np.where(begins, place, 0))
+        return np.asarray(before + rank < limit)
+
+    @contextmanager
+    def recording(self, release: str | os.PathLike[str]) -> Iterator["Recording"]:
+        """Record a release around the block in which its files get their names: both or neither."""
+        self._refuse_unsettled()
+        for entry in self.entries:
+            if entry.told["release"] == _absolute(release):
+                msg = f"{release} is release {entry.number} of {self.path}: write elsewhere"
+                raise BadInput(msg)
+        recording = Recording(self, _absolute(release))
+        try:
+            yield recording
+        except BaseException:
+            if recording.number is not None:
+                self.forget(recording.number)
+            raise
+        if recording.number is not None:
+            self._change(recording.number, settled=True)
+
+    def _refuse_unsettled(self) -> None:
+        for entry in self.unsettled:
+            msg = (
+                f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
+                f"whether it is there with trajanon ledger verify {self.path}"
+            )
+            raise FileProblem(msg)
+
+    def announce(self, told: Told, marks: Hashes) -> int:
+        """Add a release that is about to get its name, by the marks of its trajectories."""
+        hops = marks[:, 1:]
+        number = max((entry.number for entry in self.entries), default=0) + 1
+        found = self._digests(np.unique(hops[hops != 0])), self._digests(marks[:, 0])
+        self._write([*self.entries, Entry(number, told, *map(np.sort, found))])
+        return number
+
+    def forget(self, number: int) -> None:
+        """Remove a release: what it holds counts as new again."""
+        self._entry(number)
+        self._write([entry for entry in self.entries if entry.number != number])
+
+    def verify(self) -> list[tuple[Entry, str]]:
+        """Look at the files of all releases; settle or forget those whose run was killed.
+
+        Returns
+        -------
+        list
+            Each release, as it was, and what was found: ``in place``, ``changed`` or ``gone``; or
+            ``settled`` and ``forgotten`` for those whose run was killed.
+        """
+        found = []
+        for entry in self.entries:
+            content = content_of(entry.told["release"])
+            there = content == entry.told["content"]
+            said = "in place" if there else "gone" if content is None else "changed"
+            if not entry.told["settled"]:
+                said = "settled" if there else "forgotten"
+                if there:
+                    self._change(entry.number, settled=True)
+                else:
+                    self.forget(entry.number)
+            found.append((entry, said))
+        return found
+
+    def _entry(self, number: int) -> Entry:
+        for entry in self.entries:
+            if entry.number == number:
+                return entry
+        known = ", ".join(str(entry.number) for entry in self.entries) or "none"
+        msg = f"there is no release {number} in {self.path}; there are: {known}"
+        raise BadInput(msg)
+
+    def _change(self, number: int, *, settled: bool) -> None:
+        old = self._entry(number)
+        told: Told = {**old.told, "settled": settled}
+        changed = Entry(number, told, old.hops, old.people)
+        self._write([changed if entry is old else entry for entry in self.entries])
+
+    def _digests(self, hashes: Hashes) -> Hashes:
+        """Make keyed digests of hashes, of 64 bits each."""
+        different, inverse = np.unique(hashes, return_inverse=True)
+        raw, key, digest = different.astype("<u8").tobytes(), self._key, hmac.digest
+        parts = (digest(key, raw[at : at + 8], "sha256")[:8] for at in range(0, len(raw), 8))
+        found: Hashes = np.frombuffer(b"".join(parts), dtype="<u8").astype(np.uint64)
+        return found[inverse]
+
+    def _read(self, head: bytes) -> list[Entry]:
+        entries, seal = [], b""
+        rows = self._database.execute("select * from releases order by number")
+        for number, told, hops, people, sealed in rows:
+            seal = _sealed(self._key, seal, number, told, hops, people)
+            if seal != sealed:
+                raise self._damaged()
+            digests = (np.frombuffer(one, dtype="<u8").astype(np.uint64) for one in (hops, people))
+            entries.append(Entry(number, parsed(told, Told), *digests))
+        if _sealed(self._key, seal, "head") != head:
+            raise self._damaged()
+        return entries
+
+    def _write(self, entries: list[Entry]) -> None:
+        """Write all releases anew, each sealed together with those before it; all or nothing."""
+        seal, rows = b"", []
+        for entry in entries:
+            told = json.dumps(entry.told, ensure_ascii=False)
+            blobs = (one.astype("<u8").tobytes() for one in (entry.hops, entry.people))
+            row = (entry.number, told, *blobs)
+            seal = _sealed(self._key, seal, *row)
+            rows.append((*row, seal))
+        with _named(self.path), self._database:
+            self._database.execute("begin immediate")
+            kept = {row[-1] for row in rows}
+            there = {seal for (seal,) in self._database.execute("select seal from releases")}
+            gone = [(seal,) for seal in there - kept]
+            self._database.executemany("delete from releases where seal = ?", gone)
+            new = [row for row in rows if row[-1] not in there]
+            self._database.executemany("insert into releases values (?, ?, ?, ?, ?)", new)
+            head = _sealed(self._key, seal, "head")
+            self._database.execute("update ledger set head = ?", (head,))
+        self.entries = entries
+
+    def _damaged(self) -> FileProblem:
+        return FileProblem(
+            f"{self.path} is damaged, or parts of it are of another ledger: its seals do not hold; "
+            "take its last copy"
+        )
+
+
+_SIDES: tuple[Any, Any] = ("left", "right")
+
+
+class Recording:
+    """A release that is being written."""
+
+    def __init__(self, ledger: Ledger, place: str) -> None:
+        self.number: int | None = None
+        self._ledger, self._place = ledger, place
+
+    def announce(
+        self,
+        draft: Path | Folder,
+        originals: str | os.PathLike[str],
+        report: dict[str, Any],
+        marks: Hashes,
+    ) -> None:
+        """Say that a draft, of trajectories with these marks, is about to become a release."""
+        content = content_of(draft)
+        assert content is not None
+        told: Told = {
+            "when": datetime.now(UTC).isoformat(timespec="seconds"),
+            "release": self._place,
+            "originals": _absolute(originals),
+            "content": content,
+            "settled": False,
+            "k": report["k"],
+            "counted": report["counted"],
+            "n": report["n"],
+        }
+        self.number = self._ledger.announce(told, marks)
+
+
+@contextmanager
+def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledger]:
+    """Open a ledger, for this run alone; a new one is made if there is none and that is wanted.
+
+    Raises
+    ------
+    FileProblem
+        If there is none, it is no ledger, is damaged, or another run has it.
+    """
+    path = Path(path)
+    if not path.exists():
+        if not new:
+            msg = f"there is no {path}: make one with trajanon anonymize --ledger {path}"
+            raise FileProblem(msg)
+        _make(path)
+    with _named(path):
+        if path.stat().st_mode & 0o077:
+            path.chmod(0o600)
+        database = sqlite3.connect(path, timeout=0.0, isolation_level=None)
+    with closing(database):
+        with _named(path):
+            # The lock that the first reading takes is held until the end.
+            database.execute("pragma locking_mode = exclusive")
+            database.execute("begin exclusive")
+            database.execute("commit")
+            ledger = Ledger(path, database)
+        yield ledger
+
+
+def _make(path: Path) -> None:
+    """Make an empty ledger with a random key; it has its name once it is whole."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
+    with _named(path):
+        try:
+            draft.touch(mode=0o600, exist_ok=False)
+            key = secrets.token_bytes(32)
+            with closing(sqlite3.connect(draft)) as database:
+                database.executescript(_TABLES)
+                row = (_VERSION, key, _sealed(key, b"", "head"))
+                database.execute("insert into ledger values (?, ?, ?)", row)
+                database.commit()
+            os.link(draft, path)  # which fails if another run has made one meanwhile
+        except FileExistsError:
+            pass
+        finally:
+            with suppress(OSError):
+                draft.unlink(missing_ok=True)
+
+
+@contextmanager
+def _named(path: Path) -> Iterator[None]:
+    """Make a sentence of an error of the file or of SQLite."""
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            msg = f"another run holds {path}: wait for its end"
+            raise FileProblem(msg) from error
+        msg = f"cannot use {path} as a ledger: {error}"
+        raise FileProblem(msg) from error
+    except sqlite3.DatabaseError as error:
+        msg = f"{path} is no ledger, or is damaged ({error}): name another file, or its last copy"
+        raise FileProblem(msg) from error
+    except OSError as error:
+        msg = f"cannot use {path} as a ledger: {error.strerror}"
+        raise FileProblem(msg) from error
+
+
+def _sealed(key: bytes, *fields: object) -> bytes:
+    texts = [one if isinstance(one, bytes) else str(one).encode() for one in fields]
+    lengths = np.array([len(text) for text in texts], dtype="<u8").tobytes()
+    return hmac.digest(key, lengths + b"".join(texts), "sha256")
+
+
+def _among(digests: Hashes, rising: Hashes) -> Bools:
+    place = np.minimum(np.searchsorted(rising, digests), max(len(rising) - 1, 0))
+    return np.asarray(rising[place] == digests) if len(rising) else np.zeros(len(digests), np.bool_)
+
+
+def content_of(place: str | os.PathLike[str] | Folder) -> str | None:
+    """A digest of a file, or of the files of a folder; None if there is nothing."""
+    where = folder_or_file(place)
+    if isinstance(where, Path):
+        if not where.is_file():
+            return None
+        with where.open("rb") as file:
+            return file_digest(file, "sha256").hexdigest()
+    if not where.exists:
+        return None
+    whole = sha256()
+    for name in where.names():
+        with where.open(name) as part:
+            digest = file_digest(part, "sha256").hexdigest()  # type: ignore[arg-type]
+        whole.update(f"{name} {digest}\n".encode())
+    return whole.hexdigest()
+
+
+def _absolute(place: str | os.PathLike[str]) -> str:
+    """Write a place so that it is found from any folder."""
+    text = os.fspath(place)
+    return text if "://" in text else os.path.realpath(text)

@@ -1,0 +1,132 @@
+"""Publication: a file of trajectories -> a release and its report, with the holder's ledger."""
+
+import os
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from trajanon.anonymization import anonymize
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.files.release import check_release_format
+from trajanon.files.report import report_path
+from trajanon.files.trajectories import read_marks, read_trajectories
+from trajanon.outputs import replacing
+from trajanon.privacy.ledger import Ledger, Sorted, opened
+from trajanon.progress import Progress, silent
+from trajanon.settings import ReleaseSettings, Settings, settings_of, takes_settings
+
+LedgerLike = str | os.PathLike[str] | None
+
+
+@takes_settings(ReleaseSettings, Settings)
+def anonymize_file(
+    source: str | os.PathLike[str],
+    out: str | os.PathLike[str],
+    k: int,
+    *,
+    subjects_exact: bool = False,
+    ledger: LedgerLike = None,
+    per_subject_in_all: int | None = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> dict[str, Any]:
+    """Anonymise a file of trajectories, and write the release with its report beside it.
+
+    Parameters
+    ----------
+    source
+        What `trajanon.read_trajectories` reads.
+    out
+        As `path` of `Release.write`.
+    k, progress, options
+        As in `trajanon.anonymize`.
+    subjects_exact
+        Whether subjects whose names differ only in upper and lower case are different ones.
+    ledger
+        The holder's private list of what was released, made if there is none. What it knows is not
+        released again, and the release is entered in it.
+    per_subject_in_all
+        How many trajectories one person may have in all releases of the ledger together.
+
+    Returns
+    -------
+    dict
+        The report of `trajanon.anonymize`; with a ledger, its entry ``ledger`` tells what was new.
+
+    Raises
+    ------
+    BadInput
+        As `trajanon.anonymize`, or if nothing is new.
+    TooFewRecords, TooFewSubjects
+        If there are fewer than k, or fewer new ones: these wait for the next time.
+    FileProblem
+        If a file cannot be read or written, or the ledger not be used.
+    """
+    source, out = Path(source), Path(out)
+    settings, _ = settings_of(options)
+    check_release_format(out, timed=settings.times is not None)
+    check_limit(ledger, per_subject_in_all)
+    inputs = [source, *([] if ledger is None else [Path(ledger)])]
+    replaced = replacing(out, report_path(out), inputs=inputs, public=[out])
+    with opened_for(ledger) as book:
+        recording = nullcontext() if book is None else book.recording(out)
+        with recording as entry, replaced as drafts:
+            trajectories = read_trajectories(source, subjects_exact=subjects_exact)
+            if book is None or entry is None:
+                release = anonymize(trajectories, k, progress=progress, **options)
+                release.write_drafts(*drafts)
+                return release.report
+            marks = read_marks(source, subjects_exact=subjects_exact)
+            run = None if trajectories.tracks is None else trajectories.tracks.run
+            found = book.sort(marks, run, per_subject_in_all)
+            with waiting(found, book):
+                new = trajectories.take(found.new)
+                release = anonymize(new, k, progress=progress, **options)
+            kept = np.flatnonzero(found.new)
+            told = release.report["suppressed"]
+            if told is not None:
+                told["rows"] = kept[told["rows"]].tolist()
+                kept = np.setdiff1d(kept, told["rows"])
+            release.report["ledger"] = found.account(book.path)
+            release.write_drafts(*drafts)
+            entry.announce(drafts[0], source, release.report, marks[kept])
+    return release.report
+
+
+def check_limit(ledger: LedgerLike, per_subject_in_all: int | None) -> None:
+    """Refuse a limit that is none, or that nothing can be counted for."""
+    if per_subject_in_all is None:
+        return
+    if ledger is None:
+        msg = f"`per_subject_in_all={per_subject_in_all}` needs `ledger`, which counts"
+        raise BadInput(msg)
+    if per_subject_in_all < 1:
+        msg = f"`per_subject_in_all` must be at least 1 (got {per_subject_in_all})"
+        raise BadInput(msg)
+
+
+def opened_for(ledger: LedgerLike) -> AbstractContextManager[Ledger | None]:
+    """Open the ledger that was asked for, or make it."""
+    return nullcontext() if ledger is None else opened(ledger, new=True)
+
+
+@contextmanager
+def waiting(found: Sorted, ledger: Ledger) -> Iterator[None]:
+    """Say, where too few are new, that these wait for the next time."""
+    new, others = (
+        int(found.new.sum()),
+        f"{found.known:,} of {len(found.new):,} were released before",
+    )
+    if found.over:
+        others += f", {found.over:,} are of people who have as many as they may"
+    if not new:
+        msg = f"nothing is new: {others}, as {ledger.path} tells"
+        raise BadInput(msg)
+    try:
+        yield
+    except (TooFewRecords, TooFewSubjects) as error:
+        msg = f"{others}, and the {new:,} new ones wait for the next time: {error}"
+        raise type(error)(msg) from error
