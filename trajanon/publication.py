@@ -6,8 +6,6 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from trajanon.anonymization import anonymize
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release import check_release_format
@@ -85,12 +83,7 @@ def anonymize_file(
             with waiting(found, book):
                 new = trajectories.take(found.new)
                 release = anonymize(new, k, progress=progress, **options)
-            kept = np.flatnonzero(found.new)
-            told = release.report["suppressed"]
-            if told is not None:
-                told["rows"] = kept[told["rows"]].tolist()
-                kept = np.setdiff1d(kept, told["rows"])
-            release.report["ledger"] = found.account(book.path)
+            kept = found.told_in(release.report, book.path)
             release.write_drafts(*drafts)
             entry.announce(drafts[0], source, release.report, marks[kept])
     return release.report

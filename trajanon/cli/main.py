@@ -18,6 +18,7 @@ from trajanon.cli.demo import demo
 from trajanon.cli.evaluate import evaluate
 from trajanon.cli.extract import extract
 from trajanon.cli.figures import figures
+from trajanon.cli.ledger import ledger
 from trajanon.cli.map import draw
 from trajanon.cli.microaggregate import microaggregate
 from trajanon.cli.wording import INTERRUPTED, log_to_screen, say
@@ -40,7 +41,7 @@ app = typer.Typer(
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(extract, anonymize, check, evaluate, draw),
-    *(microaggregate, bound, benchmark, figures, demo, clean),
+    *(ledger, microaggregate, bound, benchmark, figures, demo, clean),
 )
 for command in _COMMANDS:
     app.command("map" if command is draw else None)(command)

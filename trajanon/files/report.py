@@ -246,14 +246,14 @@ def labels_in(report: Report) -> Ints:
 
 def released_of(trajectories: Trajectories, report: Report) -> Trajectories:
     """Take those trajectories that were released: all, unless some were suppressed."""
-    kept = _kept_in(report, len(trajectories))
+    kept = kept_in(report, len(trajectories))
     return trajectories if kept.all() else trajectories.take(kept)
 
 
 def all_labels_in(report: Report) -> Ints:
     """Take the group of each trajectory of the file; -1 of those that were suppressed."""
     labels = labels_in(report)
-    kept = _kept_in(report, len(labels) + len(_left_out(report)))
+    kept = kept_in(report, len(labels) + len(_left_out(report)))
     of_all = np.full(len(kept), -1)
     of_all[kept] = labels
     return of_all
@@ -270,7 +270,7 @@ def all_lines_in(report: Report) -> Ints:
     return np.where(labels < 0, -1, line[labels])
 
 
-def _kept_in(report: Report, n: int) -> Bools:
+def kept_in(report: Report, n: int) -> Bools:
     """Tell which of n trajectories were released, shape (n,)."""
     rows = _left_out(report)
     known = {row for row in rows if 0 <= row < n}

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from trajanon.arrays import Bools, Floats, Hashes, Ints
+from trajanon.arrays import Floats, Hashes, Ints
 from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
@@ -193,10 +193,10 @@ def read_owners(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool =
         return Owners(file.n, found.subject, unknown, runs)
 
 
-def read_without_owners(path: str | os.PathLike[str] | Folder, which: Bools) -> Trajectories:
-    """Read some of the rows, by a mask of all, and not whose they are."""
+def read_without_owners(path: str | os.PathLike[str] | Folder, rows: Ints) -> Trajectories:
+    """Read some of the rows, by their numbers, rising, and not whose they are."""
     with _opened(path) as file:
-        points, tracks, times = read_rows(path, file.chosen(which))
+        points, tracks, times = read_rows(path, file.chosen(np.isin(np.arange(file.n), rows)))
     provenance = provenance_of(file.schema_arrow)
     return Trajectories(points, provenance=provenance, tracks=tracks, times=times)
 

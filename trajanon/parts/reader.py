@@ -10,12 +10,13 @@ import numpy as np
 import pandas as pd
 
 from trajanon.align.ground import without_ends
-from trajanon.arrays import Ints
+from trajanon.arrays import Bools, Hashes, Ints
 from trajanon.errors import BadInput
 from trajanon.files.geoparquet import written_column
 from trajanon.files.parquet_parts import ParquetParts, RowGroups, parquet_of, part_opened
 from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
-from trajanon.files.trajectories import look_at_schema, provenance_of, read_rows
+from trajanon.files.track_rows import whole_numbers
+from trajanon.files.trajectories import look_at_schema, marks_of_rows, provenance_of, read_rows
 from trajanon.folder import Folder
 from trajanon.subjects import Identities, Merged
 from trajanon.timing import without_times
@@ -38,11 +39,12 @@ class PartSlice(NamedTuple):
     first: int  # number of the first row among those of all parts
     groups: tuple[int, ...] = ()  # which of its row groups
     sizes: tuple[int, ...] = ()  # rows of each of these
+    which: Bools | None = None  # of these rows, those that are read; None: all
 
     @property
     def rows(self) -> int:
         """How many rows."""
-        return sum(self.sizes)
+        return sum(self.sizes) if self.which is None else int(self.which.sum())
 
     def parted(self, rows: int) -> "list[PartSlice]":
         """Slices of at most this number of rows, or of one row group."""
@@ -51,7 +53,7 @@ class PartSlice(NamedTuple):
         for group, size in zip(self.groups, self.sizes, strict=True):
             if not slices or slices[-1].rows + size > rows:
                 slices.append(PartSlice(self.name, first))
-            _, _, groups, sizes = slices[-1]
+            groups, sizes = slices[-1].groups, slices[-1].sizes
             slices[-1] = slices[-1]._replace(groups=(*groups, group), sizes=(*sizes, size))
             first += size
         return slices
@@ -113,6 +115,25 @@ class Parts:
             raise BadInput(msg)
         return replace(self, slices=tuple(slices))
 
+    def chosen(self, which: Bools) -> "Parts":
+        """Read some of the rows only, by a mask of all: these are numbered anew."""
+        slices, first, begin = [], 0, 0
+        for part_slice in self.slices:
+            some = which[begin : begin + part_slice.rows]
+            begin += part_slice.rows
+            if some.any():
+                slices.append(part_slice._replace(first=first, which=some))
+                first += slices[-1].rows
+        return replace(self, slices=tuple(slices))
+
+    def read_marks(self, part_slice: PartSlice) -> tuple[Hashes, Ints | None]:
+        """Read by what recordings are known again, and the run that each lies on, if any does."""
+        where, file = _opened(self.folder, self.schema, part_slice)
+        run = None
+        if "track" in self.schema.names:
+            run = whole_numbers("run", written_column(where, file, "run"))
+        return marks_of_rows(where, file, self.read_ids(part_slice), self.named), run
+
     def read(self, part_slice: PartSlice, *, tracks: bool = False) -> Trajectories:
         """Read rows; a trace is the number of its row among those of all parts.
 
@@ -149,7 +170,9 @@ class Parts:
 
 def _opened(folder: Folder, schema: Any, part_slice: PartSlice) -> tuple[str, ParquetParts]:
     opened = partial(_rows_opened, folder, part_slice.name, part_slice.groups)
-    return f"{folder}/{part_slice.name}", ParquetParts([opened], schema, part_slice.rows)
+    file = ParquetParts([opened], schema, sum(part_slice.sizes))
+    which = part_slice.which
+    return f"{folder}/{part_slice.name}", file if which is None else file.chosen(which)
 
 
 @contextmanager

@@ -1,14 +1,16 @@
 """Anonymisation beyond memory: parts -> shards -> a release in parts, on one page."""
 
 import secrets
+from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from trajanon.anonymization import anonymize, refuse_attribution
+from trajanon.arrays import Bools, Hashes
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
 from trajanon.files.parquet_parts import part_states, unchanged
@@ -37,6 +39,7 @@ from trajanon.parts.release import (
     write_whole,
 )
 from trajanon.parts.scratch import (
+    DRAFT,
     GROUPS,
     REPORT,
     Scratch,
@@ -48,7 +51,9 @@ from trajanon.parts.scratch import (
     tasks_of,
 )
 from trajanon.parts.shards import Found, scatter, search, shards_of
+from trajanon.privacy.ledger import Ledger, Sorted
 from trajanon.progress import Progress, silent
+from trajanon.publication import LedgerLike, check_limit, opened_for, waiting
 from trajanon.releases import Counted
 from trajanon.rows import way_of
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, settings_of, takes_settings
@@ -67,6 +72,8 @@ def anonymize_parts(
     k: int,
     *,
     subjects_exact: bool = False,
+    ledger: LedgerLike = None,
+    per_subject_in_all: int | None = None,
     memory: str | float = "4GB",
     client: "Client | None" = None,
     progress: Progress = silent,
@@ -96,6 +103,8 @@ def anonymize_parts(
         only.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
+    ledger, per_subject_in_all
+        As in `trajanon.anonymize_file`; the ledger is a file of this machine, whatever works.
     memory
         Memory that the search may take, in bytes or as ``4GB``; with a client, of each worker.
         The number of shards depends on it, and so does the result.
@@ -131,35 +140,67 @@ def anonymize_parts(
     parts = replace(parts, subjects_exact=subjects_exact)
     refuse_inputs(release, [folder / part_slice.name for part_slice in parts.slices])  # as links
     check_enough(parts.n, k, what="trajectories")
+    check_limit(ledger, per_subject_in_all)
     refuse_attribution(parts.provenance.get("attribution"))
     capacity = capacity_of(memory, parts.columns, k, parts.track_points)
-    parts, shards = parts.fitting(capacity), shards_for(parts.n, capacity)
-    if shards > 1 and (asked.suppress or asked.min_radius):
-        msg = (
-            f"`suppress` and `min_radius` need all trajectories at once, and of {parts.n:,} some "
-            f"{capacity:,} fit into `memory`: raise it, or release all"
-        )
-        raise BadInput(msg)
+    parts = parts.fitting(capacity)
     executor = Executor(client, progress)
     quiet = progress if client is None else silent  # workers cannot show bars
     how = (k, asked, settings, quiet)
-    with replacing_release(release, out) as scratch:
+    with ExitStack() as stack:
+        book = stack.enter_context(opened_for(ledger))
+        offered = which = None
+        if book is not None:
+            entry = stack.enter_context(book.recording(out))
+            with unchanged(folder, before):
+                offered = _offered(executor, parts, book, per_subject_in_all)
+            stack.enter_context(waiting(offered.found, book))
+            which = offered.found.new
+            parts = parts.chosen(which)
+            check_enough(parts.n, k, what="trajectories")
+        shards = shards_for(parts.n, capacity)
+        if shards > 1 and (asked.suppress or asked.min_radius):
+            msg = (
+                f"`suppress` and `min_radius` need all trajectories at once, and of {parts.n:,} "
+                f"some {capacity:,} fit into `memory`: raise it, or release all"
+            )
+            raise BadInput(msg)
+        scratch = stack.enter_context(replacing_release(release, out))
         if shards == 1:
             with unchanged(folder, before):
-                (report,) = executor.each("Anonymising", partial(_as_one, parts, *how), [scratch])
+                task = partial(_as_one, parts, which, *how)
+                (report,) = executor.each("Anonymising", task, [scratch])
         else:
             run = _InShards(executor, capacity)
             with unchanged(folder, before):
                 plan = run.planned(parts, scratch, shards, *how)
                 first, last = run.searched(plan)
             report = run.written(plan, first, last)
+        if book is not None and offered is not None:
+            kept = offered.found.told_in(report, book.path)
+            entry.announce(scratch / DRAFT, source, report, offered.marks[kept])
         with scratch.writing(REPORT) as file:
             file.write(json_report(report).encode())
     return report
 
 
+class _Offered(NamedTuple):
+    """What a ledger says of the rows of all parts."""
+
+    marks: Hashes  # (n, 1 + HOPS)
+    found: Sorted
+
+
+def _offered(executor: Executor, parts: Parts, ledger: Ledger, limit: int | None) -> _Offered:
+    read = executor.each("Looking into the ledger", parts.read_marks, parts.slices)
+    marks, runs = zip(*read, strict=True)
+    run = None if runs[0] is None else np.concatenate(runs)
+    return _Offered(whole := np.concatenate(marks), ledger.sort(whole, run, limit))
+
+
 def _as_one(
     parts: Parts,
+    which: Bools | None,
     k: int,
     asked: ReleaseSettings,
     settings: Settings,
@@ -173,6 +214,7 @@ def _as_one(
         for part_slice in parts.slices:  # to name the part, and the row in it
             parts.read(part_slice, tracks=True)
         raise
+    trajectories = trajectories if which is None else trajectories.take(which)
     release = anonymize(trajectories, k, progress=progress, **asdict(asked), **asdict(settings))
     write_whole(scratch, release.trajectories)
     return release.report | {"shards": 1}

@@ -12,7 +12,7 @@ from trajanon.arrays import Bools, Ints
 from trajanon.errors import BadInput
 from trajanon.files.groups import LinesOfRows, line_keys
 from trajanon.files.release import read_release, release_parts
-from trajanon.files.report import NOT_TOGETHER, Report
+from trajanon.files.report import NOT_TOGETHER, Report, kept_in
 from trajanon.files.trajectories import Runs, read_owners, read_without_owners
 from trajanon.partition import broken_promises, dense
 from trajanon.privacy.originals import NO_SUBJECTS, own_rows, source_order_of
@@ -44,6 +44,7 @@ class InParts:
     """What is held of them: each different line once, and of each trajectory its line."""
 
     originals: Path
+    kept: Ints  # which of their rows were released, rising, (n,); these are meant from here on
     report: Report
     lines: Trajectories  # different ones, g
     of_rows: Ints  # the line of each released row, (r,)
@@ -112,7 +113,7 @@ class InParts:
         read = which
         if self.runs is not None:
             read = np.isin(self.runs.run, np.unique(self.runs.run[which]))
-        some = read_without_owners(self.originals, read).take(which[read])
+        some = read_without_owners(self.originals, self.kept[read]).take(which[read])
         return some if self.subject is None else replace(some, subject=self.subject[which])
 
 
@@ -123,18 +124,20 @@ def in_parts(
     lines, of_rows = _different_lines(released)
     told: LinesOfRows = report["lines_of_rows"]
     whose = read_owners(originals, subjects_exact=subjects_exact)
+    kept = np.flatnonzero(kept_in(report, whose.n))
     line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(told.line)
     found = InParts(
         originals=originals,
+        kept=kept,
         report=report,
         lines=lines,
         of_rows=of_rows,
         line=line.astype(np.int64),
-        subject=None if whose.subject is None else dense(whose.subject),
+        subject=None if whose.subject is None else dense(whose.subject[kept]),
         nameless=whose.nameless,
-        runs=whose.runs,
+        runs=None if whose.runs is None else Runs(*(each[kept] for each in whose.runs)),
     )
-    if not len(line) == whose.n == report["n"] or (line < 0).any():
+    if not len(line) == report["n"] or (line < 0).any():
         raise BadInput(NOT_TOGETHER)
     own = np.bincount(found.line[found.own_row], minlength=len(lines))
     if not np.array_equal(own, np.bincount(of_rows, minlength=len(lines))):

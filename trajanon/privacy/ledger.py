@@ -63,15 +63,20 @@ class Sorted(NamedTuple):
     known: int  # others were released before
     over: int  # or are of people who have as many as they may
 
-    def account(self, path: Path) -> dict[str, Any]:
-        """What a report says of it, ready for JSON."""
-        return {
+    def told_in(self, report: dict[str, Any], path: Path) -> Ints:
+        """Tell it in the report of the new ones; give the rows of the file that were released."""
+        released = np.flatnonzero(self.new)
+        if suppressed := report.get("suppressed"):
+            suppressed["rows"] = released[suppressed["rows"]].tolist()
+            released = np.setdiff1d(released, suppressed["rows"])
+        report["ledger"] = {
             "file": path.name,
             "new": int(self.new.sum()),
             "already_released": self.known,
             "over_the_limit_of_a_person": self.over,
             "rows": np.flatnonzero(~self.new).tolist(),
         }
+        return released
 
 
 class Ledger:
@@ -166,10 +171,11 @@ class Ledger:
         self._write([*self.entries, Entry(number, told, *map(np.sort, found))])
         return number
 
-    def forget(self, number: int) -> None:
+    def forget(self, number: int) -> Entry:
         """Remove a release: what it holds counts as new again."""
-        self._entry(number)
-        self._write([entry for entry in self.entries if entry.number != number])
+        forgotten = self._entry(number)
+        self._write([entry for entry in self.entries if entry is not forgotten])
+        return forgotten
 
     def verify(self) -> list[tuple[Entry, str]]:
         """Look at the files of all releases; settle or forget those whose run was killed.

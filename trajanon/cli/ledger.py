@@ -1,0 +1,54 @@
+"""trajanon ledger."""
+
+from pathlib import Path
+
+from trajanon.cli.options import options
+from trajanon.cli.wording import show_json, tell
+from trajanon.errors import BadInput
+
+_ACTIONS = ("show", "verify", "forget")
+
+
+@options(
+    action="show what was released; verify that it is still there, and mend what a killed run "
+    "left; or forget a release that was never published: its trajectories count as new again.",
+    ledger="The file that anonymize was given with --ledger.",
+    release="Number of the release to forget.",
+)
+def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bool = False) -> None:
+    """Look into the ledger of your releases, or mend it: show, verify or forget."""
+    from trajanon.privacy.ledger import opened
+
+    if action not in _ACTIONS:
+        msg = f"trajanon ledger takes show, verify or forget (got {action!r})"
+        raise BadInput(msg)
+    if (action == "forget") != (release is not None):
+        wants = "the number of a release, which show tells" if release is None else "no number"
+        msg = f"trajanon ledger {action} {ledger} takes {wants}"
+        raise BadInput(msg)
+    with opened(ledger) as book:
+        if release is not None:
+            told = book.forget(release).told
+            tell(
+                f"Release {release}, {told['release']}, is forgotten: its {told['n']:,} "
+                "trajectories count as new. If anybody has it, they will be in two releases."
+            )
+            return
+        found = [(entry, "") for entry in book.entries]
+        if action == "verify":
+            found = book.verify()
+    killed = f"its run was killed, see: trajanon ledger verify {ledger}"
+    said = [state or killed * (not entry.told["settled"]) for entry, state in found]
+    if as_json:
+        pairs = zip(found, said, strict=True)
+        releases = [{"number": one.number, **one.told, "state": state} for (one, _), state in pairs]
+        show_json({"releases": releases})
+        return
+    for (entry, _), state in zip(found, said, strict=True):
+        told = entry.told
+        what = f"{told['n']:,} trajectories, k = {told['k']} {told['counted']}"
+        tell(
+            f"{entry.number}: {told['release']}, {told['when']}, {what}{': ' * bool(state)}{state}"
+        )
+    if not found:
+        tell(f"Nothing is released in {ledger}")
