@@ -18,6 +18,8 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
     "metres moved against the chance of the best attack. Takes minutes.",
     holdout="Anonymize half of the subjects anew, as this release was, and measure what an "
     "adversary finds against them and against the other half. Takes as long as anonymize.",
+    ledger="The ledger of your releases: also attack all of them together, by half of a person's "
+    "trajectories.",
     pbf="An .osm.pbf file, to measure whether points still lie on roads.",
     out="Page to write, with a .json beside it. The datasheet stands beside the release, as "
     "RELEASE.datasheet.md.",
@@ -27,6 +29,7 @@ def evaluate(
     *,
     curve: str | None = None,
     holdout: bool = False,
+    ledger: Path | None = None,
     pbf: Path | None = None,
     out: Path = Path("evaluation.html"),
     subjects_exact: bool = False,
@@ -39,6 +42,7 @@ def evaluate(
     from trajanon.cli.screen import bars
     from trajanon.evaluation import areas
     from trajanon.evaluation.evaluation import evaluate as evaluated
+    from trajanon.evaluation.series import attacks_in_all
     from trajanon.files import report as reports
     from trajanon.outputs import json_report, replacing
     from trajanon.privacy.in_parts import in_parts, is_large
@@ -51,7 +55,8 @@ def evaluate(
     check_page(out, "an evaluation")
     originals, released = given
     outputs = (out, out.with_suffix(".json"), reports.datasheet_path(released))
-    read = [*given, reports.report_path(released), *([] if pbf is None else [pbf])]
+    named = [file for file in (ledger, pbf) if file is not None]
+    read = [*given, reports.report_path(released), *named]
     replaced = replacing(*outputs, inputs=read, public=outputs[-1:])
     with bars() as progress, replaced as (page, account, sheet):
         report = reports.read_report(released)
@@ -80,6 +85,7 @@ def evaluate(
             to_road=to_road,
             curve=ks,
             holdout=holdout,
+            in_all=[] if ledger is None else attacks_in_all(ledger, subjects_exact=subjects_exact),
             progress=progress,
         )
         if whole and drawn:

@@ -58,6 +58,7 @@ def evaluate(
     seed: int = 0,
     curve: Sequence[int] = (),
     holdout: bool = False,
+    in_all: Sequence[Attack] = (),
     progress: Progress = silent,
 ) -> Evaluation:
     """Measure what a release protects, and what it costs.
@@ -90,6 +91,9 @@ def evaluate(
     holdout
         Whether to anonymize half of the subjects anew, as the report tells, and to measure what
         that tells of them beside the other half.
+    in_all
+        Attacks on all releases of a ledger, as `trajanon.evaluation.series.attacks_in_all` runs
+        them, to stand beside those on this one.
     progress
         Told what is being done.
 
@@ -122,7 +126,7 @@ def evaluate(
         return microaggregate(seen, k, subjects=of, weights=weights, **_METHODS[method])
 
     step(1, 5, "attacks")
-    tried = [*attacked(as_cut, as_slid), *attacks(as_cut.originals)]
+    tried = [*attacked(as_cut, as_slid), *in_all, *attacks(as_cut.originals)]
     spacing = _spacing(kept)
     held = companions(as_cut, kept.tracks, as_slid, spacing=spacing, seed=seed)
     chained = chains(as_cut, kept.tracks, as_slid)

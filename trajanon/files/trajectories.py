@@ -262,10 +262,12 @@ def marks_of_rows(where: object, file: ParquetParts, ids: RowIds, named: pd.Seri
     columns = [*points.transpose(2, 0, 1), *([] if times is None else [times])]
     ends = [column[:, some].ravel() for some in (slice(m - 1), slice(1, m)) for column in columns]
     # Who stands at a place without a time may be anybody.
-    tells = (points[:, 1:] != points[:, :-1]).any(axis=2).ravel()
+    tells = (points[:, 1:] != points[:, :-1]).any(axis=2)
     if times is not None:
-        tells |= np.isfinite(times[:, 1:]).ravel()
-    hops = least_hashes(np.repeat(np.arange(n), m - 1)[tells], hashes_of(*ends)[tells], n, HOPS)
+        tells |= np.isfinite(times[:, 1:])
+    tells[~tells.any(axis=1), 0] = True  # unless that is all there is of him
+    row, told = np.nonzero(tells)[0], hashes_of(*ends)[tells.ravel()]
+    hops = least_hashes(row, told, n, HOPS)
     who = ids.subjects(named[~named.index.duplicated()], 0).view(np.uint64)
     who[ids.nobody] = hops[ids.nobody, 0]
     return np.column_stack([who, hops])
