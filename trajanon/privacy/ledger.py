@@ -20,7 +20,7 @@ from typing import Any, NamedTuple, TypedDict
 import numpy as np
 
 from trajanon.arrays import Bools, Hashes, Ints
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files.json_types import parsed
 from trajanon.folder import Folder, folder_or_file
 from trajanon.partition import dense
@@ -224,15 +224,17 @@ class Ledger:
 
     def _read(self, head: bytes) -> list[Entry]:
         entries, seal = [], b""
-        rows = self._database.execute("select * from releases order by number")
+        rows = self._database.execute(
+            "select number, told, hops, people, seal from releases order by number"
+        )
         for number, told, hops, people, sealed in rows:
             seal = _sealed(self._key, seal, number, told, hops, people)
             if seal != sealed:
-                raise self._damaged()
+                raise _damaged(self.path)
             digests = (np.frombuffer(one, dtype="<u8").astype(np.uint64) for one in (hops, people))
             entries.append(Entry(number, parsed(told, Told), *digests))
         if _sealed(self._key, seal, "head") != head:
-            raise self._damaged()
+            raise _damaged(self.path)
         return entries
 
     def _write(self, entries: list[Entry]) -> None:
@@ -255,12 +257,6 @@ class Ledger:
             head = _sealed(self._key, seal, "head")
             self._database.execute("update ledger set head = ?", (head,))
         self.entries = entries
-
-    def _damaged(self) -> FileProblem:
-        return FileProblem(
-            f"{self.path} is damaged, or parts of it are of another ledger: its seals do not hold; "
-            "take its last copy"
-        )
 
 
 _SIDES: tuple[Any, Any] = ("left", "right")
@@ -312,6 +308,9 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
             raise FileProblem(msg)
         _make(path)
     with _named(path):
+        if not path.stat().st_size:  # SQLite would begin a database in it
+            msg = f"{path} is empty, and no ledger: remove it, or name another file"
+            raise FileProblem(msg)
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
         database = sqlite3.connect(path, timeout=0.0, isolation_level=None)
@@ -321,7 +320,10 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
             database.execute("pragma locking_mode = exclusive")
             database.execute("begin exclusive")
             database.execute("commit")
-            ledger = Ledger(path, database)
+            try:
+                ledger = Ledger(path, database)
+            except (ValueError, TypeError) as error:  # of what no ledger holds
+                raise _damaged(path) from error
         yield ledger
 
 
@@ -350,6 +352,8 @@ def _named(path: Path) -> Iterator[None]:
     """Make a sentence of an error of the file or of SQLite."""
     try:
         yield
+    except TrajanonError:
+        raise
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
             msg = f"another run holds {path}: wait for its end"
@@ -362,6 +366,13 @@ def _named(path: Path) -> Iterator[None]:
     except OSError as error:
         msg = f"cannot use {path} as a ledger: {error.strerror}"
         raise FileProblem(msg) from error
+
+
+def _damaged(path: Path) -> FileProblem:
+    return FileProblem(
+        f"{path} is damaged, or parts of it are of another ledger: its seals do not hold; "
+        "take its last copy"
+    )
 
 
 def _sealed(key: bytes, *fields: object) -> bytes:

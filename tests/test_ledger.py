@@ -1,0 +1,607 @@
+"""The ledger: what was released is known again, and is in one release only."""
+
+import multiprocessing
+import os
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import FAST, Run, mode, names
+from hypothesis import given
+from hypothesis import strategies as st
+from shards import POINTS, shards_of, walks, write_parts
+
+import trajanon
+from trajanon.arrays import Hashes
+from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
+from trajanon.extract import Rules, Trace
+from trajanon.extract.cutting import cut
+from trajanon.files.report import read_report
+from trajanon.files.trajectories import read_marks, read_trajectories, write_trajectories
+from trajanon.parts.workflow import anonymize_parts
+from trajanon.privacy import ledger as ledgers
+from trajanon.privacy.ledger import Recording, Told, content_of, opened
+from trajanon.publication import anonymize_file
+from trajanon.trajectories import HOPS, Trajectories
+
+TOLD: Told = {
+    "when": "2026-11-24T00:00:00+00:00",
+    "release": "/nowhere.parquet",
+    "originals": "/trips.parquet",
+    "content": "",
+    "settled": True,
+    "k": 3,
+    "counted": "subjects",
+    "n": 1,
+}
+QUICK: dict[str, Any] = {"method": "mdav", "refine": "none"}
+
+
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    return tmp_path / "trips.ledger"
+
+
+def marks_of(*rows: list[int]) -> Hashes:
+    """Who made each, and its hops."""
+    marks = np.zeros((len(rows), 1 + HOPS), np.uint64)
+    for mark, row in zip(marks, rows, strict=True):
+        mark[: len(row)] = row
+    return marks
+
+
+def look(book: Path) -> list[bool]:
+    """Whether some hops are new."""
+    with opened(book) as ledger:
+        hops = (marks_of([9, hop]) for hop in (10, 20, 30, 40))
+        return [bool(ledger.sort(hop, None, None).new[0]) for hop in hops]
+
+
+def write_trips(folder: Path, name: str, which: slice = slice(None), n: int = 60) -> Path:
+    """Some of the same trips; two of each subject, who has a name."""
+    path = folder / name
+    points = walks(n)[which]
+    subject = np.array([f"Anna {number // 2}" for number in range(n)])[which]
+    columns = {"subject": subject}
+    for number, column in enumerate(points.reshape(len(points), -1).T):
+        columns[f"{('lat', 'lon')[number % 2]}{number // 2 + 1}"] = column
+    pd.DataFrame(columns).to_parquet(path, index=False)
+    return path
+
+
+# What the ledger holds.
+
+
+def test_what_was_released_is_known_again_by_any_of_its_hops(book: Path) -> None:
+    released, later = marks_of([1, 10, 11, 12], [2, 20]), marks_of([7, 5, 12], [1, 6], [2, 20, 21])
+    with opened(book, new=True) as ledger:
+        assert ledger.sort(later, None, None).new.all()
+        ledger.announce(TOLD, released)
+    with opened(book) as ledger:
+        found = ledger.sort(later, None, None)
+        assert found.new.tolist() == [False, True, False]
+        assert (found.known, found.over) == (2, 0)
+
+
+def test_all_on_the_run_of_a_released_window_counts_as_released(book: Path) -> None:
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, marks_of([1, 10]))
+        found = ledger.sort(marks_of([1, 11], [1, 10], [1, 12]), np.array([4, 4, 9]), None)
+        assert found.new.tolist() == [False, False, True]
+
+
+@given(st.lists(st.lists(st.integers(1, 4), max_size=12), max_size=4), st.integers(1, 4))
+def test_nobody_has_more_than_the_limit_in_all_releases(
+    tmp_path_factory: pytest.TempPathFactory, months: list[list[int]], limit: int
+) -> None:
+    hop, had = 100, dict.fromkeys(range(1, 5), 0)
+    with opened(tmp_path_factory.mktemp("some") / "a.ledger", new=True) as ledger:
+        for people in months:
+            marks = marks_of(*([who, hop + place] for place, who in enumerate(people)))
+            hop += len(people)
+            found = ledger.sort(marks, None, limit)
+            for who in had:
+                of_him = np.array(people) == who
+                allowed = min(int(of_him.sum()), limit - had[who])
+                assert int((found.new & of_him).sum()) == allowed
+                had[who] += allowed
+            assert found.over == int((~found.new).sum())
+            ledger.announce(TOLD, marks[found.new])
+
+
+def test_points_and_names_are_not_in_it_and_it_is_its_owners_alone(book: Path) -> None:
+    marks = marks_of([0x1122334455667788, 0x99AABBCCDDEEFF00])
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, marks)
+    content = book.read_bytes()
+    assert all(mark.tobytes() not in content for mark in marks[0, :2])
+    assert mode(book) == 0o600
+    other = book.with_name("other.ledger")
+    with opened(other, new=True) as ledger:
+        ledger.announce(TOLD, marks)
+    digests = [sqlite3.connect(path).execute("select hops from releases") for path in (book, other)]
+    assert digests[0].fetchone() != digests[1].fetchone()
+
+
+def test_one_of_two_runs_has_it(book: Path) -> None:
+    with opened(book, new=True), pytest.raises(FileProblem, match="another run holds"):
+        look(book)
+    look(book)
+
+
+def test_every_damaged_byte_is_found(book: Path) -> None:
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, marks_of([1, 10, 11], [2, 20]))
+        ledger.announce(TOLD, marks_of([3, 30]))
+    said, held = set[str](), look(book)
+    assert held == [False, False, False, True]
+    whole = bytearray(book.read_bytes())
+    used = np.flatnonzero(np.frombuffer(whole, np.uint8))
+    for place in np.random.default_rng(0).choice(used, 300, replace=False):
+        damaged = whole.copy()
+        damaged[place] ^= 1 << int(place) % 8
+        book.write_bytes(damaged)
+        try:
+            found = look(book)
+        except FileProblem as error:
+            said.add(str(error))
+        else:  # the byte says nothing
+            assert found == held
+    assert len(said) > 1
+    assert all(str(book) in one for one in said)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "delete from releases where number = 2",
+        "delete from releases where number = 1",
+        "update releases set people = hops where number = 1",
+        "update releases set told = replace(told, 'true', 'false')",
+        "update releases set number = 3 where number = 2",
+        "update ledger set key = randomblob(32)",
+        "update ledger set head = zeroblob(32)",
+        "insert into releases select 3, told, hops, people, seal from releases where number = 1",
+    ],
+)
+def test_rows_that_others_changed_are_refused(book: Path, change: str) -> None:
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, marks_of([1, 10]))
+        ledger.announce(TOLD, marks_of([2, 20]))
+    with sqlite3.connect(book) as database:
+        database.execute(change)
+    database.close()
+    with pytest.raises(FileProblem, match="its seals do not hold; take its last copy"):
+        look(book)
+
+
+def test_a_ledger_of_another_version_is_refused(book: Path) -> None:
+    with opened(book, new=True):
+        pass
+    with sqlite3.connect(book) as database:
+        database.execute("update ledger set version = 7")
+    database.close()
+    with pytest.raises(FileProblem, match="is a ledger of version 7, and this"):
+        look(book)
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all, but long enough to be one" * 9])
+def test_what_is_no_ledger_is_refused(book: Path, content: bytes) -> None:
+    book.write_bytes(content)
+    with pytest.raises(FileProblem, match=r"trips\.ledger"), opened(book, new=True):
+        pass
+    assert book.read_bytes() == content
+
+
+def test_there_is_none_to_look_into(book: Path) -> None:
+    with pytest.raises(FileProblem, match="make one with trajanon anonymize --ledger"):
+        look(book)
+    assert not book.exists()
+
+
+# How recordings are known again.
+
+
+def trace(name: str, fixes: slice, *, subject: str = "anna") -> Trace:
+    """A part of one long way, with its times."""
+    step = np.arange(400.0)[fixes]
+    lat = 40.0 + 3e-4 * step + 1e-5 * np.sin(step)
+    return Trace(name=name, subject=subject, lat=lat, lon=-3.7 + 0 * step, time=1e9 + 5 * step)
+
+
+def windows_of(*traces: Trace) -> Trajectories:
+    return cut(traces, Rules(spacing=50.0, points=10))
+
+
+@pytest.mark.parametrize(
+    ("later", "how"),
+    [
+        (trace("a", slice(0, 300)), "as it was"),
+        (trace("b", slice(0, 300), subject="eve"), "under another name"),
+        (trace("a", slice(0, 380)), "with points at its end"),
+        (trace("a", slice(7, 300)), "without its beginning"),
+        (trace("a", slice(100, 200)), "a part of it"),
+    ],
+)
+def test_a_changed_recording_is_known_by_its_fixes(book: Path, later: Trace, how: str) -> None:
+    first, second = windows_of(trace("a", slice(0, 300))), windows_of(later)
+    assert first.marks is not None
+    assert second.marks is not None
+    assert second.tracks is not None
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, first.marks)
+        assert not ledger.sort(second.marks, second.tracks.run, None).new.any(), how
+
+
+def test_another_recording_is_new(book: Path) -> None:
+    first, second = windows_of(trace("a", slice(0, 200))), windows_of(trace("a", slice(200, 400)))
+    assert first.marks is not None
+    assert second.marks is not None
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, first.marks)
+        found = ledger.sort(second.marks, None, None)
+    assert found.new.all()
+    assert (first.marks[0, 0] == second.marks[:, 0]).all()  # but of the same person
+
+
+def test_marks_do_not_depend_on_what_else_is_read() -> None:
+    alone = windows_of(trace("a", slice(0, 300)))
+    among = windows_of(trace("x", slice(350, 400), subject="eve"), trace("a", slice(0, 300)))
+    assert alone.marks is not None
+    assert among.marks is not None
+    assert np.array_equal(alone.marks, among.marks[-len(alone) :])
+
+
+def test_a_long_hop_marks_every_window_it_passes() -> None:
+    ends = Trace(
+        name="a",
+        subject="a",
+        lat=np.array([40.0, 40.02]),
+        lon=np.zeros(2),
+        time=np.array([0.0, 99.0]),
+    )
+    found = cut([ends], Rules(spacing=50.0, points=10, max_gap=9_000.0, max_speed=900.0)).marks
+    assert found is not None
+    assert len(found) > 2
+    assert (found[:, 1] == found[0, 1]).all()
+    assert (found[:, 1] != 0).all()
+
+
+def test_files_keep_marks(tmp_path: Path) -> None:
+    windows = windows_of(trace("a", slice(0, 300)))
+    write_trajectories(tmp_path / "a.parquet", windows)
+    read = read_trajectories(tmp_path / "a.parquet")
+    assert windows.marks is not None
+    assert read.marks is not None
+    assert np.array_equal(read.marks, windows.marks)
+    assert np.array_equal(read_marks(tmp_path / "a.parquet"), windows.marks)
+
+
+def test_marks_of_another_shape_are_refused(tmp_path: Path) -> None:
+    trips = Trajectories(walks(2), marks=np.ones((2, 1 + HOPS), np.uint64))
+    write_trajectories(tmp_path / "a.parquet", trips)
+    frame = pd.read_parquet(tmp_path / "a.parquet")
+    with pytest.raises(BadInput, match="marks must have shape"):
+        Trajectories(walks(2), marks=np.ones((2, 3), np.uint64))
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    table = pq.read_table(tmp_path / "a.parquet")
+    for odd in (pa.array([[1], [2]], pa.large_list(pa.uint64())), pa.array(frame.index)):
+        place = table.schema.get_field_index("marks")
+        pq.write_table(table.set_column(place, "marks", odd), tmp_path / "odd.parquet")
+        with pytest.raises(BadInput, match=r"the column marks of .* is not as extract writes it"):
+            read_trajectories(tmp_path / "odd.parquet")
+
+
+def test_a_table_without_marks_is_known_by_its_own_points(tmp_path: Path) -> None:
+    march, april = (
+        read_marks(write_trips(tmp_path, name, which))
+        for name, which in (("a.parquet", slice(0, 40)), ("b.parquet", slice(30, 60)))
+    )
+    assert np.array_equal(march[30:], april[:10])
+    assert not np.isin(march[:30, 1:4], april[:, 1:4]).any()
+    assert (march[:, 0] == march[:, 0].repeat(2)[::2]).all()
+    assert len(np.unique(march[:, 0])) == 20
+
+
+# Releases.
+
+
+def test_a_series_has_every_trip_once(tmp_path: Path, book: Path) -> None:
+    """Groups hold new ones only; reports tell which, and belong to the originals."""
+    seen = np.zeros(60, np.int64)
+    for number, which in enumerate((slice(0, 40), slice(20, 50), slice(0, 60))):
+        source, out = write_trips(tmp_path, "trips.parquet", which), tmp_path / f"{number}.csv"
+        report = anonymize_file(source, out, 3, ledger=book, **QUICK)
+        told = report["ledger"]
+        left = np.zeros(which.stop - which.start, bool)
+        left[told["rows"]] = True
+        seen[which] += ~left
+        assert report["n"] == told["new"] == int((~left).sum())
+        assert told["already_released"] == int(left.sum())
+        assert min(report["subjects_per_group"]) >= 3
+        evaluation = trajanon.evaluate(
+            read_trajectories(source), trajanon.read_release(out), read_report(out)
+        )
+        assert evaluation.trajectories == told["new"]
+    assert (seen == 1).all()
+    with opened(book) as ledger:
+        assert [entry.told["n"] for entry in ledger.entries] == [40, 10, 10]
+        assert [said for _, said in ledger.verify()] == ["in place"] * 3
+
+
+def test_nothing_new_is_said(tmp_path: Path, book: Path) -> None:
+    source = write_trips(tmp_path, "trips.parquet")
+    anonymize_file(source, tmp_path / "a.csv", 3, ledger=book, **QUICK)
+    with pytest.raises(
+        BadInput, match=r"nothing is new: 60 of 60 were released before, as .*ledger"
+    ):
+        anonymize_file(source, tmp_path / "b.csv", 3, ledger=book, **QUICK)
+    assert not (tmp_path / "b.csv").exists()
+
+
+@pytest.mark.parametrize(("more", "k", "error"), [(2, 3, TooFewRecords), (5, 4, TooFewSubjects)])
+def test_too_few_wait_for_the_next_time(
+    tmp_path: Path, book: Path, more: int, k: int, error: type[Exception]
+) -> None:
+    first = write_trips(tmp_path, "trips.parquet", slice(0, 40))
+    anonymize_file(first, tmp_path / "a.csv", k, ledger=book, **QUICK)
+    grown = write_trips(tmp_path, "trips.parquet", slice(0, 40 + more))
+    says = f"40 of {40 + more} were released before, and the {more} new ones wait for the next time"
+    with pytest.raises(error, match=says):
+        anonymize_file(grown, tmp_path / "b.csv", k, ledger=book, **QUICK)
+    assert {"trips.parquet", "a.csv", "a.report.json", "trips.ledger"} == names(tmp_path)
+    grown = write_trips(tmp_path, "trips.parquet")
+    assert anonymize_file(grown, tmp_path / "b.csv", k, ledger=book, **QUICK)["n"] == 20
+
+
+def test_what_is_left_out_for_its_cost_may_come_again(tmp_path: Path, book: Path) -> None:
+    source = write_trips(tmp_path, "trips.parquet")
+    first = anonymize_file(source, tmp_path / "a.csv", 3, ledger=book, suppress=0.3, **QUICK)
+    left = first["suppressed"]["rows"]
+    assert 0 < len(left) == 60 - first["n"]
+    second = anonymize_file(source, tmp_path / "b.csv", 3, ledger=book, **QUICK)
+    assert sorted({*range(60)} - {*second["ledger"]["rows"]}) == left
+    trips = read_trajectories(source)
+    for name in ("a.csv", "b.csv"):
+        release = trajanon.read_release(tmp_path / name)
+        assert trajanon.evaluate(trips, release, read_report(tmp_path / name)).holds is not None
+
+
+def test_a_limit_for_each_person_holds_in_all_releases(tmp_path: Path, book: Path) -> None:
+    source, had = write_trips(tmp_path, "trips.parquet"), np.zeros(60, bool)
+    for number, limit in enumerate((1, 1, 2)):
+        out = tmp_path / f"{number}.csv"
+        if number == 1:
+            with pytest.raises(BadInput, match="30 are of people who have as many as they may"):
+                anonymize_file(source, out, 3, ledger=book, per_subject_in_all=limit, **QUICK)
+            continue
+        how = QUICK | {"ledger": book, "per_subject_in_all": limit}
+        report = anonymize_file(source, out, 3, **how)
+        left = np.zeros(60, bool)
+        left[report["ledger"]["rows"]] = True
+        had |= ~left
+        assert (np.bincount(np.arange(60) // 2, had) == limit).all()
+        assert report["ledger"]["over_the_limit_of_a_person"] == (30 if number == 0 else 0)
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"per_subject_in_all": 2}, "`per_subject_in_all=2` needs `ledger`"),
+        ({"per_subject_in_all": 0, "ledger": "a.ledger"}, "must be at least 1"),
+    ],
+)
+def test_limits_that_cannot_hold_are_refused(
+    tmp_path: Path, how: dict[str, Any], says: str
+) -> None:
+    source = write_trips(tmp_path, "trips.parquet")
+    with pytest.raises(BadInput, match=says):
+        anonymize_file(source, tmp_path / "a.csv", 3, **how)
+    with pytest.raises(BadInput, match=says):
+        anonymize_parts(str(tmp_path), str(tmp_path / "out"), 3, **how)
+
+
+def test_a_release_in_the_ledger_is_not_written_over(tmp_path: Path, book: Path) -> None:
+    source = write_trips(tmp_path, "trips.parquet", slice(0, 30))
+    anonymize_file(source, tmp_path / "a.csv", 3, ledger=book, **QUICK)
+    before = (tmp_path / "a.csv").read_bytes()
+    write_trips(tmp_path, "trips.parquet")
+    with pytest.raises(BadInput, match=r"a\.csv is release 1 of .*trips\.ledger: write elsewhere"):
+        anonymize_file(source, tmp_path / "a.csv", 3, ledger=book, **QUICK)
+    assert (tmp_path / "a.csv").read_bytes() == before
+
+
+def test_the_ledger_is_never_an_output(tmp_path: Path) -> None:
+    book = tmp_path / "a.csv"
+    source = write_trips(tmp_path, "trips.parquet")
+    with pytest.raises(BadInput, match="is read as input"):
+        anonymize_file(source, book, 3, ledger=book, **QUICK)
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_parts_take_a_ledger_too(tmp_path: Path, book: Path, shards: int) -> None:
+    trips = Trajectories(walks(200), np.arange(200) // 2)
+    source = write_parts(tmp_path / "trips", trips.take(np.arange(120)))
+    grown = write_parts(tmp_path / "grown", trips, rows=40)
+    outs = [tmp_path / "march", tmp_path / "april"]
+    with shards_of(200 // shards):
+        for folder, out in zip((source, grown), outs, strict=True):
+            report = anonymize_parts(str(folder), str(out), 3, ledger=book, **QUICK)
+    assert (report["n"], report["ledger"]["already_released"]) == (80, 120)
+    assert report["ledger"]["rows"] == list(range(120))
+    evaluation = trajanon.evaluate(
+        read_trajectories(grown), trajanon.read_release(outs[1]), read_report(outs[1])
+    )
+    assert evaluation.trajectories == 80
+    assert evaluation.holds
+    with pytest.raises(BadInput, match="nothing is new: 200 of 200 were released before"):
+        anonymize_parts(str(grown), str(tmp_path / "may"), 3, ledger=book, **QUICK)
+    with opened(book) as ledger:
+        assert [said for _, said in ledger.verify()] == ["in place"] * 2
+
+
+def test_windows_of_parts_stay_off_released_runs(tmp_path: Path, book: Path) -> None:
+    """As in a file: what is on the run of a released window counts as released."""
+    ways = [trace(str(number), slice(0, 200), subject=str(number)) for number in range(6)]
+    for number, way in enumerate(ways):
+        way.lat[:] += 1e-3 * number
+    windows = windows_of(*ways)
+    source = write_parts(tmp_path / "trips", windows, rows=10)
+    assert windows.marks is not None
+    assert windows.tracks is not None
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, windows.marks[:1])
+    out = str(tmp_path / "out")
+    report = anonymize_parts(str(source), out, 3, ledger=book, **QUICK)
+    assert report["ledger"]["rows"] == np.flatnonzero(windows.tracks.run == 0).tolist()
+
+
+# A run that is killed.
+
+
+def killed(step: str, folder: Path, book: Path) -> None:
+    """Die in a step of the second release."""
+    first, second = (folder / f"{number}.parquet" for number in range(2))
+    anonymize_file(first, folder / "0.csv", 3, ledger=book, **QUICK)
+
+    def dying(*_: object, **__: object) -> None:
+        os._exit(9)
+
+    if step == "announce":
+        Recording.announce = dying  # type: ignore[method-assign]
+    elif step == "rename":
+        Path.replace = dying  # type: ignore[assignment, method-assign]
+    else:
+        ledgers.Ledger._change = dying  # type: ignore[method-assign]
+    anonymize_file(second, folder / "1.csv", 3, ledger=book, **QUICK)
+
+
+@pytest.fixture
+def after(request: pytest.FixtureRequest, tmp_path: Path, book: Path) -> Path:
+    """A folder after a run that was killed in a step."""
+    write_trips(tmp_path, "0.parquet", slice(0, 30))
+    write_trips(tmp_path, "1.parquet", slice(30, 60))
+    process = multiprocessing.get_context("spawn").Process(
+        target=killed, args=(request.param, tmp_path, book)
+    )
+    process.start()
+    process.join()
+    assert process.exitcode == 9
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("after", "said", "there"),
+    [("announce", None, False), ("rename", "forgotten", False), ("settle", "settled", True)],
+    indirect=["after"],
+)
+def test_a_kill_leaves_a_ledger_that_says_so(
+    after: Path, book: Path, said: str | None, there: bool, run: Run
+) -> None:
+    assert (after / "1.csv").exists() == there
+    again = ("anonymize", "1.parquet", "-k", "3", "--ledger", "trips.ledger", *FAST)
+    if said is not None:
+        sentence = run(*again, "--out", "2.csv").sentence
+        assert "was killed" in sentence
+        assert "trajanon ledger verify" in sentence
+        assert "its run was killed" in run("ledger", "show", "trips.ledger").out
+        assert said in run("ledger", "verify", "trips.ledger").out
+    with opened(book) as ledger:
+        assert len(ledger.entries) == 1 + there
+        assert all(content_of(one.told["release"]) == one.told["content"] for one in ledger.entries)
+    answer = run(*again, "--out", "2.csv")
+    if there:
+        assert "nothing is new" in answer.sentence
+    else:
+        assert answer.code == 0
+
+
+def test_a_failed_run_is_forgotten(tmp_path: Path, book: Path) -> None:
+    source = write_trips(tmp_path, "trips.parquet")
+
+    def fail() -> None:
+        with opened(book, new=True) as ledger, ledger.recording(tmp_path / "a.csv") as recording:
+            report = {"k": 3, "counted": "subjects", "n": 60}
+            recording.announce(source, source, report, marks_of([1, 10]))
+            assert len(ledger.unsettled) == 1
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    with opened(book) as ledger:
+        assert ledger.entries == []
+
+
+# The commands.
+
+
+def test_a_series_by_commands(run: Run, tmp_path: Path) -> None:
+    write_trips(tmp_path, "trips.parquet", slice(0, 30))
+    command = ("anonymize", "trips.parquet", "-k", "3", "--ledger", "trips.ledger", *FAST)
+    assert run(*command, "--out", "march.parquet").code == 0
+    write_trips(tmp_path, "grown.parquet")
+    command = ("anonymize", "grown.parquet", *command[2:])
+    answer = run(*command, "--out", "april.parquet", "--per-subject-in-all", "2")
+    assert answer.code == 0
+    assert "released before, left out" in answer.out
+    shown = run("ledger", "show", "trips.ledger").out
+    assert "1: " in shown
+    assert "march.parquet" in shown
+    assert "30 trajectories, k = 3 subjects" in shown
+    assert '"number": 2' in run("ledger", "show", "trips.ledger", "--json").out
+    assert run("check", "april.parquet", "-k", "3").code == 0
+    answer = run("evaluate", "grown.parquet", "april.parquet", "--ledger", "trips.ledger", "--json")
+    assert answer.code == 0
+    assert "in all 2 releases together" in answer.out
+    assert run("map", "grown.parquet", "april.parquet", "--offline").code == 0
+    (tmp_path / "march.parquet").unlink()
+    assert "gone" in run("ledger", "verify", "trips.ledger").out
+    answer = run("evaluate", "grown.parquet", "april.parquet", "--ledger", "trips.ledger")
+    assert "release 1, " in answer.sentence
+    assert "cannot be attacked" in answer.sentence
+    assert "is forgotten: its 30" in run("ledger", "forget", "trips.ledger", "1").out
+    assert (
+        "there is no release 1 in trips.ledger; there are: 2"
+        in run("ledger", "forget", "trips.ledger", "1").sentence
+    )
+    again = ("anonymize", "trips.parquet", *command[2:])
+    assert run(*again, "--out", "march.parquet").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["look", "a.ledger"], "takes show, verify or forget (got 'look')"),
+        (["forget", "a.ledger"], "takes the number of a release, which show tells"),
+        (["show", "a.ledger", "1"], "takes no number"),
+        (["show", "none.ledger"], "there is no none.ledger"),
+        (["show", "."], "cannot use . as a ledger"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(run: Run, words: list[str], says: str) -> None:
+    assert says in run("ledger", *words).sentence
+
+
+def test_an_attack_on_all_sees_a_person_through_releases(tmp_path: Path, book: Path) -> None:
+    """Everybody has one trip in each month: only together do half of them lead to the other."""
+    points, month = walks(40), np.arange(40) % 2
+    for number in range(2):
+        trips = Trajectories(points[month == number], np.arange(20))
+        write_trajectories(tmp_path / f"{number}.parquet", trips)
+        out = tmp_path / f"release-{number}.parquet"
+        anonymize_file(tmp_path / f"{number}.parquet", out, 4, ledger=book, **QUICK)
+    from trajanon.evaluation.series import attacks_in_all
+
+    (found,) = attacks_in_all(book)
+    assert found.name == "other tracks in all releases"
+    assert len(found.targets) == 40
+    assert len(found.published.lines) == sum(
+        len(np.unique(trajanon.read_release(tmp_path / f"release-{n}.parquet").records, axis=0))
+        for n in range(2)
+    )
+    assert found.published.points.shape[1] == POINTS
