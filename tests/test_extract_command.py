@@ -48,7 +48,7 @@ def test_tracks_are_kept_unless_they_are_not_wanted(run: Run, here: Path) -> Non
     extract = ["extract", "a.gpx", "--spacing", 5, "--out"]
     assert run(*extract, "with.parquet").code == 0
     assert run(*extract, "without.parquet", "--no-tracks").code == 0
-    names = ["trajectory", "subject", "trace", "geometry"]
+    names = ["trajectory", "subject", "trace", "geometry", "marks"]
     assert pq.read_schema(here / "without.parquet").names == names
     names[3:3] = ["run", "start"]
     assert pq.read_schema(here / "with.parquet").names == [*names, "track"]

@@ -19,6 +19,7 @@ PUBLIC = [
     "TrajanonError",
     "Trajectories",
     "anonymize",
+    "anonymize_file",
     "anonymize_parts",
     "check",
     "check_table",

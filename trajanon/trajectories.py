@@ -15,7 +15,7 @@ from trajanon.words import UNITS
 
 _LOG = logging.getLogger(__name__)
 
-HOPS = 8
+HOPS = 16
 """Hops, from a fix to the next, by which a recording is known again: those of least hashes."""
 
 OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
