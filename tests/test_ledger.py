@@ -57,7 +57,7 @@ def look(book: Path) -> list[bool]:
     """Whether some hops are new."""
     with opened(book) as ledger:
         hops = (marks_of([9, hop]) for hop in (10, 20, 30, 40))
-        return [bool(ledger.sort(hop, None, None).new[0]) for hop in hops]
+        return [bool(ledger.sort(ledger.keyed(hop), None, None).new[0]) for hop in hops]
 
 
 def write_trips(folder: Path, name: str, which: slice = slice(None), n: int = 60) -> Path:
@@ -78,18 +78,20 @@ def write_trips(folder: Path, name: str, which: slice = slice(None), n: int = 60
 def test_what_was_released_is_known_again_by_any_of_its_hops(book: Path) -> None:
     released, later = marks_of([1, 10, 11, 12], [2, 20]), marks_of([7, 5, 12], [1, 6], [2, 20, 21])
     with opened(book, new=True) as ledger:
-        assert ledger.sort(later, None, None).new.all()
-        ledger.announce(TOLD, released)
+        assert ledger.sort(ledger.keyed(later), None, None).new.all()
+        ledger.announce(TOLD, ledger.keyed(released))
     with opened(book) as ledger:
-        found = ledger.sort(later, None, None)
+        found = ledger.sort(ledger.keyed(later), None, None)
         assert found.new.tolist() == [False, True, False]
         assert (found.known, found.over) == (2, 0)
 
 
 def test_all_on_the_run_of_a_released_window_counts_as_released(book: Path) -> None:
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, marks_of([1, 10]))
-        found = ledger.sort(marks_of([1, 11], [1, 10], [1, 12]), np.array([4, 4, 9]), None)
+        ledger.announce(TOLD, ledger.keyed(marks_of([1, 10])))
+        found = ledger.sort(
+            ledger.keyed(marks_of([1, 11], [1, 10], [1, 12])), np.array([4, 4, 9]), None
+        )
         assert found.new.tolist() == [False, False, True]
 
 
@@ -102,26 +104,26 @@ def test_nobody_has_more_than_the_limit_in_all_releases(
         for people in months:
             marks = marks_of(*([who, hop + place] for place, who in enumerate(people)))
             hop += len(people)
-            found = ledger.sort(marks, None, limit)
+            found = ledger.sort(ledger.keyed(marks), None, limit)
             for who in had:
                 of_him = np.array(people) == who
                 allowed = min(int(of_him.sum()), limit - had[who])
                 assert int((found.new & of_him).sum()) == allowed
                 had[who] += allowed
             assert found.over == int((~found.new).sum())
-            ledger.announce(TOLD, marks[found.new])
+            ledger.announce(TOLD, ledger.keyed(marks[found.new]))
 
 
 def test_points_and_names_are_not_in_it_and_it_is_its_owners_alone(book: Path) -> None:
     marks = marks_of([0x1122334455667788, 0x99AABBCCDDEEFF00])
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, marks)
+        ledger.announce(TOLD, ledger.keyed(marks))
     content = book.read_bytes()
     assert all(mark.tobytes() not in content for mark in marks[0, :2])
     assert mode(book) == 0o600
     other = book.with_name("other.ledger")
     with opened(other, new=True) as ledger:
-        ledger.announce(TOLD, marks)
+        ledger.announce(TOLD, ledger.keyed(marks))
     digests = [sqlite3.connect(path).execute("select hops from releases") for path in (book, other)]
     assert digests[0].fetchone() != digests[1].fetchone()
 
@@ -134,8 +136,8 @@ def test_one_of_two_runs_has_it(book: Path) -> None:
 
 def test_every_damaged_byte_is_found(book: Path) -> None:
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, marks_of([1, 10, 11], [2, 20]))
-        ledger.announce(TOLD, marks_of([3, 30]))
+        ledger.announce(TOLD, ledger.keyed(marks_of([1, 10, 11], [2, 20])))
+        ledger.announce(TOLD, ledger.keyed(marks_of([3, 30])))
     said, held = set[str](), look(book)
     assert held == [False, False, False, True]
     whole = bytearray(book.read_bytes())
@@ -169,8 +171,8 @@ def test_every_damaged_byte_is_found(book: Path) -> None:
 )
 def test_rows_that_others_changed_are_refused(book: Path, change: str) -> None:
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, marks_of([1, 10]))
-        ledger.announce(TOLD, marks_of([2, 20]))
+        ledger.announce(TOLD, ledger.keyed(marks_of([1, 10])))
+        ledger.announce(TOLD, ledger.keyed(marks_of([2, 20])))
     with sqlite3.connect(book) as database:
         database.execute(change)
     database.close()
@@ -232,8 +234,8 @@ def test_a_changed_recording_is_known_by_its_fixes(book: Path, later: Trace, how
     assert second.marks is not None
     assert second.tracks is not None
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, first.marks)
-        assert not ledger.sort(second.marks, second.tracks.run, None).new.any(), how
+        ledger.announce(TOLD, ledger.keyed(first.marks))
+        assert not ledger.sort(ledger.keyed(second.marks), second.tracks.run, None).new.any(), how
 
 
 def test_another_recording_is_new(book: Path) -> None:
@@ -241,8 +243,8 @@ def test_another_recording_is_new(book: Path) -> None:
     assert first.marks is not None
     assert second.marks is not None
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, first.marks)
-        found = ledger.sort(second.marks, None, None)
+        ledger.announce(TOLD, ledger.keyed(first.marks))
+        found = ledger.sort(ledger.keyed(second.marks), None, None)
     assert found.new.all()
     assert (first.marks[0, 0] == second.marks[:, 0]).all()  # but of the same person
 
@@ -455,7 +457,7 @@ def test_windows_of_parts_stay_off_released_runs(tmp_path: Path, book: Path) -> 
     assert windows.marks is not None
     assert windows.tracks is not None
     with opened(book, new=True) as ledger:
-        ledger.announce(TOLD, windows.marks[:1])
+        ledger.announce(TOLD, ledger.keyed(windows.marks[:1]))
     out = str(tmp_path / "out")
     report = anonymize_parts(str(source), out, 3, ledger=book, **QUICK)
     assert report["ledger"]["rows"] == np.flatnonzero(windows.tracks.run == 0).tolist()
@@ -527,7 +529,7 @@ def test_a_failed_run_is_forgotten(tmp_path: Path, book: Path) -> None:
     def fail() -> None:
         with opened(book, new=True) as ledger, ledger.recording(tmp_path / "a.csv") as recording:
             report = {"k": 3, "counted": "subjects", "n": 60}
-            recording.announce(source, source, report, marks_of([1, 10]))
+            recording.announce(source, source, report, ledger.keyed(marks_of([1, 10])))
             assert len(ledger.unsettled) == 1
             raise KeyboardInterrupt
 

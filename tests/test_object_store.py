@@ -16,6 +16,7 @@ from trajanon.errors import FileProblem, ServerProblem
 from trajanon.folder import Folder
 from trajanon.parts import release
 from trajanon.parts.workflow import anonymize_parts
+from trajanon.privacy.ledger import opened
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +87,26 @@ def test_a_task_that_kills_its_workers_leaves_the_release_that_was_there(
         )
     assert len(store.killed) == 4
     assert contents(bucket) == before
+
+
+def test_a_ledger_here_knows_what_a_cluster_released_there(
+    tmp_path: Path, store: ObjectStore, bucket: str, client: Client
+) -> None:
+    points, subject, book = walks(200), np.arange(200) // 2, tmp_path / "trips.ledger"
+    for name, n in (("march", 120), ("april", 200)):
+        source = upload(write_folder(tmp_path / name, points[:n], subject[:n]), f"{bucket}/{name}")
+        with shards_of(50):
+            report = anonymize_parts(
+                source, f"{bucket}/{name}-out", 3, client=client, effort="fast", ledger=book
+            )
+    assert (report["n"], report["ledger"]["already_released"]) == (80, 120)
+    assert report["shards"] > 1
+    lines = released(download(f"{bucket}/april-out", tmp_path / "out"))
+    assert len(lines) == report["rows"]["subjects"]
+    with opened(book) as ledger:
+        assert [said for _, said in ledger.verify()] == ["in place"] * 2
+        Folder(f"{bucket}/march-out").remove()
+        assert [said for _, said in ledger.verify()] == ["gone", "in place"]
 
 
 def test_a_second_run_into_one_folder_is_refused(tmp_path: Path, bucket: str) -> None:

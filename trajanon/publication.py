@@ -79,13 +79,14 @@ def anonymize_file(
                 return release.report
             marks = read_marks(source, subjects_exact=subjects_exact)
             run = None if trajectories.tracks is None else trajectories.tracks.run
-            found = book.sort(marks, run, per_subject_in_all)
+            keyed = book.keyed(marks, progress)
+            found = book.sort(keyed, run, per_subject_in_all)
             with waiting(found, book):
                 new = trajectories.take(found.new)
                 release = anonymize(new, k, progress=progress, **options)
             kept = found.told_in(release.report, book.path)
             release.write_drafts(*drafts)
-            entry.announce(drafts[0], source, release.report, marks[kept])
+            entry.announce(drafts[0], source, release.report, keyed.take(kept))
     return release.report
 
 

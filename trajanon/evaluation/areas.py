@@ -100,6 +100,7 @@ def with_counts_of_all(
         area=area_of(whole.lines.points),
         trajectories=len(whole.line),
         subjects=None if whole.subject is None else int(whole.subject.max()) + 1,
+        left_out=whole.left_out,
         nameless=whole.nameless,
         sizes=np.bincount(whole.line),
         rows=np.bincount(whole.of_rows),

@@ -262,7 +262,8 @@ class Evaluation:
         }
 
     def _interval(self, attack: Attack) -> dict[str, Any]:
-        return {} if self.sampled is None else {"interval": [*self.sampled.interval(attack)]}
+        found = None if self.sampled is None else self.sampled.interval(attack)
+        return {} if found is None else {"interval": [*found]}
 
     @property
     def html(self) -> str:

@@ -31,8 +31,10 @@ class Sampled:
     seed: int
     costs: Mapping[str, CostOfAll]  # of all trajectories, by way
 
-    def interval(self, attack: Attack) -> tuple[float, float]:
-        """Give the interval of 95 % of an attack's mean chance."""
+    def interval(self, attack: Attack) -> tuple[float, float] | None:
+        """Give the interval of 95 % of an attack's mean chance; None if it saw more than this."""
+        if len(attack.published.points) != len(self.areas):  # all releases of a ledger
+            return None
         return interval(attack.rates, self.areas[attack.targets])
 
     @property

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from trajanon.anonymization import anonymize, refuse_attribution
-from trajanon.arrays import Bools, Hashes
+from trajanon.arrays import Bools
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
 from trajanon.files.parquet_parts import part_states, unchanged
@@ -51,7 +51,7 @@ from trajanon.parts.scratch import (
     tasks_of,
 )
 from trajanon.parts.shards import Found, scatter, search, shards_of
-from trajanon.privacy.ledger import Ledger, Sorted
+from trajanon.privacy.ledger import Keyed, Ledger, Sorted
 from trajanon.progress import Progress, silent
 from trajanon.publication import LedgerLike, check_limit, opened_for, waiting
 from trajanon.releases import Counted
@@ -178,7 +178,7 @@ def anonymize_parts(
             report = run.written(plan, first, last)
         if book is not None and offered is not None:
             kept = offered.found.told_in(report, book.path)
-            entry.announce(scratch / DRAFT, source, report, offered.marks[kept])
+            entry.announce(scratch / DRAFT, source, report, offered.keyed.take(kept))
         with scratch.writing(REPORT) as file:
             file.write(json_report(report).encode())
     return report
@@ -187,15 +187,16 @@ def anonymize_parts(
 class _Offered(NamedTuple):
     """What a ledger says of the rows of all parts."""
 
-    marks: Hashes  # (n, 1 + HOPS)
+    keyed: Keyed
     found: Sorted
 
 
 def _offered(executor: Executor, parts: Parts, ledger: Ledger, limit: int | None) -> _Offered:
-    read = executor.each("Looking into the ledger", parts.read_marks, parts.slices)
+    read = executor.each("Reading what is known again", parts.read_marks, parts.slices)
     marks, runs = zip(*read, strict=True)
     run = None if runs[0] is None else np.concatenate(runs)
-    return _Offered(whole := np.concatenate(marks), ledger.sort(whole, run, limit))
+    keyed = ledger.keyed(np.concatenate(marks), executor.progress)
+    return _Offered(keyed, ledger.sort(keyed, run, limit))
 
 
 def _as_one(

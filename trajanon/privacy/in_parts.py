@@ -50,6 +50,7 @@ class InParts:
     of_rows: Ints  # the line of each released row, (r,)
     line: Ints  # that of each original, (n,)
     subject: Ints | None  # of each original, (n,), numbered from 0
+    left_out: int  # rows that were not released
     nameless: int  # subjects without a name
     runs: Runs | None  # of each original; None where they are not known
 
@@ -92,6 +93,7 @@ class InParts:
         slid = None if told.slid is None else told.slid[rows]
         report = self.report.copy()
         report["n"] = int(rows.sum())
+        report.pop("ledger", None)  # those that it left out are no part of the sample
         report["lines_of_rows"] = LinesOfRows(told.line[rows], slid)
         released = self.lines.take(self.of_rows[lines[self.of_rows]])
         return Sample(rows, self._read(rows), released, report)
@@ -134,6 +136,7 @@ def in_parts(
         of_rows=of_rows,
         line=line.astype(np.int64),
         subject=None if whose.subject is None else dense(whose.subject[kept]),
+        left_out=whose.n - len(kept),
         nameless=whose.nameless,
         runs=None if whose.runs is None else Runs(*(each[kept] for each in whose.runs)),
     )

@@ -24,7 +24,9 @@ from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files.json_types import parsed
 from trajanon.folder import Folder, folder_or_file
 from trajanon.partition import dense
+from trajanon.progress import Progress, silent
 
+_AT_ONCE = 100_000  # trajectories
 _VERSION = 1
 _TABLES = """
 create table ledger (version integer not null, key blob not null, head blob not null);
@@ -54,6 +56,17 @@ class Entry:
     told: Told
     hops: Hashes  # digests of the hops of what was released, rising
     people: Hashes  # a digest for each trajectory: of who made it, rising
+
+
+class Keyed(NamedTuple):
+    """Digests, with the key of a ledger, of what trajectories are known by."""
+
+    hops: Hashes  # (n, HOPS); 0 where one has fewer
+    people: Hashes  # (n,)
+
+    def take(self, rows: Ints) -> "Keyed":
+        """Keep some of the trajectories."""
+        return Keyed(self.hops[rows], self.people[rows])
 
 
 class Sorted(NamedTuple):
@@ -96,43 +109,53 @@ class Ledger:
         """Releases whose run was killed before it could say that all was well."""
         return [entry for entry in self.entries if not entry.told["settled"]]
 
-    def sort(self, marks: Hashes, run: Ints | None, per_subject: int | None) -> Sorted:
+    def keyed(self, marks: Hashes, progress: Progress = silent) -> Keyed:
+        """Make digests of marks, as of `Trajectories`, with the key of the ledger."""
+        keyed = np.zeros(marks.shape, dtype=np.uint64)
+        for begin in range(0, len(marks), _AT_ONCE):
+            progress("Looking into the ledger", begin, len(marks))
+            some = marks[begin : begin + _AT_ONCE]
+            told = some != 0
+            told[:, 0] = True
+            keyed[begin : begin + len(some)][told] = self._digests(some[told])
+        return Keyed(keyed[:, 1:], keyed[:, 0])
+
+    def sort(self, keyed: Keyed, run: Ints | None, per_subject: int | None) -> Sorted:
         """Sort trajectories into new ones, and those that were released before.
 
         Parameters
         ----------
-        marks
-            By which they are known again, as of `Trajectories`.
+        keyed
+            By which they are known again.
         run
             The run that each lies on, if they may slide: what was released of a run may lie
             anywhere on it, so all that is on the run counts as released.
         per_subject
             How many of one person may be in all releases together.
         """
-        group = np.arange(len(marks)) if run is None else dense(run)
-        row, column = np.nonzero(marks[:, 1:])
-        digests = self._digests(marks[:, 1:][row, column])
-        found = np.zeros(len(digests), dtype=np.bool_)
-        for entry in self.entries:
-            found |= _among(digests, entry.hops)
+        hops, people = keyed
+        group = np.arange(len(people)) if run is None else dense(run)
         known = np.zeros(group.max(initial=-1) + 1, dtype=np.bool_)
-        known[group[row[found]]] = True
+        for entry in self.entries:
+            for begin in range(0, len(hops), _AT_ONCE):
+                some = slice(begin, begin + _AT_ONCE)
+                known[group[some][_among(hops[some], entry.hops).any(axis=1)]] = True
         new = ~known[group]
         released = int((~new).sum())
         if per_subject is not None:
-            new &= self._within(marks, new, per_subject)
+            new &= self._within(keyed, new, per_subject)
         return Sorted(new, released, len(new) - released - int(new.sum()))
 
-    def _within(self, marks: Hashes, new: Bools, limit: int) -> Bools:
-        """Mark trajectories that leave each person at most so many; those of least hashes first."""
-        digests = self._digests(marks[:, 0])
-        before = np.zeros(len(marks), dtype=np.int64)
+    def _within(self, keyed: Keyed, new: Bools, limit: int) -> Bools:
+        """Mark trajectories that leave each person at most so many, by chance."""
+        hops, people = keyed
+        before = np.zeros(len(people), dtype=np.int64)
         for entry in self.entries:
-            first, end = (np.searchsorted(entry.people, digests, side) for side in _SIDES)
-            before += end - first
-        order = np.lexsort((marks[:, 1], digests, ~new))
+            before += np.searchsorted(entry.people, people, side="right")
+            before -= np.searchsorted(entry.people, people, side="left")
+        order = np.lexsort((hops[:, 0], people, ~new))
         place = np.arange(len(order))
-        begins = np.append(True, np.diff(digests[order].view(np.int64)) != 0)[: len(order)]
+        begins = np.append(True, people[order][1:] != people[order][:-1])[: len(order)]
         rank = np.empty(len(order), dtype=np.int64)
         rank[order] = place - np.maximum.accumulate(np.where(begins, place, 0))
         return np.asarray(before + rank < limit)
@@ -163,12 +186,11 @@ class Ledger:
             )
             raise FileProblem(msg)
 
-    def announce(self, told: Told, marks: Hashes) -> int:
-        """Add a release that is about to get its name, by the marks of its trajectories."""
-        hops = marks[:, 1:]
+    def announce(self, told: Told, keyed: Keyed) -> int:
+        """Add a release that is about to get its name, by what its trajectories are known by."""
         number = max((entry.number for entry in self.entries), default=0) + 1
-        found = self._digests(np.unique(hops[hops != 0])), self._digests(marks[:, 0])
-        self._write([*self.entries, Entry(number, told, *map(np.sort, found))])
+        hops = np.unique(keyed.hops[keyed.hops != 0])
+        self._write([*self.entries, Entry(number, told, hops, np.sort(keyed.people))])
         return number
 
     def forget(self, number: int) -> Entry:
@@ -259,9 +281,6 @@ class Ledger:
         self.entries = entries
 
 
-_SIDES: tuple[Any, Any] = ("left", "right")
-
-
 class Recording:
     """A release that is being written."""
 
@@ -274,9 +293,9 @@ class Recording:
         draft: Path | Folder,
         originals: str | os.PathLike[str],
         report: dict[str, Any],
-        marks: Hashes,
+        keyed: Keyed,
     ) -> None:
-        """Say that a draft, of trajectories with these marks, is about to become a release."""
+        """Say that a draft, of trajectories known by this, is about to become a release."""
         content = content_of(draft)
         assert content is not None
         told: Told = {
@@ -289,7 +308,7 @@ class Recording:
             "counted": report["counted"],
             "n": report["n"],
         }
-        self.number = self._ledger.announce(told, marks)
+        self.number = self._ledger.announce(told, keyed)
 
 
 @contextmanager
@@ -382,8 +401,10 @@ def _sealed(key: bytes, *fields: object) -> bytes:
 
 
 def _among(digests: Hashes, rising: Hashes) -> Bools:
-    place = np.minimum(np.searchsorted(rising, digests), max(len(rising) - 1, 0))
-    return np.asarray(rising[place] == digests) if len(rising) else np.zeros(len(digests), np.bool_)
+    if not len(rising):
+        return np.zeros(digests.shape, dtype=np.bool_)
+    place = np.minimum(np.searchsorted(rising, digests), len(rising) - 1)
+    return np.asarray(rising[place] == digests)
 
 
 def content_of(place: str | os.PathLike[str] | Folder) -> str | None:
