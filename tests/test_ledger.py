@@ -523,20 +523,25 @@ def test_a_kill_leaves_a_ledger_that_says_so(
         assert answer.code == 0
 
 
-def test_a_failed_run_is_forgotten(tmp_path: Path, book: Path) -> None:
-    source = write_trips(tmp_path, "trips.parquet")
+@pytest.mark.parametrize("named", [False, True])
+def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
+    tmp_path: Path, book: Path, named: bool
+) -> None:
+    draft = write_trips(tmp_path, "draft.csv")
 
     def fail() -> None:
         with opened(book, new=True) as ledger, ledger.recording(tmp_path / "a.csv") as recording:
             report = {"k": 3, "counted": "subjects", "n": 60}
-            recording.announce(source, source, report, ledger.keyed(marks_of([1, 10])))
+            recording.announce(draft, draft, report, ledger.keyed(marks_of([1, 10])))
             assert len(ledger.unsettled) == 1
+            if named:
+                draft.rename(tmp_path / "a.csv")
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
         fail()
     with opened(book) as ledger:
-        assert ledger.entries == []
+        assert [entry.told["settled"] for entry in ledger.entries] == [True] * named
 
 
 # The commands.

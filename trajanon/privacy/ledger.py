@@ -172,8 +172,8 @@ class Ledger:
         try:
             yield recording
         except BaseException:
-            if recording.number is not None:
-                self.forget(recording.number)
+            if recording.number is not None:  # Ctrl-C may come when its files have their names
+                self._mend(self._entry(recording.number))
             raise
         if recording.number is not None:
             self._change(recording.number, settled=True)
@@ -210,17 +210,21 @@ class Ledger:
         """
         found = []
         for entry in self.entries:
-            content = content_of(entry.told["release"])
-            there = content == entry.told["content"]
-            said = "in place" if there else "gone" if content is None else "changed"
-            if not entry.told["settled"]:
-                said = "settled" if there else "forgotten"
-                if there:
-                    self._change(entry.number, settled=True)
-                else:
-                    self.forget(entry.number)
-            found.append((entry, said))
+            if entry.told["settled"]:
+                content = content_of(entry.told["release"])
+                there = content == entry.told["content"]
+                found.append((entry, "in place" if there else "changed" if content else "gone"))
+            else:
+                found.append((entry, self._mend(entry)))
         return found
+
+    def _mend(self, entry: Entry) -> str:
+        """Settle a release if its files have their names, and forget it if not."""
+        if content_of(entry.told["release"]) == entry.told["content"]:
+            self._change(entry.number, settled=True)
+            return "settled"
+        self.forget(entry.number)
+        return "forgotten"
 
     def _entry(self, number: int) -> Entry:
         for entry in self.entries:
