@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import Run
 from planted import UNTIMED, K, written
 
 import trajanon
@@ -263,3 +264,32 @@ def test_the_two_may_be_other_groups_than_before(tmp_path: Path) -> None:
         (tmp_path / "r.report.json").write_text(report, encoding="utf-8")
         with pytest.raises((BadInput, FileProblem), match=r"belong|groups_of_equal"):
             trajanon.check(paths[0], K, against=paths[0])
+
+
+def test_several_earlier_releases_tell_more_than_each(tmp_path: Path, run: Run) -> None:
+    """Each two have k trajectories in common, and all three one alone."""
+    points = np.random.default_rng(0).uniform((40, -4), (41, -3), (32, 3, 2))
+    paths = []
+    for bit in range(3):
+        labels = np.arange(32) // 4 >> bit & 1
+        means = np.stack([points[labels == group].mean(axis=0) for group in (0, 1)])
+        paths.append(tmp_path / f"{bit}.csv")
+        written(paths[-1], np.round(means, 7)[np.random.default_rng(1).permutation(labels)])
+        report = NOTHING_MORE | {"n": 32, "labels": labels.tolist()}
+        paths[-1].with_suffix(".report.json").write_text(json.dumps(report))
+    for earlier in paths[1:]:
+        assert trajanon.check(paths[0], 8, against=earlier, digits=7).holds
+    assert trajanon.check(paths[0], 4, against=paths[1:], digits=7).holds
+    says = (
+        "together with the earlier releases, 32 of 32 trajectories are in groups that have "
+        "fewer than 8 {} in common; "
+    )
+    (found,) = trajanon.check(paths[0], 8, against=paths[1:], digits=7).problems
+    assert found == says.format("trajectories") + "0 of them stand alone"
+    held = Trajectories(points, subject=np.arange(32))
+    (found,) = trajanon.check(paths[0], 8, trajectories=held, against=paths[1:], digits=7).problems
+    assert found.startswith(says.format("different subjects"))
+    both = [*(word for path in paths[1:] for word in ("--against", path)), "--digits", 7]
+    assert "earlier releases" in run("check", paths[0], "-k", 8, *both).out
+    answer = run("check", paths[0], "-k", 4, *both)
+    assert f"also beside {paths[1]} and {paths[2]} no fewer than 4" in answer.out

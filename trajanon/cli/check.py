@@ -1,6 +1,7 @@
 """trajanon check."""
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -18,7 +19,7 @@ from trajanon.errors import BadInput
     trajectories="The originals, to count subjects in each group and to compare the order; needs "
     "the report beside the release.",
     against="An earlier release of the same trajectories, to check what both together reveal; "
-    "needs both reports.",
+    "needs both reports. Repeat it for several.",
     digits="Decimals of degrees that the release claims to have, 4 to 7.",
     rewrite="Write only the lines, and their times if the file says what they count from, into "
     "this new file, rounded and shuffled, if each occurs at least k times; the exit code is for "
@@ -30,7 +31,7 @@ def check(
     *,
     k: int,
     trajectories: Path | None = None,
-    against: Path | None = None,
+    against: list[Path] | None = None,
     digits: int = 4,
     rewrite: Path | None = None,
     subjects_exact: bool = False,
@@ -46,12 +47,13 @@ def check(
         "--columns": columns,
         "--rewrite": rewrite,
         "--trajectories": trajectories,
-        "--against": against,
+        "--against": against or None,
     }
     given = [name for name, value in asked.items() if value is not None]
     if len(given) > 1 and given[0] in ("--columns", "--rewrite"):
         msg = f"{given[0]} and {given[1]} are different checks: run one after the other"
         raise BadInput(msg)
+    earlier = against or []
     amiss = f"{released} must not be published:"
     if columns is not None:
         table = trajanon.check_table(released, k, columns=names_of(columns))
@@ -73,14 +75,14 @@ def check(
             holds = f"Wrote {rewrite}. It holds for rows: "
         else:
             if trajectories is None:
-                found = trajanon.check(released, k, against=against, digits=digits)
+                found = trajanon.check(released, k, against=earlier, digits=digits)
             else:
                 found, units, unknown = _beside(
-                    trajectories, released, k, against, digits, subjects_exact=subjects_exact
+                    trajectories, released, k, earlier, digits, subjects_exact=subjects_exact
                 )
             holds = f"{released} holds for {found.answered}: "
         holds += f"{_each(found, found.trajectories, units)}, and {found.claim}"
-        holds += "." if rewrite is not None else _counted(released, unknown, against, k)
+        holds += "." if rewrite is not None else _counted(released, unknown, earlier, k)
         problems = list(map(with_flags, found.problems))
         account = {**asdict(found), "problems": problems, "holds": found.holds}
     if as_json:
@@ -103,7 +105,7 @@ def _beside(
     originals: Path,
     released: Path,
     k: int,
-    against: Path | None,
+    against: Sequence[Path],
     digits: int,
     *,
     subjects_exact: bool,
@@ -114,7 +116,7 @@ def _beside(
     from trajanon.subjects import nameless
     from trajanon.words import UNITS
 
-    if against is None and released.is_dir() and is_large(report := read_report(released)):
+    if not against and released.is_dir() and is_large(report := read_report(released)):
         whole = in_parts(originals, released, report, subjects_exact=subjects_exact)
         found = trajanon.check(released, k, digits=digits)
         problems = [*whole.problems(k), *found.problems]
@@ -125,7 +127,7 @@ def _beside(
     return found, read.units, nameless(read.provenance)
 
 
-def _counted(released: Path, unknown: int | None, against: Path | None, k: int) -> str:
+def _counted(released: Path, unknown: int | None, against: Sequence[Path], k: int) -> str:
     """Say what was counted with the originals, what no file shows, and what comes next.
 
     ``unknown`` are the recordings without a name; None if the originals were not given.
@@ -136,8 +138,9 @@ def _counted(released: Path, unknown: int | None, against: Path | None, k: int) 
         if unknown:
             said += f", where {unknown:,} recordings without a name count as one each"
         said += "."
-    if against is not None:
-        said = f"{said[:-1]}; also beside {against} no fewer than {k} stand behind each."
+    if against:
+        beside = " and ".join(map(str, against))
+        said = f"{said[:-1]}; also beside {beside} no fewer than {k} stand behind each."
     if unknown is None:
         said += " How many people stand behind each cannot be seen in a release"
         said += "." if released.is_dir() else ": --trajectories counts them."

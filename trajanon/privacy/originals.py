@@ -1,6 +1,6 @@
 """A release beside its originals and an earlier release, which only the holder has."""
 
-import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -183,9 +183,9 @@ def _by_line(release: Trajectories, found: Matched) -> tuple[Ints, Ints]:
 
 
 def with_originals(
-    release: Path, k: int, trajectories: Trajectories, against: str | os.PathLike[str] | None
+    release: Path, k: int, trajectories: Trajectories, against: Sequence[Path]
 ) -> list[str]:
-    """Count subjects, and compare with the order of the originals and an earlier release."""
+    """Count subjects, and compare with the order of the originals and with earlier releases."""
     if trajectories.subject is None:
         raise BadInput(NO_SUBJECTS)
     subjects = dense(trajectories.subject)
@@ -195,26 +195,26 @@ def with_originals(
     if people := broken_promises(lines[kept], subjects[kept], k):
         records = int((sizes < k).sum())
         problems.insert(0, too_few(k, len(sizes), records=records, people=people))
-    if against is not None:
-        earlier, _ = _held(Path(against), trajectories)
-        problems += _together(lines, earlier, k, subjects)
-    return problems
+    earlier = [_held(path, trajectories)[0] for path in against]
+    return problems + _together([lines, *earlier], k, subjects)
 
 
-def beside_earlier(release: Path, sizes: Ints, k: int, against: Path) -> list[str]:
-    """Count the trajectories that two releases hide among fewer than k, from their reports."""
-    labels = _labels(release, sizes)
-    read = read_release(against)
-    rows = read.points if read.times is None else np.dstack([read.points, read.times])
-    earlier = _labels(against, np.bincount(line_numbers(rows)))
-    if len(earlier) != len(labels):
-        msg = (
-            f"{against} was made of {len(earlier)} trajectories and {release} of "
-            f"{len(labels)}: what the two tell together can be counted only if "
-            "both are of the same trajectories"
-        )
-        raise BadInput(msg)
-    return _together(labels, earlier, k, None)
+def beside_earlier(release: Path, sizes: Ints, k: int, against: Sequence[Path]) -> list[str]:
+    """Count the trajectories that releases hide among fewer than k together, from their reports."""
+    labels = [_labels(release, sizes)]
+    for path in against:
+        read = read_release(path)
+        rows = read.points if read.times is None else np.dstack([read.points, read.times])
+        earlier = _labels(path, np.bincount(line_numbers(rows)))
+        if len(earlier) != len(labels[0]):
+            msg = (
+                f"{path} was made of {len(earlier)} trajectories and {release} of "
+                f"{len(labels[0])}: what the two tell together can be counted only if "
+                "both are of the same trajectories"
+            )
+            raise BadInput(msg)
+        labels.append(earlier)
+    return _together(labels, k, None)
 
 
 def _held(release: Path, trajectories: Trajectories) -> tuple[Ints, list[str]]:
@@ -248,23 +248,25 @@ def _labels(release: Path, sizes: Ints) -> Ints:
     return labels
 
 
-def _together(labels: Ints, earlier: Ints, k: int, subjects: Ints | None) -> list[str]:
-    """Count the trajectories that two releases together hide among fewer than k.
+def _together(releases: Sequence[Ints], k: int, subjects: Ints | None) -> list[str]:
+    """Count the trajectories that releases together hide among fewer than k.
 
-    Whoever knows the group of a trajectory in both releases knows that it is one of the members
-    that both groups have.
+    Whoever knows the groups of a trajectory in several releases knows that it is one of the members
+    that all of them have.
     """
-    released = (labels >= 0) | (earlier >= 0)
-    labels, earlier = labels[released], earlier[released]
-    owners = np.arange(len(labels)) if subjects is None else subjects[released]
-    pairs = (labels + 1) * (int(earlier.max(initial=0)) + 2) + earlier + 1
-    cell = np.unique(pairs, return_inverse=True)[1]
+    if len(releases) == 1:
+        return []
+    labels = np.column_stack(releases)
+    rows = np.flatnonzero((labels >= 0).any(axis=1))
+    labels, owners = labels[rows], rows if subjects is None else subjects[rows]
+    cell = np.unique(labels, axis=0, return_inverse=True)[1].reshape(-1)
     common = subjects_per_group(cell, owners)[cell]
-    both = (labels >= 0) & (earlier >= 0)
+    several = (labels >= 0).sum(axis=1) > 1
     what = "trajectories" if subjects is None else "different subjects"
+    two = len(releases) == 2
     problems = []
-    if few := int((common[both] < k).sum()):
-        alone = both & (common == 1)
+    if few := int((common[several] < k).sum()):
+        alone = several & (common == 1)
         whom = f"{alone.sum()} of them stand alone"
         if subjects is not None:
             whom = (
@@ -272,13 +274,14 @@ def _together(labels: Ints, earlier: Ints, k: int, subjects: Ints | None) -> lis
                 f"concerns {len(np.unique(owners[alone]))} subjects"
             )
         problems.append(
-            f"together with the earlier release, {few} of {both.sum()} trajectories "
-            f"are in two groups that have fewer than {k} {what} in common; {whom}"
+            f"together with the earlier release{'s' * (not two)}, {few} of {several.sum()} "
+            f"trajectories are in {'two ' * two}groups that have fewer than {k} {what} in common; "
+            f"{whom}"
         )
-    if few := int((common[~both] < k).sum()):
+    if few := int((common[~several] < k).sum()):
         problems.append(
             f"{few} trajectories are in a group of one release and left out of the "
-            f"other together with fewer than {k} {what}: the difference of the two may "
-            "tell where they went"
+            f"other{'s' * (not two)} together with fewer than {k} {what}: the difference of "
+            f"{'the two' if two else 'these'} may tell where they went"
         )
     return problems

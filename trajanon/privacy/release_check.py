@@ -3,6 +3,8 @@
 import hashlib
 import logging
 import os
+from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -49,13 +51,15 @@ from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
 
+Earlier = str | os.PathLike[str] | Release
+
 
 def check(
     release: str | os.PathLike[str] | Release,
     k: int,
     *,
     trajectories: Trajectories | None = None,
-    against: str | os.PathLike[str] | Release | None = None,
+    against: Earlier | Sequence[Earlier] | None = None,
     digits: int = DIGITS,
 ) -> Findings:
     """Check a released file: from the file alone, unless the holder gives more.
@@ -82,9 +86,9 @@ def check(
         The originals, if the holder checks: their subjects are counted in each group, and their
         order is compared with that of the release.
     against
-        An earlier release of the same trajectories, in the same order, with its report beside it:
-        groups of both must have k trajectories in common, of k different subjects if the originals
-        are given; and so must a group of one have with what the other left out.
+        An earlier release of the same trajectories, in the same order, with its report beside it,
+        or several: groups of all must have k trajectories in common, of k different subjects if the
+        originals are given; and so must a group of one have with what the others left out.
     digits
         Decimals of a degree that the release claims to have at most.
 
@@ -104,12 +108,20 @@ def check(
     if isinstance(release, Release):
         with written(release) as path:
             return check(path, k, trajectories=trajectories, against=against, digits=digits)
-    if isinstance(against, Release):
-        with written(against) as path:
-            return check(release, k, trajectories=trajectories, against=path, digits=digits)
+    with ExitStack() as stack:
+        given = [against] if isinstance(against, str | os.PathLike | Release) else against or ()
+        earlier = [
+            stack.enter_context(written(one)) if isinstance(one, Release) else Path(one)
+            for one in given
+        ]
+        return _checked(Path(release), k, trajectories, earlier, digits)
+
+
+def _checked(
+    release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path], digits: int
+) -> Findings:
     check_k(k)
     check_digits(digits)
-    release = Path(release)
     if release.is_dir():
         files, problems = _parts(release, digits)
     else:
@@ -118,9 +130,9 @@ def check(
     keys = np.concatenate([file.keys for file in files])
     sizes = np.unique(keys, return_counts=True)[1]
     if trajectories is not None:
-        problems += with_originals(release, k, trajectories, against)
-    elif against is not None:
-        problems += beside_earlier(release, sizes, k, Path(against))
+        problems += with_originals(release, k, trajectories, earlier)
+    elif earlier:
+        problems += beside_earlier(release, sizes, k, earlier)
     return Findings(
         k=k,
         trajectories=len(keys),
