@@ -110,10 +110,8 @@ def opened_for(ledger: LedgerLike) -> AbstractContextManager[Ledger | None]:
 @contextmanager
 def waiting(found: Sorted, ledger: Ledger) -> Iterator[None]:
     """Say, where too few are new, that these wait for the next time."""
-    new, others = (
-        int(found.new.sum()),
-        f"{found.known:,} of {len(found.new):,} were released before",
-    )
+    new, known, n = int(found.new.sum()), found.known, len(found.new)
+    others = f"{known:,} of {n:,} were released before"
     if found.over:
         others += f", {found.over:,} are of people who have as many as they may"
     if not new:
