@@ -92,7 +92,7 @@ def test_a_task_that_kills_its_workers_leaves_the_release_that_was_there(
 def test_a_ledger_here_knows_what_a_cluster_released_there(
     tmp_path: Path, store: ObjectStore, bucket: str, client: Client
 ) -> None:
-    store.watch(lambda step, method: False)
+    store.watch()
     points, subject, book = walks(200), np.arange(200) // 2, tmp_path / "trips.ledger"
     for name, n in (("march", 120), ("april", 200)):
         source = upload(write_folder(tmp_path / name, points[:n], subject[:n]), f"{bucket}/{name}")
