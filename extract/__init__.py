@@ -5,6 +5,7 @@ from trajanon.extract.cutting import cut
 from trajanon.extract.earth.areas import areas
 from trajanon.extract.earth.boundaries import boundary
 from trajanon.extract.earth.box import Area, Box
+from trajanon.extract.earth.network import roads_to_follow
 from trajanon.extract.earth.places import Zone, hidden
 from trajanon.extract.earth.regions import Region, read_outline
 from trajanon.extract.earth.roads import Roads, roads
@@ -31,6 +32,7 @@ __all__ = [
     "hidden",
     "read_outline",
     "roads",
+    "roads_to_follow",
     "to_collection",
     "to_frame",
     "traces",

@@ -1,6 +1,6 @@
 """Anonymisation: trajectories -> a release and its report, on one page."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -9,6 +9,7 @@ import numpy as np
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, TooFewSubjects
+from trajanon.files.groups import line_keys
 from trajanon.files.release_lines import DIGITS, unknown_attribution
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import check_enough, regrouped, subjects_per_group
@@ -18,6 +19,7 @@ from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, published_with
 from trajanon.rows import Rows
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
+from trajanon.snapping import DIGITS_ON_ROADS, RoadsToFollow
 from trajanon.suppression import (
     Found,
     TrajectoryGroups,
@@ -26,14 +28,19 @@ from trajanon.suppression import (
     without_tight_groups,
 )
 from trajanon.timing import Timing, seen_by, timing_of
-from trajanon.trajectories import Trajectories
-from trajanon.utility import summary
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.utility import displacement, summary
 from trajanon.utility.displacements import from_runs
 
 
 @takes_settings(ReleaseSettings, Settings)
 def anonymize(
-    trajectories: Trajectories, k: int, *, progress: Progress = silent, **options: Any
+    trajectories: Trajectories,
+    k: int,
+    *,
+    roads: RoadsToFollow | None = None,
+    progress: Progress = silent,
+    **options: Any,
 ) -> Release:
     """Replace each trajectory by the centroid of a group of at least k.
 
@@ -44,6 +51,9 @@ def anonymize(
     k
         Least number of different subjects behind each released trajectory; of records if nothing is
         known of subjects.
+    roads
+        Roads on which the released lines are laid, as `trajanon.extract.roads_to_follow` reads
+        them. That is computed from the lines and public data alone.
     progress
         Told how far the work is.
     options
@@ -76,6 +86,7 @@ def anonymize(
     kept, among_kept = without_tight_groups(found.slid, settings.min_radius)
     tight = np.zeros_like(costly)
     tight[~costly] = among_kept
+    kept = replace(kept, roads=roads)
 
     lines, when, labels = kept.released, kept.released_times, kept.partition.labels
     written = Rows(
@@ -97,7 +108,9 @@ def anonymize(
     )
     order = labels[written.shuffled()]
     provenance = published_with(
-        trajectories.attribution, written.way, timing.clock if timing else None
+        trajectories.attribution if roads is None else OSM_ATTRIBUTION,
+        written.way,
+        timing.clock if timing else None,
     )
     released = Trajectories(
         points=lines[order], provenance=provenance, times=None if when is None else when[order]
@@ -160,6 +173,21 @@ def _group_and_slide(
     return Found(cut, TrajectoryGroups(*slid, settings.digits, timing))
 
 
+def _of_roads(kept: TrajectoryGroups) -> dict[str, Any]:
+    """Say how many lines lie on roads, and which line each group has now."""
+    if kept.laid is None:
+        return {}
+    return {
+        "roads": {
+            "keep_off": kept.roads.keep_off if kept.roads else None,
+            "on_roads": int(kept.laid.on_roads.sum()),
+            "as_they_were": int((~kept.laid.on_roads).sum()),
+            "moved": summary(displacement(kept.written, kept.released).mean(axis=1)),
+        },
+        "line_keys": line_keys(kept.released, kept.released_times).tolist(),
+    }
+
+
 def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str, Any]:
     """Say what was released and what it costs; ``told`` has entries ready for JSON."""
     trajectories, partition, timing = kept.trajectories, kept.partition, kept.timing
@@ -178,7 +206,8 @@ def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str
     )
     return counted.account | {
         "n": len(trajectories),
-        "digits": kept.digits or DIGITS,
+        "digits": kept.digits or DIGITS if kept.laid is None else DIGITS_ON_ROADS,
+        **_of_roads(kept),
         "shifts": None if kept.grids is None else kept.grids.shifts.tolist(),
         "steps": None if kept.grids is None else kept.grids.steps.tolist(),
         "lines": int(line.max()) + 1,

@@ -15,6 +15,7 @@ from trajanon.outputs import replacing
 from trajanon.privacy.ledger import Ledger, Sorted, opened
 from trajanon.progress import Progress, silent
 from trajanon.settings import ReleaseSettings, Settings, settings_of, takes_settings
+from trajanon.snapping import RoadsToFollow
 
 LedgerLike = str | os.PathLike[str] | None
 
@@ -28,6 +29,7 @@ def anonymize_file(
     subjects_exact: bool = False,
     ledger: LedgerLike = None,
     per_subject_in_all: int | None = None,
+    roads: RoadsToFollow | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def anonymize_file(
         What `trajanon.read_trajectories` reads.
     out
         As `path` of `Release.write`.
-    k, progress, options
+    k, roads, progress, options
         As in `trajanon.anonymize`.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
@@ -74,7 +76,7 @@ def anonymize_file(
         with recording as entry, replaced as drafts:
             trajectories = read_trajectories(source, subjects_exact=subjects_exact)
             if book is None or entry is None:
-                release = anonymize(trajectories, k, progress=progress, **options)
+                release = anonymize(trajectories, k, roads=roads, progress=progress, **options)
                 release.write_drafts(*drafts)
                 return release.report
             marks = read_marks(source, subjects_exact=subjects_exact)
@@ -83,7 +85,7 @@ def anonymize_file(
             found = book.sort(keyed, run, per_subject_in_all)
             with waiting(found, book):
                 new = trajectories.take(found.new)
-                release = anonymize(new, k, progress=progress, **options)
+                release = anonymize(new, k, roads=roads, progress=progress, **options)
             kept = found.told_in(release.report, book.path)
             release.write_drafts(*drafts)
             entry.announce(drafts[0], source, release.report, keyed.take(kept))

@@ -19,6 +19,7 @@ from trajanon.privacy.outliers import outliers
 from trajanon.problem import Problem
 from trajanon.rounding import grids_of, time_shifts
 from trajanon.settings import ReleaseSettings
+from trajanon.snapping import RoadsToFollow, Snapped
 from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility import moved_to, summary
@@ -32,6 +33,7 @@ class TrajectoryGroups:
     partition: Partition  # its loss and its lines are of places alone
     digits: int | None  # decimals of a degree that are released; None: on the grid of each group
     timing: Timing | None = None  # of times that are released
+    roads: RoadsToFollow | None = None  # on which released lines lie
 
     @cached_property
     def grids(self) -> Grids | None:
@@ -43,10 +45,20 @@ class TrajectoryGroups:
         return grids_of(points, lines, partition.labels, subjects)
 
     @cached_property
-    def released(self) -> Floats:
-        """The mean of each group as it is written, shape (g, m, 2)."""
+    def written(self) -> Floats:
+        """The mean of each group as it is written where no roads are followed, (g, m, 2)."""
         means = self.partition.lines(self.trajectories.points)
         return as_written(means, self.digits, self.grids)
+
+    @cached_property
+    def laid(self) -> Snapped | None:
+        """The same on roads; None if none are followed."""
+        return None if self.roads is None else self.roads.lay(self.written)
+
+    @property
+    def released(self) -> Floats:
+        """The line of each group as it is released, (g, m, 2)."""
+        return self.written if self.laid is None else self.laid.lines
 
     @cached_property
     def time_shifts(self) -> Floats | None:

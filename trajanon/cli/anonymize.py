@@ -24,6 +24,11 @@ from trajanon.settings import ReleaseSettings, Settings
     "what it knows is not released again, and this release is entered in it.",
     per_subject_in_all="With --ledger: how many trajectories one person may have in all releases "
     "together.",
+    roads="An .osm.pbf file: lay the released lines on its roads, computed from these lines and "
+    "public data alone.",
+    mode="With --roads: whose roads: car, bicycle, foot or any.",
+    keep_off="With --roads: metres; a line with a point farther than this from all roads stays as "
+    "it is.",
     cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
     "for four local processes.",
     out=(
@@ -43,6 +48,9 @@ def anonymize(
     cluster: str | None = None,
     ledger: Path | None = None,
     per_subject_in_all: int | None = None,
+    roads: Path | None = None,
+    mode: str = "any",
+    keep_off: float = 100.0,
     out: str | None = None,
     as_json: bool = False,
     **how: Any,
@@ -57,6 +65,9 @@ def anonymize(
     how |= {"ledger": ledger, "per_subject_in_all": per_subject_in_all}
     how["time_step"] = _whole(seconds_of("--time-step", time_step))
     if in_parts:
+        if roads is not None:
+            msg = f"--roads {roads} is for a file, and {trajectories} is a folder: snap its release"
+            raise BadInput(msg)
         beside, report = _of_parts(trajectories, out, memory or "4GB", cluster, **how)
     else:
         for name, value in (("--memory", memory), ("--cluster", cluster)):
@@ -64,7 +75,7 @@ def anonymize(
                 make_one = "make one with trajanon extract --partition 100000"
                 msg = f"{name} {value} is for a folder of parts: {make_one}"
                 raise BadInput(msg)
-        beside, report = _of_file(Path(trajectories), Path(out), **how)
+        beside, report = _of_file(Path(trajectories), Path(out), roads, mode, keep_off, **how)
     if as_json:
         show_json(without_lists(report))
         return
@@ -73,12 +84,18 @@ def anonymize(
     say_written(rows_of(report), out, str(ANONYMIZED), "check", k, report["digits"])
 
 
-def _of_file(trajectories: Path, out: Path, **how: Any) -> tuple[str, dict[str, Any]]:
+def _of_file(
+    trajectories: Path, out: Path, roads: Path | None, mode: str, keep_off: float, **how: Any
+) -> tuple[str, dict[str, Any]]:
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.screen import bars
     from trajanon.files.report import report_path
     from trajanon.publication import anonymize_file
 
+    if roads is not None:
+        from trajanon.extract import roads_to_follow
+
+        how["roads"] = roads_to_follow(roads, mode, keep_off)
     with bars() as progress:
         report = anonymize_file(trajectories, out, progress=progress, **how)
     return str(report_path(out)), report

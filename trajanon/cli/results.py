@@ -154,6 +154,9 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
         "Decimals of degrees",
         f"{report['digits']}{', each line moved and on its grid' * on_grids}",
     )
+    if (roads := report.get("roads")) is not None:
+        yield "Lines on roads", f"{roads['on_roads']:,}"
+        yield "(as they were, off roads)", f"{roads['as_they_were']:,}"
     yield _promised(report, units)
     yield "Group sizes", f"{min(sizes)} to {max(sizes)}"
     if (times := report["times"]) is not None:

@@ -95,6 +95,7 @@ class Report(TypedDict):
     search: NotRequired[dict[str, Any]]
     shards: NotRequired[int]
     groups_of_steps: NotRequired[dict[str, int] | None]
+    line_keys: NotRequired[list[int]]  # of each group's line, where it lies on roads
     lines_of_rows: NotRequired[Any]  # `LinesOfRows`, read from beside the report; not in it
 
 

@@ -72,7 +72,12 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     if clock is not None and release.times is not None:
         released = np.hstack([released, _unit(clock, report) * release.times])
     lines, first, copies = np.unique(released, axis=0, return_index=True, return_counts=True)
-    if told is None:
+    if told is None and (keys := report.get("line_keys")) is not None:
+        if len(keys) <= labels.max():
+            raise BadInput(NOT_TOGETHER)
+        of_each = LinesOfRows(np.array(keys, dtype=np.int64)[labels], None)
+        line, own_row = _by_key(release.take(first), of_each), own_rows_in(report)
+    elif told is None:
         line, own_row = _nearest(lines, slid, labels, clock, report), own_rows_in(report)
     else:
         line = _by_key(release.take(first), told)

@@ -1,0 +1,123 @@
+"""The roads of an OpenStreetMap file as a network that somebody can go along."""
+
+import os
+from math import inf
+from typing import cast
+
+import numpy as np
+from osmium import osm
+from osmium.filter import EntityFilter, KeyFilter
+
+from trajanon.errors import BadInput
+from trajanon.extract.earth.osm_file import objects
+from trajanon.snapping import KEEP_OFF, RoadsToFollow, network_of
+
+_FAST = {"motorway", "motorway_link", "trunk", "trunk_link"}
+_STREETS = {
+    f"{kind}{link}" for kind in ("primary", "secondary", "tertiary") for link in ("", "_link")
+} | {"unclassified", "residential", "living_street", "service", "road", "busway"}
+_PATHS = {"track", "path", "cycleway", "footway", "pedestrian", "bridleway", "steps", "corridor"}
+
+MODES = {
+    "car": _FAST | _STREETS,
+    "bicycle": (_STREETS | _PATHS) - {"steps", "corridor", "busway"},
+    "foot": _STREETS | _PATHS,
+    "any": _FAST | _STREETS | _PATHS,
+}
+"""Values of ``highway`` that each mode takes."""
+
+_NEEDS_WORD = {"bicycle": {"footway", "pedestrian", "bridleway"}}
+"""Ways that a mode takes only where a tag says so."""
+
+_TAGS: dict[str, tuple[str, ...]] = {
+    "car": ("motorcar", "motor_vehicle", "vehicle", "access"),
+    "bicycle": ("bicycle", "vehicle", "access"),
+    "foot": ("foot", "access"),
+    "any": (),
+}
+"""What says whether a mode may go there, the most exact first."""
+
+_NO = {"no", "private"}
+_BACK = {"-1", "reverse"}
+
+
+def roads_to_follow(
+    pbf: str | os.PathLike[str], mode: str = "any", keep_off: float = KEEP_OFF
+) -> RoadsToFollow:
+    """Read the roads that a mode takes, with the directions in which it does.
+
+    Parameters
+    ----------
+    pbf
+        An OpenStreetMap file.
+    mode
+        car, bicycle, foot or any. Cars and bicycles keep to one-way streets; who goes on foot, or
+        any way, goes in both directions.
+    keep_off
+        Metres; a line with a point farther than this from all of them stays as it is.
+
+    Returns
+    -------
+    RoadsToFollow
+        For `trajanon.anonymize`.
+
+    Raises
+    ------
+    BadInput
+        If the mode is not known, there are no such roads, or the metres are not positive.
+    FileProblem
+        If the file cannot be read.
+    """
+    if mode not in MODES:
+        msg = f"`mode` {mode!r} is not known; choose from {', '.join(MODES)}"
+        raise BadInput(msg)
+    if not 0.0 < keep_off < inf:
+        msg = f"`keep_off` must be a positive number of metres (got {keep_off:g})"
+        raise BadInput(msg)
+    numbers: dict[int, int] = {}
+    places: list[tuple[float, float]] = []
+    ends: list[tuple[int, int]] = []
+    passable: list[tuple[bool, bool]] = []
+    for each in objects(pbf, EntityFilter(osm.WAY), KeyFilter("highway"), locations=True):
+        way = cast(osm.Way, each)
+        ways = _directions(way.tags, mode)
+        if not any(ways):
+            continue
+        last = -1
+        for node in way.nodes:
+            here = -1
+            if node.location.valid():
+                here = numbers.setdefault(node.ref, len(places))
+                if here == len(places):
+                    places.append((node.lat, node.lon))
+            if last >= 0 and here >= 0 and here != last:
+                ends.append((last, here))
+                passable.append(ways)
+            last = here
+    if not ends:
+        msg = f"{pbf} holds no roads for {mode}"
+        raise BadInput(msg)
+    lat, lon = np.array(places).T
+    tail, head = np.array(ends).T
+    network = network_of(lat, lon, tail, head, np.array(passable))
+    return RoadsToFollow(network, keep_off)
+
+
+def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
+    """Whether a mode may go along a way, and back."""
+    kind = tags.get("highway")
+    if kind not in MODES[mode] or tags.get("area") == "yes":
+        return False, False
+    word = next((tags.get(tag) for tag in _TAGS[mode] if tag in tags), None)
+    if word in _NO or (kind in _NEEDS_WORD.get(mode, ()) and word is None):
+        return False, False
+    if mode in ("foot", "any"):
+        return True, True
+    oneway = tags.get("oneway")
+    if mode == "bicycle":
+        oneway = tags.get("oneway:bicycle", oneway)
+    if oneway in _BACK:
+        return False, True
+    rounds = tags.get("junction") in ("roundabout", "circular")
+    one = oneway in ("yes", "true", "1") or (oneway != "no" and (rounds or kind == "motorway"))
+    return True, not one

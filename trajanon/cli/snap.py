@@ -1,0 +1,49 @@
+"""trajanon snap."""
+
+from pathlib import Path
+
+import trajanon
+from trajanon.cli.options import ANONYMIZED, options
+from trajanon.cli.wording import show_json, tell
+from trajanon.errors import BadInput
+
+
+@options(
+    release="A released file.",
+    pbf="An .osm.pbf file with the roads of its area.",
+    mode="Whose roads: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
+    keep_off="Metres; a line with a point farther than this from all roads stays as it is.",
+    out="File to write.",
+)
+def snap(
+    release: Path = ANONYMIZED,
+    *,
+    pbf: Path,
+    mode: str = "any",
+    keep_off: float = 100.0,
+    out: Path,
+    as_json: bool = False,
+) -> None:
+    """Lay the lines of a release on roads. Its report stays with the release as it was."""
+    from trajanon.cli.screen import bars
+    from trajanon.extract import roads_to_follow
+    from trajanon.files.release import check_release_format, write_release
+    from trajanon.outputs import replacing
+
+    if release.is_dir():
+        msg = f"{release} is a folder of parts, and snap takes a file: snap its parts one by one"
+        raise BadInput(msg)
+    shown = trajanon.read_release(release)
+    check_release_format(out, timed=shown.times is not None)
+    with bars() as progress, replacing(out, inputs=[release, pbf], public=[out]) as (draft,):
+        laid, found = roads_to_follow(pbf, mode, keep_off).lay_release(shown, progress)
+        write_release(draft, laid)
+    on, n = int(found.on_roads.sum()), len(found.on_roads)
+    if as_json:
+        show_json({"lines": n, "on_roads": on, "as_they_were": n - on})
+        return
+    tell(
+        f"Wrote {out}: {on:,} of {n:,} different lines lie on roads; the others stay as they were, "
+        f"for a point of them is {keep_off:g} m from all roads, or no way leads along. "
+        f"Next: trajanon check {out} -k K --digits 5"
+    )
