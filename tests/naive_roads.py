@@ -78,7 +78,6 @@ def best_likelihood(
         return None
     nearest = [min(metres for _, _, metres in some) for some in near]
     spread = matching.spread or max(1.4826 * float(np.median(nearest)), 5.0)
-    detour = max(matching.detour, spread)
     score = [-0.5 * (metres / spread) ** 2 for _, _, metres in near[0]]
     for place in range(1, len(line)):
         (lat, lon), (to_lat, to_lon) = line[place - 1], line[place]
@@ -102,7 +101,7 @@ def best_likelihood(
                     continue
                 if way > limit:
                     continue
-                value = gained - 0.5 * (metres / spread) ** 2 - abs(way - straight) / detour - cost
+                value = gained - 0.5 * (metres / spread) ** 2 - abs(way - straight) / spread - cost
                 after[number] = max(after[number], value)
         score = after
     best = max(score)

@@ -23,8 +23,8 @@ from trajanon.workers import in_threads
 KEEP_OFF = 100.0
 """Metres; a line with a point farther than this from all roads stays as it was."""
 
-_STATES = 8  # segments near each point that are tried
-_DETOUR, _TURN, _SLACK = 20.0, 5.0, 500.0  # as in `Matching`
+_ROADS = 12  # near each point that are tried
+_TURN, _SLACK = 5.0, 500.0  # as in `Matching`
 _CELL, _CELLS = 150.0, 4e6  # metres of a cell, at least, and how many there are at most
 _AT_ONCE = 500  # lines of a task
 
@@ -120,7 +120,7 @@ def snapped(
     n, m = lines.shape[:2]
     drawn, way = np.empty_like(lines), np.empty((n, m), dtype=np.int64)
     walked, told = np.zeros((n, m)), np.zeros(n)
-    how = Matching(keep_off, _STATES, 0.0, _DETOUR, _TURN, _SLACK)
+    how = Matching(keep_off, _ROADS, 0.0, _TURN, _SLACK)
     done: list[int] = []
 
     def task(first: int, stop: Event) -> None:

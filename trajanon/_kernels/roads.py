@@ -50,9 +50,8 @@ class Matching(NamedTuple):
 
     within: float  # metres; roads farther than this are none
     states: int  # segments near each point that are tried at most
-    spread: float  # metres: how far a line lies from its road; 0 estimates it of each line
-    detour: float  # metres that a way is longer than straight, of which twice as many are e times
-    # as unlikely
+    spread: float  # metres: how far a line lies from its road, and how much longer than straight
+    # its way is, as e to 1; 0 estimates it of each line
     turn: float  # what going back on a segment costs beside
     slack: float  # metres, by which a way may be longer than twice the straight one
 
@@ -256,7 +255,6 @@ def match_lines(network, matching, points, first, end, way, walked, told):
                         score[p, n] = -0.5 * (far[p, c] / spread) ** 2
                         n += 1
             states[p] = n
-        detour = max(matching.detour, spread)
         for p in range(1, m):
             north, east = metres_of_degree(0.5 * (points[line, p - 1, 0] + points[line, p, 0]))
             up = (points[line, p, 0] - points[line, p - 1, 0]) * north
@@ -291,7 +289,7 @@ def match_lines(network, matching, points, first, end, way, walked, told):
                         metres = left + away[node] + offset[p, b]
                     if metres > limit:
                         continue
-                    value = score[p - 1, a] + gained[b] - abs(metres - straight) / detour - cost
+                    value = score[p - 1, a] + gained[b] - abs(metres - straight) / spread - cost
                     if value > score[p, b]:
                         score[p, b], before[p, b] = value, a
         best = np.argmax(score[m - 1, : states[m - 1]]) if states[m - 1] else 0
