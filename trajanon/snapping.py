@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.roads import Matching, Network, draw_lines, match_lines
+from trajanon._kernels.roads import Matching, Network, match_lines
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.files.release_lines import rounded
 from trajanon.geodesy import SHORT_DEGREE
@@ -115,11 +115,13 @@ def network_of(lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools
 def snapped(
     lines: Floats, network: Network, keep_off: float = KEEP_OFF, progress: Progress = silent
 ) -> Snapped:
-    """Lay lines, (n, m, 2), on roads, with as many points at equal shares of the way."""
+    """Lay lines, (n, m, 2), on roads: each point at its place on the way that is most likely.
+
+    Equal shares of that way would move points along it by what the way is longer than the line.
+    """
     lines = np.ascontiguousarray(lines)
     n, m = lines.shape[:2]
-    drawn, way = np.empty_like(lines), np.empty((n, m), dtype=np.int64)
-    walked, told = np.zeros((n, m)), np.zeros(n)
+    way, walked, told = np.empty((n, m), dtype=np.int64), np.zeros((n, m)), np.zeros(n)
     how = Matching(keep_off, _ROADS, 0.0, _TURN, _SLACK)
     done: list[int] = []
 
@@ -127,9 +129,16 @@ def snapped(
         if not stop.is_set():
             end = min(first + _AT_ONCE, n)
             match_lines(network, how, lines, first, end, way, walked, told)
-            draw_lines(network, lines, first, end, way, walked, drawn)
             done.append(end - first)
 
     jobs = (partial(task, first) for first in range(0, n, _AT_ONCE))
     in_threads(jobs, lambda: progress("Laying lines on roads", sum(done), n))
-    return Snapped(drawn, way[:, 0] >= 0)
+    on_roads = way[:, 0] >= 0
+    segment, back = np.divmod(way[on_roads], 2)
+    share = walked[on_roads] / np.maximum(network.length[segment], 1e-9)
+    share = np.where(back, 1.0 - share, share)
+    laid = lines.copy()
+    for axis, places in enumerate((network.lat, network.lon)):
+        begin, end = places[network.tail[segment]], places[network.head[segment]]
+        laid[on_roads, :, axis] = begin + share * (end - begin)
+    return Snapped(laid, on_roads)

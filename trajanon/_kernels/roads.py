@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 from trajanon._kernels.compiled import kernel
 
 _WAITING = 1 << 16  # nodes that may wait in a search
-_VERTICES = 1 << 13  # of a matched way
 _ALIKE = 1e-6  # metres
 
 
@@ -38,7 +37,6 @@ class Search(NamedTuple):
     """What a search of ways writes on."""
 
     away: NDArray[np.float64]  # metres to each node, (v,)
-    came: NDArray[np.int64]  # state on which it was reached, -1 at the start, (v,)
     stamp: NDArray[np.int64]  # the search that wrote this, (v,)
     wanted: NDArray[np.int64]  # the search that looks for it, (v,)
     heap: NDArray[np.int64]  # nodes that wait
@@ -140,9 +138,9 @@ def nearest_ways(network, here, targets, limit, search, mark):
     """Measure the ways from where a state leaves its segment to where others come in.
 
     Up to a limit in metres, and not back on the segment unless its end is a dead one. ``stamp`` has
-    the mark where `away` is known, and `came` tells on what each node was reached.
+    the mark where `away` is known.
     """
-    away, came, stamp, wanted, heap, keys = search
+    away, stamp, wanted, heap, keys = search
     start, reverse = exit_of(network, here), here ^ 1
     left = 0
     for target in targets:
@@ -153,7 +151,7 @@ def nearest_ways(network, here, targets, limit, search, mark):
     alone = network.first[start + 1] - network.first[start] <= 1
     size = 1
     heap[0], keys[0] = start, 0.0
-    away[start], came[start], stamp[start] = 0.0, -1, mark
+    away[start], stamp[start] = 0.0, mark
     while size > 0:
         node, metres = heap[0], keys[0]
         size -= 1
@@ -188,7 +186,7 @@ def nearest_ways(network, here, targets, limit, search, mark):
                 continue
             if size == heap.shape[0]:
                 continue
-            away[to], came[to], stamp[to] = reached, state, mark
+            away[to], stamp[to] = reached, mark
             place = size
             size += 1
             while place > 0 and keys[(place - 1) // 2] > reached:
@@ -202,7 +200,6 @@ def empty_search(nodes):
     """Make room for searches."""
     return Search(
         np.empty(nodes),
-        np.empty(nodes, np.int64),
         np.zeros(nodes, np.int64),
         np.zeros(nodes, np.int64),
         np.empty(_WAITING, np.int64),
@@ -303,64 +300,3 @@ def match_lines(network, matching, points, first, end, way, walked, told):
         for p in range(1, m):  # who waits does not go back
             if way[line, p] == way[line, p - 1]:
                 walked[line, p] = max(walked[line, p], walked[line, p - 1])
-
-
-@kernel
-def place_on(network, state, metres):
-    """The place so many metres along a direction of a segment."""
-    length = network.length[state // 2]
-    share = metres / length if length > 0.0 else 0.0
-    begin, end = entry_of(network, state), exit_of(network, state)
-    lat = network.lat[begin] + share * (network.lat[end] - network.lat[begin])
-    lon = network.lon[begin] + share * (network.lon[end] - network.lon[begin])
-    return lat, lon
-
-
-@kernel
-def draw_lines(network, points, first, end, way, walked, drawn):
-    """Draw matched ways as lines of as many points, at equal shares of their length."""
-    search, mark = empty_search(network.lat.shape[0]), 0
-    m = points.shape[1]
-    lat, lon, metres = np.empty(_VERTICES), np.empty(_VERTICES), np.empty(_VERTICES)
-    between = np.empty(_VERTICES, np.int64)
-    for line in range(first, end):
-        if way[line, 0] < 0:
-            drawn[line] = points[line]
-            continue
-        lat[0], lon[0] = place_on(network, way[line, 0], walked[line, 0])
-        n = 1
-        for p in range(1, m):
-            here, there = way[line, p - 1], way[line, p]
-            if there != here and there != here ^ 1:
-                mark += 1
-                nearest_ways(network, here, way[line, p : p + 1], np.inf, search, mark)
-                node, nodes = entry_of(network, there), 0
-                while nodes < _VERTICES:
-                    between[nodes] = node
-                    nodes += 1
-                    state = search.came[node]
-                    if state < 0:
-                        break
-                    node = entry_of(network, state)
-                for place in range(nodes - 1, -1, -1):
-                    if n < _VERTICES:
-                        lat[n], lon[n] = network.lat[between[place]], network.lon[between[place]]
-                        n += 1
-            if n < _VERTICES:
-                lat[n], lon[n] = place_on(network, there, walked[line, p])
-                n += 1
-        metres[0] = 0.0
-        for v in range(1, n):
-            north, east = metres_of_degree(0.5 * (lat[v] + lat[v - 1]))
-            up, over = (lat[v] - lat[v - 1]) * north, (lon[v] - lon[v - 1]) * east
-            metres[v] = metres[v - 1] + np.sqrt(up * up + over * over)
-        v = 0
-        for p in range(m):
-            wanted = metres[n - 1] * p / (m - 1)
-            while v + 2 < n and metres[v + 1] < wanted:
-                v += 1
-            length = metres[v + 1] - metres[v] if n > 1 else 0.0
-            share = min((wanted - metres[v]) / length, 1.0) if length > 0.0 else 0.0
-            to = min(v + 1, n - 1)
-            drawn[line, p, 0] = lat[v] + share * (lat[to] - lat[v])
-            drawn[line, p, 1] = lon[v] + share * (lon[to] - lon[v])
