@@ -180,6 +180,7 @@ def test_a_release_on_roads_holds_and_is_evaluated(tmp_path: Path, rows: str) ->
     assert trajanon.check(release, 4, trajectories=trips, digits=5).holds
     evaluation = trajanon.evaluate(trips, release)
     assert evaluation.trajectories == 60
+    assert "Lines lie on roads of OpenStreetMap" in evaluation.datasheet
     assert release.trajectories.attribution == OSM_ATTRIBUTION
 
 
