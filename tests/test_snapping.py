@@ -4,21 +4,24 @@ import json
 import re
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 import shapely
-from commands import FAST, Run
+from commands import FAST, Run, mode, names
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_roads import best_likelihood
 from osm_xml import OsmFile
+from shards import shards_of, write_parts
 
 import trajanon
 from trajanon._kernels.roads import Matching, Network, match_lines
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
+from trajanon.parts import release as parts_release
 from trajanon.snapping import RoadsToFollow, network_of, snapped
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -227,9 +230,28 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     assert "'boat' is not known" in run(*snap, "--mode", "boat", "--out", "a.csv").sentence
     assert "keep-off" in run(*snap, "--keep-off", "-1", "--out", "a.csv").sentence
     (tmp_path / "parts").mkdir()
-    assert "folder of parts" in run("snap", "parts", *snap[2:], "--out", "a.csv").sentence
+    assert "no part of a release" in run("snap", "parts", *snap[2:], "--out", "a").sentence
     words = ("anonymize", "parts", "-k", 4, "--roads", "town.osm")
     assert "is for a file" in run(*words).sentence
+
+
+@pytest.mark.parametrize("rows", ["subjects", "lines"])
+def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str) -> None:
+    town(tmp_path)
+    write_parts(tmp_path / "trips", drives(200))
+    how: dict[str, Any] = {"rows": rows, "effort": "fast"}
+    with shards_of(100), patch.object(parts_release, "PART", 60):
+        trajanon.anonymize_parts("trips", "out", 4, **how)
+    answer = run("snap", "out", "--pbf", "town.osm", "--out", "laid")
+    assert answer.code == 0
+    assert len(names(tmp_path / "laid")) == len(names(tmp_path / "out")) > 1
+    assert run("check", "laid", "-k", 4, "--digits", 5).code == 0
+    for name in ("", "part-00000.parquet"):
+        assert mode(tmp_path / "laid" / name) == mode(tmp_path / "out" / name)
+    before, after = (trajanon.read_release(tmp_path / name) for name in ("out", "laid"))
+    assert len(after) == len(before)
+    assert np.abs((after.points[..., 0] - LAT) / NORTH).max() < 1.2
+    assert "is read as input" in run("snap", "out", "--pbf", "town.osm", "--out", "out").sentence
 
 
 # Real streets.

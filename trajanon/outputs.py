@@ -73,9 +73,9 @@ def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
 
 @contextmanager
 def replacing_folder(
-    output: Path, ours: Callable[[str], bool], inputs: Iterable[Path] = ()
+    output: Path, ours: Callable[[str], bool], inputs: Iterable[Path] = (), *, public: bool = False
 ) -> Iterator[Path]:
-    """Give a folder to write in; move it into place at the end, for its owner only.
+    """Give a folder to write in; move it into place at the end, for its owner only or public.
 
     If the block is left by any exception, the output is as it was. It may hold only names that
     are ``ours``; what somebody else puts there meanwhile stays, or, if it is ours by its name,
@@ -89,10 +89,12 @@ def replacing_folder(
     for name in sorted(there):
         if not ours(name):
             raise _cannot_write(output, f"there is {name} in it, not ours")
-    with _drafts([output], folder=True) as ((draft, before, _),):
+    with _drafts([output], folder=True) as ((draft, before, mode),):
         yield draft
         for path in draft.iterdir():
-            _permit(path, 0o600)
+            _permit(path, mode if public else 0o600)
+        if public:
+            _permit(draft, mode | (mode & 0o444) >> 2)  # who may read may enter
         with exchanged(Folder(place), Folder(draft), Folder(before), there, ours):
             pass
         shutil.rmtree(before, ignore_errors=True)

@@ -5,15 +5,14 @@ from pathlib import Path
 import trajanon
 from trajanon.cli.options import ANONYMIZED, options
 from trajanon.cli.wording import show_json, tell
-from trajanon.errors import BadInput
 
 
 @options(
-    release="A released file.",
+    release="A released file, or a folder of parts.",
     pbf="An .osm.pbf file with the roads of its area.",
     mode="Whose roads: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
     keep_off="Metres; a line with a point farther than this from all roads stays as it is.",
-    out="File to write.",
+    out="File to write; for parts, a folder.",
 )
 def snap(
     release: Path = ANONYMIZED,
@@ -27,18 +26,29 @@ def snap(
     """Lay the lines of a release on roads. Its report stays with the release as it was."""
     from trajanon.cli.screen import bars
     from trajanon.extract import roads_to_follow
-    from trajanon.files.release import check_release_format, write_release
-    from trajanon.outputs import replacing
+    from trajanon.files.geoparquet import write_released
+    from trajanon.files.release import check_release_format, release_parts, write_release
+    from trajanon.files.trajectories import is_part
+    from trajanon.outputs import replacing, replacing_folder
 
-    if release.is_dir():
-        msg = f"{release} is a folder of parts, and snap takes a file: snap its parts one by one"
-        raise BadInput(msg)
-    shown = trajanon.read_release(release)
-    check_release_format(out, timed=shown.times is not None)
-    with bars() as progress, replacing(out, inputs=[release, pbf], public=[out]) as (draft,):
-        laid, found = roads_to_follow(pbf, mode, keep_off).lay_release(shown, progress)
-        write_release(draft, laid)
-    on, n = int(found.on_roads.sum()), len(found.on_roads)
+    roads = roads_to_follow(pbf, mode, keep_off)
+    on = n = 0
+    with bars() as progress:
+        if release.is_dir():
+            parts, first = release_parts(release), 1
+            with replacing_folder(out, is_part, [*parts, pbf], public=True) as draft:
+                for part in parts:
+                    laid, found = roads.lay_release(trajanon.read_release(part), progress)
+                    with (draft / part.name).open("wb") as file:
+                        first += write_released(file, laid, first)
+                    on, n = on + int(found.on_roads.sum()), n + len(found.on_roads)
+        else:
+            shown = trajanon.read_release(release)
+            check_release_format(out, timed=shown.times is not None)
+            with replacing(out, inputs=[release, pbf], public=[out]) as (draft,):
+                laid, found = roads.lay_release(shown, progress)
+                write_release(draft, laid)
+            on, n = int(found.on_roads.sum()), len(found.on_roads)
     if as_json:
         show_json({"lines": n, "on_roads": on, "as_they_were": n - on})
         return

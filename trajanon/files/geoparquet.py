@@ -161,8 +161,11 @@ def write_geoparquet(path: Path, release: Trajectories, first: int = 1) -> None:
         write_released(file, release, first)
 
 
-def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> None:
-    """Write a release, or a part of one: then ids go on where the last part ended."""
+def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> int:
+    """Write a release, or a part of one: then ids go on where the last part ended; give how many.
+
+    Each different line is written once, with its count, if the release is of lines.
+    """
     import pyarrow as pa
 
     release, counts = once_each(release)
@@ -176,6 +179,7 @@ def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> No
     words = {"attribution": release.attribution, "times": sentence_of(release)}
     said = {name: text for name, text in words.items() if text is not None}
     write_tables(file, [pa.table(columns)], said)
+    return len(release)
 
 
 def _read(path: Path) -> Lines:
