@@ -226,6 +226,9 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     assert told["on_roads"] == told["lines"] > 0
     assert run("check", "laid.csv", "-k", 4, "--digits", 5).code == 0
     assert (tmp_path / "plain.csv").read_bytes() == before
+    originals = ("snap", "trips.parquet", *snap[2:], "--out", "public.parquet")
+    assert "trips.parquet is no release" in run(*originals).sentence
+    assert not (tmp_path / "public.parquet").exists()
     assert "plain.csv is read as input" in run(*snap, "--out", "plain.csv").sentence
     assert "'boat' is not known" in run(*snap, "--mode", "boat", "--out", "a.csv").sentence
     assert "keep-off" in run(*snap, "--keep-off", "-1", "--out", "a.csv").sentence

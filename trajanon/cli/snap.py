@@ -5,6 +5,8 @@ from pathlib import Path
 import trajanon
 from trajanon.cli.options import ANONYMIZED, options
 from trajanon.cli.wording import show_json, tell
+from trajanon.errors import BadInput
+from trajanon.settings import MOST_DIGITS
 
 
 @options(
@@ -31,6 +33,10 @@ def snap(
     from trajanon.files.trajectories import is_part
     from trajanon.outputs import replacing, replacing_folder
 
+    # Arguments are easily swapped, and originals must not look released.
+    if problems := trajanon.check(release, k=2, digits=MOST_DIGITS).problems:
+        msg = f"{release} is no release: {problems[0]}"
+        raise BadInput(msg)
     roads = roads_to_follow(pbf, mode, keep_off)
     on = n = 0
     with bars() as progress:
@@ -53,7 +59,7 @@ def snap(
         show_json({"lines": n, "on_roads": on, "as_they_were": n - on})
         return
     tell(
-        f"Wrote {out}: {on:,} of {n:,} different lines lie on roads; the others stay as they were, "
-        f"for a point of them is {keep_off:g} m from all roads, or no way leads along. "
+        f"Wrote {out}: {on:,} of {n:,} different lines lie on roads. The others stay as they were: "
+        f"a point of them is farther than {keep_off:g} m from all roads, or no way leads along. "
         f"Next: trajanon check {out} -k K --digits 5"
     )
