@@ -2,6 +2,7 @@
 
 python benchmarks/roads.py truth liechtenstein.osm.pbf          shares of points on the right way
 python benchmarks/roads.py lines liechtenstein.osm.pbf          seconds and memory of 20,000
+python benchmarks/roads.py release liechtenstein.osm.pbf        a release, as it was and laid
 """
 
 from pathlib import Path
@@ -9,10 +10,16 @@ from pathlib import Path
 import numpy as np
 import shapely
 from measures import account, command_line, row, say_machine, spent
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components, dijkstra
 
+import trajanon
+from trajanon._kernels.roads import Network
 from trajanon.arrays import Floats
-from trajanon.extract import roads_to_follow
+from trajanon.extract import roads, roads_to_follow
 from trajanon.snapping import RoadsToFollow
+from trajanon.trajectories import Trajectories
+from trajanon.utility.usefulness import ROAD, share_on_roads
 
 METRES, POINTS = 2_900.0, 30
 KEEP_OFF = 300.0  # metres: noise of 60 m leads farther than 100 now and then
@@ -41,6 +48,51 @@ def lines(pbf: Path, count: int = 20_000) -> None:
     drawn = noisy([walk(roads, random) for _ in range(count // 10)], 20.0, random)
     roads.lay(drawn[:10])
     print(account(spent(roads.lay, np.tile(drawn, (10, 1, 1)))))
+
+
+def release(pbf: Path, people: int = 500, noise: float = 10.0) -> None:
+    """Print what laying a release on roads changes: drives between homes and a few places."""
+    say_machine()
+    follow, near, random = (
+        roads_to_follow(pbf, "car"),
+        roads(pbf).distance,
+        np.random.default_rng(0),
+    )
+    points = noisy(drives(follow.network, people, random), noise, random)
+    trips = Trajectories(points, np.repeat(np.arange(people), len(points) // people))
+    row("", "on roads", "mean m", "median m", "attacks, % found")
+    for name, some in (("as it was", None), ("laid", follow)):
+        made = trajanon.anonymize(trips, 4, roads=some)
+        attacks = trajanon.evaluate(trips, made).account["attacks"]
+        found = [f"{100 * one['expected']:.2f}" for one in attacks if one["against"] == "release"]
+        on, moved = (
+            share_on_roads(made.trajectories.points, near, ROAD),
+            made.report["displacement"],
+        )
+        row(name, f"{on:.1%}", f"{moved['mean']:.1f}", f"{moved['median']:.1f}", " ".join(found))
+
+
+def drives(
+    network: Network, people: int, random: np.random.Generator, each: int = 4, places: int = 12
+) -> list[shapely.LineString]:
+    """Shortest ways of each person from a home to some of a few places."""
+    state = network.leaving
+    ends = np.stack([network.tail, network.head])[:, state // 2]
+    ends = np.where(state % 2, ends[::-1], ends)
+    v = len(network.lat)
+    graph = csr_array((network.length[state // 2], tuple(ends)), shape=(v, v))
+    size = connected_components(graph, connection="strong")[1]
+    inside = np.flatnonzero(size == np.bincount(size).argmax())
+    goals = random.choice(inside, places, replace=False)
+    before = dijkstra(graph.T, indices=goals, return_predecessors=True)[1]
+    at, ways = np.stack([network.lon, network.lat], axis=1), []
+    for home in random.choice(inside, people):
+        for goal in random.choice(places, each, replace=False):
+            way = [int(home)]
+            while way[-1] != goals[goal]:
+                way.append(int(before[goal, way[-1]]))
+            ways.append(shapely.LineString(at[way] if len(way) > 1 else at[way * 2]))
+    return ways
 
 
 def walk(roads: RoadsToFollow, random: np.random.Generator) -> shapely.LineString:
@@ -89,4 +141,4 @@ def on_plane(way: shapely.LineString) -> shapely.LineString:
 
 
 if __name__ == "__main__":
-    command_line(__doc__, truth, lines)
+    command_line(__doc__, truth, lines, release)

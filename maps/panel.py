@@ -54,6 +54,9 @@ def _facts(report: Report, sizes: Ints) -> list[list[str]]:
     ]
     if without := report["rows"].get("without") if "rows" in report else None:
         rows.insert(1, ["Rows of these", f"{int(sizes.sum()) - len(without):,}"])
+    if roads := report.get("roads"):
+        lines = roads["on_roads"] + roads["as_they_were"]
+        rows.append(["Lines on roads", f"{roads['on_roads']:,} of {lines:,}"])
     if few:
         rows.append([f"Groups of fewer than {k} subjects", f"{few:,}"])
     rows.append(["Information loss, IL", percent(report["information_loss"] / 100.0)])

@@ -2,6 +2,7 @@
 
 import json
 import re
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -184,6 +185,8 @@ def test_a_release_on_roads_holds_and_is_evaluated(tmp_path: Path, rows: str) ->
     evaluation = trajanon.evaluate(trips, release)
     assert evaluation.trajectories == 60
     assert "Lines lie on roads of OpenStreetMap" in evaluation.datasheet
+    lines = release.report["groups"]
+    assert f"{lines} of {lines} lines lie on roads of OpenStreetMap" in evaluation.html
     assert release.trajectories.attribution == OSM_ATTRIBUTION
 
 
@@ -218,6 +221,7 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     assert run("check", "-k", 4, "--digits", 5, "--trajectories", "trips.parquet").code == 0
     assert run("evaluate", "trips.parquet", "anonymized.parquet", "--pbf", "town.osm").code == 0
     assert run("map", "trips.parquet", "anonymized.parquet", "--offline").code == 0
+    assert "Lines on roads" in (tmp_path / "map.html").read_text()
     assert run("anonymize", "trips.parquet", "-k", 4, "--out", "plain.csv", *FAST).code == 0
     before = (tmp_path / "plain.csv").read_bytes()
     snap = ("snap", "plain.csv", "--pbf", "town.osm")
@@ -234,8 +238,6 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     assert "keep-off" in run(*snap, "--keep-off", "-1", "--out", "a.csv").sentence
     (tmp_path / "parts").mkdir()
     assert "no part of a release" in run("snap", "parts", *snap[2:], "--out", "a").sentence
-    words = ("anonymize", "parts", "-k", 4, "--roads", "town.osm")
-    assert "is for a file" in run(*words).sentence
 
 
 @pytest.mark.parametrize("rows", ["subjects", "lines"])
@@ -255,6 +257,28 @@ def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str
     assert len(after) == len(before)
     assert np.abs((after.points[..., 0] - LAT) / NORTH).max() < 1.2
     assert "is read as input" in run("snap", "out", "--pbf", "town.osm", "--out", "out").sentence
+
+
+@pytest.mark.parametrize("rows", ["subjects", "lines"])
+@pytest.mark.parametrize("shards", [1, 2])
+def test_parts_are_laid_on_roads_while_they_are_anonymised(
+    run: Run, tmp_path: Path, rows: str, shards: int
+) -> None:
+    town(tmp_path)
+    write_parts(tmp_path / "trips", drives(200))
+    words = ("anonymize", "trips", "-k", 4, "--out", "out", "--rows", rows, *FAST)
+    with shards_of(100) if shards > 1 else nullcontext():
+        assert run(*words, "--roads", "town.osm").code == 0
+    report = json.loads((tmp_path / "out.parts.report.json").read_text())
+    told = report["roads"]
+    assert report["shards"] == shards
+    assert told["on_roads"] == report["groups"]
+    assert 0 < told["moved"]["mean"] < 20
+    assert report["digits"] == 5
+    release = trajanon.read_release(tmp_path / "out")
+    assert np.abs((release.points[..., 0] - LAT) / NORTH).max() < 1.2
+    assert run("check", "out", "-k", 4, "--digits", 5, "--trajectories", "trips").code == 0
+    assert run("evaluate", "trips", "out", "--pbf", "town.osm").code == 0
 
 
 # Real streets.

@@ -1,5 +1,6 @@
 """Anonymisation: trajectories -> a release and its report, on one page."""
 
+from collections import Counter
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -29,7 +30,7 @@ from trajanon.suppression import (
 )
 from trajanon.timing import Timing, seen_by, timing_of
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
-from trajanon.utility import displacement, summary
+from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs
 
 
@@ -173,17 +174,28 @@ def _group_and_slide(
     return Found(cut, TrajectoryGroups(*slid, settings.digits, timing))
 
 
+def decimals_and_roads(
+    digits: int | None, roads: RoadsToFollow | None, on_roads: Counter[bool], moved: Any
+) -> dict[str, Any]:
+    """Say how many decimals lines have, and if they follow roads, how many lie on them."""
+    if roads is None:
+        return {"digits": digits or DIGITS}
+    account = {
+        "keep_off": roads.keep_off,
+        "on_roads": on_roads[True],
+        "as_they_were": on_roads[False],
+        "moved": moved,
+    }
+    return {"digits": DIGITS_ON_ROADS, "roads": account}
+
+
 def _of_roads(kept: TrajectoryGroups) -> dict[str, Any]:
-    """Say how many lines lie on roads, and which line each group has now."""
+    """Say the same of groups, and which line each of them has on roads."""
     if kept.laid is None:
-        return {}
+        return decimals_and_roads(kept.digits, None, Counter(), None)
+    on_roads = Counter(kept.laid.on_roads.tolist())
     return {
-        "roads": {
-            "keep_off": kept.roads.keep_off if kept.roads else None,
-            "on_roads": int(kept.laid.on_roads.sum()),
-            "as_they_were": int((~kept.laid.on_roads).sum()),
-            "moved": summary(displacement(kept.written, kept.released).mean(axis=1)),
-        },
+        **decimals_and_roads(kept.digits, kept.roads, on_roads, summary(kept.to_roads)),
         "line_keys": line_keys(kept.released, kept.released_times).tolist(),
     }
 
@@ -206,7 +218,6 @@ def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str
     )
     return counted.account | {
         "n": len(trajectories),
-        "digits": kept.digits or DIGITS if kept.laid is None else DIGITS_ON_ROADS,
         **_of_roads(kept),
         "shifts": None if kept.grids is None else kept.grids.shifts.tolist(),
         "steps": None if kept.grids is None else kept.grids.steps.tolist(),

@@ -65,8 +65,10 @@ def _results(
     if client is None:
         yield from map(task, given)
         return
-    # Not pure: the files that tasks write are gone when a run has ended.
-    futures = client.map(task, given, pure=False)
+    # Not pure: the files that tasks write are gone when a run has ended. A task may hold much, such
+    # as roads: it goes to each worker once.
+    held = client.submit(_itself, task, pure=False)
+    futures = client.map(_done, given, task=held, pure=False)
     try:
         with _said():
             for future in futures:
@@ -74,6 +76,14 @@ def _results(
                 future.release()
     finally:
         client.cancel(futures)
+
+
+def _itself(task: Callable[[_Given], _Result]) -> Callable[[_Given], _Result]:
+    return task
+
+
+def _done(given: _Given, task: Callable[[_Given], _Result]) -> _Result:
+    return task(given)
 
 
 def in_order(

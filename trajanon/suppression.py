@@ -22,7 +22,7 @@ from trajanon.settings import ReleaseSettings
 from trajanon.snapping import RoadsToFollow, Snapped
 from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
-from trajanon.utility import moved_to, summary
+from trajanon.utility import displacement, moved_to, summary
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,6 +54,12 @@ class TrajectoryGroups:
     def laid(self) -> Snapped | None:
         """The same on roads; None if none are followed."""
         return None if self.roads is None else self.roads.lay(self.written)
+
+    @property
+    def to_roads(self) -> Floats:
+        """Metres by which the points of each line were moved to roads, on average, (g,)."""
+        moved: Floats = displacement(self.written, self.released).mean(axis=1)
+        return moved
 
     @property
     def released(self) -> Floats:

@@ -64,10 +64,11 @@ def anonymize(
     how |= {"k": k, "suppress": _share(suppress), "subjects_exact": subjects_exact}
     how |= {"ledger": ledger, "per_subject_in_all": per_subject_in_all}
     how["time_step"] = _whole(seconds_of("--time-step", time_step))
+    if roads is not None:
+        from trajanon.extract import roads_to_follow
+
+        how["roads"] = roads_to_follow(roads, mode, keep_off)
     if in_parts:
-        if roads is not None:
-            msg = f"--roads {roads} is for a file, and {trajectories} is a folder: snap its release"
-            raise BadInput(msg)
         beside, report = _of_parts(trajectories, out, memory or "4GB", cluster, **how)
     else:
         for name, value in (("--memory", memory), ("--cluster", cluster)):
@@ -75,7 +76,7 @@ def anonymize(
                 make_one = "make one with trajanon extract --partition 100000"
                 msg = f"{name} {value} is for a folder of parts: {make_one}"
                 raise BadInput(msg)
-        beside, report = _of_file(Path(trajectories), Path(out), roads, mode, keep_off, **how)
+        beside, report = _of_file(Path(trajectories), Path(out), **how)
     if as_json:
         show_json(without_lists(report))
         return
@@ -84,18 +85,12 @@ def anonymize(
     say_written(rows_of(report), out, str(ANONYMIZED), "check", k, report["digits"])
 
 
-def _of_file(
-    trajectories: Path, out: Path, roads: Path | None, mode: str, keep_off: float, **how: Any
-) -> tuple[str, dict[str, Any]]:
+def _of_file(trajectories: Path, out: Path, **how: Any) -> tuple[str, dict[str, Any]]:
     # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
     from trajanon.cli.screen import bars
     from trajanon.files.report import report_path
     from trajanon.publication import anonymize_file
 
-    if roads is not None:
-        from trajanon.extract import roads_to_follow
-
-        how["roads"] = roads_to_follow(roads, mode, keep_off)
     with bars() as progress:
         report = anonymize_file(trajectories, out, progress=progress, **how)
     return str(report_path(out)), report

@@ -58,6 +58,11 @@ class _Alignment(TypedDict):
     as_cut: NotRequired[_AsCut]  # the cost beside the windows as cut, although they slid
 
 
+class _Roads(TypedDict):
+    on_roads: int  # lines
+    as_they_were: int
+
+
 class _LeftOut(TypedDict):
     rows: list[int]  # of the trajectories in the file
 
@@ -95,6 +100,7 @@ class Report(TypedDict):
     search: NotRequired[dict[str, Any]]
     shards: NotRequired[int]
     groups_of_steps: NotRequired[dict[str, int] | None]
+    roads: NotRequired[_Roads]
     line_keys: NotRequired[list[int]]  # of each group's line, where it lies on roads
     lines_of_rows: NotRequired[Any]  # `LinesOfRows`, read from beside the report; not in it
 

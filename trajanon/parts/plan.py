@@ -24,6 +24,7 @@ from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress
 from trajanon.refine.blocks import BLOCK
 from trajanon.settings import ReleaseSettings, Settings
+from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged
 from trajanon.timing import (
     Timing,
@@ -115,6 +116,7 @@ class Plan:
     k: int  # least number of different subjects in a group
     release: ReleaseSettings  # what is written
     settings: Settings  # of the search
+    roads: RoadsToFollow | None  # on which released lines lie
     progress: Progress  # of the search: silent where it runs elsewhere
 
     @property

@@ -40,7 +40,7 @@ from trajanon.releases import published_with
 from trajanon.rows import Rows
 from trajanon.suppression import TrajectoryGroups
 from trajanon.tracks import Tracks
-from trajanon.trajectories import Trajectories, joined_trajectories
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
 from trajanon.utility.histograms import Histogram, joined_histograms
 
 PART = 100_000
@@ -96,6 +96,7 @@ class Tally(NamedTuple):
     hashes: NDArray[np.uint64]  # of the line of each group, keyed with a secret
     of_subjects: int  # rows, where each subject of a line has one
     slid: int  # windows that slid
+    on_roads: Counter[bool]  # lines that were laid on roads, and those that were not
 
     @property
     def information_loss(self) -> float:
@@ -109,7 +110,9 @@ class Tally(NamedTuple):
 
 def joined_tallies(tallies: Sequence[Tally]) -> Tally:
     """Put tallies together, in their order."""
-    sizes, steps, few, sums, errors, lines, hashes, of_subjects, slid = zip(*tallies, strict=True)
+    sizes, steps, few, sums, errors, lines, hashes, of_subjects, slid, roads = zip(
+        *tallies, strict=True
+    )
     return Tally(
         sum(sizes, Counter()),
         sum(steps, Counter()),
@@ -120,6 +123,7 @@ def joined_tallies(tallies: Sequence[Tally]) -> Tally:
         np.concatenate(hashes),
         sum(of_subjects),
         sum(slid),
+        sum(roads, Counter()),
     )
 
 
@@ -138,9 +142,11 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
         raise TrajanonError(msg)
     known = rows if plan.parts.names_subjects else replace(rows, subject=None, trace=None)
     found = measured(rows.records, labels, "shards", perf_counter())
-    groups = TrajectoryGroups(known, found, asked.digits, timing)
+    groups = TrajectoryGroups(known, found, asked.digits, timing, plan.roads)
     lines, times = groups.released, groups.released_times
     errors = {"displacement": Histogram.of(groups.moved)}
+    if groups.laid is not None:
+        errors["to_roads"] = Histogram.of(groups.to_roads)
     if rows.tracks is not None:
         far = np.abs(batch.moved) * step_lengths(rows.tracks)[rows.tracks.run]
         errors["slid"] = Histogram.of(far[batch.moved != 0])
@@ -183,6 +189,7 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
         hashes=hashes,
         of_subjects=int(release.of_subjects.sum()),
         slid=int((batch.moved != 0).sum()),
+        on_roads=Counter([] if groups.laid is None else groups.laid.on_roads.tolist()),
     )
     return tally, keys[labels]
 
@@ -209,7 +216,7 @@ def write_part(scratch: Scratch, provenance: dict[str, str | None], part: Task) 
 def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     """Write all parts of the release, whose lines lie in files of the scratch folder."""
     asked = plan.release
-    source = plan.parts.provenance.get("attribution")
+    source = plan.parts.provenance.get("attribution") if plan.roads is None else OSM_ATTRIBUTION
     provenance = published_with(source, asked.rows, plan.timing.clock if plan.timing else None)
     number = np.unique(tally.hashes) % np.uint64(count_of_parts(plan.parts.n))
     lines = np.bincount(number.astype(np.int64)).tolist()

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from trajanon.anonymization import anonymize, refuse_attribution
+from trajanon.anonymization import anonymize, decimals_and_roads, refuse_attribution
 from trajanon.arrays import Bools
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
 from trajanon.files.parquet_parts import part_states, unchanged
-from trajanon.files.release_lines import DIGITS
 from trajanon.files.trajectories import read_trajectories
 from trajanon.folder import Folder
 from trajanon.loss import information_loss
@@ -57,6 +56,7 @@ from trajanon.publication import LedgerLike, check_limit, opened_for, waiting
 from trajanon.releases import Counted
 from trajanon.rows import way_of
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, settings_of, takes_settings
+from trajanon.snapping import RoadsToFollow
 from trajanon.utility.histograms import joined_histograms
 
 if TYPE_CHECKING:
@@ -74,6 +74,7 @@ def anonymize_parts(
     subjects_exact: bool = False,
     ledger: LedgerLike = None,
     per_subject_in_all: int | None = None,
+    roads: RoadsToFollow | None = None,
     memory: str | float = "4GB",
     client: "Client | None" = None,
     progress: Progress = silent,
@@ -97,7 +98,7 @@ def anonymize_parts(
     out
         Folder for the release: parts of shuffled lines, with a report beside it. An existing
         release is replaced.
-    k, progress, options
+    k, roads, progress, options
         As in `trajanon.anonymize`. Where groups of two shards have one line, a subject of both has
         two of its rows. What is left out, by `suppress` or `min_radius`, is chosen in one shard
         only.
@@ -146,7 +147,7 @@ def anonymize_parts(
     parts = parts.fitting(capacity)
     executor = Executor(client, progress)
     quiet = progress if client is None else silent  # workers cannot show bars
-    how = (k, asked, settings, quiet)
+    how = (k, asked, settings, roads, quiet)
     with ExitStack() as stack:
         book = stack.enter_context(opened_for(ledger))
         offered = which = None
@@ -205,6 +206,7 @@ def _as_one(
     k: int,
     asked: ReleaseSettings,
     settings: Settings,
+    roads: RoadsToFollow | None,
     progress: Progress,
     scratch: Scratch,
 ) -> dict[str, Any]:
@@ -216,7 +218,9 @@ def _as_one(
             parts.read(part_slice, tracks=True)
         raise
     trajectories = trajectories if which is None else trajectories.take(which)
-    release = anonymize(trajectories, k, progress=progress, **asdict(asked), **asdict(settings))
+    release = anonymize(
+        trajectories, k, roads=roads, progress=progress, **asdict(asked), **asdict(settings)
+    )
     write_whole(scratch, release.trajectories)
     return release.report | {"shards": 1}
 
@@ -236,7 +240,7 @@ class _InShards:
 
     def planned(self, parts: Parts, scratch: Scratch, shards: int, *how: Any) -> Plan:
         """Read all parts, and decide where the table is split in each round."""
-        _, asked, settings, _ = how
+        _, asked, settings, *_ = how
         timing = timing_of_parts(self.executor, parts, asked)
         parts = with_subjects(self.executor, parts)
         survey, sample = survey_table(self.executor, parts, timing)
@@ -285,6 +289,7 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
     parts, timing = plan.parts, plan.timing
     errors = {name: histogram.summary for name, histogram in tally.errors.items()}
     moved, slid = errors.pop("displacement"), errors.pop("slid", None)
+    along = errors.pop("to_roads", None)
     alignment = None
     if (cut := [one.cut for one in first if one.cut is not None]) and slid is not None:
         lost, before = zip(*cut, strict=True)
@@ -306,7 +311,7 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
     different = len(np.unique(tally.hashes))
     return counted.account | {
         "n": parts.n,
-        "digits": plan.release.digits or DIGITS,
+        **decimals_and_roads(plan.release.digits, plan.roads, tally.on_roads, along),
         "groups_of_steps": {
             f"{north} x {east}": tally.steps[north, east] for north, east in sorted(tally.steps)
         },
