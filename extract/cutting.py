@@ -134,6 +134,9 @@ class Cutter:
                 points = self._kept("points outside the area", points, inside)
             found = windows(points, rules, keep_tracks=self.tracks)
         counts["points used"] += len(points)
+        first, several = points.pieces
+        lasted = points.time[first + several - 1] - points.time[first]
+        counts["seconds of track"] += int(np.rint(np.nan_to_num(lasted)).sum())
         return self._chosen(found)
 
     def _shown(self, points: Points) -> Points:

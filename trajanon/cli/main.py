@@ -21,7 +21,9 @@ from trajanon.cli.figures import figures
 from trajanon.cli.ledger import ledger
 from trajanon.cli.map import draw
 from trajanon.cli.microaggregate import microaggregate
+from trajanon.cli.run import run
 from trajanon.cli.snap import snap
+from trajanon.cli.studio import studio
 from trajanon.cli.wording import INTERRUPTED, log_to_screen, say
 from trajanon.errors import TrajanonError, printable
 
@@ -42,7 +44,7 @@ app = typer.Typer(
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(extract, anonymize, check, evaluate, draw),
-    *(snap, ledger, microaggregate, bound, benchmark, figures, demo, clean),
+    *(run, studio, snap, ledger, microaggregate, bound, benchmark, figures, demo, clean),
 )
 for command in _COMMANDS:
     app.command("map" if command is draw else None)(command)

@@ -44,17 +44,22 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def steps_of(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Each step of extraction, and what it counted."""
+    unit = "trips" if provenance["trips"] else "trajectories"
+    return [
+        (step.replace("trajectories", unit), f"{count:,}")
+        for step, count in provenance["counts"].items()
+        if count or step in _ALWAYS
+    ]
+
+
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
     counts = provenance["counts"]
     unit = "trips" if provenance["trips"] else "trajectories"
-    steps = [
-        (step.replace("trajectories", unit), f"{count:,}")
-        for step, count in counts.items()
-        if count or step in _ALWAYS
-    ]
     title = "What became of the points"
-    show_table(title, steps, ["Step"], numbers=["Count"], bold=unit)
+    show_table(title, steps_of(provenance), ["Step"], numbers=["Count"], bold=unit)
     uses = sorted(provenance["columns"].items(), key=lambda use: -use[1])  # those of most tables
     for use, count in uses[:_HEADERS]:
         tell(f"Columns{f' of {count:,} tables' * (count > 1)}: {use}.")

@@ -1,7 +1,11 @@
 """What people see while a command works, and how it prints tables."""
 
+import json
+import os
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from time import monotonic
 
 import rich.console
 from rich.console import ConsoleOptions, RenderableType
@@ -17,6 +21,11 @@ from trajanon.progress import Progress
 
 _NAME = 80
 """Characters of a name on the screen."""
+
+LINES = "TRAJANON_PROGRESS"
+"""Set to ``lines``, this lets a program that runs a command know how far it is."""
+
+_OFTEN = 0.2  # seconds between two such lines
 
 
 class Console(rich.console.Console):
@@ -36,6 +45,9 @@ class Console(rich.console.Console):
 def bars() -> Iterator[Progress]:
     """Show progress bars on standard error; nothing where that is no terminal."""
     announce_compilation()
+    if os.environ.get(LINES) == "lines":
+        yield _lines()
+        return
     console = Console(stderr=True)
     tasks: dict[str, TaskID] = {}
 
@@ -57,6 +69,20 @@ def bars() -> Iterator[Progress]:
         disable=not console.is_terminal,
     ) as shown:
         yield move
+
+
+def _lines() -> Progress:
+    """Tell progress as lines of JSON on standard error."""
+    last = ("", 0.0)
+
+    def tell(task: str, done: float, total: float | None, note: str = "") -> None:
+        nonlocal last
+        if task != last[0] or monotonic() - last[1] > _OFTEN:
+            last = task, monotonic()
+            said = {"task": task, "done": done, "total": total, "note": note}
+            print(json.dumps(said), file=sys.stderr, flush=True)  # noqa: T201
+
+    return tell
 
 
 def show_table(

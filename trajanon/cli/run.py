@@ -1,0 +1,106 @@
+"""trajanon run."""
+
+import shlex
+import tomllib
+from collections.abc import Mapping, Sequence
+from contextlib import chdir
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import typer
+
+from trajanon.cli.wording import tell
+from trajanon.errors import BadInput, FileProblem
+
+_NOT_HERE = {"run", "studio"}
+
+Table = Mapping[str, Any]
+"""The options of a command by their long names, and its files by theirs."""
+
+
+class _Parameter(Protocol):
+    name: str
+    opts: Sequence[str]
+    secondary_opts: Sequence[str]
+    param_type_name: str
+
+
+def run(
+    context: typer.Context,
+    settings: Annotated[
+        Path,
+        typer.Argument(
+            help="A TOML file with a table for each command, in their order, which names options "
+            "as the command does. Its files are named from its folder on."
+        ),
+    ],
+) -> None:
+    """Run the commands of a file of settings, one after the other, until one fails.
+
+    Such a file repeats a piece of work: extract, anonymize, check, evaluate, map.
+    """
+    commands: Mapping[str, Any] = getattr(context.find_root().command, "commands", {})
+    given = _read(settings)
+    if unknown := [name for name in given if name not in commands or name in _NOT_HERE]:
+        known = ", ".join(name for name in commands if name not in _NOT_HERE)
+        msg = f"{settings}: [{unknown[0]}] is no command; choose from {known}"
+        raise BadInput(msg)
+    steps = []
+    for name, table in given.items():  # all before the first begins, which may take hours
+        try:
+            words = words_of(commands[name].params, table)
+            steps.append((name, words, commands[name].make_context(name, list(words), context)))
+        except Exception as error:  # a usage error of typer, or our own
+            said = error.format_message() if hasattr(error, "format_message") else str(error)
+            msg = f"{settings}: [{name}] {said.rstrip('.')}"
+            raise BadInput(msg) from error
+    with chdir(settings.parent):
+        for number, (name, words, step) in enumerate(steps, start=1):
+            tell(f"{number}. {shlex.join(['trajanon', name, *words])}")
+            with step:
+                commands[name].invoke(step)
+            tell()
+
+
+def words_of(parameters: Sequence[_Parameter], table: Table) -> list[str]:
+    """Write the options of a command as words of a command line, and then its files."""
+    named = {name.lstrip("-"): one for one in parameters for name in (*one.opts, one.name)}
+    words: list[str] = []
+    files: list[str] = []
+    for name, value in table.items():
+        parameter = named.get(name.replace("_", "-"), named.get(name))
+        values = value if isinstance(value, list) else [value]
+        if parameter is None or name == "help":
+            msg = f"has no option {name}: trajanon COMMAND --help lists them"
+            raise BadInput(msg)
+        if not values or not all(isinstance(one, str | int | float) for one in values):
+            msg = f"{name} must be a text, a number, true or false, or a list of these"
+            raise BadInput(msg)
+        if parameter.param_type_name == "argument":
+            files += map(str, values)
+        elif isinstance(value, bool):
+            words += (parameter.opts if value else parameter.secondary_opts)[-1:]
+        else:
+            flag = max(parameter.opts, key=len)
+            for one in map(str, values):  # -3.7 would be taken for an option
+                joined = f"{flag}{'=' * flag.startswith('--')}{one}"
+                words += [joined] if one.startswith("-") else [flag, one]
+    return [*words, *(["--"] if any(file.startswith("-") for file in files) else []), *files]
+
+
+def _read(path: Path) -> dict[str, Table]:
+    try:
+        found = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        msg = f"cannot read the settings {path}: {error.strerror}"
+        raise FileProblem(msg) from error
+    except ValueError as error:  # of TOML, or of UTF-8
+        msg = f"{path} is no file of settings: {error}"
+        raise BadInput(msg) from error
+    tables: dict[str, Table] = {
+        name: table for name, table in found.items() if isinstance(table, dict)
+    }
+    if not tables or tables.keys() != found.keys():
+        msg = f"{path} needs a table for each command, such as [anonymize] and below it k = 4"
+        raise BadInput(msg)
+    return tables

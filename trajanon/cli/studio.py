@@ -1,0 +1,31 @@
+"""trajanon studio."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from trajanon.errors import BadInput
+
+
+def studio(
+    context: typer.Context,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Files or folders with tracks.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Open a page of this machine that does all of this by clicks."""
+    commands: dict[str, Any] = getattr(context.find_root().command, "commands", {})
+    for file in files or []:
+        if not file.exists():
+            msg = f"there is no {file}"
+            raise BadInput(msg)
+    try:
+        import nicegui  # noqa: F401
+    except ImportError as error:
+        msg = "`studio` needs NiceGUI: pip install 'trajanon[studio]'"
+        raise BadInput(msg) from error
+    from trajanon.studio.server import serve
+
+    serve(files or [], commands, browser=browser)
