@@ -66,7 +66,8 @@ def command(folder: Path, *arguments: str) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(
         [sys.executable, "-m", "trajanon", *arguments],
         cwd=folder,
-        env={**os.environ, "NO_PROXY": "127.0.0.1", "XDG_CACHE_HOME": str(folder)},
+        env={name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
+        | {"NO_PROXY": "127.0.0.1", "XDG_CACHE_HOME": str(folder)},  # as if nobody tested
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

@@ -105,6 +105,7 @@ def test_every_file_of_the_sample_is_installed_and_nothing_else_of_data() -> Non
     there = {f"sample/{file.name}" for file in (ROOT / "data/sample").iterdir()}
     assert set(listed["trajanon.data"]) == there
     assert listed["trajanon"] == ["py.typed"]
+    assert listed["trajanon.studio"] == ["bring.html", "page.css"]
     inside = (ROOT / "trajanon/evaluation").iterdir()
     templates = {file.name for file in inside if file.suffix in {".css", ".html", ".md", ".txt"}}
     assert set(listed["trajanon.evaluation"]) == templates
@@ -117,6 +118,7 @@ def test_every_file_of_the_sample_is_installed_and_nothing_else_of_data() -> Non
         "trajanon.evaluation",
         "trajanon.extract.earth",
         "trajanon.maps",
+        "trajanon.studio",
     }
     assert installed()["include-package-data"] is False
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from trajanon.benchmark.measurement import Measurement
 from trajanon.cli.screen import listed, show_table
-from trajanon.cli.wording import tell
+from trajanon.cli.wording import steps_of, tell
 from trajanon.privacy.chains import SubjectsLeft
 from trajanon.settings import OF_PAIRS, PAIR
 from trajanon.subjects import Merged
@@ -25,12 +25,6 @@ _ONE_PIECE = (
 
 _MOST_LOSSES = 8  # columns whose losses are listed
 _HEADERS = 5  # kinds of tables whose columns are listed
-_ALWAYS = (  # steps that are worth a row even if they dropped nothing
-    "points read",
-    "points near the ends of a trace",
-    "points near hidden places",
-    "trajectories",
-)
 _ROWS = {"subjects": "one for each subject of a line", "lines": "one for each line, with its count"}
 _Facts = Iterator[tuple[str, str]]
 
@@ -42,16 +36,6 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
         for name, value in report.items()
         if name == "stages" or not isinstance(value, list)
     }
-
-
-def steps_of(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Each step of extraction, and what it counted."""
-    unit = "trips" if provenance["trips"] else "trajectories"
-    return [
-        (step.replace("trajectories", unit), f"{count:,}")
-        for step, count in provenance["counts"].items()
-        if count or step in _ALWAYS
-    ]
 
 
 def show_extraction(provenance: Mapping[str, Any]) -> None:

@@ -56,7 +56,7 @@ FIELDS = (
         "extract",
         "Metres between the points of a window",
         number=True,
-        hint="Such as 100. Empty: as usual for the city.",
+        hint="Such as 100. Empty: as usual for the city named as area.",
         only=("trips", False),
     ),
     Field(
@@ -126,4 +126,5 @@ FIELDS = (
             ".gpx": "GPX",
         },
     ),
+    Field("curve", "compare", "Numbers k", "Between commas.", default="2,3,4,5,8,10"),
 )

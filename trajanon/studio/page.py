@@ -1,16 +1,17 @@
 """The page: files, choices, a command at work, and what it gave; for every tab the same."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from nicegui import app, ui
 
 from trajanon.cli.options import MAP
-from trajanon.cli.results import steps_of
+from trajanon.cli.wording import steps_of
 from trajanon.data import sample
 from trajanon.studio.fields import FIELDS, FILES, RUN, Field
-from trajanon.studio.work import COMPARISON, PAGE, Work
+from trajanon.studio.work import COMPARE, COMPARISON, LOOK, PAGE, RELEASE, Work
+from trajanon.words import percent
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")
@@ -37,18 +38,18 @@ class Page:
                 self._files()
             with _section("2. What they hold"):
                 self._choices("extract")
-                self._button("Look into the files", self.work.look, "extract")
+                self._button("Look into the files", LOOK)
                 self.held()
             with _section("3. What to publish"):
                 self._choices("anonymize")
                 self._choices("")
-                self._button("Make the release", self.work.release, "anonymize")
+                self._button("Make the release", RELEASE)
             self._progress()
             with _section("4. What it protects, and what it costs"):
                 self.verdict()
             with _section("5. Compare other k"):
-                ui.input("Numbers k").bind_value(self.work, "compared").props("outlined")
-                self._button("Compare", self.work.compare, "compare")
+                self._choices("compare")
+                self._button("Compare", COMPARE)
                 self.comparison()
             with _section("6. Save"):
                 self.saved()
@@ -77,7 +78,7 @@ class Page:
             with ui.row().classes("items-center"):
                 _text(Path(name).name if not Path(name).is_absolute() else name)
                 gone = ui.button("Remove", on_click=lambda name=name: self._drop(name))
-                gone.props(f'flat no-caps aria-label="Remove {Path(name).name}"')
+                gone.props("flat no-caps").props["aria-label"] = f"Remove {Path(name).name}"
 
     def _add(self, path: str) -> None:
         found = Path(path.strip()).expanduser()
@@ -88,7 +89,6 @@ class Page:
             self._brought(str(found.resolve()))
 
     def _sample(self) -> None:
-        self.work.chosen["bbox"] = "madrid"
         self._brought(str(sample()))
 
     def _brought(self, name: str) -> None:
@@ -109,30 +109,31 @@ class Page:
                     name, value = field.only
                     shown.bind_visibility_from(self.work.chosen, name, value=value)
 
-    def _button(self, text: str, job: Callable[[], Awaitable[None]], command: str) -> None:
+    def _button(self, text: str, commands: Sequence[str]) -> None:
         async def run() -> None:
-            await job()
+            await self.work.run(commands)
             for part in (self.held, self.verdict, self.comparison, self.saved):
                 part.refresh()
 
         button = ui.button(text, on_click=run).props("no-caps")
         button.bind_enabled_from(self.work, "busy", backward=lambda busy: not busy)
         shown = ui.label().classes("command")
-        shown.bind_text_from(self.work, "chosen", backward=lambda _: self.work.shown(command))
+        shown.bind_text_from(self.work, "chosen", backward=lambda _: self.work.shown(commands))
 
     # What goes on.
 
     def _progress(self) -> None:
         with ui.column().classes("busy").props('role="status"') as shown:
-            ui.label().bind_text_from(self.work, "task")
+            with ui.row().classes("items-center"):
+                ui.spinner().props("aria-hidden=true")
+                ui.label().bind_text_from(self.work, "task")
             bar = ui.linear_progress(show_value=False).props('aria-label="How far it is"')
             bar.bind_value_from(self.work, "share")
             ui.button("Stop", on_click=self.work.cancel).props("outline no-caps")
         shown.bind_visibility_from(self.work, "busy")
         _trouble(self.work, RUN)
 
-    async def _end(self) -> None:
-        self.work.cancel()
+    def _end(self) -> None:
         ui.navigate.to("about:blank")
         app.shutdown()
 
@@ -161,9 +162,8 @@ class Page:
             _text("Make a release first.")
             return
         holds = checked["holds"] and found["holds"]
-        k, lines = found["k"], found["groups"]
         _text(
-            f"The promise holds: at least {k} {found['counted']} stand behind each line."
+            "The release passes its check."
             if holds
             else f"This release must not be published: {'; '.join(checked['problems'])}"
         ).classes("holds" if holds else "trouble")
@@ -171,23 +171,26 @@ class Page:
             for sentence in found["verdict"]:
                 with ui.element("li"):
                     ui.label(sentence)
-        attacks = [one for one in found["attacks"] if one["against"] == "release"]
+        attacks = {
+            f"{one['knows']} ({one['name']})": one
+            for one in found["attacks"]
+            if one["against"] == "release"
+        }
         _table(
             "Who knows",
             {
                 "finds a row of the target": {
-                    f"{one['knows']} ({one['name']})": f"{one['expected']:.1%}" for one in attacks
+                    knows: percent(one["expected"]) for knows, one in attacks.items()
                 },
-                "1/k": {
-                    f"{one['knows']} ({one['name']})": f"{one['baseline']:.0%}" for one in attacks
-                },
+                "1/k": {knows: percent(one["baseline"]) for knows, one in attacks.items()},
             },
         )
-        if (self.work.folder / MAP).exists():
+        if "map" in self.work.made:
             ui.element("iframe").props(
-                f'src="/out/{MAP}" title="Map: originals and release" sandbox="allow-scripts"'
+                f'src="/out/{MAP}" title="Map: originals and release" sandbox="allow-scripts" '
+                'loading="lazy"'  # before it is in sight it has no size to draw in
             )
-        _link(f"The whole evaluation of {lines} lines, for you alone", PAGE)
+        _link("The whole evaluation, for you alone", PAGE)
 
     @ui.refreshable_method
     def comparison(self) -> None:
@@ -200,8 +203,8 @@ class Page:
             "k",
             {
                 "points moved by": {str(one["k"]): f"{one['moved']:,.0f} m" for one in choices},
-                "best attack finds": {str(one["k"]): f"{one['chance']:.1%}" for one in choices},
-                "1/k": {str(one["k"]): f"{one['baseline']:.1%}" for one in choices},
+                "best attack finds": {str(one["k"]): percent(one["chance"]) for one in choices},
+                "1/k": {str(one["k"]): percent(one["baseline"]) for one in choices},
             },
         )
         _link("The same as a curve, for you alone", COMPARISON)
@@ -212,10 +215,9 @@ class Page:
         if "map" not in self.work.results:
             _text("Make a release first.")
             return
-        released = self.work.released
         if self.work.results["check"]["holds"] and self.work.results["evaluate"]["holds"]:
+            released, sheet = self.work.released
             _link(f"{released}: the release, to be published", released, save=True)
-            sheet = f"{Path(released).stem}.datasheet.md"
             _link(f"{sheet}: its datasheet, to be published with it", sheet, save=True)
         _link("settings.toml: repeats the work, for you alone", "settings.toml", save=True)
         _link(f"{PAGE}: the evaluation, for you alone", PAGE, save=True)

@@ -1,31 +1,42 @@
 """The server of the studio, for this machine alone."""
 
-import shutil
+import asyncio
+import logging
 import socket
 import webbrowser
+from contextlib import suppress
+from http import HTTPStatus
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import gettempdir
 
 from fastapi import Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse
-from nicegui import app, ui
+from nicegui import app, background_tasks, ui
 
 from trajanon.cli.options import MAP
 from trajanon.cli.wording import tell
+from trajanon.drafts import drafting
+from trajanon.errors import FileProblem
+from trajanon.outputs import replacing
 from trajanon.studio.fields import FILES
 from trajanon.studio.guard import Guard, new_secret
 from trajanon.studio.page import Page
 from trajanon.studio.work import COMPARISON, PAGE, Commands, Work
 
-_MOST = 1_000_000_000  # bytes that come through the browser
+MOST = 1_000_000_000  # bytes that come through the browser
 
 
 def serve(files: list[Path], commands: Commands, *, browser: bool) -> None:
     """Serve the studio until it is ended, by its page or by Ctrl-C; then remove its folder."""
-    folder = Path(mkdtemp(prefix="trajanon-studio-"))
-    (folder / "files").mkdir()
-    work = Work(folder, commands)
-    work.files += [str(file.resolve()) for file in files]
+    # As an output that is never done: what a killed studio left is removed by the next one.
+    with drafting(Path(gettempdir()) / "trajanon-studio") as draft:
+        (draft.path / "files").mkdir(parents=True)
+        work = Work(draft.path, commands)
+        work.files += [str(file.resolve()) for file in files]
+        _serve(work, browser=browser)
+
+
+def _serve(work: Work, *, browser: bool) -> None:
     page = Page(work)
     ui.page("/", title="trajanon studio")(page.show)
     app.get("/out/{name}")(lambda name: _out(work, name))
@@ -43,51 +54,53 @@ def serve(files: list[Path], commands: Commands, *, browser: bool) -> None:
     app.add_middleware(Guard, port=port, secret=secret)
     address = f"http://127.0.0.1:{port}/?key={secret}"
 
-    def begun() -> None:
+    async def announce() -> None:
+        while True:  # startup is told before anything listens
+            with suppress(OSError):
+                (await asyncio.open_connection("127.0.0.1", port))[1].close()
+                break
+            await asyncio.sleep(0.05)
         tell(f"Open {address} in a browser of this machine. Ctrl-C ends it.")
         if browser:
             webbrowser.open(address)
 
-    app.on_startup(begun)
-    app.on_shutdown(work.cancel)
-    try:
-        ui.run(
-            host="127.0.0.1",
-            port=port,
-            show=False,
-            reload=False,
-            show_welcome_message=False,
-            uvicorn_logging_level="error",
-        )
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    app.on_startup(lambda: background_tasks.create(announce()))
+    app.on_shutdown(work.end)
+    logging.getLogger("nicegui").setLevel(logging.ERROR)  # it warns of slow machines
+    ui.run(
+        host="127.0.0.1",
+        port=port,
+        language="en-US",
+        binding_refresh_interval=0.25,
+        show=False,
+        reload=False,
+        show_welcome_message=False,
+        uvicorn_logging_level="error",
+    )
 
 
 def _out(work: Work, name: str) -> Response:
     """Give what commands wrote, and the settings."""
-    if name == "settings.toml":
+    if name == "settings.toml" and work.released:
         return PlainTextResponse(work.settings)
-    sheet = f"{Path(work.released).stem}.datasheet.md"
     file = work.folder / name
-    if name not in {PAGE, COMPARISON, str(MAP), work.released, sheet} or not file.exists():
-        return PlainTextResponse("There is no such file.", 404)
-    return FileResponse(file)
+    if name not in {PAGE, COMPARISON, str(MAP), *work.released} or not file.exists():
+        return PlainTextResponse("There is no such file.", HTTPStatus.NOT_FOUND)
+    # A page made of other people's files may not act as the studio.
+    return FileResponse(file, headers={"Content-Security-Policy": "sandbox allow-scripts"})
 
 
 async def _bring(work: Work, name: str, request: Request) -> None:
     """Take a file that comes through the browser."""
-    name = Path(name).name
     work.trouble[FILES] = ""
-    if int(request.headers.get("x-bytes", "0")) > _MOST:
+    if int(request.headers.get("x-bytes", "0")) > MOST:
         work.trouble[FILES] = f"{name} is over a gigabyte: give its path instead."
         return
-    brought = work.folder / "files" / name
     try:
-        with brought.open("wb") as file:
+        with replacing(work.folder / "files" / name) as (draft,), draft.open("wb") as file:
             async for piece in request.stream():
                 file.write(piece)
-    except OSError as error:
-        brought.unlink(missing_ok=True)
-        work.trouble[FILES] = f"{name} could not be kept: {error.strerror}."
+    except FileProblem as error:
+        work.trouble[FILES] = f"{name} could not be kept: {error}"
         return
     work.bring(f"files/{name}")

@@ -12,12 +12,17 @@ from pathlib import Path
 from typing import Any
 
 from trajanon.cli.options import ANONYMIZED, TRAJECTORIES
-from trajanon.cli.run import words_of
+from trajanon.cli.run import Table, words_of
 from trajanon.cli.screen import LINES
 from trajanon.studio.fields import FIELDS, FILES, RUN
 
 PAGE = "evaluation.html"
 COMPARISON = "comparison.html"
+
+LOOK = ("extract",)
+RELEASE = ("extract", "anonymize", "check", "evaluate", "map")
+COMPARE = ("extract", "anonymize", "compare")
+"""What each button does."""
 
 _RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
 _OPTION = re.compile(r"(?<!\S)--?([a-z][a-z-]*)")
@@ -33,27 +38,24 @@ class Work:
         self.files: list[str] = []  # as commands name them, from the folder on
         self.chosen = {field.name: field.default for field in FIELDS}
         self.trouble = dict.fromkeys([FILES, *self.chosen, RUN], "")  # sentences beside fields
-        self.compared = "2,3,4,5,8,10"
         self.results: dict[str, Any] = {}  # what commands said, by their names; of --curve too
         self.task, self.share = "", 0.0  # what is going on, and how far it is
-        self._made: dict[str, list[str]] = {}  # the words of the commands whose results these are
+        self.made: dict[str, Table] = {}  # the options of the commands whose results these are
         self._process: Process | None = None
+        self._step = ""
         self.busy = self._cancelled = False
-
-    @property
-    def released(self) -> str:
-        """Name of the released file."""
-        return ANONYMIZED.with_suffix(self.chosen["format"]).name
+        self._brought = self._looked_at = 0  # how often files were brought, and were when read
 
     def table(self, command: str) -> dict[str, Any]:
         """The options of a command that were chosen, by their names."""
-        both = [str(TRAJECTORIES), self.released]
+        released = ANONYMIZED.with_suffix(self.chosen["format"]).name
+        both = [str(TRAJECTORIES), released]
         fixed: dict[str, dict[str, Any]] = {
-            "extract": {FILES: self.files},
-            "anonymize": {"out": self.released},
+            "extract": {FILES: self.files.copy()},
+            "anonymize": {"out": released},
             "check": {"k": self.chosen["k"], "trajectories": both[0], "released": both[1]},
             "evaluate": {"files": both},
-            "compare": {"files": both, "curve": self.compared, "out": COMPARISON},
+            "compare": {"files": both, "out": COMPARISON},
             "map": {"offline": True, "files": both},
         }
         own = (field for field in FIELDS if field.command == command)
@@ -61,26 +63,35 @@ class Work:
         table = {name: value for name, value in chosen.items() if value not in (None, "", False)}
         return table | {name: value for name, value in fixed[command].items() if value != []}
 
-    def words(self, command: str) -> list[str]:
+    def words(self, command: str, table: Table) -> list[str]:
         """The same as words of a command line."""
         name = "evaluate" if command == "compare" else command
-        return [name, *words_of(self.commands[name].params, self.table(command))]
+        return [name, *words_of(self.commands[name].params, table)]
 
-    def shown(self, command: str) -> str:
+    def shown(self, commands: Sequence[str]) -> str:
         """The same as somebody would type it."""
-        return shlex.join(["trajanon", *self.words(command)])
+        lines = (self.words(command, self.table(command)) for command in commands)
+        return "\n".join(shlex.join(["trajanon", *words]) for words in lines)
+
+    @property
+    def released(self) -> list[str]:
+        """Names of the release that is there and of its datasheet."""
+        if "map" not in self.made:
+            return []
+        name = str(self.made["anonymize"]["out"])
+        return [name, f"{Path(name).stem}.datasheet.md"]
 
     @property
     def settings(self) -> str:
-        """The file of settings that repeats the work."""
-        files = [name for name in self.files if not Path(name).is_absolute()]
+        """The file of settings that repeats the release that is there."""
         lines = ["# Repeats a release: trajanon run settings.toml"]
-        if files:
-            lines.append("# Put beside it, in the folder files, what was brought: see below.")
-        for command in ("extract", "anonymize", "check", "evaluate", "map"):
+        brought = self.made["extract"][FILES]
+        if not all(Path(name).is_absolute() for name in brought):
+            lines.append("# Files that were brought belong into a folder files beside it.")
+        for command in RELEASE:
             lines += ["", f"[{command}]"]
             # A JSON text, number, truth or list of these is one of TOML, too.
-            table = self.table(command).items()
+            table = self.made[command].items()
             lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in table]
         return "\n".join([*lines, ""])
 
@@ -88,7 +99,7 @@ class Work:
         """Take a file, or one of the same name anew."""
         if name not in self.files:
             self.files.append(name)
-        self._made.clear()
+        self._brought += 1
 
     def drop(self, name: str) -> None:
         """Leave a file out; what was brought is removed, what was opened by its path stays."""
@@ -96,17 +107,36 @@ class Work:
         if not Path(name).is_absolute():
             (self.folder / name).unlink(missing_ok=True)
 
-    async def look(self) -> None:
-        """Read the files."""
-        await self._run(["extract"])
-
-    async def release(self) -> None:
-        """Make a release, check and evaluate it, and draw the map."""
-        await self._run(["extract", "anonymize", "check", "evaluate", "map"])
-
-    async def compare(self) -> None:
-        """Make releases of other k, and see what each costs."""
-        await self._run(["extract", "anonymize", "compare"])
+    async def run(self, commands: Sequence[str]) -> None:
+        """Run commands until one fails, but for those whose results are there."""
+        if self.busy:
+            return
+        self.busy, self._cancelled = True, False
+        self.trouble.update(dict.fromkeys(self.trouble, ""))
+        try:
+            # As chosen now, whatever is chosen meanwhile.
+            tables = {command: self.table(command) for command in commands}
+            brought = self._brought
+            for number, (command, table) in enumerate(tables.items(), start=1):
+                if self._missing(command, table) or self._cancelled:
+                    return
+                old = command == "extract" and self._looked_at != brought
+                if self.made.get(command) == table and not old:
+                    continue
+                self._step = f"Step {number} of {len(tables)}, {command}"
+                self._tell()
+                if not await self._did(command, table):
+                    return
+                if command == "extract":
+                    self._looked_at = brought
+                for later in _AFTER.get(command, ()):
+                    self.results.pop(later, None)
+                    self.made.pop(later, None)
+                self.made[command] = table
+        except OSError as error:
+            self.trouble[RUN] = f"{error.filename or 'The system'}: {error.strerror or error}"
+        finally:
+            self.busy, self._process = False, None
 
     def cancel(self) -> None:
         """Stop the command that is at work; what was there before stays."""
@@ -114,43 +144,25 @@ class Work:
         if self._process is not None and self._process.returncode is None:
             self._process.terminate()
 
-    async def _run(self, commands: Sequence[str]) -> None:
-        """Run commands until one fails, but for those whose results are there."""
-        if self.busy:
-            return
-        self.busy, self._cancelled = True, False
-        self.trouble.update(dict.fromkeys(self.trouble, ""))
-        try:
-            for command in commands:
-                if self._missing(command) or self._cancelled:
-                    return
-                words = self.words(command)
-                if self._made.get(command) == words:
-                    continue
-                later = [*_AFTER[command], command]
-                self.results = {n: one for n, one in self.results.items() if n not in later}
-                self._made = {n: one for n, one in self._made.items() if n not in later}
-                self.task, self.share = f"trajanon {words[0]}", 0.0
-                if not await self._did(command, words):
-                    return
-                self._made[command] = words
-        except OSError as error:
-            self.trouble[RUN] = f"{error.filename or 'The system'}: {error.strerror or error}"
-        finally:
-            self.busy, self.task, self.share, self._process = False, "", 0.0, None
+    async def end(self) -> None:
+        """Stop, and wait for it."""
+        self.cancel()
+        if self._process is not None:
+            await self._process.wait()
 
-    def _missing(self, command: str) -> bool:
+    def _missing(self, command: str, table: Table) -> bool:
         """Say beside its field what has to be there first."""
-        if command == "extract" and not self.files:
+        if command == "extract" and FILES not in table:
             self.trouble[FILES] = "Bring a file, or take the sample, first."
-        elif command == "anonymize" and not self.chosen["k"]:
+        elif command == "anonymize" and "k" not in table:
             self.trouble["k"] = "Say how many people stand behind each line at least, such as 4."
         else:
             return False
         return True
 
-    async def _did(self, command: str, words: list[str]) -> bool:
+    async def _did(self, command: str, table: Table) -> bool:
         """Run a command, and keep what it says."""
+        words = self.words(command, table)
         as_json = ["--json"] if words[0] in _RESULTS else []
         self._process = process = await create_subprocess_exec(
             *(sys.executable, "-m", "trajanon", words[0], *as_json, *words[1:]),
@@ -159,6 +171,7 @@ class Work:
             stdin=asyncio.subprocess.DEVNULL,
             stdout=PIPE,
             stderr=PIPE,
+            limit=2**20,  # of a line
             start_new_session=True,  # Ctrl-C is for the studio, which ends it
         )
         assert process.stdout is not None
@@ -171,7 +184,7 @@ class Work:
             self.results[command] = json.loads(out) if as_json else {}
             return True
         else:
-            self._place(command, said or f"The command ended with code {code}.")
+            self._place(command, code, said or f"The command ended with code {code}.")
         return False
 
     async def _listen(self, told: asyncio.StreamReader) -> str:
@@ -181,27 +194,28 @@ class Work:
             line = raw.decode(errors="replace").rstrip("\n")
             if line.startswith('{"task"'):
                 said = json.loads(line)
-                self.task = said["task"]
-                self.share = min(said["done"] / said["total"], 1.0) if said["total"] else 0.0
+                self._tell(said["task"], said["done"] / said["total"] if said["total"] else 0.0)
             elif line:
                 last = line.removeprefix("trajanon: ")
-                self.task = last
+                self._tell(last)
         return last
 
-    def _place(self, command: str, sentence: str) -> None:
+    def _tell(self, task: str = "", share: float = 0.0) -> None:
+        self.task, self.share = f"{self._step}: {task}".rstrip(": "), min(share, 1.0)
+
+    def _place(self, command: str, code: int, sentence: str) -> None:
         """Put a sentence beside the field that it speaks of."""
+        own = {field.name for field in FIELDS if field.command == command}
         named = [found.replace("-", "_") for found in _OPTION.findall(sentence)]
-        fields = [name for name in named if name in self.chosen]
-        rest = {"extract": FILES, "anonymize": "k"}.get(command, RUN)
+        fields = [name for name in named if name in own]
+        rest = {"extract": FILES, "anonymize": "k", "compare": "curve"}.get(command, RUN)
+        if code != 2 or "cannot write" in sentence:  # of no field: a fault of ours, a full disk
+            rest, fields = RUN, []
         self.trouble[fields[0] if fields else rest] = sentence
 
 
 _AFTER = {
     "extract": ("anonymize", "check", "evaluate", "compare", "map"),
     "anonymize": ("check", "evaluate", "compare", "map"),
-    "check": (),
-    "evaluate": (),
-    "compare": (),
-    "map": (),
 }
-"""What is out of date once a command runs again."""
+"""What is out of date once a command has run again."""

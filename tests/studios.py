@@ -1,0 +1,93 @@
+"""A studio that runs, and a browser that looks at it."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import Request, urlopen
+
+from axe_playwright_python.sync_playwright import Axe
+from commands import command
+from playwright.sync_api import Browser, Locator, Page, expect
+
+
+@dataclass
+class Studio:
+    """A studio at work, and its pages."""
+
+    address: str  # with the key
+    folder: Path  # in which it was started
+    process: "subprocess.Popen[str]"
+    browser: Browser
+    foreign: list[str] = field(default_factory=list)  # what its pages asked others for
+
+    def open(self, width: int = 1280, height: int = 800) -> Page:
+        """Open it in a tab."""
+        if not self.browser.contexts:
+            self.browser.new_context(accept_downloads=True)
+        page = self.browser.contexts[0].new_page()
+        page.set_viewport_size({"width": width, "height": height})
+        page.set_default_timeout(30_000)
+        page.on("request", lambda asked: self._asked(asked.url))
+        page.goto(self.address)
+        expect(page.get_by_role("heading", name="trajanon studio")).to_be_visible()
+        page.wait_for_function("window.did_handshake")  # nobody types as fast as a test
+        return page
+
+    def _asked(self, address: str) -> None:
+        if not address.startswith((self.address.split("/?")[0], "data:", "blob:", "about:")):
+            self.foreign.append(address)
+
+    def status(self, path: str = "/", **headers: str) -> int:
+        """The answer to somebody who is not the page."""
+        asked = Request(self.address.split("/?")[0] + path, headers=headers)
+        try:
+            with urlopen(asked) as answer:
+                return int(answer.status)
+        except HTTPError as refused:
+            return refused.code
+
+
+@contextmanager
+def studio(browser: Browser, folder: Path, *files: str) -> Iterator[Studio]:
+    """Start a studio, and end it."""
+    with command(folder, "studio", "--no-browser", *files) as process:
+        assert process.stdout is not None
+        found = re.search(r"http://\S+", process.stdout.readline())
+        assert found is not None, process.communicate()
+        opened = Studio(found[0], folder, process, browser)
+        yield opened
+        for context in browser.contexts:
+            context.close()
+        process.terminate()
+        process.wait(20)
+        assert opened.foreign == []
+
+
+def section(page: Page, name: str) -> Locator:
+    """A step of the page by its heading."""
+    return page.locator("section").filter(has=page.get_by_role("heading", name=name))
+
+
+def make_release(page: Page) -> None:
+    """Press the button, and wait until it can be saved."""
+    page.get_by_role("button", name="Make the release").click()
+    expect(page.get_by_role("link", name="settings.toml")).to_be_visible(timeout=300_000)
+
+
+def save(page: Page, name: str, folder: Path) -> Path:
+    """Save what a link offers."""
+    with page.expect_download() as saved:
+        page.get_by_role("link", name=name).first.click()
+    path = folder / saved.value.suggested_filename
+    saved.value.save_as(path)
+    return path
+
+
+def barriers(page: Page) -> str:
+    """What axe finds that keeps somebody out; nothing is best."""
+    found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
+    return found.generate_report() if found.violations_count else ""
