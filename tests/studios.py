@@ -34,7 +34,7 @@ class Studio:
         page.on("request", lambda asked: self._asked(asked.url))
         page.goto(self.address)
         expect(page.get_by_role("heading", name="trajanon studio")).to_be_visible()
-        page.wait_for_function("window.did_handshake")  # nobody types as fast as a test
+        page.wait_for_function("window.did_handshake")
         return page
 
     def _asked(self, address: str) -> None:
@@ -70,6 +70,16 @@ def studio(browser: Browser, folder: Path, *files: str) -> Iterator[Studio]:
 def section(page: Page, name: str) -> Locator:
     """A step of the page by its heading."""
     return page.locator("section").filter(has=page.get_by_role("heading", name=name))
+
+
+def fill(page: Page, label: str, text: str) -> None:
+    """Type into a field until the page keeps it: just opened, it may be still at work."""
+    field = page.get_by_label(label)
+    for _ in range(20):
+        field.fill(text)
+        page.wait_for_timeout(500)
+        if field.input_value() == text:
+            return
 
 
 def make_release(page: Page) -> None:

@@ -9,7 +9,7 @@ import pytest
 from browsing import needs_chromium
 from commands import Run, files_of_at_most, names, track
 from playwright.sync_api import Browser, expect
-from studios import Studio, barriers, make_release, save, section, studio
+from studios import Studio, barriers, fill, make_release, save, section, studio
 
 from trajanon.studio.server import MOST
 
@@ -31,14 +31,15 @@ def gpx(folder: Path, tracks: int) -> list[Path]:
     return made
 
 
-def test_the_sample_becomes_a_release_that_holds(
-    opened: Studio, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_sample_becomes_a_release_that_holds(opened: Studio, run: Run, tmp_path: Path) -> None:
     page = opened.open()
     assert barriers(page) == ""
     page.get_by_role("button", name="Use the sample").click()
     other = opened.open()  # a second tab, before it is begun
     make_release(page)
+    released = save(page, "anonymized.parquet", tmp_path)
+    sheet = save(page, "anonymized.datasheet.md", tmp_path)
+    assert sheet.read_text("utf-8").startswith("# ")
     assert barriers(page) == ""
     expect(section(page, "2. What they hold")).to_contain_text("55,878 points of 150 people")
     expect(section(page, "4. What it protects")).to_contain_text("The release passes its check")
@@ -53,9 +54,6 @@ def test_the_sample_becomes_a_release_that_holds(
     phone = opened.open(390, 844)
     assert barriers(phone) == ""
     assert phone.evaluate("document.documentElement.scrollWidth") <= 390
-    released = save(page, "anonymized.parquet", tmp_path)
-    sheet = save(page, "anonymized.datasheet.md", tmp_path)
-    assert sheet.read_text("utf-8").startswith("# ")
     assert run("check", str(released), "-k", "4").code == 0
 
 
@@ -86,7 +84,7 @@ def test_the_keyboard_is_enough_and_settings_repeat_the_work(
         page.keyboard.press("Enter")
         expect(page.get_by_role("link", name="settings.toml")).to_be_visible(timeout=300_000)
         # What is chosen later is of the next release.
-        page.get_by_label("People behind each line").fill("4")
+        fill(page, "People behind each line", "4")
         saved = save(page, "settings.toml", tmp_path)
     assert "k = 3\n" in saved.read_text("utf-8")
     monkeypatch.chdir(tmp_path)
@@ -98,11 +96,11 @@ def test_the_keyboard_is_enough_and_settings_repeat_the_work(
 def test_other_k_are_shown_side_by_side(browser: Browser, tmp_path: Path) -> None:
     with studio(browser, tmp_path, *map(str, gpx(tmp_path, 9))) as opened:
         page = opened.open()
-        page.get_by_label("Numbers k").fill("2,few")
+        fill(page, "Numbers k", "2,few")
         page.get_by_role("button", name="Compare").click()
         numbers = section(page, "5. Compare other k")
         expect(numbers.get_by_role("alert")).to_contain_text("few", timeout=120_000)
-        page.get_by_label("Numbers k").fill("2,4")
+        fill(page, "Numbers k", "2,4")
         page.get_by_role("button", name="Compare").click()
         expect(numbers.get_by_role("row")).to_have_count(3, timeout=120_000)
         assert barriers(page) == ""
@@ -125,7 +123,7 @@ def test_a_mistake_is_told_beside_its_field(opened: Studio, tmp_path: Path) -> N
     files, publish = section(page, "1. Files"), section(page, "3. What to publish")
     page.get_by_role("button", name="Look into the files").click()
     expect(files.get_by_role("alert").first).to_contain_text("Bring a file")
-    page.get_by_label("Or the path").fill("nowhere.gpx")
+    fill(page, "Or the path", "nowhere.gpx")
     page.get_by_role("button", name="Add").click()
     expect(files.get_by_role("alert").first).to_contain_text("There is no nowhere.gpx")
 
@@ -140,7 +138,7 @@ def test_a_mistake_is_told_beside_its_field(opened: Studio, tmp_path: Path) -> N
     expect(page.get_by_role("button", name="Remove 2.gpx")).to_be_visible()
     page.get_by_role("button", name="Make the release").click()
     expect(publish.get_by_role("alert").first).to_contain_text("3", timeout=60_000)
-    page.get_by_label("Area").fill("atlantis")
+    fill(page, "Area", "atlantis")
     page.get_by_role("button", name="Look into the files").click()
     trouble = section(page, "2. What they hold").get_by_role("alert").first
     expect(trouble).to_contain_text("atlantis", timeout=60_000)
