@@ -63,6 +63,19 @@ class Extraction:
         If the area or a value makes no sense, or a file is of no known kind.
     FileProblem
         If a file does not exist.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> from trajanon.extract import Extraction, Rules
+    >>> fixes = {"id": "walk", "subject": "Ada", "lat": np.arange(41.0, 41.0105, 0.001), "lon": 2.0}
+    >>> pd.DataFrame(fixes).to_csv("walk.csv", index=False)
+    >>> extraction = Extraction("walk.csv", rules=Rules(spacing=100, points=6))
+    >>> provenance = extraction.write("trajectories.parquet")
+    >>> len(trajanon.read_trajectories("trajectories.parquet"))
+    2
     """
 
     source: From = OSM_API

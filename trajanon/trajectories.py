@@ -57,6 +57,19 @@ class Trajectories:
         If a shape is wrong, a coordinate is not finite or not on Earth, a time is beyond the
         calendar or falls along a trajectory, or the trajectories are not what lies on their tracks,
         each on ground of its own.
+
+    Examples
+    --------
+    Two trajectories of two points each, of two people:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]], [[41.2, 1.2], [41.2, 1.3]]])
+    >>> trajectories = trajanon.Trajectories(points, subject=np.array(["Ada", "Bob"]))
+    >>> trajectories.subject.tolist()
+    [0, 1]
+    >>> trajectories.records.tolist()
+    [[41.1, 1.2, 41.1, 1.3], [41.2, 1.2, 41.2, 1.3]]
     """
 
     points: Floats
@@ -160,7 +173,16 @@ class Trajectories:
         return self.subject if count == "subjects" else None
 
     def take(self, which: Bools | Ints) -> "Trajectories":
-        """Keep some of the trajectories, by mask or in a new order."""
+        """Keep some of the trajectories, by mask or in a new order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]], [[41.2, 1.2], [41.2, 1.3]]])
+        >>> trajanon.Trajectories(points).take(np.array([False, True])).points.tolist()
+        [[[41.2, 1.2], [41.2, 1.3]]]
+        """
         return replace(
             self,
             points=self.points[which],

@@ -12,7 +12,16 @@ from trajanon.errors import BadInput
 
 @runtime_checkable
 class Area(Protocol):
-    """Where trajectories may lie: a box, or any other part of the Earth."""
+    """Where trajectories may lie: a box, or any other part of the Earth.
+
+    Examples
+    --------
+    What holds points, and ways between them, is an area: a `Box`, a `Region`, or one of your own.
+
+    >>> from trajanon.extract import Area, Box
+    >>> isinstance(Box(2.0, 41.0, 2.1, 41.1), Area)
+    True
+    """
 
     @property
     def bounds(self) -> "Box":
@@ -38,6 +47,16 @@ class Box:
     ------
     BadInput
         If the box is not on Earth, is empty, or crosses the antimeridian.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trajanon.extract import Box
+    >>> box = Box(west=2.0, south=41.0, east=2.1, north=41.1)
+    >>> box.contains(lat=np.array([41.05, 42.0]), lon=np.array([2.05, 2.05])).tolist()
+    [True, False]
+    >>> print(box)
+    2,41,2.1,41.1
     """
 
     west: float

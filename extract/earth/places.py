@@ -45,6 +45,17 @@ class Zone:
     ----------
     places
         Their number.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import shapely
+    >>> from trajanon.extract import Zone
+    >>> zone = Zone(shapely.box([2.0, 2.2], [41.0, 41.0], [2.1, 2.3], [41.1, 41.1]))
+    >>> zone.places
+    2
+    >>> zone.contains(lat=np.array([41.05, 41.05]), lon=np.array([2.05, 2.15])).tolist()
+    [True, False]
     """
 
     def __init__(self, surroundings: NDArray[np.object_]) -> None:
@@ -143,6 +154,19 @@ def hidden(
         sense.
     FileProblem
         If the file cannot be read.
+
+    Examples
+    --------
+    Points 56 and 167 m south of a hospital. Real files end in ``.osm.pbf``; this one is OPL, a text
+    format of OpenStreetMap:
+
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from trajanon.extract import hidden
+    >>> _ = Path("town.opl").write_text("n1 x2.0 y41.0 Tamenity=hospital")
+    >>> zone = hidden("town.opl", "amenity=hospital,clinic", radius=100)
+    >>> zone.contains(lat=np.array([40.9995, 40.9985]), lon=np.array([2.0, 2.0])).tolist()
+    [True, False]
     """
     wanted = _tags(tags)
     if not 0.0 < radius <= WIDEST:

@@ -41,6 +41,19 @@ class Region:
     ------
     BadInput
         If the shape is no valid polygon, has no area, or is not on Earth.
+
+    Examples
+    --------
+    A triangle holds half of the box around it:
+
+    >>> import numpy as np
+    >>> import shapely
+    >>> from trajanon.extract import Region
+    >>> region = Region(shapely.Polygon([(2.0, 41.0), (3.0, 41.0), (2.0, 42.0)]), "the triangle")
+    >>> region.contains(lat=np.array([41.1, 41.9]), lon=np.array([2.1, 2.9])).tolist()
+    [True, False]
+    >>> print(region.bounds)
+    2,41,3,42
     """
 
     shape: BaseGeometry
@@ -101,6 +114,16 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
         If the file cannot be read.
     BadInput
         If it holds no polygons, or anything else, or is not on Earth.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import shapely
+    >>> from trajanon.extract import read_outline
+    >>> square = shapely.box(2.0, 41.0, 2.1, 41.1)
+    >>> _ = Path("square.geojson").write_text(shapely.to_geojson(square))
+    >>> print(read_outline("square.geojson").bounds)
+    2,41,2.1,41.1
     """
     path = Path(path)
     shapes = shapely.force_2d(_degrees(path, _geometries(path)))
