@@ -75,13 +75,13 @@ class Rules:
 
     Examples
     --------
-    30 points, 100 m apart, need a track of 2,900 m:
+    30 points, 100 m apart, need a track of 2,900 m. Trips may have longer hops:
 
     >>> from trajanon.extract import Rules
     >>> rules = Rules(spacing=100.0)
-    >>> rules.length, rules.max_gap
+    >>> rules.length, rules.longest_hop
     (2900.0, 500.0)
-    >>> Rules(trips=True).max_gap
+    >>> Rules(trips=True).longest_hop
     2000.0
     """
 

@@ -16,11 +16,16 @@ class Area(Protocol):
 
     Examples
     --------
-    What holds points, and ways between them, is an area: a `Box`, a `Region`, or one of your own.
+    Whatever has these three is an area. A box has them, and no straight way leaves it:
 
+    >>> import numpy as np
     >>> from trajanon.extract import Area, Box
-    >>> isinstance(Box(2.0, 41.0, 2.1, 41.1), Area)
-    True
+    >>> area = Box(2.0, 41.0, 2.1, 41.1)
+    >>> isinstance(area, Area), str(area.bounds)
+    (True, '2,41,2.1,41.1')
+    >>> lat, lon = np.array([41.02, 41.08]), np.array([2.02, 2.08])
+    >>> area.contains(lat, lon).tolist(), area.leaves(lat, lon, start=np.array([0])).tolist()
+    ([True, True], [False])
     """
 
     @property
@@ -57,6 +62,8 @@ class Box:
     [True, False]
     >>> print(box)
     2,41,2.1,41.1
+    >>> box.sides
+    (2.0, 41.0, 2.1, 41.1)
     """
 
     west: float

@@ -48,14 +48,17 @@ class Zone:
 
     Examples
     --------
+    Two points west and east of a square. The way from one to the other goes through it:
+
     >>> import numpy as np
     >>> import shapely
     >>> from trajanon.extract import Zone
-    >>> zone = Zone(shapely.box([2.0, 2.2], [41.0, 41.0], [2.1, 2.3], [41.1, 41.1]))
+    >>> zone = Zone(np.array([shapely.box(2.0, 41.0, 2.1, 41.1)]))
     >>> zone.places
-    2
-    >>> zone.contains(lat=np.array([41.05, 41.05]), lon=np.array([2.05, 2.15])).tolist()
-    [True, False]
+    1
+    >>> lat, lon = np.array([41.05, 41.05]), np.array([1.95, 2.15])
+    >>> zone.contains(lat, lon).tolist(), zone.meets(lat, lon, start=np.array([0])).tolist()
+    ([False, False], [True])
     """
 
     def __init__(self, surroundings: NDArray[np.object_]) -> None:

@@ -44,16 +44,18 @@ class Region:
 
     Examples
     --------
-    A triangle holds half of the box around it:
+    Two squares. The way from one to the other leaves the region:
 
     >>> import numpy as np
     >>> import shapely
     >>> from trajanon.extract import Region
-    >>> region = Region(shapely.Polygon([(2.0, 41.0), (3.0, 41.0), (2.0, 42.0)]), "the triangle")
-    >>> region.contains(lat=np.array([41.1, 41.9]), lon=np.array([2.1, 2.9])).tolist()
-    [True, False]
+    >>> squares = shapely.box([2.0, 2.2], [41.0, 41.0], [2.1, 2.3], [41.1, 41.1])
+    >>> region = Region(shapely.union_all(squares), "two squares")
     >>> print(region.bounds)
-    2,41,3,42
+    2,41,2.3,41.1
+    >>> lat, lon = np.array([41.05, 41.05, 41.05]), np.array([2.05, 2.25, 2.15])
+    >>> region.contains(lat, lon).tolist(), region.leaves(lat, lon, start=np.array([0])).tolist()
+    ([True, True, False], [True])
     """
 
     shape: BaseGeometry

@@ -71,7 +71,7 @@ class Alone(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Evaluation:
-    """What a release protects, and what it costs.
+    r"""What a release protects, and what it costs.
 
     Attributes
     ----------
@@ -150,12 +150,17 @@ class Evaluation:
     >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
     >>> release = trajanon.anonymize(trajectories, k=2, digits=4)
     >>> evidence = trajanon.evaluate(trajectories, release)
-    >>> evidence.holds, evidence.sizes.tolist()
-    (True, [2, 2])
-    >>> round(evidence.loss["this release"], 2)  # each of four is off by 0.1, and of all by 0.5
+    >>> evidence.holds, evidence.too_few, evidence.sizes.tolist()
+    (True, '', [2, 2])
+    >>> evidence.units, evidence.way, evidence.aligned
+    ('trajectories', 'subjects', False)
+    >>> round(evidence.loss["this release"], 2)  # SSE 4 x 0.1², SST 2 x 0.4² + 2 x 0.6²
     3.85
-    >>> evidence.datasheet.splitlines()[0]
-    '# Datasheet of a k-anonymous release'
+    >>> evidence.verdict[0][0], evidence.account["groups"]
+    ('good', 2)
+    >>> print(evidence.html.splitlines()[0], evidence.datasheet.splitlines()[0], sep="\n")
+    <!-- For the holder of the data, not for publication. -->
+    # Datasheet of a k-anonymous release
     """
 
     file: str | None
