@@ -121,7 +121,7 @@ def extract(
 
     Examples
     --------
-    A table with a fix a row: a walk of 1,100 m to the north. It has room for two windows of 500 m:
+    A table with the fixes of a walk of 1,100 m to the north. It has room for two windows of 500 m:
 
     >>> import numpy as np
     >>> import pandas as pd

@@ -58,7 +58,7 @@ class Partition:
     >>> partition = trajanon.microaggregate([[0.0], [1.0], [10.0], [11.0]], k=2)
     >>> partition.sizes.tolist(), partition.aggregated.tolist()
     ([2, 2], [[0.5], [0.5], [10.5], [10.5]])
-    >>> round(partition.information_loss, 2)  # the SSE is 1, and the SST 101
+    >>> round(partition.information_loss, 2)  # SSE 1, SST 101
     0.99
     """
 

@@ -204,12 +204,14 @@ class ReleaseSettings(_Checked):
 
     Examples
     --------
+    Two trajectories of one person can only be a group where k counts trajectories:
+
     >>> import numpy as np
     >>> import trajanon
     >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-    >>> trajectories = trajanon.Trajectories(points)
-    >>> len(trajanon.anonymize(trajectories, k=2, count="records").trajectories)
-    2
+    >>> trajectories = trajanon.Trajectories(points, subject=np.array([7, 7]))
+    >>> trajanon.anonymize(trajectories, k=2, count="records").report["counted"]
+    'records'
     >>> trajanon.anonymize(trajectories, k=2, digits=3)
     Traceback (most recent call last):
     trajanon.errors.BadInput: `digits` must be a whole number from 4 to 7 (got 3)

@@ -16,7 +16,8 @@ class Area(Protocol):
 
     Examples
     --------
-    Whatever has these three is an area. A box has them, and no straight way leaves it:
+    Anything with ``bounds``, ``contains`` and ``leaves`` is an area, such as a box. No straight way
+    leaves a box:
 
     >>> import numpy as np
     >>> from trajanon.extract import Area, Box

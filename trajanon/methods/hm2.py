@@ -29,7 +29,7 @@ def hm2(problem: Problem) -> Ints:
 
     Examples
     --------
-    The path goes from 1 to 26. The best cut gives groups of three, two and three:
+    The path goes along the ages. Its best cut gives groups of three, two and three:
 
     >>> import trajanon
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]

@@ -37,7 +37,7 @@ def mf_tsp(problem: Problem) -> Ints:
 
     Examples
     --------
-    Each two are neighbours on more paths than any other two that are left:
+    Again and again, the two that are neighbours on most paths become a group:
 
     >>> import trajanon
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]

@@ -28,7 +28,7 @@ def v_mdav(problem: Problem) -> Ints:
 
     Examples
     --------
-    The group of 1 and 5 grows by 8, and that of 17 and 21 by 22:
+    The group of 1 and 5 grows by 8, and that of 21 and 22 by 17:
 
     >>> import trajanon
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
