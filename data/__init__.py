@@ -14,7 +14,8 @@ def sample() -> Path:
 
     Examples
     --------
-    >>> (sample() / "page000.gpx.gz").exists()
-    True
+    >>> from trajanon.data import sample
+    >>> sorted(page.name for page in sample().iterdir())[:2]
+    ['page000.gpx.gz', 'page001.gpx.gz']
     """
     return Path(__file__).parent / "sample"

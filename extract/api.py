@@ -118,6 +118,21 @@ def extract(
         If nothing is left; says at which step, and what to change.
     ServerProblem
         If the server cannot be reached, or refuses; or if the cluster is lost.
+
+    Examples
+    --------
+    A table with the fixes of a walk of 1,100 m to the north. It has room for two windows of 500 m:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from trajanon.extract import extract
+    >>> fixes = {"id": "walk", "subject": "Ada", "lat": np.arange(41.0, 41.0105, 0.001), "lon": 2.0}
+    >>> pd.DataFrame(fixes).to_csv("walk.csv", index=False)
+    >>> trajectories = extract("walk.csv", spacing=100, points=6)
+    >>> trajectories.points.shape
+    (2, 6, 2)
+    >>> trajectories.provenance["counts"]["points read"]
+    11
     """
     where, of_the_city = area_of(area)
     return Extraction(
@@ -181,6 +196,17 @@ def traces(
     ------
     BadInput, FileProblem
         If there is no such file, or it cannot be read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from trajanon.extract import traces
+    >>> fixes = {"id": ["a", "a", "b"], "subject": "Ada", "lat": [41.0, 41.1, 41.2], "lon": 2.0}
+    >>> pd.DataFrame(fixes).to_csv("fixes.csv", index=False)
+    >>> for trace in traces("fixes.csv"):
+    ...     print(trace.name, trace.subject, trace.lat.tolist())
+    a Ada [41.0, 41.1]
+    b Ada [41.2]
     """
     counts = Counter() if counts is None else counts
     check_untimed(untimed)

@@ -254,6 +254,20 @@ def cut(
     ------
     NoTrajectories
         If nothing is left; says at which step and what to change.
+
+    Examples
+    --------
+    A walk of 1,100 m to the north has room for two windows of 500 m. Each point has a latitude some
+    0.0009 degrees, or 100 m, above that of the point before:
+
+    >>> import numpy as np
+    >>> from trajanon.extract import Rules, Trace, cut
+    >>> lat, lon = np.arange(41.0, 41.0105, 0.001), np.full(11, 2.0)
+    >>> walk = Trace("walk", "Ada", lat, lon, time=np.full(11, np.nan))
+    >>> trajectories = cut([walk], Rules(spacing=100, points=6))
+    >>> print(trajectories.points[:, :, 0].round(4))
+    [[41.     41.0009 41.0018 41.0027 41.0036 41.0045]
+     [41.0054 41.0063 41.0072 41.0081 41.009  41.0099]]
     """
     cutter = Cutter(rules, area=area, tracks=tracks)
     if rules.trips:

@@ -63,6 +63,21 @@ class Extraction:
         If the area or a value makes no sense, or a file is of no known kind.
     FileProblem
         If a file does not exist.
+
+    Examples
+    --------
+    A walk of 1,100 m to the north has room for two windows of 500 m:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from trajanon.extract import Extraction, Rules
+    >>> fixes = {"id": "walk", "subject": "Ada", "lat": np.arange(41.0, 41.0105, 0.001), "lon": 2.0}
+    >>> pd.DataFrame(fixes).to_csv("walk.csv", index=False)
+    >>> extraction = Extraction("walk.csv", rules=Rules(spacing=100.0, points=6))
+    >>> len(extraction.trajectories())
+    2
+    >>> extraction.write("trajectories.parquet")["counts"]["trajectories"]
+    2
     """
 
     source: From = OSM_API

@@ -55,6 +55,17 @@ def from_frame(
     BadInput
         If the frame has no geometries, others than points and lines, no id for its points, or is
         not on Earth.
+
+    Examples
+    --------
+    >>> import geopandas
+    >>> import shapely
+    >>> from trajanon.extract import from_frame
+    >>> lines = [shapely.LineString([(2.0, 41.0), (2.1, 41.2)])]
+    >>> frame = geopandas.GeoDataFrame({"subject": ["Ada"]}, geometry=lines, crs="EPSG:4326")
+    >>> (trace,) = from_frame(frame)
+    >>> trace.subject, trace.lat.tolist(), trace.lon.tolist()
+    ('Ada', [41.0, 41.2], [2.0, 2.1])
     """
     try:
         geometry = frame.geometry
@@ -115,6 +126,17 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     ------
     BadInput
         If it is neither, or not on Earth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon.extract import from_collection, to_collection
+    >>> points, times = np.array([[[41.0, 2.0], [41.2, 2.1]]]), np.array([[0.0, 60.0]])
+    >>> collection = to_collection(trajanon.Trajectories(points, times=times))
+    >>> (trace,) = from_collection(collection)
+    >>> trace.lat.tolist(), trace.lon.tolist(), trace.time.tolist()
+    ([41.0, 41.2], [2.0, 2.1], [0.0, 60.0])
     """
     trajectories = getattr(collection, "trajectories", [collection])
     if not all(hasattr(one, "to_point_gdf") for one in trajectories):

@@ -72,6 +72,17 @@ class Rules:
     ------
     BadInput
         If a value makes no sense.
+
+    Examples
+    --------
+    30 points, 100 m apart, need a track of 2,900 m. Trips may have longer hops:
+
+    >>> from trajanon.extract import Rules
+    >>> rules = Rules(spacing=100.0)
+    >>> rules.length, rules.longest_hop
+    (2900.0, 500.0)
+    >>> Rules(trips=True).longest_hop
+    2000.0
     """
 
     spacing: float | None = None

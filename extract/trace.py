@@ -25,6 +25,15 @@ class Trace:
         How the source writes the subject, if in several ways or not as above.
     cut_off
         Whether the source broke off, so that the recording may go on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trajanon.extract import Trace
+    >>> lat, lon = np.array([41.0, 41.001]), np.array([2.0, 2.0])
+    >>> trace = Trace("morning", "Ada", lat, lon, time=np.array([0.0, 60.0]))
+    >>> len(trace), trace.subject
+    (2, 'Ada')
     """
 
     name: str

@@ -28,6 +28,20 @@ class Background(NamedTuple):
     ----------
     roads, water
         Lines, and the borders of waters: latitude and longitude in degrees, each of shape (m, 2).
+
+    Examples
+    --------
+    A street below the released lines. No server is asked for it:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon import maps
+    >>> street = np.array([[40.1, 1.9], [40.1, 3.1]])
+    >>> background = maps.Background(roads=[street])
+    >>> released = trajanon.Trajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
+    >>> drawn = maps.public(released, tiles=None, background=background)
+    >>> '"roads":[[' in maps.html(drawn)
+    True
     """
 
     roads: Iterable[Floats] = ()
@@ -139,6 +153,16 @@ def html(drawn: folium.Map) -> str:
     -------
     str
         HTML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon import maps
+    >>> released = trajanon.Trajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
+    >>> page = maps.html(maps.public(released, tiles=None))
+    >>> "<title>trajanon: release</title>" in page
+    True
     """
     return str(drawn.get_root().render())
 
@@ -152,6 +176,17 @@ def save(drawn: folium.Map, path: Path) -> None:
         A map of this package.
     path
         The file to write or replace. Only a public map can be read by others than its owner.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon import maps
+    >>> released = trajanon.Trajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
+    >>> maps.save(maps.public(released, tiles=None), Path("public.html"))
+    >>> Path("public.html").exists()
+    True
     """
     public = getattr(drawn.get_root(), "notice", "") is None
     with replacing(path, public=[path] if public else []) as (draft,):

@@ -62,6 +62,17 @@ def compare(
     BadInput
         If there is nothing to draw, if trajectories, release and report do not belong together, or
         if the view or the street map is not known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon import maps
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
+    >>> drawn = maps.compare(trajectories, trajanon.anonymize(trajectories, k=2), tiles=None)
+    >>> print(maps.html(drawn).splitlines()[0])
+    <!-- For the holder of the data, not for publication. -->
     """
     return compare_releases(
         trajectories,
@@ -98,6 +109,18 @@ def compare_releases(
     ------
     BadInput
         As of `compare`, or if there is no release.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon import maps
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> trajectories = trajanon.Trajectories(points)
+    >>> releases = {f"k = {k}": trajanon.anonymize(trajectories, k) for k in (2, 4)}
+    >>> drawn = maps.compare_releases(trajectories, releases, tiles=None)
+    >>> [f'"{name}"' in maps.html(drawn) for name in releases]
+    [True, True]
     """
     _check_view(view)
     if not releases:
@@ -197,6 +220,17 @@ def public(
     ------
     BadInput
         If there is nothing to draw, or the street map is not known.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon import maps
+    >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+    >>> page = maps.html(maps.public(release, tiles=None))
+    >>> "For the holder of the data" in page
+    False
     """
     if isinstance(release, Release):
         release = release.trajectories

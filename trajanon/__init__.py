@@ -1,9 +1,13 @@
 """k-anonymous GPS trajectories with the least information loss.
 
 >>> import trajanon
->>> trajectories = trajanon.read_trajectories("trajectories.parquet")  # doctest: +SKIP
->>> release = trajanon.anonymize(trajectories, k=4)  # doctest: +SKIP
->>> release.write("anonymized.parquet")  # doctest: +SKIP
+>>> from trajanon.data import sample
+>>> from trajanon.extract import extract
+>>> trajectories = extract(sample(), "madrid")
+>>> release = trajanon.anonymize(trajectories, k=4, effort="fast")
+>>> release.write("anonymized.parquet")
+>>> trajanon.check("anonymized.parquet", k=4).holds
+True
 
 Names are loaded when they are first used, so that ``trajanon --help`` waits for none of the
 libraries beneath.

@@ -75,6 +75,20 @@ def anonymize(
         asked for and some have none, or nothing is left.
     TooFewRecords, TooFewSubjects
         If there are fewer than k trajectories, or subjects where these are counted.
+
+    Examples
+    --------
+    Four people go east, two along each of two roads. Each gets the mean of two:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
+    >>> release = trajanon.anonymize(trajectories, k=2, digits=4)
+    >>> release.report["labels"]
+    [0, 0, 1, 1]
+    >>> sorted(release.trajectories.points[:, 0, 0].tolist())
+    [40.1, 40.1, 41.1, 41.1]
     """
     settings, searched = settings_of(options)
     _refuse_unreleasable(trajectories, settings.align)

@@ -122,6 +122,19 @@ def clean(
     ------
     FileProblem
         If there is no such folder.
+
+    Examples
+    --------
+    A run was killed while it wrote ``anonymized.parquet``, and left this folder:
+
+    >>> from pathlib import Path
+    >>> import trajanon
+    >>> left = Path(".anonymized.parquet.4711-0a1b2c3d.draft")
+    >>> left.mkdir()
+    >>> (left / "trajanon.lock").touch()
+    >>> removed, kept = trajanon.clean()
+    >>> print(*removed)
+    .anonymized.parquet.4711-0a1b2c3d.draft
     """
     folder = Path(folder)
     if not folder.is_dir():

@@ -89,9 +89,18 @@ def microaggregate(
 
     Examples
     --------
-    >>> partition = microaggregate([[0.0], [1.0], [10.0], [11.0]], k=2)
+    Two groups of two; each record may then be replaced by the mean of its group:
+
+    >>> import trajanon
+    >>> partition = trajanon.microaggregate([[0.0], [1.0], [10.0], [11.0]], k=2)
     >>> partition.labels.tolist(), partition.centroids.tolist()
     ([0, 0, 1, 1], [[0.5], [10.5]])
+
+    The first two are of one person, who would be alone in a group:
+
+    >>> records, people = [[0.0], [1.0], [10.0], [11.0]], ["Ada", "Ada", "Bob", "Cem"]
+    >>> trajanon.microaggregate(records, k=2, subjects=people).labels.tolist()
+    [0, 1, 0, 1]
     """
     settings = Settings(**options)
     raw = loss.as_records(X)

@@ -51,6 +51,15 @@ class Partition:
         IL and seconds after each step.
     stopped
         Whether Ctrl-C ended the search early: then a seed does not repeat it.
+
+    Examples
+    --------
+    >>> import trajanon
+    >>> partition = trajanon.microaggregate([[0.0], [1.0], [10.0], [11.0]], k=2)
+    >>> partition.sizes.tolist(), partition.aggregated.tolist()
+    ([2, 2], [[0.5], [0.5], [10.5], [10.5]])
+    >>> round(partition.information_loss, 2)  # SSE 1, SST 101
+    0.99
     """
 
     labels: Ints
@@ -72,7 +81,17 @@ class Partition:
         return loss.information_loss(self.sse, self.sst)
 
     def lines(self, points: Floats) -> Floats:
-        """Centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2)."""
+        """Centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+        >>> partition = trajanon.microaggregate(points.reshape(2, 4), k=2)
+        >>> partition.lines(points).round(4).tolist()
+        [[[40.1, 2.0], [40.1, 3.0]]]
+        """
         return self.centroids.reshape(-1, *points.shape[1:])
 
     @property

@@ -64,6 +64,18 @@ def anonymize_file(
         If there are fewer than k, or fewer new ones: these wait for the next time.
     FileProblem
         If a file cannot be read or written, or the ledger not be used.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> trajanon.write_trajectories("trajectories.parquet", trajanon.Trajectories(points))
+    >>> report = trajanon.anonymize_file("trajectories.parquet", "anonymized.parquet", k=2)
+    >>> report["n"], report["groups"]
+    (4, 2)
+    >>> trajanon.check("anonymized.parquet", k=2).holds
+    True
     """
     source, out = Path(source), Path(out)
     settings, _ = settings_of(options)

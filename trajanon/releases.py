@@ -34,6 +34,17 @@ class Release:
     report
         For the holder, ready for JSON. Not for publication: ``labels`` links each original to its
         group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+    >>> release.trajectories.points.tolist()
+    [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]
+    >>> release.report["groups"], release.report["sizes"]
+    (1, [2])
     """
 
     trajectories: Trajectories
@@ -55,6 +66,20 @@ class Release:
             If the suffix is not that of a format, or of one of times and there are none.
         FileProblem
             If one of the two cannot be written.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> release.write("anonymized.csv")
+        >>> print(Path("anonymized.csv").read_text())
+        id,lat1,lon1,lat2,lon2
+        1,40.1,2.0,40.1,3.0
+        2,40.1,2.0,40.1,3.0
+        <BLANKLINE>
         """
         check_release_format(path := Path(path), timed=self.trajectories.times is not None)
         with replacing(path, report_path(path), public=[path]) as drafts:
@@ -67,6 +92,15 @@ class Release:
         -------
         geopandas.GeoDataFrame
             With times, their seconds stand in lists in a column ``times``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> release.to_geodataframe().geometry[0].wkt
+        'LINESTRING (2 40.1, 3 40.1)'
         """
         return to_frame(self.trajectories)
 
@@ -84,6 +118,15 @@ class Release:
         ------
         BadInput
             If movingpandas is not installed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> len(release.to_movingpandas())
+        2
         """
         return to_collection(self.trajectories)
 

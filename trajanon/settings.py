@@ -134,6 +134,17 @@ class Settings(_Checked):
         records get fewer runs, and of more than 10,000 fewer moves a record.
     seed
         Repeats the groups bit for bit.
+
+    Examples
+    --------
+    >>> import trajanon
+    >>> records = [[0.0], [1.0], [10.0], [11.0]]
+    >>> partition = trajanon.microaggregate(records, k=2, method="mdav", refine="none")
+    >>> [stage.name for stage in partition.stages]
+    ['mdav']
+    >>> trajanon.microaggregate(records, k=2, effort="much")
+    Traceback (most recent call last):
+    trajanon.errors.BadInput: `effort` 'much' is not known; choose from fast, balanced, best
     """
 
     method: str = _option("hm2", choices=METHOD_NAMES)
@@ -190,6 +201,20 @@ class ReleaseSettings(_Checked):
         Rows of each released line: subjects (one for each different subject behind it),
         trajectories (one for each), or lines (a single row, with a column count of the subjects).
         Where k counts records, or no subjects are known, trajectories take the place of subjects.
+
+    Examples
+    --------
+    Two trajectories of one person can only be a group where k counts trajectories:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+    >>> trajectories = trajanon.Trajectories(points, subject=np.array([7, 7]))
+    >>> trajanon.anonymize(trajectories, k=2, count="records").report["counted"]
+    'records'
+    >>> trajanon.anonymize(trajectories, k=2, digits=3)
+    Traceback (most recent call last):
+    trajanon.errors.BadInput: `digits` must be a whole number from 4 to 7 (got 3)
     """
 
     count: str = _option("subjects", choices=COUNTS)

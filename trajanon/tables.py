@@ -34,6 +34,17 @@ class MicroaggregatedTable:
         The microaggregated columns and those kept, rows and columns in the order of the source.
     report
         Ready for JSON; ``notices`` says, in sentences, what is not promised.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> pd.DataFrame({"age": [30, 32, 50, 54]}).to_csv("people.csv", index=False)
+    >>> result = trajanon.microaggregate_table("people.csv", k=2)
+    >>> result.table["age"].tolist()
+    [31.0, 31.0, 52.0, 52.0]
+    >>> result.report["groups"], round(result.report["information_loss"], 2)
+    (2, 2.22)
     """
 
     table: pd.DataFrame
@@ -108,6 +119,18 @@ def microaggregate_table(
     ------
     FileProblem
         If the table cannot be read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> people = {"name": ["Ada", "Bob", "Cem", "Eva"], "age": [30, 32, 50, 54]}
+    >>> pd.DataFrame(people).to_csv("people.csv", index=False)
+    >>> result = trajanon.microaggregate_table("people.csv", k=2, columns=["age"])
+    >>> result.table["age"].tolist()
+    [31.0, 31.0, 52.0, 52.0]
+    >>> result.report["dropped"]
+    ['name']
     """
     settings, path = Settings(**options), Path(path)
     for name, given in (("columns", columns), ("keep", keep)):
@@ -239,6 +262,15 @@ class TableFindings:
         Rows in the table, and different ones among them.
     smallest, rare
         How often the rarest row occurs, and how many rows occur less than k times.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> pd.DataFrame({"age": [31, 31, 52, 52, 52]}).to_csv("people.csv", index=False)
+    >>> findings = trajanon.check_table("people.csv", k=2, columns=["age"])
+    >>> findings.rows, findings.groups, findings.smallest, findings.holds
+    (5, 2, 2, True)
     """
 
     k: int
@@ -271,6 +303,16 @@ def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str])
         If the table has not these columns, or k is no promise.
     FileProblem
         If it cannot be read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> people = {"age": [31, 31, 52], "job": ["cook", "nurse", "cook"]}
+    >>> pd.DataFrame(people).to_csv("people.csv", index=False)
+    >>> findings = trajanon.check_table("people.csv", k=2, columns=["age"])
+    >>> findings.holds, findings.rare  # 52 occurs once
+    (False, 1)
     """
     path = Path(path)
     check_k(k)

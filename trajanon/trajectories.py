@@ -57,6 +57,22 @@ class Trajectories:
         If a shape is wrong, a coordinate is not finite or not on Earth, a time is beyond the
         calendar or falls along a trajectory, or the trajectories are not what lies on their tracks,
         each on ground of its own.
+
+    Examples
+    --------
+    Two trajectories of two points each, of two people:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]], [[41.2, 1.2], [41.2, 1.3]]])
+    >>> people, source = np.array(["Ada", "Bob"]), {"attribution": "Walkers of Vila"}
+    >>> trajectories = trajanon.Trajectories(points, subject=people, provenance=source)
+    >>> trajectories.subject.tolist(), trajectories.counted_by("records")
+    ([0, 1], None)
+    >>> trajectories.records.tolist()
+    [[41.1, 1.2, 41.1, 1.3], [41.2, 1.2, 41.2, 1.3]]
+    >>> f"{len(trajectories)} {trajectories.units} by {trajectories.attribution}"
+    '2 trajectories by Walkers of Vila'
     """
 
     points: Floats
@@ -160,7 +176,16 @@ class Trajectories:
         return self.subject if count == "subjects" else None
 
     def take(self, which: Bools | Ints) -> "Trajectories":
-        """Keep some of the trajectories, by mask or in a new order."""
+        """Keep some of the trajectories, by mask or in a new order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]], [[41.2, 1.2], [41.2, 1.3]]])
+        >>> trajanon.Trajectories(points).take(np.array([False, True])).points.tolist()
+        [[[41.2, 1.2], [41.2, 1.3]]]
+        """
         return replace(
             self,
             points=self.points[which],
@@ -189,6 +214,20 @@ class Trajectories:
         ------
         BadInput
             If there are no tracks, a window would leave its run, or two would share ground.
+
+        Examples
+        --------
+        A walk of 777 m to the north, with one window of 500 m at its start. It slides by four
+        steps of 25 m, which is 100 m or 0.0009 degrees:
+
+        >>> import numpy as np
+        >>> from trajanon.extract import Rules, Trace, cut
+        >>> lat, lon = np.arange(41.0, 41.0075, 0.001), np.full(8, 2.0)
+        >>> walk = Trace("walk", "Ada", lat, lon, time=np.full(8, np.nan))
+        >>> trajectories = cut([walk], Rules(spacing=100.0, points=6))
+        >>> moved = trajectories.slid(trajectories.tracks.start + 4)
+        >>> (moved.points - trajectories.points)[0, :, 0].round(4).tolist()
+        [0.0009, 0.0009, 0.0009, 0.0009, 0.0009, 0.0009]
         """
         if self.tracks is None:
             msg = "trajectories without tracks cannot slide; extract them with tracks"

@@ -92,6 +92,16 @@ def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
     ------
     BadInput
         If there is no text, or one is not an area.
+
+    Examples
+    --------
+    >>> from trajanon.extract import areas
+    >>> box, spacing = areas(["tarraco"])
+    >>> spacing
+    5.0
+    >>> both, _ = areas(["2,41,2.1,41.1", "2.1,41,2.3,41.1"])
+    >>> print(both.bounds)
+    2,41,2.3,41.1
     """
     if not texts:
         msg = f"no area is given: name {KNOWN}, or four degrees W,S,E,N"

@@ -32,7 +32,7 @@ class _Boundary(NamedTuple):
 
 
 def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None = None) -> Region:
-    """Find the boundary of a town, a district or a country.
+    r"""Find the boundary of a town, a district or a country.
 
     Parameters
     ----------
@@ -51,6 +51,21 @@ def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None 
         If there is no such boundary, or more than one, or a part of it is missing.
     FileProblem
         If the file cannot be read.
+
+    Examples
+    --------
+    The boundary of Vila is a way around a square. Real files end in ``.osm.pbf``; this one is OPL,
+    a text format of OpenStreetMap:
+
+    >>> from pathlib import Path
+    >>> from trajanon.extract import boundary
+    >>> nodes = ["n1 x2.0 y41.0", "n2 x2.1 y41.0", "n3 x2.1 y41.1", "n4 x2.0 y41.1"]
+    >>> tags = "type=boundary,boundary=administrative,name=Vila,admin_level=8"
+    >>> rest = ["w1 Nn1,n2,n3,n4,n1", f"r7 T{tags} Mw1@outer"]
+    >>> _ = Path("town.opl").write_text("\n".join(nodes + rest))
+    >>> town = boundary("town.opl", "vila")
+    >>> print(town, town.bounds, sep=": ")
+    Vila (relation 7): 2,41,2.1,41.1
     """
     relation, (known_as, *_), _ = _chosen(pbf, name, admin_level)
     area = EntityFilter(osm.AREA)

@@ -12,7 +12,22 @@ from trajanon.errors import BadInput
 
 @runtime_checkable
 class Area(Protocol):
-    """Where trajectories may lie: a box, or any other part of the Earth."""
+    """Where trajectories may lie: a box, or any other part of the Earth.
+
+    Examples
+    --------
+    Anything with ``bounds``, ``contains`` and ``leaves`` is an area, such as a box. No straight way
+    leaves a box:
+
+    >>> import numpy as np
+    >>> from trajanon.extract import Area, Box
+    >>> area = Box(2.0, 41.0, 2.1, 41.1)
+    >>> isinstance(area, Area), str(area.bounds)
+    (True, '2,41,2.1,41.1')
+    >>> lat, lon = np.array([41.02, 41.08]), np.array([2.02, 2.08])
+    >>> area.contains(lat, lon).tolist(), area.leaves(lat, lon, start=np.array([0])).tolist()
+    ([True, True], [False])
+    """
 
     @property
     def bounds(self) -> "Box":
@@ -38,6 +53,18 @@ class Box:
     ------
     BadInput
         If the box is not on Earth, is empty, or crosses the antimeridian.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from trajanon.extract import Box
+    >>> box = Box(west=2.0, south=41.0, east=2.1, north=41.1)
+    >>> box.contains(lat=np.array([41.05, 42.0]), lon=np.array([2.05, 2.05])).tolist()
+    [True, False]
+    >>> print(box)
+    2,41,2.1,41.1
+    >>> box.sides
+    (2.0, 41.0, 2.1, 41.1)
     """
 
     west: float

@@ -44,7 +44,7 @@ _BACK = {"-1", "reverse"}
 def roads_to_follow(
     pbf: str | os.PathLike[str], mode: str = "any", keep_off: float = KEEP_OFF
 ) -> RoadsToFollow:
-    """Read the roads that a mode takes, with the directions in which it does.
+    r"""Read the roads that a mode takes, with the directions in which it does.
 
     Parameters
     ----------
@@ -67,6 +67,23 @@ def roads_to_follow(
         If the mode is not known, there are no such roads, or the metres are not positive.
     FileProblem
         If the file cannot be read.
+
+    Examples
+    --------
+    Two people go along a street, 22 and 44 m north of it. Their mean is laid on the street. Real
+    files end in ``.osm.pbf``; this one is OPL, a text format of OpenStreetMap:
+
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon.extract import roads_to_follow
+    >>> street = ["n1 x2.0 y41.0", "n2 x2.1 y41.0", "w1 Thighway=residential Nn1,n2"]
+    >>> _ = Path("town.opl").write_text("\n".join(street))
+    >>> roads = roads_to_follow("town.opl", "car")
+    >>> points = np.array([[[lat, 2.02], [lat, 2.08]] for lat in (41.0002, 41.0004)])
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=5, roads=roads)
+    >>> release.trajectories.points[0].tolist()
+    [[41.0, 2.02], [41.0, 2.08]]
     """
     if mode not in MODES:
         msg = f"`mode` {mode!r} is not known; choose from {', '.join(MODES)}"

@@ -45,6 +45,20 @@ class Zone:
     ----------
     places
         Their number.
+
+    Examples
+    --------
+    Two points west and east of a square. The way from one to the other goes through it:
+
+    >>> import numpy as np
+    >>> import shapely
+    >>> from trajanon.extract import Zone
+    >>> zone = Zone(np.array([shapely.box(2.0, 41.0, 2.1, 41.1)]))
+    >>> zone.places
+    1
+    >>> lat, lon = np.array([41.05, 41.05]), np.array([1.95, 2.15])
+    >>> zone.contains(lat, lon).tolist(), zone.meets(lat, lon, start=np.array([0])).tolist()
+    ([False, False], [True])
     """
 
     def __init__(self, surroundings: NDArray[np.object_]) -> None:
@@ -143,6 +157,19 @@ def hidden(
         sense.
     FileProblem
         If the file cannot be read.
+
+    Examples
+    --------
+    Points 56 and 167 m south of a hospital. Real files end in ``.osm.pbf``; this one is OPL, a text
+    format of OpenStreetMap:
+
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from trajanon.extract import hidden
+    >>> _ = Path("town.opl").write_text("n1 x2.0 y41.0 Tamenity=hospital")
+    >>> zone = hidden("town.opl", "amenity=hospital,clinic", radius=100)
+    >>> zone.contains(lat=np.array([40.9995, 40.9985]), lon=np.array([2.0, 2.0])).tolist()
+    [True, False]
     """
     wanted = _tags(tags)
     if not 0.0 < radius <= WIDEST:

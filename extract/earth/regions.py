@@ -41,6 +41,21 @@ class Region:
     ------
     BadInput
         If the shape is no valid polygon, has no area, or is not on Earth.
+
+    Examples
+    --------
+    Two squares. The way from one to the other leaves the region:
+
+    >>> import numpy as np
+    >>> import shapely
+    >>> from trajanon.extract import Region
+    >>> squares = shapely.box([2.0, 2.2], [41.0, 41.0], [2.1, 2.3], [41.1, 41.1])
+    >>> region = Region(shapely.union_all(squares), "two squares")
+    >>> print(region.bounds)
+    2,41,2.3,41.1
+    >>> lat, lon = np.array([41.05, 41.05, 41.05]), np.array([2.05, 2.25, 2.15])
+    >>> region.contains(lat, lon).tolist(), region.leaves(lat, lon, start=np.array([0])).tolist()
+    ([True, True, False], [True])
     """
 
     shape: BaseGeometry
@@ -101,6 +116,16 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
         If the file cannot be read.
     BadInput
         If it holds no polygons, or anything else, or is not on Earth.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import shapely
+    >>> from trajanon.extract import read_outline
+    >>> square = shapely.box(2.0, 41.0, 2.1, 41.1)
+    >>> _ = Path("square.geojson").write_text(shapely.to_geojson(square))
+    >>> print(read_outline("square.geojson").bounds)
+    2,41,2.1,41.1
     """
     path = Path(path)
     shapes = shapely.force_2d(_degrees(path, _geometries(path)))

@@ -40,6 +40,16 @@ class Roads:
     ----------
     lines
         Lines, of one part or several; longitude and latitude in degrees, shape (roads,).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import shapely
+    >>> from trajanon.extract import Roads
+    >>> roads = Roads(np.array([shapely.LineString([(2.0, 41.0), (2.1, 41.0)])]))
+    >>> lat, lon = np.array([41.0, 41.001, 42.0]), np.array([2.05, 2.05, 2.05])
+    >>> roads.distance(lat, lon, within=500.0).round().tolist()
+    [0.0, 111.0, inf]
     """
 
     def __init__(self, lines: NDArray[np.object_]) -> None:
@@ -91,7 +101,7 @@ class Roads:
 
 
 def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
-    """Read the roads of an OpenStreetMap file: all its ways with a ``highway``.
+    r"""Read the roads of an OpenStreetMap file: all its ways with a ``highway``.
 
     Parameters
     ----------
@@ -107,6 +117,19 @@ def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
         If there are no roads.
     FileProblem
         If the file cannot be read.
+
+    Examples
+    --------
+    A point 0.001 degrees north of a street. Real files end in ``.osm.pbf``; this one is OPL, a
+    text format of OpenStreetMap:
+
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from trajanon.extract import roads
+    >>> street = ["n1 x2.0 y41.0", "n2 x2.1 y41.0", "w1 Thighway=residential Nn1,n2"]
+    >>> _ = Path("town.opl").write_text("\n".join(street))
+    >>> roads("town.opl").distance(lat=np.array([41.001]), lon=np.array([2.05])).round().tolist()
+    [111.0]
     """
     found = [known_parts(way) for way in _ways(pbf, "highway")]
     lines = np.array([shapely.MultiLineString(parts) for parts in found if parts], np.object_)

@@ -64,6 +64,20 @@ def of_benchmark(path: Path) -> tuple[list[Picture], list[str]]:
         If it is another table, or there is nothing in it to draw.
     FileProblem
         If it cannot be read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> from trajanon.maps.figures import of_benchmark
+    >>> runs = {"setting": ["seed 0", "seed 1"], "statistic": "run_il", "ours": [5.0, 5.2]}
+    >>> what = {"table": "hm2", "dataset": "Census", "method": "NPN-MHM", "by": "npn", "k": 3}
+    >>> pd.DataFrame({**what, **runs}).to_csv("results.csv", index=False)
+    >>> pictures, left_out = of_benchmark(Path("results.csv"))
+    >>> [picture.name for picture in pictures]
+    ['boxes-census']
+    >>> left_out[0]
+    'IL against path length: results.csv has no table hm2 with single runs of Census'
     """
     results = read_results(path)
     datasets = results["dataset"].unique().tolist()

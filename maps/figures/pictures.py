@@ -111,7 +111,20 @@ def legend_below(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Picture:
-    """A figure and its caption; in a notebook it shows itself."""
+    """A figure and its caption; in a notebook it shows itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon.maps.figures import of_release
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> trajectories = trajanon.Trajectories(points)
+    >>> release = trajanon.anonymize(trajectories, k=2)
+    >>> _, sizes, _ = of_release(trajectories, release.trajectories, release.report)
+    >>> sizes.caption
+    'Sizes of the 2 groups of 4 trajectories, with at least 2 trajectories in each.'
+    """
 
     name: str  # of its files, without suffix
     figure: Figure
@@ -127,7 +140,15 @@ class Picture:
 
 
 def file_names(pictures: Sequence[Picture]) -> list[str]:
-    """Name the files that `save` writes: the figures in their order, then numbers and captions."""
+    """Name the files that `save` writes: the figures in their order, then numbers and captions.
+
+    Examples
+    --------
+    >>> from matplotlib.figure import Figure
+    >>> from trajanon.maps.figures import Picture, file_names
+    >>> file_names([Picture("sizes", Figure(), "Sizes of the groups.")])
+    ['sizes.svg', 'sizes.png', 'captions.md']
+    """
     figures = [f"{p.name}{suffix}" for p in pictures for suffix in _FORMATS]
     return [*figures, *(f"{p.name}.csv" for p in pictures if p.numbers is not None), CAPTIONS]
 
@@ -151,6 +172,15 @@ def save(pictures: Sequence[Picture], folder: Path, *, inputs: Sequence[Path] = 
     ------
     BadInput, FileProblem
         If a file cannot be written, or was read.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> from matplotlib.figure import Figure
+    >>> from trajanon.maps.figures import Picture, save
+    >>> save([Picture("sizes", Figure(), "Sizes of the groups.")], Path("figures"))
+    >>> sorted(file.name for file in Path("figures").iterdir())
+    ['captions.md', 'sizes.png', 'sizes.svg']
     """
     outputs = [folder / name for name in file_names(pictures)]
     private = {picture.name for picture in pictures if picture.private}

@@ -71,6 +71,18 @@ def of_release(
     ------
     BadInput
         If there is nothing to draw, the three do not belong together, or there is no such group.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon.maps.figures import of_release
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> trajectories = trajanon.Trajectories(points)
+    >>> release = trajanon.anonymize(trajectories, k=2)
+    >>> pictures = of_release(trajectories, release.trajectories, release.report)
+    >>> [picture.name for picture in pictures]
+    ['stages', 'sizes', 'group']
     """
     found, typed = match(trajectories, release, report)
     if not stages_with_loss(typed):

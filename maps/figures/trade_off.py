@@ -41,6 +41,23 @@ def trade_off_time(
     ------
     BadInput, TooFewRecords, TooFewSubjects
         As of `trajanon.anonymize` with ``times="of-day"``.
+
+    Examples
+    --------
+    Four people leave by turns at 8 and at 9. Groups of places alone move them by 12 km and by half
+    an hour. Groups within each hour keep the times, and move them by 62 km:
+
+    >>> from io import StringIO
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> from trajanon.maps.figures import trade_off_time
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> times = 3600 * np.array([[8.0, 8.5], [9.0, 9.5], [8.0, 8.5], [9.0, 9.5]])
+    >>> picture = trade_off_time(trajanon.Trajectories(points, times=times), k=2)
+    >>> numbers = pd.read_csv(StringIO(picture.numbers)).iloc[[0, -1]]
+    >>> numbers["displacement_mean"].tolist(), numbers["departure_mean"].tolist()
+    ([12180.0, 62200.0], [30, 0])
     """
     found = hours_costs(trajectories, k, progress=progress)
     costs = pd.DataFrame(found)

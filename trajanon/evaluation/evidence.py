@@ -71,7 +71,7 @@ class Alone(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Evaluation:
-    """What a release protects, and what it costs.
+    r"""What a release protects, and what it costs.
 
     Attributes
     ----------
@@ -141,6 +141,26 @@ class Evaluation:
         The holder's report of the release.
     sampled
         Of what sample all is that was not counted of all trajectories; None if nothing is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
+    >>> release = trajanon.anonymize(trajectories, k=2, digits=4)
+    >>> evidence = trajanon.evaluate(trajectories, release)
+    >>> evidence.holds, evidence.too_few, evidence.sizes.tolist()
+    (True, '', [2, 2])
+    >>> evidence.units, evidence.way, evidence.aligned
+    ('trajectories', 'subjects', False)
+    >>> round(evidence.loss["this release"], 2)  # SSE 4 x 0.1², SST 2 x 0.4² + 2 x 0.6²
+    3.85
+    >>> evidence.verdict[0][0], evidence.account["groups"]
+    ('good', 2)
+    >>> print(evidence.html.splitlines()[0], evidence.datasheet.splitlines()[0], sep="\n")
+    <!-- For the holder of the data, not for publication. -->
+    # Datasheet of a k-anonymous release
     """
 
     file: str | None

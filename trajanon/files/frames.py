@@ -35,6 +35,16 @@ def to_frame(trajectories: Trajectories) -> "GeoDataFrame":
         A LineString a trajectory, in their order, in WGS 84 (EPSG:4326), with columns subject and
         trace where they are known; and times, lists of seconds as in `trajanon.Trajectories`, None
         for a trajectory without.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon.extract import to_frame
+    >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]]])
+    >>> frame = to_frame(trajanon.Trajectories(points, subject=np.array([7])))
+    >>> frame.geometry[0].wkt, frame.subject.tolist()
+    ('LINESTRING (1.2 41.1, 1.3 41.1)', [7])
     """
     import shapely
     from geopandas import GeoDataFrame
@@ -74,6 +84,17 @@ def to_collection(trajectories: Trajectories) -> Any:
     ------
     BadInput
         If movingpandas is not installed, or a trajectory is a single point.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon.extract import to_collection
+    >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]]])
+    >>> times = np.array([[0.0, 60.0]])
+    >>> collection = to_collection(trajanon.Trajectories(points, times=times))
+    >>> collection.trajectories[0].get_duration()
+    datetime.timedelta(seconds=60)
     """
     from geopandas import GeoDataFrame, points_from_xy
 

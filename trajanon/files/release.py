@@ -89,6 +89,16 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     BadInput
         If it is empty, its lines are not trajectories of equally many points, times or counts are
         amiss, or parts are not alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+    >>> release.write("anonymized.gpkg")
+    >>> trajanon.read_release("anonymized.gpkg").points.tolist()
+    [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]
     """
     path = Path(path)
     if not path.is_dir():

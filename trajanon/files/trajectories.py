@@ -39,6 +39,16 @@ def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories)
     UTC, and marks; with tracks also run, start, track and track_times, as
     `trajanon.files.track_rows` describes. What is not known has no column. The provenance stands in
     the file's metadata under ``trajanon``. The file is readable by its owner only.
+
+    Examples
+    --------
+    >>> import geopandas
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]]])
+    >>> trajanon.write_trajectories("trajectories.parquet", trajanon.Trajectories(points))
+    >>> geopandas.read_parquet("trajectories.parquet").geometry[0].wkt
+    'LINESTRING (1.2 41.1, 1.3 41.1)'
     """
     with replacing(Path(path)) as (draft,):
         write_parts(draft, [trajectories], trajectories.provenance)
@@ -149,6 +159,23 @@ def read_trajectories(
     BadInput
         If its geometries are not trajectories, or not what lies on their tracks; or the parts of a
         folder are not alike.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]]])
+    >>> trajanon.write_trajectories("trajectories.parquet", trajanon.Trajectories(points))
+    >>> trajanon.read_trajectories("trajectories.parquet").points.tolist()
+    [[[41.1, 1.2], [41.1, 1.3]]]
+
+    A table of numbers will do as well:
+
+    >>> import pandas as pd
+    >>> table = {"lat1": [41.1], "lon1": [1.2], "lat2": [41.1], "lon2": [1.3], "subject": ["Ada"]}
+    >>> pd.DataFrame(table).to_parquet("table.parquet")
+    >>> trajanon.read_trajectories("table.parquet").points.tolist()
+    [[[41.1, 1.2], [41.1, 1.3]]]
     """
     with _opened(path) as file:
         found = _owners(path, file, exact=subjects_exact)

@@ -30,6 +30,15 @@ def decomposition(problem: Problem) -> Ints:
     References
     ----------
     Castro, Gentile, Spagnolo-Arrizabalaga (PSD 2022), section 2.
+
+    Examples
+    --------
+    MDAV makes pairs. Of all groups, these three lose the least:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> trajanon.microaggregate(ages, k=2, method="decomposition", refine="none").labels.tolist()
+    [0, 0, 0, 1, 1, 2, 2, 2]
     """
     quiet = replace(problem, log=SearchLog())
     labels = swap(quiet, start(problem))

@@ -26,6 +26,15 @@ def hm2(problem: Problem) -> Ints:
     Maya-López, Casino, Solanas (Symmetry 2021), Algorithm 1; thesis (URV 2023),
     Algorithm 2. MHM: Domingo-Ferrer et al., thesis section 2.2.2, after Hansen and
     Mukherjee (2003).
+
+    Examples
+    --------
+    The path goes along the ages. Its best cut gives groups of three, two and three:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> trajanon.microaggregate(ages, k=2, method="hm2", refine="none").labels.tolist()
+    [0, 0, 0, 1, 1, 2, 2, 2]
     """
     path = find_path(problem)
     problem.log.end_step("path")

@@ -20,6 +20,15 @@ def md(problem: Problem) -> Ints:
     ----------
     "Maximum Distance" of Domingo-Ferrer, Mateo-Sanz (2002), "Practical data-oriented
     microaggregation for statistical disclosure control".
+
+    Examples
+    --------
+    The two farthest from each other are 1 and 26; of those left, 8 and 22. Each takes its nearest:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> trajanon.microaggregate(ages, k=2, method="md", refine="none").labels.tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3]
     """
     left, records = Remaining(problem, "Grouping by maximum distance"), problem.records
     radius = np.sqrt(((records - records.mean(axis=0)) ** 2).sum(axis=1))

@@ -20,6 +20,16 @@ def mdav(problem: Problem) -> Ints:
     ----------
     Domingo-Ferrer, Mateo-Sanz (2002), "Practical data-oriented microaggregation for
     statistical disclosure control"; the variant without its final reassignment.
+
+    Examples
+    --------
+    The mean is 15.4. Farthest from it is 1, which takes 5; farthest from 1 is 26, which takes 23.
+    Of the other four, 8 is farthest from their mean, and takes 17:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> trajanon.microaggregate(ages, k=2, method="mdav", refine="none").labels.tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3]
     """
     left = Remaining(problem, "Grouping by MDAV")
     while left.enough_for(3):

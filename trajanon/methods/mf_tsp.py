@@ -34,6 +34,15 @@ def mf_tsp(problem: Problem) -> Ints:
     Maya-López, Solanas (ApplePies 2019), Algorithm 1 and its text for the neighbours
     within k - 1; thesis (URV 2023), section 3.2 and Algorithm 1. Where the texts differ
     about the last records, this is what both worked examples do.
+
+    Examples
+    --------
+    Again and again, the two that are neighbours on most paths become a group:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> trajanon.microaggregate(ages, k=2, method="mf-tsp", refine="none").labels.tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3]
     """
     return group_by_paths(problem, paths_from_every_record(problem))
 

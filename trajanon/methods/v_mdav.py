@@ -25,6 +25,15 @@ def v_mdav(problem: Problem) -> Ints:
     Solanas, Martínez-Ballesté (2006), "V-MDAV: a multivariate microaggregation with
     variable group size". Maya-López, thesis (URV 2023), section 4.3.1, reports the best of
     several gamma without naming them.
+
+    Examples
+    --------
+    The group of 1 and 5 grows by 8, and that of 21 and 22 by 17:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> trajanon.microaggregate(ages, k=2, method="v-mdav", refine="none").labels.tolist()
+    [0, 0, 0, 1, 1, 1, 2, 2]
     """
     gamma = problem.settings.gamma
     tried = [_grown(problem, one) for one in (GAMMAS if gamma is None else (gamma,))]
@@ -40,6 +49,15 @@ def cbfs(problem: Problem) -> Ints:
     ----------
     Laszlo, Mukherjee (2005), "Minimum spanning tree partitioning algorithm for
     microaggregation".
+
+    Examples
+    --------
+    The mean is 15.4. Farthest from it is 1, then 26, then 8; each takes its nearest:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> trajanon.microaggregate(ages, k=2, method="cbfs", refine="none").labels.tolist()
+    [0, 0, 1, 1, 2, 2, 3, 3]
     """
     return _grown(problem, 0.0)
 

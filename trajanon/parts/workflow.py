@@ -129,6 +129,21 @@ def anonymize_parts(
         there.
     ServerProblem
         If the cluster is lost.
+
+    Examples
+    --------
+    A folder of two parts, with two trajectories in each:
+
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> Path("trips").mkdir()
+    >>> trajanon.write_trajectories("trips/a.parquet", trajanon.Trajectories(points[:2]))
+    >>> trajanon.write_trajectories("trips/b.parquet", trajanon.Trajectories(points[2:]))
+    >>> report = trajanon.anonymize_parts("trips", "anonymized", k=2)
+    >>> report["n"], report["groups"], trajanon.check("anonymized", k=2).holds
+    (4, 2, True)
     """
     check_k(k)
     asked, settings = settings_of(options)

@@ -23,25 +23,65 @@ _NEAREST, _ARBITRARY, _FARTHEST = -1, 0, 1
 
 @from_any_start
 def nearest_insertion(problem: Problem) -> Ints:
-    """Insert the city nearest to the tour next."""
+    """Insert the city nearest to the tour next.
+
+    Examples
+    --------
+    A path through seven places; the shortest is 7.68 standard deviations long:
+
+    >>> import trajanon
+    >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
+    >>> round(trajanon.microaggregate(places, k=2, heuristic="nearest-insertion").path_length, 2)
+    8.33
+    """
     return _inserted(problem, _NEAREST)
 
 
 @from_any_start
 def farthest_insertion(problem: Problem) -> Ints:
-    """Insert the city farthest from the tour next."""
+    """Insert the city farthest from the tour next.
+
+    Examples
+    --------
+    A path through seven places; the shortest is 7.68 standard deviations long:
+
+    >>> import trajanon
+    >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
+    >>> round(trajanon.microaggregate(places, k=2, heuristic="farthest-insertion").path_length, 2)
+    7.74
+    """
     return _inserted(problem, _FARTHEST)
 
 
 @from_any_start
 def arbitrary_insertion(problem: Problem) -> Ints:
-    """Insert the cities in random order."""
+    """Insert the cities in random order.
+
+    Examples
+    --------
+    A path through seven places; the shortest is 7.68 standard deviations long:
+
+    >>> import trajanon
+    >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
+    >>> round(trajanon.microaggregate(places, k=2, heuristic="arbitrary-insertion").path_length, 2)
+    8.49
+    """
     return _inserted(problem, _ARBITRARY)
 
 
 @from_any_start
 def cheapest_insertion(problem: Problem) -> Ints:
-    """Insert the city that lengthens the tour least next."""
+    """Insert the city that lengthens the tour least next.
+
+    Examples
+    --------
+    A path through seven places; the shortest is 7.68 standard deviations long:
+
+    >>> import trajanon
+    >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
+    >>> round(trajanon.microaggregate(places, k=2, heuristic="cheapest-insertion").path_length, 2)
+    7.74
+    """
     return np.asarray(insert_cheapest(problem.records, _turn(problem)))
 
 

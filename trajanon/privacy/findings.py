@@ -35,6 +35,22 @@ class Findings:
         subjects stand behind each, counted in the originals.
     counted
         Whether each line stands in the file once, with a count of its rows.
+
+    Examples
+    --------
+    Two people go along each of two roads. That is enough for k = 2, and too few for k = 3:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+    >>> findings = trajanon.check(release, k=2)
+    >>> findings.holds, findings.claim
+    (True, 'nothing else is in the file')
+    >>> findings.trajectories, findings.groups, findings.smallest
+    (4, 2, 2)
+    >>> trajanon.check(release, k=3).problems[0].partition(" (")[0]
+    '2 of 2 different trajectories occur fewer than 3 times'
     """
 
     k: int

@@ -104,6 +104,17 @@ def check(
         releases, reports and originals do not belong together.
     FileProblem
         If a file cannot be read, or a report that is needed is not there.
+
+    Examples
+    --------
+    Two people along each of two roads are enough for k = 2, and too few for k = 3:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> trajanon.anonymize(trajanon.Trajectories(points), k=2).write("anonymized.parquet")
+    >>> [trajanon.check("anonymized.parquet", k).holds for k in (2, 3)]
+    [True, False]
     """
     if isinstance(release, Release):
         with written(release) as path:
@@ -254,6 +265,24 @@ def rewrite(
         are one.
     FileProblem
         If one cannot be read, or the other not be written.
+
+    Examples
+    --------
+    A file of somebody else names the people in a column of its own. The new file does not:
+
+    >>> from pathlib import Path
+    >>> import pandas as pd
+    >>> import trajanon
+    >>> points = {"lat1": [40.1] * 2, "lon1": [2.0] * 2, "lat2": [40.1] * 2, "lon2": [3.0] * 2}
+    >>> table = pd.DataFrame({"id": [7, 9], **points, "name": ["Ada", "Bob"]})
+    >>> table.to_csv("theirs.csv", index=False)
+    >>> trajanon.rewrite("theirs.csv", "clean.csv", k=2).holds
+    True
+    >>> print(Path("clean.csv").read_text())
+    id,lat1,lon1,lat2,lon2
+    1,40.1,2.0,40.1,3.0
+    2,40.1,2.0,40.1,3.0
+    <BLANKLINE>
     """
     check_k(k)
     check_digits(digits)

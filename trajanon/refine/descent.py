@@ -52,6 +52,16 @@ def descend(problem: Problem, labels: Ints) -> Ints:
 
     A large table is searched in blocks of whole groups, all at once, in two rounds with other
     borders. The first one sees the leading principal axes, the second one all columns.
+
+    Examples
+    --------
+    MDAV makes pairs. Descent moves records between them, and dissolves one of them:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> partition = trajanon.microaggregate(ages, k=2, method="mdav", refine="descent")
+    >>> [(stage.name, round(stage.information_loss, 2)) for stage in partition.stages]
+    [('mdav', 8.66), ('descent', 6.69)]
     """
     if problem.large is not None:
         labels = descend_in_blocks(problem, labels, problem.large.approximate.points)

@@ -1,0 +1,84 @@
+"""Python on the pages: what the README and the docs tell readers to write, runs."""
+
+import gzip
+import re
+import tarfile
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import osmium
+import pandas as pd
+import pytest
+from osm_xml import OsmFile
+
+import trajanon
+from trajanon.data import sample
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+CODE = {
+    page.name: code
+    for page in PAGES
+    if (
+        code := "".join(re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S))
+    )
+}
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(page: str, **names: Any) -> dict[str, Any]:
+    exec(CODE[page], names)
+    return names
+
+
+def test_these_pages_have_python() -> None:
+    assert set(CODE) == {"README.md", "extraction.md", "maps.md", "tables.md"}
+
+
+@pytest.mark.usefixtures("few_moves")
+def test_the_readme_runs_and_maps_draw_what_it_made(folder: Path) -> None:
+    (folder / "tracks").symlink_to(sample())
+    made = run("README.md", table=np.arange(24.0).reshape(8, 3))
+    assert (folder / "anonymized.parquet").exists()
+    assert made["partition"].sizes.min() >= 3
+    run("maps.md", trajectories=made["trajectories"], release=made["release"])
+    assert (folder / "public.html").stat().st_size > 10_000
+
+
+def test_tables_are_microaggregated(folder: Path) -> None:
+    columns = {
+        "income": np.arange(8) * 1_000.0,
+        "age": np.arange(8) + 30,
+        "region": list("NNNNSSSS"),
+    }
+    pd.DataFrame(columns).to_csv("survey.csv", index=False)
+    pd.DataFrame({"income": [1.0] * 3, "age": [30] * 3}).to_csv("published.csv", index=False)
+    assert set(run("tables.md", trajanon=trajanon)["result"].table) == {"income", "age", "region"}
+
+
+def test_traces_are_extracted(folder: Path) -> None:
+    file = OsmFile()
+    vaduz = file.square(47.0, 9.4, 0.3)
+    file.town("Vaduz", 8, [vaduz])
+    file.way(file.nodes([(47.1, 9.5), (47.2, 9.5)]), {"highway": "residential"})
+    file.node(47.25, 9.5, {"amenity": "hospital"})
+    with osmium.SimpleWriter("region.osm.pbf") as region:
+        for each in osmium.FileProcessor(file.write(folder / "region.osm")):
+            region.add(each)
+    (folder / "tracks").mkdir()
+    walk = {"id": "walk", "lat": np.arange(47.1, 47.12, 0.001), "lon": 9.5001}
+    pd.DataFrame(walk).to_csv("tracks/walk.csv", index=False)
+    with tarfile.open("dump.tar.xz", "w:xz") as dump:
+        page = folder / "page.gpx"
+        page.write_bytes(gzip.decompress((sample() / "page000.gpx.gz").read_bytes()))
+        dump.add(page, "page.gpx")
+    made = run("extraction.md")
+    assert len(made["trajectories"]) == 1
+    assert made["metres"].round() == pytest.approx(8.0)
+    assert len(trajanon.read_trajectories("trajectories.parquet")) > 10
