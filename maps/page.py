@@ -1,6 +1,7 @@
 """The page: a folium map, what it draws, and the scripts that draw it."""
 
 import json
+import os
 from collections.abc import Iterable, Sequence
 from importlib.metadata import distribution
 from importlib.resources import files
@@ -167,7 +168,7 @@ def html(drawn: folium.Map) -> str:
     return str(drawn.get_root().render())
 
 
-def save(drawn: folium.Map, path: Path) -> None:
+def save(drawn: folium.Map, path: str | os.PathLike[str]) -> None:
     """Write a map as a page of HTML.
 
     Parameters
@@ -184,10 +185,11 @@ def save(drawn: folium.Map, path: Path) -> None:
     >>> import trajanon
     >>> from trajanon import maps
     >>> released = trajanon.Trajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
-    >>> maps.save(maps.public(released, tiles=None), Path("public.html"))
+    >>> maps.save(maps.public(released, tiles=None), "public.html")
     >>> Path("public.html").exists()
     True
     """
     public = getattr(drawn.get_root(), "notice", "") is None
-    with replacing(path, public=[path] if public else []) as (draft,):
+    out = Path(path)
+    with replacing(out, public=[out] if public else []) as (draft,):
         draft.write_text(html(drawn), encoding="utf-8")

@@ -1,5 +1,6 @@
 """The figures of a table of measurements."""
 
+import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -43,7 +44,7 @@ _BOXES: dict[str, Any] = {
 }
 
 
-def of_benchmark(path: Path) -> tuple[list[Picture], list[str]]:
+def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]]:
     """Draw what a table of measurements has the numbers for.
 
     Parameters
@@ -67,19 +68,18 @@ def of_benchmark(path: Path) -> tuple[list[Picture], list[str]]:
 
     Examples
     --------
-    >>> from pathlib import Path
     >>> import pandas as pd
     >>> from trajanon.maps.figures import of_benchmark
     >>> runs = {"setting": ["seed 0", "seed 1"], "statistic": "run_il", "ours": [5.0, 5.2]}
     >>> what = {"table": "hm2", "dataset": "Census", "method": "NPN-MHM", "by": "npn", "k": 3}
     >>> pd.DataFrame({**what, **runs}).to_csv("results.csv", index=False)
-    >>> pictures, left_out = of_benchmark(Path("results.csv"))
+    >>> pictures, left_out = of_benchmark("results.csv")
     >>> [picture.name for picture in pictures]
     ['boxes-census']
     >>> left_out[0]
     'IL against path length: results.csv has no table hm2 with single runs of Census'
     """
-    results = read_results(path)
+    results = read_results(Path(path))
     datasets = results["dataset"].unique().tolist()
     pictures, left_out = list[Picture](), list[str]()
     with styled():

@@ -1,5 +1,6 @@
 """Figures with captions in one style; their files: SVG and PNG, and a page with all captions."""
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -121,7 +122,7 @@ class Picture:
     >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
     >>> trajectories = trajanon.Trajectories(points)
     >>> release = trajanon.anonymize(trajectories, k=2)
-    >>> _, sizes, _ = of_release(trajectories, release.trajectories, release.report)
+    >>> _, sizes, _ = of_release(trajectories, release)
     >>> sizes.caption
     'Sizes of the 2 groups of 4 trajectories, with at least 2 trajectories in each.'
     """
@@ -153,7 +154,9 @@ def file_names(pictures: Sequence[Picture]) -> list[str]:
     return [*figures, *(f"{p.name}.csv" for p in pictures if p.numbers is not None), CAPTIONS]
 
 
-def save(pictures: Sequence[Picture], folder: Path, *, inputs: Sequence[Path] = ()) -> None:
+def save(
+    pictures: Sequence[Picture], folder: str | os.PathLike[str], *, inputs: Sequence[Path] = ()
+) -> None:
     """Write each figure as SVG and PNG, its numbers as CSV, and a page with all captions.
 
     Figures that show originals, and captions of such, are readable by their owner only. Equal
@@ -178,10 +181,11 @@ def save(pictures: Sequence[Picture], folder: Path, *, inputs: Sequence[Path] = 
     >>> from pathlib import Path
     >>> from matplotlib.figure import Figure
     >>> from trajanon.maps.figures import Picture, save
-    >>> save([Picture("sizes", Figure(), "Sizes of the groups.")], Path("figures"))
+    >>> save([Picture("sizes", Figure(), "Sizes of the groups.")], "figures")
     >>> sorted(file.name for file in Path("figures").iterdir())
     ['captions.md', 'sizes.png', 'sizes.svg']
     """
+    folder = Path(folder)
     outputs = [folder / name for name in file_names(pictures)]
     private = {picture.name for picture in pictures if picture.private}
     if private:

@@ -25,6 +25,7 @@ from trajanon.maps.figures.pictures import (
 from trajanon.maps.layers import unrolled
 from trajanon.maps.panel import by_size, counted, lost_in_stages, stages_with_loss
 from trajanon.privacy.originals import Matched
+from trajanon.releases import Release, with_report
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 from trajanon.utility.displacements import on_plane
@@ -46,8 +47,8 @@ def _units(report: Report) -> str:
 
 def of_release(
     trajectories: Trajectories,
-    release: Trajectories,
-    report: Mapping[str, Any],
+    release: Release | Trajectories,
+    report: Mapping[str, Any] | None = None,
     *,
     group: int | None = None,
 ) -> list[Picture]:
@@ -80,11 +81,11 @@ def of_release(
     >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
     >>> trajectories = trajanon.Trajectories(points)
     >>> release = trajanon.anonymize(trajectories, k=2)
-    >>> pictures = of_release(trajectories, release.trajectories, release.report)
+    >>> pictures = of_release(trajectories, release)
     >>> [picture.name for picture in pictures]
     ['stages', 'sizes', 'group']
     """
-    found, typed = match(trajectories, release, report)
+    found, typed = match(trajectories, *with_report(release, report))
     if not stages_with_loss(typed):
         raise BadInput(NOT_TOGETHER)
     with styled():
