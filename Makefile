@@ -1,11 +1,16 @@
 # make demo: the main job on the bundled sample, no network once installed.
 # make test: format, lint, types and all tests.
 # make docs: the site, in build/site/, without network once installed.
+# make coverage: which lines the tests run; a table, and build/coverage/index.html.
+# make dist: the source distribution and the wheel, in dist/.
+# make packages: both installed in empty environments, with each Python there is and with the
+#   oldest dependencies, and the demo run in each; asks PyPI. PYTHONS="3.12 3.13" names some.
+# make sbom: what an installation consists of (CycloneDX), in dist/trajanon.cdx.json; asks PyPI.
 # Each builds .venv itself.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: demo test types tests docs format clean
+.PHONY: demo test types tests docs coverage dist packages sbom format clean
 
 demo: .venv/run
 	$(BIN)/trajanon demo
@@ -27,6 +32,25 @@ docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "Open build/site/index.html in a browser."
 
+# Kernels are compiled and left out: interpreted, the tests would take days.
+coverage: .venv/dev
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report term --cov-report html:build/coverage $(TESTS)
+
+dist: .venv/release
+	rm -rf dist build/lib
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
+
+packages: dist
+	packaging/try_packages $(PYTHONS)
+
+sbom: .venv/release
+	$(BIN)/uv venv --quiet --clear build/sbom
+	$(BIN)/uv pip install --quiet --python build/sbom --only-binary :all: --requirement pyproject.toml
+	mkdir -p dist
+	$(BIN)/cyclonedx-py environment --pyproject pyproject.toml --mc-type library --output-reproducible \
+	  --output-file dist/trajanon.cdx.json build/sbom
+
 format: .venv/dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -44,5 +68,9 @@ format: .venv/dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
+.venv/release: .venv/bin/python pyproject.toml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
+	@touch $@
+
 clean:
-	rm -rf .venv build *.egg-info trajanon/_kernels/__pycache__
+	rm -rf .venv build dist *.egg-info trajanon/_kernels/__pycache__

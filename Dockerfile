@@ -1,0 +1,22 @@
+# docker build --tag trajanon .
+# docker run --rm trajanon                             the demo
+# docker run --rm --volume "$PWD:/data" --user "$(id -u):$(id -g)" trajanon anonymize -k 4
+FROM python:3.13-slim AS build
+WORKDIR /source
+COPY . .
+RUN python -m venv /opt/trajanon \
+    && /opt/trajanon/bin/pip install --no-cache-dir --only-binary :all: .
+
+FROM python:3.13-slim
+COPY --from=build /opt/trajanon /opt/trajanon
+# Compiled kernels are kept where any user can write, whoever --user names.
+ENV PATH="/opt/trajanon/bin:$PATH" \
+    XDG_CACHE_HOME=/var/cache/trajanon \
+    MPLCONFIGDIR=/var/cache/trajanon
+RUN useradd --create-home --uid 1000 trajanon \
+    && mkdir --mode=1777 /var/cache/trajanon \
+    && install --directory --owner=trajanon /data
+USER 1000
+WORKDIR /data
+ENTRYPOINT ["trajanon"]
+CMD ["demo"]
