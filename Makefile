@@ -32,7 +32,7 @@ docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo "Open build/site/index.html in a browser."
 
-# Kernels are compiled and left out: interpreted, the tests would take days.
+# Kernels are compiled and left out.
 coverage: .venv/dev
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report term --cov-report html:build/coverage $(TESTS)
 
