@@ -118,15 +118,16 @@ class GpxStream(XmlParser):
     def _feed(self, chunk: bytes, *, last: bool = False) -> None:
         """Feed the parser; of points that can be read without it, only the ends of lines."""
         here = 0
-        while (end := chunk.find(_POINT_ENDS, here)) >= 0:
+        more = 0  # bytes to feed at least: where points are odd, looking at each would take time
+        while (end := chunk.find(_POINT_ENDS, here + more)) >= 0:
             end += len(_POINT_ENDS)
             super()._feed(chunk[here:end])
-            here = end
+            here, more = end, WINDOW
             while self._is_between_points and (run := run_of_points(chunk[here : here + WINDOW])):
                 self._lat += run.lat
                 self._lon += run.lon
                 self._time += run.time
-                passed, here = here, here + run.length
+                passed, here, more = here, here + run.length, 0
                 lines = chunk[passed:here].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
                 super()._feed(b"\n" * lines.count(b"\n"))
         super()._feed(chunk[here:], last=last)
