@@ -1,39 +1,60 @@
-"""GPS traces -> trajectories of equally spaced points."""
+"""GPS traces -> trajectories of equally spaced points.
 
-from trajanon.extract.api import extract, traces
-from trajanon.extract.cutting import cut
-from trajanon.extract.earth.areas import areas
-from trajanon.extract.earth.boundaries import boundary
-from trajanon.extract.earth.box import Area, Box
-from trajanon.extract.earth.network import roads_to_follow
-from trajanon.extract.earth.places import Zone, hidden
-from trajanon.extract.earth.regions import Region, read_outline
-from trajanon.extract.earth.roads import Roads, roads
-from trajanon.extract.extraction import Extraction
-from trajanon.extract.frames import from_collection, from_frame, to_collection, to_frame
-from trajanon.extract.rules import Rules
-from trajanon.extract.trace import Trace
+Names are loaded when they are first used: files are read without the libraries for maps and roads.
+"""
 
-__all__ = [
-    "Area",
-    "Box",
-    "Extraction",
-    "Region",
-    "Roads",
-    "Rules",
-    "Trace",
-    "Zone",
-    "areas",
-    "boundary",
-    "cut",
-    "extract",
-    "from_collection",
-    "from_frame",
-    "hidden",
-    "read_outline",
-    "roads",
-    "roads_to_follow",
-    "to_collection",
-    "to_frame",
-    "traces",
-]
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from trajanon.extract.api import extract as extract
+    from trajanon.extract.api import traces as traces
+    from trajanon.extract.cutting import cut as cut
+    from trajanon.extract.earth.areas import areas as areas
+    from trajanon.extract.earth.boundaries import boundary as boundary
+    from trajanon.extract.earth.box import Area as Area
+    from trajanon.extract.earth.box import Box as Box
+    from trajanon.extract.earth.network import roads_to_follow as roads_to_follow
+    from trajanon.extract.earth.places import Zone as Zone
+    from trajanon.extract.earth.places import hidden as hidden
+    from trajanon.extract.earth.regions import Region as Region
+    from trajanon.extract.earth.regions import read_outline as read_outline
+    from trajanon.extract.earth.roads import Roads as Roads
+    from trajanon.extract.earth.roads import roads as roads
+    from trajanon.extract.extraction import Extraction as Extraction
+    from trajanon.extract.frames import from_collection as from_collection
+    from trajanon.extract.frames import from_frame as from_frame
+    from trajanon.extract.frames import to_collection as to_collection
+    from trajanon.extract.frames import to_frame as to_frame
+    from trajanon.extract.rules import Rules as Rules
+    from trajanon.extract.trace import Trace as Trace
+
+_NAMES = {  # by the module that they are in
+    "api": "extract traces",
+    "cutting": "cut",
+    "earth.areas": "areas",
+    "earth.boundaries": "boundary",
+    "earth.box": "Area Box",
+    "earth.network": "roads_to_follow",
+    "earth.places": "Zone hidden",
+    "earth.regions": "Region read_outline",
+    "earth.roads": "Roads roads",
+    "extraction": "Extraction",
+    "frames": "from_collection from_frame to_collection to_frame",
+    "rules": "Rules",
+    "trace": "Trace",
+}
+_HOME = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}
+
+__all__ = sorted(_HOME)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        msg = f"module {__name__!r} has no attribute {name!r}"
+        raise AttributeError(msg)
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *_HOME]

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from trajanon.errors import BadInput
 from trajanon.extract.earth.areas import AreaLike, area_of
-from trajanon.extract.earth.places import Zone
 from trajanon.extract.extraction import OSM_API, Extraction, From, chosen_spacing, sources_of
 from trajanon.extract.rules import Gap, Rules
 from trajanon.extract.sources import files
@@ -20,6 +19,8 @@ from trajanon.trajectories import Trajectories
 
 if TYPE_CHECKING:
     from distributed import Client
+
+    from trajanon.extract.earth.places import Zone
 
 
 def extract(
@@ -40,7 +41,7 @@ def extract(
     max_per_subject: int | None = None,
     limit: int | None = None,
     subjects_exact: bool = False,
-    hidden: Zone | None = None,
+    hidden: "Zone | None" = None,
     tracks: bool = True,
     columns: Mapping[str, str] | None = None,
     format: str | None = None,

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -18,7 +18,6 @@ from trajanon.extract.clean import (
 )
 from trajanon.extract.diagnosis import why_nothing
 from trajanon.extract.earth.box import Area, Box
-from trajanon.extract.earth.places import Zone
 from trajanon.extract.ends import Anchors, trim
 from trajanon.extract.fingerprints import Fingerprints, fingerprints
 from trajanon.extract.points import Points, batch
@@ -35,6 +34,9 @@ from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
 from trajanon.subjects import NAMELESS
 from trajanon.trajectories import Trajectories, joined_trajectories
+
+if TYPE_CHECKING:
+    from trajanon.extract.earth.places import Zone
 
 BATCH = 200_000  # points that are worked on at once: enough for arrays to pay, few for memory
 
@@ -73,7 +75,7 @@ class Cutter:
     _: KW_ONLY
     area: Area | None = None
     boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
-    hidden: Zone | None = None
+    hidden: "Zone | None" = None
     tracks: bool = True
     read: Counter[str] = field(default_factory=Counter)  # what readers left out
     key: int = 0  # secret number of the trimmed ends

@@ -13,7 +13,6 @@ from trajanon.extract.checkpoint import Checkpoint, State
 from trajanon.extract.cutting import Cutter, batches, finished
 from trajanon.extract.earth.areas import KNOWN, AreaLike, area_of
 from trajanon.extract.earth.box import Box
-from trajanon.extract.earth.places import Zone
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.formats import SourceFile
@@ -28,6 +27,8 @@ from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 if TYPE_CHECKING:
     from distributed import Client
+
+    from trajanon.extract.earth.places import Zone
 
 OSM_API = "osm-api"  # the source that stands for the OSM server; others are files and folders
 SAY_WHERE = f"say where: `area` {KNOWN}, or four degrees W,S,E,N"  # which the server needs
@@ -84,7 +85,7 @@ class Extraction:
     area: AreaLike = None
     rules: Rules | None = None
     _: KW_ONLY
-    hidden: Zone | None = None
+    hidden: "Zone | None" = None
     tracks: bool = True
     columns: Mapping[str, str] = field(default_factory=dict)
     format: str | None = None

@@ -2,15 +2,17 @@
 
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.earth.box import Area
-from trajanon.extract.earth.places import Zone
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
+
+if TYPE_CHECKING:
+    from trajanon.extract.earth.places import Zone
 
 Breaks = Callable[[Floats, Floats, Ints], Bools]
 """Given points (lat, lon) and starts: which ways, from a start to the next point, break."""
@@ -67,7 +69,7 @@ def clip(points: Points, area: Area) -> Points:
     return keep(points, area.contains(points.lat, points.lon), area.leaves)
 
 
-def hide(points: Points, zone: Zone) -> Points:
+def hide(points: Points, zone: "Zone") -> Points:
     """Drop what lies inside the zone; a piece that comes into it ends there."""
     return keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
 

@@ -189,3 +189,27 @@ def test_help_loads_no_library() -> None:
     loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
     assert "typer" in loaded
     assert not HEAVY & loaded
+
+
+def test_extracting_gpx_loads_no_library_of_roads_servers_or_kernels(tmp_path: Path) -> None:
+    sample = ROOT / "data/sample/page000.gpx.gz"
+    run = subprocess.run(
+        [
+            sys.executable,
+            "-X",
+            "importtime",
+            "-m",
+            "trajanon",
+            "extract",
+            sample,
+            "--spacing",
+            "50",
+        ],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
+    needed = {"numpy", "pandas", "pyarrow", "pyproj", "shapely"}
+    assert loaded & HEAVY == needed

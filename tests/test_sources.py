@@ -237,8 +237,9 @@ def test_a_large_file_is_read_as_a_stream(mixed: Path, monkeypatch: pytest.Monke
     assert equal(list(traces(mixed, jobs=2)), alone)
 
 
-def test_a_process_that_is_ended_is_said(mixed: Path) -> None:
+def test_a_process_that_is_ended_is_said(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the system does when memory runs out."""
+    monkeypatch.setattr(files, "SMALL", 0)  # a task for each file
     found = files.find([mixed], Reading())
     contents = files.prefetched([(file, Reading()) for file in found], 2)
     list(next(contents))

@@ -42,8 +42,8 @@ LARGE = 1 << 26
 """Bytes; a larger file, or an archive, is read here as a stream: what a process or worker
 reads is held until its turn has come."""
 
-SMALL = 1 << 20
-"""Bytes; a worker reads files of fewer together: a task takes Dask some milliseconds."""
+SMALL = 1 << 17
+"""Bytes; a process or worker reads files of fewer together: a task takes Dask some milliseconds."""
 
 Item = Trace | Document
 
@@ -226,7 +226,9 @@ def prefetched(
     if client is None:
         reading = _by_processes(jobs, elsewhere)
     else:
-        tasks = on_cluster(client, _on_worker, _together(elsewhere))
+        # Workers may stand in other folders.
+        in_full = ((replace(file, path=file.path.absolute()), how) for file, how in elsewhere)
+        tasks = on_cluster(client, _on_worker, _together(in_full))
         reading = (read for some in tasks for read in some)
     with closing(reading):
         for file, how in readings:
@@ -245,7 +247,9 @@ def _by_processes(
     ctrl_c_is_for_the_parent = (signal.SIGINT, signal.SIG_IGN)
     with ProcessPoolExecutor(jobs, context, signal.signal, ctrl_c_is_for_the_parent) as pool:
         try:
-            yield from in_order(lambda one: pool.submit(_whole, one).result, given, 2 * jobs)
+            tasks = _together(given)
+            for some in in_order(lambda task: pool.submit(_all, task).result, tasks, 2 * jobs):
+                yield from some
         except BrokenProcessPool as error:
             msg = "a reading process was ended: if memory ran out, lower `jobs`"
             raise FileProblem(msg) from error
@@ -271,7 +275,7 @@ def _given(read: _Read, file: SourceFile, how: Reading) -> Iterator[Item]:
 def _together(
     given: Iterable[tuple[SourceFile, Reading]],
 ) -> Iterator[list[tuple[SourceFile, Reading]]]:
-    """Gather files for tasks; name them in full, because workers may stand in other folders."""
+    """Gather files for tasks."""
     some: list[tuple[SourceFile, Reading]] = []
     size = 0
     for file, how in given:
@@ -279,7 +283,7 @@ def _together(
         if some and size > SMALL:
             yield some
             some, size = [], file.size
-        some.append((replace(file, path=file.path.absolute()), how))
+        some.append((file, how))
     if some:
         yield some
 
@@ -298,6 +302,10 @@ def _on_worker(given: Sequence[tuple[SourceFile, Reading]]) -> list[_Read]:
                 "files under the same names"
             )
             raise FileProblem(msg)
+    return _all(given)
+
+
+def _all(given: Sequence[tuple[SourceFile, Reading]]) -> list[_Read]:
     return [_whole(one) for one in given]
 
 

@@ -9,6 +9,8 @@ from typing import Any
 from numba import njit
 from numba.core import event
 
+from trajanon._kernels import at_first_compilation
+
 
 class _Cache:
     """Whether this installation can keep compiled kernels between runs."""
@@ -54,18 +56,16 @@ def forget_older(folder: str) -> None:
         return  # what cannot be written was not written by anybody here
 
 
-def announce(first_compilation: Callable[[bool], None]) -> None:
-    """Call back once, when the first kernel has to be compiled."""
+class Announcer(event.Listener):
+    """Tells of the first compilation."""
 
-    class Listener(event.Listener):
-        told = False
+    def on_start(self, _: event.Event) -> None:
+        """Tell those who wait for it, and forget them."""
+        while at_first_compilation:
+            at_first_compilation.pop()(_Cache.kept)
 
-        def on_start(self, _: event.Event) -> None:
-            if not self.told:
-                self.told = True
-                first_compilation(_Cache.kept)
+    def on_end(self, _: event.Event) -> None:
+        """Tell nothing."""
 
-        def on_end(self, _: event.Event) -> None:
-            pass
 
-    event.register("numba:compile", Listener())
+event.register("numba:compile", Announcer())

@@ -187,7 +187,8 @@ def _where(
     bbox: list[str], area: str | None, pbf: Path | None, admin_level: int | None
 ) -> tuple["Area | None", float | None]:
     """Read where trajectories may lie, and the spacing of that city."""
-    from trajanon.extract import areas, boundary, read_outline
+    from trajanon.extract.earth.areas import areas
+    from trajanon.extract.earth.regions import read_outline
 
     if area is None:
         if admin_level is not None:
@@ -202,6 +203,8 @@ def _where(
     if pbf is None:
         msg = f"--area {area} is no file; for a boundary of this name add --pbf FILE.osm.pbf"
         raise BadInput(msg)
+    from trajanon.extract.earth.boundaries import boundary
+
     return boundary(pbf, area, admin_level=admin_level), None
 
 
@@ -209,9 +212,9 @@ def _hidden(
     tags: str | None, radius: float | None, pbf: Path | None, where: "Area | None"
 ) -> "Zone | None":
     """Read what shall be cut out around sensitive places; None for nothing."""
-    from trajanon.extract import hidden
-
     if tags is not None and pbf is not None:
+        from trajanon.extract.earth.places import hidden
+
         bounds = None if where is None else where.bounds
         return hidden(pbf, tags, _RADIUS if radius is None else radius, bounds)
     if tags is not None:

@@ -2,15 +2,16 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from trajanon.benchmark.measurement import Measurement
 from trajanon.cli.screen import listed, show_table
 from trajanon.cli.wording import steps_of, tell
-from trajanon.privacy.chains import SubjectsLeft
 from trajanon.settings import OF_PAIRS, PAIR
 from trajanon.subjects import Merged
 from trajanon.words import UNITS, number_of, span
+
+if TYPE_CHECKING:
+    from trajanon.benchmark.measurement import Measurement
 
 STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
@@ -101,6 +102,8 @@ def show_release(report: Mapping[str, Any]) -> None:
     if (wide := report.get("wide")) is not None:
         tell(_of_wide_groups(wide, report["unit"]))
     if (chained := report.get("chains")) is not None and chained["drives_below"]:
+        from trajanon.privacy.chains import SubjectsLeft
+
         left = SubjectsLeft(**chained).words(report["k"])
         tell(f"Windows of one drive lie end to end. {left}: {_ONE_PIECE}")
     if report["k"] == PAIR and report["unit"] != "trip":
@@ -275,7 +278,7 @@ def _stages(report: Mapping[str, Any]) -> _Facts:
             yield f"{lost} after {stage['name']}", f"{loss:.4g} %  {seconds}"
 
 
-def show_measurements(measurements: Sequence[Measurement]) -> None:
+def show_measurements(measurements: "Sequence[Measurement]") -> None:
     """Print how far each method's losses lie above the published ones, on average."""
     compared: dict[tuple[str, str, str], list[float]] = {}
     for m in measurements:

@@ -12,6 +12,7 @@ from typing import Any
 
 import typer
 
+from trajanon._kernels import at_first_compilation
 from trajanon.errors import printable
 
 INTERRUPTED = 130
@@ -104,9 +105,7 @@ def log_to_screen() -> None:
 @cache
 def announce_compilation() -> None:
     """Let the first compilation of a kernel be announced; once, where a command runs others."""
-    from trajanon._kernels.compiled import announce
-
-    announce(
+    at_first_compilation.append(
         lambda kept: say(
             "compiling the kernels, once: some 20 to 40 seconds"
             if kept

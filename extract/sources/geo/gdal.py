@@ -7,7 +7,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pyarrow as pa
-import pyogrio
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo.layer import BATCH_OF_FEATURES, Features, Layer, features_of
@@ -26,6 +25,8 @@ _UNREADABLE = (RuntimeError, OSError, ValueError, LookupError, TypeError, pa.Arr
 
 def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list[Layer]:
     """Open the layers of a file that may hold traces; others are left out with a warning."""
+    import pyogrio
+
     if head.startswith(SHAPEFILE):
         _check_shapefile(path, what)
     names: list[str | None] = [None]
@@ -50,6 +51,8 @@ def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list
 
 
 def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) -> Layer:
+    import pyogrio
+
     with _plain_words(what):
         info = pyogrio.read_info(path, layer=name)
     kind, driver, count = str(info["geometry_type"]), info["driver"], info["features"]

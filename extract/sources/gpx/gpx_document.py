@@ -13,11 +13,14 @@ import pyarrow.compute as pc
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import FileProblem
+from trajanon.extract.sources.gpx.plain_points import WINDOW, run_of_points
 from trajanon.extract.sources.gpx.xml_parser import CHUNK, LONGEST_TEXT, XmlParser, by_name
 from trajanon.extract.sources.streams import unpacked
 
 API = "OpenStreetMap.org"  # the creator that the server's answers name
 _PLANET = "OSM gpx_dump.py"
+
+_POINT_ENDS = b"</trkpt>"
 
 _Texts = list[str | None]
 _StartHandler = Callable[[str, list[str]], None] | None
@@ -49,7 +52,8 @@ class GpxStream(XmlParser):
     """A GPX document whose segments are read one after the other.
 
     As little of it as possible is looked at: once a point has told its time, the rest of it is
-    passed over.
+    passed over. And the parser does not see points that `run_of_points` can read: where it stands
+    between two points, it would only come to stand there again.
     """
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
@@ -68,9 +72,11 @@ class GpxStream(XmlParser):
         self._passing = 0  # bytes of chunks that ended in what is passed over
         self._text = ""
         self._lat, self._lon, self._time = _Texts(), _Texts(), _Texts()  # as written, by point
+        self._cdata = False  # whether there was any, which looks like markup and is none
         self._ends: list[tuple[int, int, str | None]] = []  # points before it, track, url
         self._rest: list[Floats] = []  # columns of a segment that goes on
         self._parser.CommentHandler = self._comment
+        self._parser.StartCdataSectionHandler = self._start_cdata
         self._handle(self._start_outside, self._end_outside)
 
     @property
@@ -108,6 +114,35 @@ class GpxStream(XmlParser):
         if self._passing > CHUNK:  # the depth is not checked there
             self._refuse(f"one track point of it is larger than {CHUNK:,} bytes")
         return at_end
+
+    def _feed(self, chunk: bytes, *, last: bool = False) -> None:
+        """Feed the parser; of points that can be read without it, only the ends of lines."""
+        here = 0
+        more = 0  # bytes to feed at least: where points are odd, looking at each would take time
+        while (end := chunk.find(_POINT_ENDS, here + more)) >= 0:
+            end += len(_POINT_ENDS)
+            super()._feed(chunk[here:end])
+            here, more = end, WINDOW
+            while self._is_between_points and (run := run_of_points(chunk[here : here + WINDOW])):
+                self._lat += run.lat
+                self._lon += run.lon
+                self._time += run.time
+                passed, here, more = here, here + run.length, 0
+                lines = chunk[passed:here].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+                super()._feed(b"\n" * lines.count(b"\n"))
+        super()._feed(chunk[here:], last=last)
+
+    @property
+    def _is_between_points(self) -> bool:
+        """Whether the parser has read all that it was fed, and stands in a segment, in no point."""
+        return (
+            self._head.startswith((b"<?xml", b"<gpx"))  # not in UTF-16
+            and self._point_tag == "trkpt"
+            and self._depth == 0
+            and self._parser.StartElementHandler == self._start_inside
+            and self._parser.CurrentByteIndex == self._fed
+            and not self._cdata
+        )
 
     def _ended(self) -> Iterator[Segment]:
         """Give the segments that have ended; keep what there is of the one after."""
@@ -215,6 +250,9 @@ class GpxStream(XmlParser):
         # After passing over a point that holds another one, the ends are one too many.
         if not self._path or self._path[-1] != _local(tag):
             self._refuse("its track points stand in each other")
+
+    def _start_cdata(self) -> None:
+        self._cdata = True
 
     def _comment(self, text: str) -> None:
         # The bundled sample has the form of an answer, but is not of OpenStreetMap.

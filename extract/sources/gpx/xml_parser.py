@@ -50,6 +50,13 @@ class XmlParser:
             begun = chunk.lstrip(_BLANK)
             self._above += chunk.count(b"\n", 0, len(chunk) - len(begun))
             self._head, chunk = begun[:20], begun
+        self._feed(chunk, last=last)
+        if self._fed - self._parser.CurrentByteIndex > _LARGEST_TAG:
+            self._refuse("a tag of it goes on for a megabyte")
+        return last
+
+    def _feed(self, chunk: bytes, *, last: bool = False) -> None:
+        """Give the parser some bytes of the document."""
         try:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as error:
@@ -60,9 +67,6 @@ class XmlParser:
             msg = f"{self._name} is in an encoding that is not known here: save it as UTF-8"
             raise FileProblem(msg) from error
         self._fed += len(chunk)
-        if self._fed - self._parser.CurrentByteIndex > _LARGEST_TAG:
-            self._refuse("a tag of it goes on for a megabyte")
-        return last
 
     def read_beginning(self) -> Self:
         """Read the first lines of a document, whatever is wrong with them."""

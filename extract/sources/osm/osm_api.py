@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import count, takewhile
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import platformdirs
-import requests
 from shapely import get_parts
 
 from trajanon.errors import BadInput, FileProblem, ServerProblem
@@ -20,11 +20,13 @@ from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.regions import Region
 from trajanon.extract.sources.gpx.gpx_document import Document, read
 from trajanon.extract.sources.osm import trackpoints
-from trajanon.extract.sources.osm.server import Server, TryAgain
 from trajanon.extract.sources.source import LeftOut, NumberedTraces
 from trajanon.extract.trace import Trace
 from trajanon.outputs import replacing
 from trajanon.progress import Progress, silent
+
+if TYPE_CHECKING:
+    from trajanon.extract.sources.osm.server import Server
 
 logger = logging.getLogger(__name__)
 
@@ -71,6 +73,10 @@ class NumberedPages:
 
     def __iter__(self) -> Iterator[Document]:
         """Give the pages, from the cache where it has them."""
+        import requests
+
+        from trajanon.extract.sources.osm.server import Server
+
         # Never 1e-05, which the server need not understand; it has seven decimals itself.
         sides = (f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
         bbox = ",".join(sides)
@@ -110,8 +116,10 @@ class _PageCache:
             day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
             logger.info("%d pages from the cache of %s", kept, day.date())
 
-    def page(self, number: int, server: Server, bbox: str) -> Document:
+    def page(self, number: int, server: "Server", bbox: str) -> Document:
         """Give a page from the disk; download what is not there, or damaged."""
+        from trajanon.extract.sources.osm.server import TryAgain
+
         path = self._path(number)
         with suppress(OSError):  # a `FileProblem` among them
             if self._reads:

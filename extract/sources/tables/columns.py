@@ -145,6 +145,8 @@ def as_given(values: pd.Series) -> list[str | None]:
     """Read names as they are written; None where there is none."""
     if pd.api.types.is_integer_dtype(values) and not values.hasnans:
         return list(map(str, values.tolist()))
+    if pd.api.types.infer_dtype(values) == "string":  # as nearly always, or some are missing
+        return [name if isinstance(name, str) and spelled(name) else None for name in values]
     texts = values.astype("string")
     if pd.api.types.is_float_dtype(values):
         whole = (values % 1 == 0) & (values.abs() < _EXACT)

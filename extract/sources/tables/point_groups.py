@@ -98,7 +98,10 @@ def _coded(
     values: pd.Series, read: Callable[[pd.Series], list[str | None]]
 ) -> tuple[Ints, list[str | None]]:
     """Read each name once: the place of the name of each row, or -1, and all names."""
-    code, found = pd.factorize(values)
+    if isinstance(values.dtype, pd.CategoricalDtype) and len(values.cat.categories) <= len(values):
+        code, found = values.cat.codes.to_numpy(), values.cat.categories
+    else:
+        code, found = pd.factorize(values)
     if isinstance(found, pd.CategoricalIndex):  # which is slow to make texts of
         found = found.categories.take(found.codes)
     read_names = read(pd.Series(found))

@@ -79,6 +79,9 @@ def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 
 def _by_role(table: pd.DataFrame, column_of: Mapping[str, str]) -> pd.DataFrame:
+    role_of = {name: role for role, name in column_of.items()}
+    if len(role_of) == len(column_of):  # each has one role
+        return table.rename(columns=role_of)
     return pd.DataFrame({role: table[name] for role, name in column_of.items()}, copy=False)
 
 
