@@ -124,7 +124,7 @@ def compared(peer: dict[str, Any], ours: Any, counted: str) -> str:
     times = f"{many:,.0f}" if many >= 10 else f"{many:.1f}"
     words = f"{times} times as fast" if factor >= 1 else f"takes {times} times as long"
     words += ", not twice" if 1 <= factor < 2 else ""
-    if "mb" in peer and counted.startswith("whole"):
+    if counted == "whole_cpu":
         words += f", {ours['mb'] / peer['mb']:.1f} times its memory"
     if "loss" in peer:
         less = 1 - ours["loss"] / peer["loss"]
@@ -153,7 +153,7 @@ def groups(
         if isinstance(run, dict):
             run |= quality(found, labels_of(job, folder))
         rows.append((job.name, run))
-    return table(f"{name}, {len(found):,} x {2 * POINTS}", rows, WORK | WORTH, "seconds")
+    return table(f"{name}, {len(found):,} x {2 * POINTS}", rows, WORK | WORTH, "cpu")
 
 
 def write(found: Trajectories, folder: Path) -> None:
@@ -203,7 +203,7 @@ def whole_commands(found: Trajectories, peers: dict[str, Path], folder: Path) ->
         Job("sdcMicro, MDAV", ["Rscript", "-e", SDCMICRO.format(k=K)]),
         python("anonypyx, MDAV-generic", ANONYPYX_TABLE.format(k=K), peers["anonypyx"]),
     ]
-    return table("a whole command", first + done(jobs, folder), COMMAND, "whole")
+    return table("a whole command", first + done(jobs, folder), COMMAND, "whole_cpu")
 
 
 def attack(originals: Trajectories, peers: dict[str, Path], folder: Path) -> str:
@@ -217,9 +217,8 @@ def attack(originals: Trajectories, peers: dict[str, Path], folder: Path) -> str
     found = done([ours, theirs], folder)
     told = [run["told"] for _, run in found if isinstance(run, dict)]
     assert all(np.allclose(one, told[0]) for one in told), "the attacks do not find the same"
-    return table(
-        f"two known points, {ATTACKED} rows of {rows.shape[1]} points", found, WORK, "seconds"
-    )
+    title = f"two known points, {ATTACKED} rows of {rows.shape[1]} points"
+    return table(title, found, WORK, "cpu")
 
 
 def reading(peers: dict[str, Path], folder: Path) -> str:
@@ -231,7 +230,7 @@ def reading(peers: dict[str, Path], folder: Path) -> str:
     found = done(jobs, folder)
     points = {run["told"] for _, run in found if isinstance(run, dict)}
     assert len(points) == 1, "not the same points were read"
-    return table(f"reading GPX, {points.pop():,} points", found, WORK, "seconds")
+    return table(f"reading GPX, {points.pop():,} points", found, WORK, "cpu")
 
 
 def measure(
