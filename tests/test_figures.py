@@ -1,6 +1,7 @@
 """Figures of a benchmark: what they draw, from numbers written by hand."""
 
 import csv
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -279,6 +280,17 @@ def test_the_command_refuses_in_one_sentence(
 ) -> None:
     written(tmp_path / "b.csv", hm2())
     assert says in run("figures", *arguments).sentence
+    assert not Path("figures").exists()
+
+
+def test_without_matplotlib_it_is_said_what_to_install(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    written(tmp_path / "b.csv", hm2())
+    assert run("figures", "b.csv").sentence == (
+        "trajanon: figures are drawn by matplotlib; run pip install 'trajanon[figures]'\n"
+    )
     assert not Path("figures").exists()
 
 

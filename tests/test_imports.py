@@ -147,6 +147,17 @@ def test_only_command_line_and_studio_reach_extraction_maps_and_sample(file: Pat
         assert module.partition(".")[0] not in {"typer", "rich", "folium", "branca", "osmium"}
 
 
+def test_figures_alone_need_matplotlib() -> None:
+    """It is an extra: nothing else may ask for it."""
+    asking = {
+        file.parent.relative_to(ROOT)
+        for top in ("trajanon", *BESIDE)
+        for file in files(top)
+        if any(module.partition(".")[0] == "matplotlib" for module in imports(file))
+    }
+    assert asking == {Path("maps/figures")}
+
+
 @pytest.mark.parametrize("file", files("trajanon/_kernels"), ids=ids)
 def test_kernels_know_numpy_and_the_compiler_alone(file: Path) -> None:
     allowed = {"numpy", "numba", "llvmlite"} | sys.stdlib_module_names

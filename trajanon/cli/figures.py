@@ -1,5 +1,6 @@
 """trajanon figures."""
 
+from importlib.util import find_spec
 from pathlib import Path
 
 import trajanon
@@ -34,6 +35,9 @@ def figures(
     hours cost in metres. which-k: metres moved and the chance of the best attack, for k = 2 to 20.
     For the last two, trajectories are anonymized anew again and again.
     """
+    if find_spec("matplotlib") is None:
+        msg = "figures are drawn by matplotlib; run pip install 'trajanon[figures]'"
+        raise BadInput(msg)
     from trajanon.cli.screen import bars
     from trajanon.files.report import read_report, report_path
     from trajanon.maps.figures import (
