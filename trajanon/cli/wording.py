@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from trajanon.errors import printable
+from trajanon.settings import Settings
 
 INTERRUPTED = 130
 """The shell's exit code for Ctrl-C."""
@@ -88,11 +89,26 @@ def announce_compilation() -> None:
     """Let the first compilation of a kernel be announced; once, where a command runs others."""
     from trajanon._kernels.compiled import announce
 
-    announce(
-        lambda kept: say(
-            "compiling the kernels, once: some 20 to 40 seconds"
-            if kept
-            else "compiling the kernels, some 20 to 40 seconds at every run: no folder "
-            "to keep them can be written (NUMBA_CACHE_DIR names another)"
-        )
+    announce(_say_compiling)
+
+
+def compile_ahead(search: Mapping[str, Any], *, sliding: bool = True) -> None:
+    """Let all cores compile what a search needs, if it is the usual one and the first; say so."""
+    from trajanon import compilation
+
+    usual = vars(Settings())
+    asked = [name for name in ("method", "heuristic", "refine") if name in search]
+    if all(search[name] == usual[name] for name in asked) and compilation.compile_ahead(
+        sliding=sliding
+    ):
+        _say_compiling(True)
+
+
+@cache
+def _say_compiling(kept: bool) -> None:
+    say(
+        "compiling the kernels, once: some 15 to 40 seconds"
+        if kept
+        else "compiling the kernels, some 20 to 40 seconds at every run: no folder "
+        "to keep them can be written (NUMBA_CACHE_DIR names another)"
     )
