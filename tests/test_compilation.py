@@ -134,7 +134,13 @@ def test_who_wants_a_kernel_that_another_compiles_waits(tmp_path: Path) -> None:
 def test_where_nothing_can_be_locked_nobody_waits(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with _alone(tmp_path / "file" / "lock"):
-        assert not (tmp_path / "file").is_dir()
-    with pytest.raises(OSError, match="of what is compiled"), _alone(tmp_path / "lock"):
-        msg = "of what is compiled"
-        raise OSError(msg)
+        assert (tmp_path / "file").is_file()
+
+
+def test_an_error_of_what_is_compiled_is_not_taken_for_one_of_the_lock(tmp_path: Path) -> None:
+    def fail() -> None:
+        with _alone(tmp_path / "lock"):
+            (tmp_path / "nothing").read_bytes()
+
+    with pytest.raises(FileNotFoundError):
+        fail()
