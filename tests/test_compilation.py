@@ -1,5 +1,6 @@
 """What is compiled ahead of a search, and by whom."""
 
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 
 from trajanon import compilation
 from trajanon._kernels.compiled import _alone
+from trajanon._kernels.tour_search import kicks
 from trajanon.compilation import compile_ahead
 
 ASKED = """
@@ -129,6 +131,10 @@ def test_who_wants_a_kernel_that_another_compiles_waits(tmp_path: Path) -> None:
         done.append("first")
     second.join()
     assert done == ["first", "second"]
+
+
+def test_a_kernel_goes_to_a_worker_by_its_name() -> None:
+    assert pickle.loads(pickle.dumps(kicks)) is kicks
 
 
 def test_where_nothing_can_be_locked_nobody_waits(tmp_path: Path) -> None:

@@ -40,6 +40,9 @@ class Kernel:
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._called(*arguments, **named)
 
+    def __reduce__(self) -> str:
+        return self._function.__qualname__  # a worker has its own
+
     @cached_property
     def _called(self) -> Any:
         """The kernel as Python calls it."""
