@@ -1,7 +1,5 @@
 """Numbers as people read them, and the stages of a release in words."""
 
-from decimal import Decimal
-
 STAGES = {
     "path": "a short path through all trajectories",
     "MHM": "the optimal cut of that path into groups (MHM)",
@@ -54,6 +52,8 @@ def percent(share: float, digits: int = 3) -> str:
     value = 100.0 * share
     if value >= 10**digits - 0.5:
         return f"{value:,.0f} %"
+    from decimal import Decimal  # --help does not wait for it
+
     return f"{Decimal(f'{value:.{digits}g}'):f} %"
 
 

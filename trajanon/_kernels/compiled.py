@@ -1,7 +1,9 @@
 """How kernels are compiled, kept, and how the first compilation is announced."""
 
-from collections.abc import Callable
-from functools import cache
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from functools import cache, cached_property, update_wrapper
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,15 @@ from numba.core import event
 
 from trajanon._kernels import at_first_compilation
 
+try:
+    import fcntl
+except ImportError:  # Windows: two processes may compile the same
+    fcntl = None  # type: ignore[assignment]
+
+
+_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"}}
+_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+
 
 class _Cache:
     """Whether this installation can keep compiled kernels between runs."""
@@ -18,20 +29,78 @@ class _Cache:
     kept = True
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile on first use; keep the result if any folder can be written.
+class Kernel:
+    """A function that is compiled on first use, once as Python and once as kernels call it.
+
+    Kept if any folder can be written is what Python calls: it holds the kernels that it calls.
+    """
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        update_wrapper(self, function)
+        self._function = function
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self._called(*arguments, **named)
+
+    def __reduce__(self) -> str:
+        return self._function.__qualname__  # a worker has its own
+
+    @cached_property
+    def _called(self) -> Any:
+        """The kernel as Python calls it."""
+        try:
+            compiled = njit(cache=True, **_OPTIONS)(self._function)
+        except RuntimeError:  # neither the package's folder nor a home can be written
+            _Cache.kept = False
+            return njit(**_OPTIONS)(self._function)
+        folder, compile_it = compiled.stats.cache_path, compiled.compile
+        forget_older(folder)
+
+        def compile_alone(signature: Any) -> Any:
+            with _alone(Path(folder, f"{self.__module__}.{self._function.__name__}.lock")):
+                return compile_it(signature)
+
+        compiled.compile = compile_alone
+        return compiled
+
+    @property
+    def missing(self) -> bool:
+        """Whether it is to be kept, is not yet, and can be awaited."""
+        folder, module = self._called.stats.cache_path, self.__module__.rpartition(".")[2]
+        version = f"py{sys.version_info.major}{sys.version_info.minor}"
+        files = f"{module}.{self._function.__name__}-*.{version}*.nbc"
+        return bool(folder and fcntl) and not any(Path(folder).glob(files))
+
+    @cached_property
+    def _inner(self) -> Any:
+        """The kernel as kernels call it: without what Python needs, which takes a fifth longer."""
+        return njit(**_INNER, **_OPTIONS)(self._function)
+
+    @property
+    def _numba_type_(self) -> Any:
+        """Tell numba what a kernel is that another one calls."""
+        return self._inner._numba_type_
+
+
+def kernel(function: Callable[..., Any]) -> Kernel:
+    """Make a kernel of a function.
 
     A bare number in a call is a type of its own, for which what is called would be compiled once
-    more: such numbers are constants of numpy's types.
+    more: such numbers are constants of numpy's types. Arrays are assigned and added number by
+    number: numba compiles its messages about shapes for seconds.
     """
-    options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"}}
-    try:
-        compiled = njit(cache=True, **options)(function)
-    except RuntimeError:  # neither the package's folder nor a home can be written
-        _Cache.kept = False
-        return njit(**options)(function)
-    forget_older(compiled.stats.cache_path)
-    return compiled
+    return Kernel(function)
+
+
+@contextmanager
+def _alone(lock: Path) -> Iterator[None]:
+    """Let other processes wait that compile the same; where a disk has no locks, they do not."""
+    with ExitStack() as held:
+        with suppress(OSError):
+            file = held.enter_context(lock.open("w"))
+            if fcntl is not None:
+                fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 @cache

@@ -31,7 +31,9 @@ def halve(points, order, spare, start, stop, random):
         distance = squared_distance(one, points[candidate])
         if distance > most:
             other, most = points[candidate], distance
-    direction = other - one
+    direction = np.empty_like(one)
+    for column in range(one.shape[0]):
+        direction[column] = other[column] - one[column]
     for i in range(_LOOKED_AT):
         insert_rising(along, some, i, place_along(direction, points[some[i]]), some[i])
     middle = along[_LOOKED_AT // 2]
@@ -43,7 +45,8 @@ def halve(points, order, spare, start, stop, random):
         spare[left], spare[right] = point, point
         left += is_left
         right -= not is_left
-    order[start:stop] = spare[start:stop]
+    for place in range(start, stop):
+        order[place] = spare[place]
     quarter = (stop - start) // 4
     if start + quarter < left < stop - quarter:
         return left

@@ -113,11 +113,11 @@ def search_group(pricing, search, size, least, nodes, found, sizes, place, every
     takes every group that does.
     """
     root = search.members[0]
-    search.to_members[1] = pricing.distances[root]
     search.half_duals[1] = 0.0
     search.held[:] = 0
     count = 0
     for record in range(pricing.prices.shape[0]):
+        search.to_members[1, record] = pricing.distances[root, record]
         if record != root:
             search.near[1, count] = record
             count += 1
@@ -150,7 +150,8 @@ def search_group(pricing, search, size, least, nodes, found, sizes, place, every
             if place == found.shape[0]:
                 nodes = 0
                 continue
-            found[place, :size] = group
+            for i in range(size):
+                found[place, i] = group[i]
             sizes[place] = size
             if every:
                 place += 1

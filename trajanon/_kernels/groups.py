@@ -150,15 +150,15 @@ def exchange(groups, x, z):
 def refresh_centroids(groups):
     """Compute the centroids anew: many moves add up their rounding."""
     for group in range(groups.sizes.shape[0]):
-        member = groups.first[group]
-        if member < 0:
+        if groups.first[group] < 0:
             continue
-        origin = groups.records[member]
-        total = np.zeros_like(origin)
-        while member >= 0:
-            total += groups.records[member] - origin
-            member = groups.following[member]
-        groups.centroids[group] = origin + total / groups.sizes[group]
+        for column in range(groups.records.shape[1]):
+            member = groups.first[group]
+            origin, total = groups.records[member, column], 0.0
+            while member >= 0:
+                total += groups.records[member, column] - origin
+                member = groups.following[member]
+            groups.centroids[group, column] = origin + total / groups.sizes[group]
 
 
 @kernel

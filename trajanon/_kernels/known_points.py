@@ -284,4 +284,6 @@ def attack_targets(targets, own_lines, subjects, states, lines, known, out):
             some_choices(count, home, seen, lines, known, passing, states[target], found)
         else:
             all_choices(count, home, seen, lines, known, passing, found)
-        found[:, :2] /= choices
+        for way in range(found.shape[0]):
+            found[way, 0] /= choices
+            found[way, 1] /= choices

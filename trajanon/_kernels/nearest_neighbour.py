@@ -92,7 +92,8 @@ def shortest_walk(turned, neighbours, near, first, last, best, shortest):
             order[place] = here = onward
         if length < shortest:
             shortest = length
-            best[:] = order
+            for place in range(n):
+                best[place] = order[place]
     return shortest
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trajanon._kernels.common import below, squared_distance
+from trajanon._kernels.common import below, insert_rising, squared_distance
 from trajanon._kernels.compiled import kernel
 from trajanon._kernels.groups import (
     close_group,
@@ -79,8 +79,8 @@ def recut(groups, a, b, k):
     middle /= members.shape[0]
     distance = np.empty(members.shape[0])
     for i in range(members.shape[0]):
-        distance[i] = squared_distance(groups.records[members[i]], middle)
-    members = members[np.argsort(distance, kind="mergesort")]
+        away = squared_distance(groups.records[members[i]], middle)
+        insert_rising(distance, members, i, away, members[i])
     runs = different_subjects(groups.subjects, members) // k
     if runs < 2:
         return False

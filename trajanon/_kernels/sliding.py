@@ -31,7 +31,9 @@ def sliding_changes(groups, windows, x, first, costs):
     group = groups.labels[x]
     share = 1.0 - 1.0 / groups.sizes[group]
     here, mean, scale = groups.records[x], windows.mean, windows.share
-    away = 2.0 * (here - groups.centroids[group])
+    away = np.empty_like(here)
+    for number in range(here.shape[0]):
+        away[number] = 2.0 * (here[number] - groups.centroids[group, number])
     begin, count = windows.place[x] + first, costs.shape[0]
     reach = count + windows.stride * (here.shape[0] // 2 - 1)
     lats, lons = np.empty(reach), np.empty(reach)

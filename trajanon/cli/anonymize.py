@@ -6,7 +6,7 @@ from typing import Any
 
 import trajanon
 from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, options, seconds_of
-from trajanon.cli.wording import INTERRUPTED, say, say_written, show_json, tell
+from trajanon.cli.wording import INTERRUPTED, compile_ahead, say, say_written, show_json, tell
 from trajanon.errors import BadInput
 from trajanon.settings import ReleaseSettings, Settings
 
@@ -58,6 +58,7 @@ def anonymize(
     """Replace each trajectory by the centroid of a group of at least k."""
     from trajanon.cli.results import rows_of, show_release, without_lists
 
+    compile_ahead(how)
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)

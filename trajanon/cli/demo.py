@@ -7,7 +7,7 @@ from trajanon.cli.check import check
 from trajanon.cli.extract import extract
 from trajanon.cli.map import draw
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
-from trajanon.cli.wording import tell
+from trajanon.cli.wording import compile_ahead, tell
 
 
 @options(folder="Where the results go.")
@@ -17,6 +17,7 @@ def demo(folder: Path = Path("trajanon-demo")) -> None:
     from trajanon.outputs import making
 
     trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED
+    compile_ahead({})
     with making(folder):
         tell("1. trajanon extract --bbox madrid --source (the bundled sample)")
         extract(source=[str(sample())], bbox=["madrid"], out=trajectories)

@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from trajanon.cli.options import NUMBERS, names_of, options
-from trajanon.cli.wording import show_json, tell, with_flags
+from trajanon.cli.wording import compile_ahead, show_json, tell, with_flags
 from trajanon.errors import BadInput
 from trajanon.settings import Settings
 
@@ -48,6 +48,7 @@ def microaggregate(
     how |= {"subject": subject, "subjects_exact": subjects_exact, "strata": strata}
     how |= {"columns": None if columns is None else names_of(columns), "keep": names_of(keep)}
     how["weights"] = None if weights is None else _weights_of(weights)
+    compile_ahead(how, sliding=False)
     with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
         result = microaggregate_table(file, k, missing=missing, progress=progress, **how)
         result.write_draft(draft)

@@ -1,7 +1,6 @@
 """trajanon run."""
 
 import shlex
-import tomllib
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
@@ -89,6 +88,8 @@ def words_of(parameters: Sequence[_Parameter], table: Table) -> list[str]:
 
 
 def _read(path: Path) -> dict[str, Table]:
+    import tomllib  # --help does not wait for it
+
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:

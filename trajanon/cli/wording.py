@@ -14,6 +14,7 @@ import typer
 
 from trajanon._kernels import at_first_compilation
 from trajanon.errors import printable
+from trajanon.settings import Settings
 
 INTERRUPTED = 130
 """The shell's exit code for Ctrl-C."""
@@ -105,11 +106,26 @@ def log_to_screen() -> None:
 @cache
 def announce_compilation() -> None:
     """Let the first compilation of a kernel be announced; once, where a command runs others."""
-    at_first_compilation.append(
-        lambda kept: say(
-            "compiling the kernels, once: some 20 to 40 seconds"
-            if kept
-            else "compiling the kernels, some 20 to 40 seconds at every run: no folder "
-            "to keep them can be written (NUMBA_CACHE_DIR names another)"
-        )
+    at_first_compilation.append(_say_compiling)
+
+
+def compile_ahead(search: Mapping[str, Any], *, sliding: bool = True) -> None:
+    """Let all cores compile what a search needs, if it is the usual one and the first; say so."""
+    from trajanon import compilation
+
+    usual = vars(Settings())
+    asked = [name for name in ("method", "heuristic", "refine") if name in search]
+    if all(search[name] == usual[name] for name in asked) and compilation.compile_ahead(
+        sliding=sliding
+    ):
+        _say_compiling(True)
+
+
+@cache
+def _say_compiling(kept: bool) -> None:
+    say(
+        "compiling the kernels, once: some 15 to 40 seconds"
+        if kept
+        else "compiling the kernels, some 20 to 40 seconds at every run: no folder "
+        "to keep them can be written (NUMBA_CACHE_DIR names another)"
     )

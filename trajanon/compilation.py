@@ -1,0 +1,121 @@
+"""The kernels of the usual search, compiled on all cores at once before they are asked for."""
+
+import atexit
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import cache, partial
+from threading import Event
+
+import numpy as np
+
+from trajanon._kernels.annealing import make_random_moves
+from trajanon._kernels.compiled import Kernel
+from trajanon._kernels.descent import record_pass
+from trajanon._kernels.group_moves import creation_pass, group_pass
+from trajanon._kernels.groups import refresh_centroids
+from trajanon._kernels.sliding import slide_pass
+from trajanon._kernels.tour_search import kicks
+from trajanon._kernels.windows import find_meetings
+from trajanon.align.alignment import WindowLog, search_windows, window_field
+from trajanon.align.sliding import anneal_windows, work_in_blocks
+from trajanon.align.windows import Aligned, build_windows
+from trajanon.methods.hm2 import hm2
+from trajanon.problem import Problem, whole_problem
+from trajanon.refine.descent import build_descent
+from trajanon.refine.random_moves import anneal_block, build_field
+from trajanon.settings import Settings
+from trajanon.tracks import STEPS, Tracks
+from trajanon.utility.displacements import from_runs
+from trajanon.workers import cores
+
+_N, _K, _POINTS = 12, 2, 3  # records, in groups of 2, and the points of a window: any will do
+_LABELS = np.arange(_N) // _K
+_HEATS = np.array([0.7, 0.1])
+
+
+def _problem() -> Problem:
+    random = np.random.default_rng(0)
+    return whole_problem(random.normal(size=(_N, 2)), np.arange(_N), _K, Settings(), random)
+
+
+def _tracks() -> Tracks:
+    """A run for each window, on which it may slide."""
+    size = STEPS * _POINTS
+    places = np.random.default_rng(0).normal(size=(_N * size, 2))
+    return Tracks(places, np.arange(_N + 1) * size, np.arange(_N), np.zeros(_N, dtype=np.int64))
+
+
+def _sliding_at_random() -> None:
+    problem, windows = _problem(), build_windows(_tracks(), _POINTS)
+    aligned = Aligned(_tracks().start, _LABELS)
+    axes, field = window_field(problem, windows, aligned, False)
+    work = partial(anneal_windows, field, axes, 1, _HEATS, False)
+    work_in_blocks(problem, windows, aligned, axes, work)
+
+
+def _sliding() -> None:
+    windows = build_windows(_tracks(), _POINTS)
+    log = WindowLog(windows, Aligned(_tracks().start, _LABELS))
+    search_windows(_problem(), log, regroup=False)
+    from_runs(_tracks(), np.zeros((_N, _POINTS, 2)), _LABELS)
+
+
+def _annealing() -> None:
+    field = build_field(_problem(), _LABELS)
+    anneal_block(field, 1, _HEATS, _LABELS, np.arange(_N), np.uint64(1), Event())
+
+
+def _descent(*passes: Callable[..., int]) -> None:
+    near = np.zeros((_N, 1), dtype=np.int64)
+    descent = build_descent(_problem().records, _LABELS, np.arange(_N), _K, near)
+    for look in passes:
+        look(descent, _K, 0, 0, 0)
+    refresh_centroids(descent.groups)
+
+
+_SLIDING = ((find_meetings, _sliding_at_random), (slide_pass, _sliding))
+_SHARES: tuple[tuple[Kernel, Callable[[], object]], ...] = (
+    *_SLIDING,
+    (make_random_moves, _annealing),
+    (group_pass, partial(_descent, creation_pass, group_pass)),
+    (record_pass, partial(_descent, record_pass)),
+    (kicks, lambda: hm2(_problem())),
+)
+"""What compiles kernels, and one of them. Those that a search asks for last come first."""
+
+
+def compile_some(*numbers: int) -> None:
+    """Compile some shares."""
+    for number in numbers:
+        _SHARES[number][1]()
+
+
+@cache
+def compile_ahead(*, sliding: bool) -> bool:
+    """Let processes on the other cores compile what a search needs; whether there are any.
+
+    This one goes on; it waits for a kernel that another one compiles, and compiles what none has
+    begun. They end with it. Where nothing can be kept, or nobody can wait, there are none. Asked
+    again, it tells the same.
+    """
+    shares = range(0 if sliding else len(_SLIDING), len(_SHARES))
+    missing = [number for number in shares if _SHARES[number][0].missing]
+    count = min(cores(), len(missing)) - 1
+    if count < 1:
+        return False
+    for first in range(count):
+        numbers = ", ".join(map(str, missing[first::count]))
+        task = f"from trajanon.compilation import compile_some; compile_some({numbers})"
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-P", "-c", task],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+        except OSError:
+            return first > 0
+        atexit.register(process.wait)
+        atexit.register(process.terminate)  # which is called first
+    return True
