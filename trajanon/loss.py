@@ -130,6 +130,20 @@ def sse(records: Floats, labels: Ints) -> float:
     return sum(in_parts(lost, np.arange(len(records)), _AT_ONCE))
 
 
+def sse_of_groups(records: Floats, labels: Ints) -> Floats:
+    """Sum up, group by group, the squared distances to its mean, (g,)."""
+    means = group_means(records, labels)
+
+    def squares(rows: Ints, stop: Event) -> Floats:
+        away: Floats = records[rows] - means[labels[rows]]
+        return np.asarray((away**2).sum(axis=1))
+
+    lost = np.zeros(len(means))
+    parts = in_parts(squares, np.arange(len(records)), _AT_ONCE)
+    np.add.at(lost, labels, np.concatenate(parts))
+    return lost
+
+
 def sums_of_products(records: Floats) -> Floats:
     """Sum the products of each two columns, (p, p), alike on any number of cores."""
 

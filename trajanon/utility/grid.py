@@ -1,7 +1,6 @@
 """Counts in places: density maps, trips between cells of a grid, and lines in random boxes."""
 
 import numpy as np
-from scipy.stats import kendalltau
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import DEGREE
@@ -91,6 +90,8 @@ def busiest_order(one: Ints, other: Ints) -> float | None:
     popular places, M. E. Gursoy et al., "Utility-aware synthesis of differentially private and
     attack-resilient location traces", ACM CCS (2018).
     """
+    from scipy.stats import kendalltau  # takes a second to load: few commands need it
+
     before, after = counted(one, other)
     busy = np.argsort(-before, kind="stable")[:BUSIEST]
     busy = busy[before[busy] > 0]
