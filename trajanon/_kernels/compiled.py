@@ -16,13 +16,13 @@ class _Cache:
     kept = True
 
 
-def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+def kernel(function: Callable[..., Any], **more: bool) -> Callable[..., Any]:
     """Compile on first use; keep the result if any folder can be written.
 
     A bare number in a call is a type of its own, for which what is called would be compiled once
     more: such numbers are constants of numpy's types.
     """
-    options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"}}
+    options = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"}, **more}
     try:
         compiled = njit(cache=True, **options)(function)
     except RuntimeError:  # neither the package's folder nor a home can be written
@@ -30,6 +30,20 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
         return njit(**options)(function)
     forget_older(compiled.stats.cache_path)
     return compiled
+
+
+def bare(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile what makes no arrays, without counting who holds those it is given.
+
+    numba counts at every call and every row that is looked at, for all threads to see: of random
+    moves that takes a fifth of the time.
+    """
+    return kernel(function, _nrt=False)
+
+
+def inlined(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile it as a part of what calls it: to hand over groups takes longer than to use them."""
+    return kernel(function, _nrt=False, forceinline=True)
 
 
 @cache
