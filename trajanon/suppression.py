@@ -87,7 +87,7 @@ class TrajectoryGroups:
             return None
         return self.timing.released(self.trajectories, self.partition.labels, self.time_shifts)
 
-    @property
+    @cached_property
     def line_numbers(self) -> Ints:
         """Number the lines of groups as they are written, (g,); equal ones alike."""
         lines, times = self.released, self.released_times

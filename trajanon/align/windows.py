@@ -236,9 +236,11 @@ def exact_window_neighbours(windows: Windows, start: Ints, axes: Floats, count: 
     one, other, away = one[near_enough], other[near_enough], away[near_enough]
     # The nearest partners of each window in these pairs, each counted once and both ways.
     pair = one * n + other
-    order = np.lexsort((away, pair))
-    order = order[np.append(True, np.diff(pair[order]) != 0)[: len(order)]]
-    order = order[np.lexsort((away[order], one[order]))]  # equally near ones by number
+    order = np.argsort(pair)
+    pair, away = pair[order], away[order]
+    begin = np.flatnonzero(np.append(True, np.diff(pair) != 0)[: len(pair)])
+    (one, other), away = np.divmod(pair[begin], n), np.minimum.reduceat(away, begin)
+    order = np.lexsort((away, one))  # equally near ones by number
     one, other = one[order], other[order]
     rank = np.arange(len(one)) - np.searchsorted(one, one)
     near = np.repeat(np.arange(n)[:, None], count, axis=1)

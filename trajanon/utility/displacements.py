@@ -11,7 +11,7 @@ from trajanon.geodesy import radii
 from trajanon.tracks import Tracks
 from trajanon.workers import in_parts
 
-_AT_ONCE = 10_000  # trajectories that a thread measures
+_AT_ONCE = 2_000  # trajectories that a thread measures
 _PAIRS_AT_ONCE = 2_000  # pairs of lines: some hundredths of a second
 _RUNS_AT_ONCE = 2_000  # windows: some hundredths of a second
 
