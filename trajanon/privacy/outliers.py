@@ -17,6 +17,7 @@ from trajanon.utility.displacements import lengths
 
 _MOST_LEFT_OUT = 0.2  # of the trajectories: more is no suppression
 _ALIKE = 0.1  # of the widest group's span
+_TURNED = 10_000  # records at once
 _NOTHING = 1e-12  # a gain below this is rounding
 _ROUNDING = 1.000001  # times a loss: more than rounding can make of it
 
@@ -53,7 +54,10 @@ def in_order(
         return
     records = standardise(points.reshape(len(points), -1))
     # Where the first few coordinates tell most of a distance, a tree is fast.
-    records = turn(records, principal_axes(records))
+    axes = principal_axes(records)
+    for start in range(0, len(records), _TURNED):  # in place, for memory
+        some = slice(start, start + _TURNED)
+        records[some] = turn(records[some], axes)
     labels = dense(labels)
     own = np.arange(len(labels)) if subjects is None else dense(subjects)
     others = cKDTree(group_means(records, labels))

@@ -103,8 +103,12 @@ def metres_of_degrees(latitude: Floats) -> Floats:
 
 def lengths(points: Floats) -> Floats:
     """Measure lines from point to point."""
-    metres: Floats = displacement(points[:, :-1], points[:, 1:]).sum(axis=1)
-    return metres
+
+    def measured(some: Floats, stop: Event) -> Floats:
+        metres: Floats = displacement(some[:, :-1], some[:, 1:]).sum(axis=1)
+        return metres
+
+    return np.concatenate(in_parts(measured, points, _AT_ONCE))
 
 
 def length_change(original: Floats, released: Floats) -> Floats:
