@@ -37,6 +37,9 @@ _COMMANDS = {
     "evaluate": ["evaluate"],
     "map": ["map", "--offline"],
 }
+_MOST = {"evaluate": 30_000}
+"""Evaluating looks at pairs of trajectories that pass one place: beyond, it takes very long."""
+
 _SHOWN = {"cpu_seconds": "seconds of a core", "peak_gb": "peak memory, GB"}
 
 
@@ -96,7 +99,7 @@ def growth(
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             alone(write_traces, folder, n)
-            for command in _COMMANDS:
+            for command in (one for one in _COMMANDS if n <= _MOST.get(one, n)):
                 row = {"n": n} | alone(spent, command, folder)
                 if n in _COMPILED:
                     continue
