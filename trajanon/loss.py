@@ -165,8 +165,9 @@ def loss_to(records: Floats, released: Floats, labels: Ints | None = None) -> fl
     varies = (records != records[:1]).any(axis=0)
 
     def lost(some: slice) -> Floats:
-        moved = released[some if labels is None else labels[some]] - records[some]
-        return np.square(moved, out=moved)
+        moved: Floats = released[some if labels is None else labels[some]] - records[some]
+        moved *= moved
+        return moved
 
     n = len(records)
     mean = _summed(n, lambda some: records[some]) / n

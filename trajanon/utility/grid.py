@@ -178,7 +178,7 @@ def _passing(points: Floats, hours: Ints, boxes: Floats, asked: Ints) -> Ints:
             inside = (longitude[low:high] >= west) & (longitude[low:high] <= east)
             seen = np.zeros(n, dtype=np.bool_)
             seen[line[low:high][inside]] = True
-            counts.append(np.count_nonzero(seen))
+            counts.append(int(np.count_nonzero(seen)))
         return counts
 
     return np.concatenate(in_parts(passing, np.arange(len(boxes)), _BOXES_AT_ONCE))
