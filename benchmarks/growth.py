@@ -20,6 +20,7 @@ import pandas as pd
 from alignment import drawn
 from corridors import SPACING
 from matplotlib.figure import Figure
+from matplotlib.ticker import LogLocator, NullFormatter
 from measures import alone, command_line, load, peak_gb, run_command
 
 from trajanon.tracks import STEPS
@@ -79,14 +80,18 @@ def exponent(some: pd.DataFrame, what: str) -> float:
 
 def draw(results: pd.DataFrame, plot: Path) -> None:
     """Draw what each command took, and say how it grows."""
-    figure = Figure(figsize=(10, 5), layout="constrained")
+    figure = Figure(figsize=(10, 6), layout="constrained")
     for ax, (what, label) in zip(figure.subplots(1, 2), _SHOWN.items(), strict=True):
         for command, some in results.groupby("command", sort=False):
             grown = f"{command}: {exponent(some, what):.2f}"
             ax.loglog(some["n"], some[what], "o-", label=grown)
         ax.set(xlabel="trajectories", ylabel=label)
-        ax.grid(which="both", alpha=0.3)
-        ax.legend(title=f"exponent from {FITTED:,} on")
+        ax.xaxis.set_major_formatter("{x:,.0f}")
+        ax.yaxis.set(major_locator=LogLocator(subs=(1, 2, 5)), major_formatter="{x:g}")
+        ax.yaxis.set_minor_formatter(NullFormatter())
+        ax.grid(alpha=0.3)
+        below = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.12), "ncols": 2}
+        ax.legend(title=f"exponents from {FITTED:,} on", **below)
     figure.savefig(plot, dpi=120)
 
 
