@@ -101,7 +101,8 @@ def anonymize(
     kept, among_kept = without_tight_groups(found.slid, settings.min_radius)
     tight = np.zeros_like(costly)
     tight[~costly] = among_kept
-    kept = replace(kept, roads=roads)
+    if roads is not None:
+        kept = replace(kept, roads=roads)
 
     lines, when, labels = kept.released, kept.released_times, kept.partition.labels
     written = Rows(

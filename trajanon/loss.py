@@ -1,5 +1,6 @@
 """Standardised records, and what a partition of them loses."""
 
+from collections.abc import Callable
 from threading import Event
 
 import numpy as np
@@ -130,6 +131,20 @@ def sse(records: Floats, labels: Ints) -> float:
     return sum(in_parts(lost, np.arange(len(records)), _AT_ONCE))
 
 
+def sse_of_groups(records: Floats, labels: Ints) -> Floats:
+    """Sum up, group by group, the squared distances to its mean, (g,)."""
+    means = group_means(records, labels)
+
+    def squares(rows: Ints, stop: Event) -> Floats:
+        away: Floats = records[rows] - means[labels[rows]]
+        return np.asarray((away**2).sum(axis=1))
+
+    lost = np.zeros(len(means))
+    parts = in_parts(squares, np.arange(len(records)), _AT_ONCE)
+    np.add.at(lost, labels, np.concatenate(parts))
+    return lost
+
+
 def sums_of_products(records: Floats) -> Floats:
     """Sum the products of each two columns, (p, p), alike on any number of cores."""
 
@@ -145,10 +160,25 @@ def information_loss(sse: float, sst: float) -> float:
     return 100.0 * sse / sst if sst > 0.0 else 0.0
 
 
-def loss_to(records: Floats, released: Floats) -> float:
-    """IL in percent of released records that need not be the means of their groups."""
+def loss_to(records: Floats, released: Floats, labels: Ints | None = None) -> float:
+    """IL in percent of released records, each's own or its group's; they need not be means."""
     varies = (records != records[:1]).any(axis=0)
-    moved = released - records
-    np.square(moved, out=moved)
-    shares = moved.sum(axis=0)[varies] / records.var(axis=0, ddof=1)[varies]
-    return information_loss(float(shares.sum()), float((len(records) - 1) * len(shares)))
+
+    def lost(some: slice) -> Floats:
+        moved: Floats = released[some if labels is None else labels[some]] - records[some]
+        moved *= moved
+        return moved
+
+    n = len(records)
+    mean = _summed(n, lambda some: records[some]) / n
+    variance = _summed(n, lambda some: np.square(records[some] - mean)) / (n - 1)
+    shares = _summed(n, lost)[varies] / variance[varies]
+    return information_loss(float(shares.sum()), float((n - 1) * len(shares)))
+
+
+def _summed(n: int, rows: Callable[[slice], Floats]) -> Floats:
+    """Sum n rows, some at a time for memory: each sum goes on from the last, as one would."""
+    total: Floats = rows(slice(0, 1))[0]
+    for start in range(1, n, _AT_ONCE):
+        total = np.vstack([total, rows(slice(start, start + _AT_ONCE))]).sum(axis=0)
+    return total

@@ -126,7 +126,7 @@ def exact_neighbours(records: Floats, count: int) -> Ints:
     n = len(records)
     count = min(count, n - 1)
     turned = turn(records, principal_axes(records))
-    _, found = cKDTree(turned).query(turned, k=range(1, count + 2))
+    _, found = nearest_points(cKDTree(turned), turned, count + 1)
     # A record is its own nearest, but need not come first among its duplicates.
     other = found != np.arange(n)[:, None]
     other[other.all(axis=1), -1] = False

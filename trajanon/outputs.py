@@ -18,8 +18,18 @@ _LOG = logging.getLogger(__name__)
 
 def json_report(account: Mapping[str, Any]) -> str:
     """Write a report as JSON; its first entry, the notice, stands in the first line."""
-    text = json.dumps(account, indent=1, ensure_ascii=False)
-    return f"{{ {text[1:].lstrip()}\n"
+    return f"{{ {_written(account, 1)[1:].lstrip()}\n"
+
+
+def _written(value: Any, depth: int) -> str:
+    """Write entries below one another, and a list, which may be long, on one line."""
+    if not isinstance(value, dict) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    entries = (
+        f"{depth * ' '}{json.dumps(key, ensure_ascii=False)}: {_written(one, depth + 1)}"
+        for key, one in value.items()
+    )
+    return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
 
 
 @contextmanager

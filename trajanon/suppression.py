@@ -78,7 +78,7 @@ class TrajectoryGroups:
     def information_loss(self) -> float:
         """IL in percent of the lines as written; of places alone."""
         records, lines = self.trajectories.records, self.released
-        return loss_to(records, lines.reshape(len(lines), -1)[self.partition.labels])
+        return loss_to(records, lines.reshape(len(lines), -1), self.partition.labels)
 
     @property
     def released_times(self) -> Floats | None:
@@ -87,7 +87,7 @@ class TrajectoryGroups:
             return None
         return self.timing.released(self.trajectories, self.partition.labels, self.time_shifts)
 
-    @property
+    @cached_property
     def line_numbers(self) -> Ints:
         """Number the lines of groups as they are written, (g,); equal ones alike."""
         lines, times = self.released, self.released_times

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.ahead import ask_for_row
 from trajanon._kernels.common import draw_bits
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 from trajanon._kernels.descent import Descent
 from trajanon._kernels.group_moves import create_group, dissolve_group
 from trajanon._kernels.groups import (
@@ -42,19 +42,19 @@ class Annealing(NamedTuple):
     random: NDArray[np.uint64]  # state of the generator, one cell
 
 
-@kernel
+@bare
 def some(word, limit):
     """A whole number of 0..limit-1 from 32 random bits."""
     return np.int64((word * np.uint64(limit)) >> _WORD)
 
 
-@kernel
+@bare
 def other_bits(bits):
     """Of 32 bits, those that a choice by the low ones leaves, as a word of 32."""
     return (bits << np.uint64(8)) & _LOW
 
 
-@kernel
+@bare
 def other_member(groups, record, word):
     """Another member of a record's group; the record itself if it is alone."""
     group = groups.labels[record]
@@ -67,7 +67,7 @@ def other_member(groups, record, word):
     return record
 
 
-@kernel
+@bare
 def draw_moves(annealing, moves):
     """Draw moves, (c, 4): of each a record, the rank of a neighbour, a quantile, and 32 bits."""
     for drawn in moves:
@@ -78,7 +78,7 @@ def draw_moves(annealing, moves):
         drawn[3] = two & _LOW
 
 
-@kernel
+@bare
 def ask_for_move(annealing, slides, drawn):
     """Ask for the memory that a move will read."""
     groups, x, rank = annealing.descent.groups, drawn[0], drawn[1]
@@ -91,7 +91,7 @@ def ask_for_move(annealing, slides, drawn):
         ask_for_row(slides.rows, slides.first[x] + meeting_start(slides, x, y, rank))
 
 
-@kernel
+@bare
 def slide_to(groups, slides, x, start):
     """Slide a window to a start."""
     if start != slides.start[x]:
@@ -99,14 +99,14 @@ def slide_to(groups, slides, x, start):
         slides.start[x] = start
 
 
-@kernel
+@bare
 def meeting_start(slides, x, y, rank):
     """The start where a window meets a neighbour; if that slid since, it slides as far."""
     start = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
     return min(max(start, 0), slides.starts[x] - 1)
 
 
-@kernel
+@bare
 def draw_start(slides, x, y, rank, together, bits):
     """Draw a start: where a window meets a neighbour, or if together, one near its own."""
     if bits & np.uint64(2):
@@ -117,12 +117,10 @@ def draw_start(slides, x, y, rank, together, bits):
     return min(max(start, 0), slides.starts[x] - 1)
 
 
-@kernel
-def make_random_moves(annealing, slides, k, count, hot, cold):
-    """Try random moves while the heat falls. Records that cannot slide have None as ``slides``."""
+@bare
+def try_moves(annealing, slides, k, count, hot, cold, near, moves):
+    """Try random moves, with room for the groups near a record and for moves drawn together."""
     groups, neighbours = annealing.descent.groups, annealing.descent.neighbours
-    near = np.empty(neighbours.shape[1], dtype=np.int64)
-    moves = np.empty((_AT_ONE_HEAT, 4), dtype=np.int64)
     cooling = (cold / hot) ** (_AT_ONE_HEAT / count)
     heat = hot
     for step in range(count):
@@ -177,3 +175,11 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
                 if slides is not None:
                     slide_to(groups, slides, x, start)
                 exchange(groups, x, z)
+
+
+@kernel
+def make_random_moves(annealing, slides, k, count, hot, cold):
+    """Try random moves while the heat falls. Records that cannot slide have None as ``slides``."""
+    near = np.empty(annealing.descent.neighbours.shape[1], dtype=np.int64)
+    moves = np.empty((_AT_ONE_HEAT, 4), dtype=np.int64)
+    try_moves(annealing, slides, k, count, hot, cold, near, moves)

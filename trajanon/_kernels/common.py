@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare
 
 
-@kernel
+@bare
 def squared_distance(a, b):
     total = a.dtype.type(0)  # in single precision, of two that are
     for column in range(a.shape[0]):
@@ -14,7 +14,7 @@ def squared_distance(a, b):
     return total
 
 
-@kernel
+@bare
 def draw_bits(random):
     """The next 64 bits of a generator whose state is one cell (xorshift64*)."""
     state = random[0]
@@ -25,13 +25,13 @@ def draw_bits(random):
     return state * np.uint64(2685821657736338717)
 
 
-@kernel
+@bare
 def below(random, limit):
     """A whole number of 0..limit-1."""
     return np.int64(draw_bits(random) >> np.uint64(33)) % limit
 
 
-@kernel
+@bare
 def insert_rising(values, items, place, value, item):
     """Put a value, and its item, among those before a place, which rise; the rest moves on."""
     while place > 0 and values[place - 1] > value:
@@ -40,7 +40,7 @@ def insert_rising(values, items, place, value, item):
     values[place], items[place] = value, item
 
 
-@kernel
+@bare
 def keep_nearest(nearest, away, item, distance):
     """Insert an item in a list of the nearest, each at its least distance.
 

@@ -19,7 +19,11 @@ except ImportError:  # Windows: two processes may compile the same
     fcntl = None  # type: ignore[assignment]
 
 
-_OPTIONS = {"nogil": True, "error_model": "numpy", "fastmath": {"reassoc", "contract"}}
+_OPTIONS: dict[str, Any] = {
+    "nogil": True,
+    "error_model": "numpy",
+    "fastmath": {"reassoc", "contract"},
+}
 _INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
@@ -35,9 +39,9 @@ class Kernel:
     Kept if any folder can be written is what Python calls: it holds the kernels that it calls.
     """
 
-    def __init__(self, function: Callable[..., Any]) -> None:
+    def __init__(self, function: Callable[..., Any], **more: bool) -> None:
         update_wrapper(self, function)
-        self._function = function
+        self._function, self._options = function, _OPTIONS | more
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
         return self._called(*arguments, **named)
@@ -49,10 +53,10 @@ class Kernel:
     def _called(self) -> Any:
         """The kernel as Python calls it."""
         try:
-            compiled = njit(cache=True, **_OPTIONS)(self._function)
+            compiled = njit(cache=True, **self._options)(self._function)
         except RuntimeError:  # neither the package's folder nor a home can be written
             _Cache.kept = False
-            return njit(**_OPTIONS)(self._function)
+            return njit(**self._options)(self._function)
         folder, compile_it = compiled.stats.cache_path, compiled.compile
         forget_older(folder)
 
@@ -74,7 +78,7 @@ class Kernel:
     @cached_property
     def _inner(self) -> Any:
         """The kernel as kernels call it: without what Python needs, which takes a fifth longer."""
-        return njit(**_INNER, **_OPTIONS)(self._function)
+        return njit(**_INNER, **self._options)(self._function)
 
     @property
     def _numba_type_(self) -> Any:
@@ -82,14 +86,14 @@ class Kernel:
         return self._inner._numba_type_
 
 
-def kernel(function: Callable[..., Any]) -> Kernel:
-    """Make a kernel of a function.
+def kernel(function: Callable[..., Any], **more: bool) -> Kernel:
+    """Make a kernel of a function, with more options of numba's.
 
     A bare number in a call is a type of its own, for which what is called would be compiled once
     more: such numbers are constants of numpy's types. Arrays are assigned and added number by
     number: numba compiles its messages about shapes for seconds.
     """
-    return Kernel(function)
+    return Kernel(function, **more)
 
 
 @contextmanager
@@ -101,6 +105,20 @@ def _alone(lock: Path) -> Iterator[None]:
             if fcntl is not None:
                 fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+def bare(function: Callable[..., Any]) -> Kernel:
+    """Compile what makes no arrays, without counting who holds those it is given.
+
+    numba counts at every call and every row that is looked at, for all threads to see: of random
+    moves that takes a fifth of the time.
+    """
+    return kernel(function, _nrt=False)
+
+
+def inlined(function: Callable[..., Any]) -> Kernel:
+    """Compile it as a part of what calls it: to hand over groups takes longer than to use them."""
+    return kernel(function, _nrt=False, forceinline=True)
 
 
 @cache

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 from trajanon._kernels.groups import (
     NONE,
     Groups,
@@ -37,7 +37,7 @@ class Descent(NamedTuple):
     tiny: float  # a gain below it is rounding
 
 
-@kernel
+@bare
 def surroundings_changed(descent, record):
     """Whether a record's group, or a near one, changed since it was looked at."""
     labels, since = descent.groups.labels, descent.looked[record]
@@ -49,7 +49,7 @@ def surroundings_changed(descent, record):
     return False
 
 
-@kernel
+@bare
 def near_groups(descent, record, found):
     """The groups near a record, but for its own; how many they are."""
     labels = descent.groups.labels
@@ -67,7 +67,7 @@ def near_groups(descent, record, found):
     return count
 
 
-@kernel
+@bare
 def is_near(descent, record, group):
     """Whether a group holds one of a record's nearest."""
     for neighbour in descent.neighbours[record]:
@@ -76,7 +76,7 @@ def is_near(descent, record, group):
     return False
 
 
-@kernel
+@bare
 def move_on(descent, record, target, number):
     """Move a record, as a part of the move of a number."""
     descent.changed[descent.groups.labels[record]] = number
@@ -84,7 +84,7 @@ def move_on(descent, record, target, number):
     move(descent.groups, record, target)
 
 
-@kernel
+@bare
 def relocate_or_exchange(descent, x, k, number, near):
     """Move a record to a near group, or exchange it with a member, at best; whether that gains."""
     groups = descent.groups
@@ -112,7 +112,7 @@ def relocate_or_exchange(descent, x, k, number, near):
     return True
 
 
-@kernel
+@bare
 def exchange_three(descent, x, k, number, near, nearer):
     """Move a record into the place of another, and that one on; whether that gains."""
     if k > _LARGEST:
@@ -160,11 +160,9 @@ def exchange_three(descent, x, k, number, near, nearer):
     return False
 
 
-@kernel
-def record_pass(descent, k, moves, start, stop):
-    """Look at the records from start to stop once; the moves made so far."""
-    near = np.empty(descent.neighbours.shape[1], dtype=np.int64)
-    nearer = np.empty_like(near)
+@bare
+def look_at_records(descent, k, moves, start, stop, near, nearer):
+    """Look at the records from start to stop once, with room for the groups near two records."""
     for x in range(start, stop):
         if not surroundings_changed(descent, x):
             continue
@@ -174,3 +172,10 @@ def record_pass(descent, k, moves, start, stop):
             descent, x, k, moves + 1, groups, nearer
         )
     return moves
+
+
+@kernel
+def record_pass(descent, k, moves, start, stop):
+    """Look at the records from start to stop once; the moves made so far."""
+    near = np.empty(descent.neighbours.shape[1], dtype=np.int64)
+    return look_at_records(descent, k, moves, start, stop, near, np.empty_like(near))

@@ -6,7 +6,7 @@ Each is made if it changes the SSE by less than a limit; returned is how many re
 import numpy as np
 
 from trajanon._kernels.common import insert_rising, squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 from trajanon._kernels.descent import near_groups
 from trajanon._kernels.groups import (
     NONE,
@@ -21,7 +21,7 @@ from trajanon._kernels.groups import (
 from trajanon._kernels.mdav import farthest
 
 
-@kernel
+@bare
 def gather(descent, group):
     """Gather the members of a group, rising; how many they are."""
     members, count = descent.gathered, 0
@@ -33,14 +33,14 @@ def gather(descent, group):
     return count
 
 
-@kernel
+@bare
 def send_back(descent, count):
     """Send the records gathered back where they came from, the last one first."""
     for i in range(count - 1, -1, -1):
         move(descent.groups, descent.gathered[i], descent.origins[i])
 
 
-@kernel
+@bare
 def touch(descent, count, number):
     """Mark the groups that the records gathered came from, and those they are in."""
     for i in range(count):
@@ -48,7 +48,7 @@ def touch(descent, count, number):
         descent.changed[descent.groups.labels[descent.gathered[i]]] = number
 
 
-@kernel
+@bare
 def dissolve_group(descent, group, limit, near):
     """Send the members, one after the other, to the near group that each costs least."""
     groups = descent.groups
@@ -74,7 +74,7 @@ def dissolve_group(descent, group, limit, near):
     return count
 
 
-@kernel
+@bare
 def create_group(descent, x, k, limit):
     """Make a group of a record and the nearest that can be spared, of k subjects."""
     groups = descent.groups
@@ -108,7 +108,7 @@ def create_group(descent, x, k, limit):
     return 0
 
 
-@kernel
+@bare
 def order_along(descent, count):
     """Order the records gathered on the line between two that are far apart."""
     records, members, along = descent.groups.records, descent.gathered, descent.along
@@ -122,7 +122,7 @@ def order_along(descent, count):
         insert_rising(along, members, i, value, member)
 
 
-@kernel
+@bare
 def split_group(descent, group, k, limit):
     """Cut a group of 2k different subjects in two on a line through it, where that gains most."""
     groups = descent.groups

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 
 NONE = np.int64(-1)  # no record, or no group
 
@@ -28,7 +28,7 @@ class Groups(NamedTuple):
     empty: NDArray[np.int64]  # groups of no records, (g + 1,): a stack, its height in the last cell
 
 
-@kernel
+@bare
 def holds_subject(groups, group, subject, leave_out):
     """Whether a member of a group, but for one, is of a subject."""
     member = groups.first[group]
@@ -59,21 +59,21 @@ def chain_members(groups):
             close_group(groups, group)
 
 
-@kernel
+@bare
 def close_group(groups, group):
     """Stack a group that has become empty."""
     groups.empty[groups.empty[-1]] = group
     groups.empty[-1] += 1
 
 
-@kernel
+@bare
 def open_group(groups):
     """Take an empty group off the stack."""
     groups.empty[-1] -= 1
     return groups.empty[groups.empty[-1]]
 
 
-@kernel
+@bare
 def move(groups, record, target):
     """Move a record to another group; centroids, chains and counts follow."""
     source = groups.labels[record]
@@ -111,7 +111,7 @@ def move(groups, record, target):
             groups.centroids[source, column] = mean + (mean - value) / left
 
 
-@kernel
+@bare
 def hand_over(groups, record, other):
     """Give a record's place in its chain to another record."""
     before, behind = groups.preceding[record], groups.following[record]
@@ -124,7 +124,7 @@ def hand_over(groups, record, other):
     return before, behind
 
 
-@kernel
+@bare
 def exchange(groups, x, z):
     """Exchange two records of different groups; centroids, chains, counts follow."""
     a, b = groups.labels[x], groups.labels[z]
@@ -161,7 +161,7 @@ def refresh_centroids(groups):
             groups.centroids[group, column] = origin + total / groups.sizes[group]
 
 
-@kernel
+@bare
 def may_leave(groups, record, k):
     """Whether a record's group keeps k different subjects without it."""
     source = groups.labels[record]
@@ -172,7 +172,7 @@ def may_leave(groups, record, k):
     return holds_subject(groups, source, groups.subjects[record], record)
 
 
-@kernel
+@bare
 def may_replace(groups, leaving, entering, k):
     """Whether a record's group keeps k different subjects with another in its place."""
     group = groups.labels[leaving]
@@ -183,7 +183,7 @@ def may_replace(groups, leaving, entering, k):
     return not holds_subject(groups, group, groups.subjects[entering], leaving)
 
 
-@kernel
+@bare
 def leaving_change(groups, record):
     """What a record's group loses by its leaving: a change of 0 or less."""
     group = groups.labels[record]
@@ -194,7 +194,7 @@ def leaving_change(groups, record):
     return -away * (size / (size - 1.0))
 
 
-@kernel
+@bare
 def joining_change(groups, record, group):
     """What a group gains by a record that joins, (p,): a change of 0 or more."""
     size = groups.sizes[group]
@@ -204,7 +204,7 @@ def joining_change(groups, record, group):
     return away * (size / (size + 1.0))
 
 
-@kernel
+@bare
 def replacing_change(groups, leaving, entering, enters):
     """What a record's group changes by with another in its place.
 
@@ -216,7 +216,7 @@ def replacing_change(groups, leaving, entering, enters):
     return enters - leaves - apart / groups.sizes[group]
 
 
-@kernel
+@bare
 def exchange_change(groups, x, z):
     """What exchanging two records of different groups changes the SSE by."""
     a, b = groups.labels[x], groups.labels[z]

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import below
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 
 
 class SortedLines(NamedTuple):
@@ -30,7 +30,6 @@ class Known(NamedTuple):
 
     points: int  # how many of its points
     tolerance: float  # metres within which a line passes a known point
-    in_order: bool  # whether a line has to pass two or more of them one after another
     sample: int  # choices of points drawn for each target; 0: all choices of 1 or 2 points
     hour: float  # seconds within which it has to be there then; infinity: whenever
     cycle: float  # seconds after which the clock begins anew; times are less apart
@@ -44,14 +43,27 @@ class Passing(NamedTuple):
     rows: NDArray[np.int32]  # its rows, (g,)
     own: NDArray[np.int32]  # those of the target's subject, (g,)
     # First and last position at which it passes each point of the target, and the nearest of them;
-    # -1: nowhere, (g, p). Without an order all is at position 0.
+    # -1: nowhere, (g, p).
     earliest: NDArray[np.int32]
     latest: NDArray[np.int32]
     nearest: NDArray[np.int32]
     away: NDArray[np.float64]  # squared metres to the nearest of them; infinity: nowhere, (g, p)
 
 
-@kernel
+class SecondPoints(NamedTuple):
+    """What is counted for each second point of a choice, beside one first point, (p,)."""
+
+    rows: NDArray[np.int32]  # of lines that pass both
+    own: NDArray[np.int32]  # of these, those of the target's subject
+    tied: NDArray[np.int32]  # rows of the nearest lines
+    own_tied: NDArray[np.int32]
+    best: NDArray[np.float64]  # least sum of a line with a row of the target's subject
+    at_home: NDArray[np.bool_]  # whether the target's line is among the nearest
+    chosen: NDArray[np.int64]  # both points, (2,)
+    sums: NDArray[np.float64]  # least sums of none, one and both, (3,)
+
+
+@bare
 def apart(one, other, known):
     """Squared metres between two points, on the plane half way; infinity if not near enough."""
     north = (other[0] - one[0]) * 0.5
@@ -65,13 +77,13 @@ def apart(one, other, known):
     return squared if min(later, known.cycle - later) <= known.hour else np.inf
 
 
-@kernel
+@bare
 def rounding(squared):
     """Difference up to which two sums of squared distances are equal, but for rounding."""
     return 1e-6 + 1e-9 * squared
 
 
-@kernel
+@bare
 def find_passing(target, subject, lines, known, passing):
     """Find the lines near a target's points, (p, 5), and count them and their rows."""
     count = 0
@@ -94,7 +106,7 @@ def find_passing(target, subject, lines, known, passing):
                         passing.away[count] = np.inf
                         count += 1
                     entry = passing.number[line]
-                    position = np.int32(lines.position[place] * known.in_order)
+                    position = np.int32(lines.position[place])
                     if passing.latest[entry, point] < 0:
                         passing.earliest[entry, point] = position
                     passing.earliest[entry, point] = min(passing.earliest[entry, point], position)
@@ -106,14 +118,19 @@ def find_passing(target, subject, lines, known, passing):
     for entry in range(count):
         first, end = lines.first[passing.line[entry]], lines.first[passing.line[entry] + 1]
         passing.rows[entry] = end - first
-        passing.own[entry] = (lines.subjects[first:end] == subject).sum()
+        passing.own[entry] = 0
+        for row_of_line in range(first, end):
+            passing.own[entry] += lines.subjects[row_of_line] == subject
     return count
 
 
-@kernel
-def along(line, target, chosen, known):
-    """Least sum of squared distances at which a line, (p, 5), passes points one after another."""
-    sums = np.full(chosen.shape[0] + 1, np.inf)  # of so many of the points
+@bare
+def along(line, target, chosen, known, sums):
+    """Least sum of squared distances at which a line, (p, 5), passes points one after another.
+
+    ``sums`` has room for that of none, of one, ... and of all c of them, (c + 1,).
+    """
+    sums[:] = np.inf
     sums[0] = 0.0
     for position in range(line.shape[0]):
         for have in range(chosen.shape[0] - 1, -1, -1):
@@ -122,15 +139,17 @@ def along(line, target, chosen, known):
     return sums[-1]
 
 
-@kernel
-def of_two(entry, first, second, target, lines, known, passing):
-    """The same of two points that an entry passes."""
-    if known.in_order and passing.nearest[entry, first] >= passing.nearest[entry, second]:
-        return along(lines.points[passing.line[entry]], target, np.array([first, second]), known)
+@bare
+def of_two(entry, first, second, target, lines, known, in_order, passing, second_points):
+    """The same of two points that an entry passes, in any order or in their own."""
+    if in_order and passing.nearest[entry, first] >= passing.nearest[entry, second]:
+        second_points.chosen[0], second_points.chosen[1] = first, second
+        line = lines.points[passing.line[entry]]
+        return along(line, target, second_points.chosen, known, second_points.sums)
     return passing.away[entry, first] + passing.away[entry, second]
 
 
-@kernel
+@bare
 def tally(chances, own, rows, home):
     """Add the chances of one choice: of the own rows, of the target's line, and the highest."""
     if own > 0:
@@ -139,41 +158,55 @@ def tally(chances, own, rows, home):
         chances[2] = max(chances[2], own / rows)
 
 
-@kernel
-def all_choices(count, home, target, lines, known, passing, out):
+@bare
+def earliest_after(passing, entry, first, in_order):
+    """The earliest position at which an entry may pass a second point."""
+    return passing.earliest[entry, first] + np.int32(1) if in_order else np.int32(0)
+
+
+@bare
+def all_choices(count, home, target, lines, known, in_order, passing, second_points, out):
     """Sums of chances over every choice of one point or of two, and the highest: (2, 3).
 
     For each first point, one pass over the lines that pass it counts the rows for all second ones.
     """
     points = passing.latest.shape[1]
-    rows, own, tied, own_tied = np.empty((4, points), dtype=np.int32)
-    best = np.empty(points)  # least sum of a line with a row of the target's subject
-    mine = np.flatnonzero(passing.own[:count])
+    rows, own, tied, own_tied, best, at_home = second_points[:6]
     for first in range(points):
         begin, end = first, first + 1  # one known point is its own second
         if known.points == 2:
             begin, end = first + 1, points
         rows[:], own[:], tied[:], own_tied[:], best[:] = 0, 0, 0, 0, np.inf
+        at_home[:] = False
         farthest = -1.0
-        for holder in mine:
-            if passing.latest[holder, first] < 0:
+        for holder in range(count):
+            if passing.own[holder] == 0 or passing.latest[holder, first] < 0:
                 continue
-            position = passing.earliest[holder, first] + np.int32(known.in_order)
+            position = earliest_after(passing, holder, first, in_order)
             for second in range(begin, end):
                 if passing.latest[holder, second] >= position:
                     own[second] += passing.own[holder]
-                    away = of_two(holder, first, second, target, lines, known, passing)
+                    away = of_two(
+                        holder,
+                        first,
+                        second,
+                        target,
+                        lines,
+                        known,
+                        in_order,
+                        passing,
+                        second_points,
+                    )
                     best[second] = min(best[second], away)
         for second in range(begin, end):
             if own[second] > 0:
                 farthest = max(farthest, best[second] + rounding(best[second]))
         if farthest < 0.0:
             continue  # what else passes has no row of the target's subject
-        at_home = np.zeros(points, dtype=np.bool_)
         for entry in range(count):
             if passing.latest[entry, first] < 0:
                 continue
-            position = passing.earliest[entry, first] + np.int32(known.in_order)
+            position = earliest_after(passing, entry, first, in_order)
             of_entry = passing.rows[entry]
             for second in range(begin, end):
                 if passing.latest[entry, second] >= position:
@@ -185,7 +218,9 @@ def all_choices(count, home, target, lines, known, passing, out):
                 least = passing.away[entry, first] + passing.away[entry, second]
                 if least > limit or passing.latest[entry, second] < position:
                     continue
-                away = of_two(entry, first, second, target, lines, known, passing)
+                away = of_two(
+                    entry, first, second, target, lines, known, in_order, passing, second_points
+                )
                 if away < best[second] - rounding(best[second]):
                     best[second] = -np.inf  # another line is nearer
                 elif away <= limit:
@@ -195,7 +230,7 @@ def all_choices(count, home, target, lines, known, passing, out):
         for second in range(begin, end):
             passes = home >= 0 and passing.latest[home, first] >= 0
             if passes:
-                position = passing.earliest[home, first] + np.int32(known.in_order)
+                position = earliest_after(passing, home, first, in_order)
                 passes = passing.latest[home, second] >= position
             tally(out[0], own[second], rows[second], passing.rows[home] * passes)
             if np.isfinite(best[second]):
@@ -204,20 +239,21 @@ def all_choices(count, home, target, lines, known, passing, out):
 
 
 @kernel
-def of_choice(entry, chosen, target, lines, known, passing):
+def of_choice(entry, chosen, target, lines, known, in_order, passing):
     """Least sum of squared distances at which an entry passes the points chosen; or infinity."""
     away = 0.0
     for point in chosen:
         away += passing.away[entry, point]
         if away == np.inf:
             return away
-    if known.in_order:
-        return along(lines.points[passing.line[entry]], target, chosen, known)
+    if in_order:
+        sums = np.empty(chosen.shape[0] + 1)
+        return along(lines.points[passing.line[entry]], target, chosen, known, sums)
     return away
 
 
 @kernel
-def some_choices(count, home, target, lines, known, passing, random, out):
+def some_choices(count, home, target, lines, known, in_order, passing, random, out):
     """The same for choices drawn at random, each as likely as any other."""
     points = passing.latest.shape[1]
     chosen = np.empty(known.points, dtype=np.int64)
@@ -230,13 +266,13 @@ def some_choices(count, home, target, lines, known, passing, random, out):
                 have += 1
         best = np.inf
         for holder in mine:
-            best = min(best, of_choice(holder, chosen, target, lines, known, passing))
+            best = min(best, of_choice(holder, chosen, target, lines, known, in_order, passing))
         if best == np.inf:
             continue  # what else passes has no row of the target's subject
         rows, own, of_home, tied, own_tied, tied_home = 0, 0, 0, 0, 0, 0
         nearer = False
         for entry in range(count):
-            away = of_choice(entry, chosen, target, lines, known, passing)
+            away = of_choice(entry, chosen, target, lines, known, in_order, passing)
             if away == np.inf:
                 continue
             rows += passing.rows[entry]
@@ -253,12 +289,13 @@ def some_choices(count, home, target, lines, known, passing, random, out):
 
 
 @kernel
-def attack_targets(targets, own_lines, subjects, states, lines, known, out):
-    """Attack targets, (t, p, 5) as the points of lines: mean chances, and the worst, (t, 2, 3).
+def attack_targets(targets, own_lines, subjects, states, lines, known, orders, out):
+    """Attack targets, (t, p, 5) as the points of lines: mean chances, and the worst, (o, t, 2, 3).
 
     First of somebody who picks among all lines that pass, then of one who picks the nearest.
     ``own_lines`` and ``subjects`` hold the line that stands for each and its subject, (t,);
-    ``states``, (t, 1), the state of its chance.
+    ``states``, (t, 1), the state of its chance; ``orders``, (o,), whether a line has to pass two or
+    more of the known points one after another.
     """
     g, points = lines.points.shape[0], targets.shape[1]
     passing = Passing(
@@ -271,19 +308,34 @@ def attack_targets(targets, own_lines, subjects, states, lines, known, out):
         np.empty((g, points), dtype=np.int32),
         np.empty((g, points)),
     )
+    second_points = SecondPoints(
+        np.empty(points, dtype=np.int32),
+        np.empty(points, dtype=np.int32),
+        np.empty(points, dtype=np.int32),
+        np.empty(points, dtype=np.int32),
+        np.empty(points),
+        np.empty(points, dtype=np.bool_),
+        np.empty(2, dtype=np.int64),
+        np.empty(3),
+    )
     choices = points * (points - 1) // 2 if known.points == 2 else points
     if known.sample > 0:
         choices = known.sample
     out[:] = 0.0
     for target in range(targets.shape[0]):
-        seen, found = targets[target], out[target]
+        seen = targets[target]
         count = find_passing(seen, subjects[target], lines, known, passing)
         home = passing.number[own_lines[target]]
         passing.number[passing.line[:count]] = -1
-        if known.sample > 0:
-            some_choices(count, home, seen, lines, known, passing, states[target], found)
-        else:
-            all_choices(count, home, seen, lines, known, passing, found)
-        for way in range(found.shape[0]):
-            found[way, 0] /= choices
-            found[way, 1] /= choices
+        for number, in_order in enumerate(orders):
+            found = out[number, target]
+            if known.sample > 0:
+                random = states[target].copy()
+                some_choices(count, home, seen, lines, known, in_order, passing, random, found)
+            else:
+                all_choices(
+                    count, home, seen, lines, known, in_order, passing, second_points, found
+                )
+            for way in range(found.shape[0]):
+                found[way, 0] /= choices
+                found[way, 1] /= choices

@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, inlined, kernel
 from trajanon._kernels.windows import read_record
 
 SIGHT = 2  # lengths of a window that it looks ahead and back at most by itself
 _LARGEST = 1_000_000  # costs of the windows of a run that are looked at together
 
 
-@kernel
+@bare
 def sliding_change(groups, x, record):
     """What a record's group changes by with the record being another."""
     group = groups.labels[x]
@@ -56,7 +56,7 @@ def sliding_changes(groups, windows, x, first, costs):
             costs[there] += late * (away[-1] + late * share)
 
 
-@kernel
+@bare
 def slide(groups, x, record):
     """Let a record be another; the centroid of its group follows."""
     group = groups.labels[x]
@@ -67,7 +67,7 @@ def slide(groups, x, record):
         groups.records[x, column] = record[column]
 
 
-@kernel
+@inlined
 def slid_exchange_change(groups, x, record, z):
     """What exchanging two records of different groups changes, x being another."""
     a, b = groups.labels[x], groups.labels[z]

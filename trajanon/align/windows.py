@@ -18,7 +18,7 @@ from trajanon._kernels.windows import (
     read_records,
     tell_each_other,
 )
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.neighbours import grow_trees, in_leaves, leaf_size, nearest_points
 from trajanon.tracks import STEPS, Tracks
 from trajanon.workers import Result, in_parts
@@ -225,21 +225,37 @@ def exact_window_neighbours(windows: Windows, start: Ints, axes: Floats, count: 
     # Several of the nearest places are of one window, the more it has.
     seen = min(max(_SEEN, -(-len(rows) // (2 * n))) * count, len(rows))
     away, found = nearest_points(cKDTree(rows), rows[here], seen)
-    one, other, away = np.repeat(np.arange(n), seen), window[found.ravel()], away.ravel()
+    others = window[found]
+    firsts = _first_in_row(others) & (others != np.arange(n)[:, None])
+    # Whoever is farther than so many that a window found by itself is not among its nearest.
+    enough = firsts & (np.cumsum(firsts, axis=1) == count)
+    farthest = np.where(enough, away, np.inf).min(axis=1)
+    one, other, away = np.nonzero(firsts)[0], others[firsts], away[firsts]
+    one, other, away = np.append(one, other), np.append(other, one), np.tile(away, 2)
+    near_enough = away <= farthest[one]
+    one, other, away = one[near_enough], other[near_enough], away[near_enough]
     # The nearest partners of each window in these pairs, each counted once and both ways.
-    pairs = one != other
-    away = np.tile(away[pairs], 2)
-    one, other = np.concatenate([[one, other], [other, one]], axis=1)[:, np.tile(pairs, 2)]
     pair = one * n + other
-    order = np.lexsort((away, pair))
-    order = order[np.append(True, np.diff(pair[order]) != 0)[: len(order)]]
-    order = order[np.lexsort((away[order], one[order]))]  # equally near ones by number
+    order = np.argsort(pair)
+    pair, away = pair[order], away[order]
+    begin = np.flatnonzero(np.append(True, np.diff(pair) != 0)[: len(pair)])
+    (one, other), away = np.divmod(pair[begin], n), np.minimum.reduceat(away, begin)
+    order = np.lexsort((away, one))  # equally near ones by number
     one, other = one[order], other[order]
     rank = np.arange(len(one)) - np.searchsorted(one, one)
     near = np.repeat(np.arange(n)[:, None], count, axis=1)
     kept = rank < count
     near[one[kept], rank[kept]] = other[kept]
     return near
+
+
+def _first_in_row(values: Ints) -> Bools:
+    """Tell where a value occurs for the first time in its row, (n, c)."""
+    order = np.argsort(values, axis=1, kind="stable")
+    ordered = np.take_along_axis(values, order, axis=1)
+    first = np.ones(values.shape, dtype=np.bool_)
+    np.put_along_axis(first, order[:, 1:], np.diff(ordered, axis=1) != 0, axis=1)
+    return first
 
 
 def approximate_window_neighbours(

@@ -190,7 +190,9 @@ def evaluate(
         clock=None if timing is None else timing.clock,
         alone=None if timing is None else alone_in(timing.clock, found.times),
         loss={
-            name: loss_to(*(each.reshape(len(each), -1) for each in (way.points, way.lines)))
+            name: loss_to(
+                way.points.reshape(len(way.points), -1), way.lines.reshape(len(way.lines), -1)
+            )
             for name, way in ways.items()
         },
         usefulness={

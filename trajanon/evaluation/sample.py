@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from trajanon.arrays import Floats, Ints
 from trajanon.privacy.attack import Attack
@@ -70,5 +70,5 @@ def interval(values: Floats, areas: Ints) -> tuple[float, float]:
         return 0.0, 1.0
     mean = sums.sum() / numbers.sum()
     squares = ((sums - mean * numbers) ** 2).sum() * n / (n - 1)
-    half = t.ppf((1.0 + _LEVEL) / 2.0, n - 1) * np.sqrt(squares) / numbers.sum()
+    half = stdtrit(n - 1, (1.0 + _LEVEL) / 2.0) * np.sqrt(squares) / numbers.sum()
     return max(float(mean - half), 0.0), min(float(mean + half), 1.0)

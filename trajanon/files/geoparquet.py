@@ -110,11 +110,13 @@ def expecting_geometries(what: object) -> Iterator[None]:
 
 def refuse_other_system(where: object, geo: Geo) -> None:
     """Refuse geometries that are not in WGS 84."""
+    column = geo["columns"][geo["primary_column"]]
+    if "crs" not in column:  # the default of GeoParquet is WGS 84
+        return
     from pyproj import CRS
     from pyproj.exceptions import CRSError
 
-    column = geo["columns"][geo["primary_column"]]
-    system = column.get("crs", "OGC:CRS84")  # the default of GeoParquet
+    system = column["crs"]
     with suppress(CRSError):
         if system is None or CRS.from_user_input(system).equals(
             "OGC:CRS84", ignore_axis_order=True

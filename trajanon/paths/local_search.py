@@ -20,7 +20,7 @@ from trajanon.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
 from trajanon.paths.nearest_neighbour import nearest_neighbour, through_groups
 from trajanon.paths.tours import from_any_start, shortest
 from trajanon.problem import Problem
-from trajanon.workers import in_threads
+from trajanon.workers import in_parts, in_threads
 
 FEW = 5
 """Fewer records are tried in every order: a kick needs two stretches."""
@@ -32,6 +32,8 @@ the links between utilities then stay bad; twice as many change little."""
 PATH_BLOCK = 1_000
 """Records of a block, about. Joining the first links takes time with the square of it;
 and what is lost at a border, the search that follows mends."""
+
+_LISTS_AT_ONCE = 500  # records whose distances to the nearest a thread measures
 
 _CHUNK = 20_000  # kicks between two words about progress, and two chances to interrupt
 
@@ -148,8 +150,15 @@ def _shortened(
 def near_lists(records: Floats, known: Neighbours | None = None) -> NearLists:
     """Find the nearest records of each record, unless they are known."""
     nearest = neighbours_of(records, NEIGHBOURS, known)
-    away = records[:, None, :] - records[nearest]
-    return NearLists(nearest, np.sqrt((away**2).sum(axis=2)))
+
+    def away(rows: Ints, stop: Event) -> Floats:
+        apart = records[rows, None, :] - records[nearest[rows]]
+        far: Floats = np.sqrt((apart**2).sum(axis=2))
+        return far
+
+    return NearLists(
+        nearest, np.concatenate(in_parts(away, np.arange(len(records)), _LISTS_AT_ONCE))
+    )
 
 
 def greedy(records: Floats, near: NearLists) -> Ints:

@@ -18,6 +18,7 @@ _AT_ONCE = 64  # targets of a part at most, and one with 2 s of work
 _CHOICES_AT_ONCE = 10_000_000
 _LEAST_CELL = 1.0  # metres: also a tolerance of 0 needs cells that can be counted
 _NEVER = 1e15  # seconds: a turn of a clock that does not go round
+_NEAR = 100.0  # metres within which a line passes a known point
 _EXACT = 2  # known points up to which every choice is tried
 
 
@@ -32,7 +33,7 @@ def known_points(
     published: Published,
     known: int = 2,
     *,
-    tolerance: float = 100.0,
+    tolerance: float = _NEAR,
     order: bool = False,
     hour: float | None = None,
     sample: int = 1_000,
@@ -62,6 +63,24 @@ def known_points(
     in human mobility data"; they take the worst choice. Points known to a place and an hour are
     those of de Montjoye et al. (Scientific Reports 3, 2013), "Unique in the crowd".
     """
+    return _of_points(published, known, tolerance, [order], hour, sample, seed)[0]
+
+
+def known_in_both_orders(published: Published) -> list[Guesses]:
+    """Attack with two points, in any order and in their own, as `known_points`: both at once."""
+    return _of_points(published, 2, _NEAR, [False, True], None, 1, 0)
+
+
+def _of_points(
+    published: Published,
+    known: int,
+    tolerance: float,
+    orders: list[bool],
+    hour: float | None,
+    sample: int,
+    seed: int,
+) -> list[Guesses]:
+    """Attack as `known_points`, once for each of the orders."""
     most = published.points.shape[1]
     limits = {"known": (known, most, f"from 1 to {most}, the points of a trajectory")}
     limits["sample"] = (sample, np.inf, "1 or more")
@@ -72,16 +91,19 @@ def known_points(
             raise BadInput(msg)
     points = number_of(known, "point")
     name, knows = points.replace(" ", " known "), f"{points} of the target's {published.unit}"
-    if order:
-        name, knows = f"{name}, in order", f"{knows} and their order"
     drawn = int(sample) if known > _EXACT else 0
-    in_order = bool(order) and known > 1
-    asked = Known(int(known), float(tolerance), in_order, drawn, *_when(published, hour))
-    return _attack(published, slice(None), asked, seed, name, knows)
+    asked = Known(int(known), float(tolerance), drawn, *_when(published, hour))
+    ways = [
+        _Way(f"{name}, in order", f"{knows} and their order", known > 1)
+        if order
+        else _Way(name, knows, False)
+        for order in orders
+    ]
+    return _attack(published, slice(None), asked, seed, ways)
 
 
 def known_ends(
-    published: Published, *, tolerance: float = 100.0, hour: float | None = None
+    published: Published, *, tolerance: float = _NEAR, hour: float | None = None
 ) -> Guesses:
     """Attack with both ends of each original trajectory, as home and work.
 
@@ -91,9 +113,9 @@ def known_ends(
     """
     # Two points known in order, of lines that are their two ends: the first of these
     # has to be passed at the first.
-    asked = Known(2, float(tolerance), True, 0, *_when(published, hour))
-    knows = f"both ends of the target's {published.unit}"
-    return _attack(published, [0, -1], asked, 0, "both ends", knows)
+    asked = Known(2, float(tolerance), 0, *_when(published, hour))
+    way = _Way("both ends", f"both ends of the target's {published.unit}", True)
+    return _attack(published, [0, -1], asked, 0, [way])[0]
 
 
 def _when(published: Published, hour: float | None) -> tuple[float, float]:
@@ -109,10 +131,16 @@ def _when(published: Published, hour: float | None) -> tuple[float, float]:
     return float(hour), min(float(published.cycle), _NEVER)
 
 
+class _Way(NamedTuple):
+    name: str  # of the attack
+    knows: str  # what the adversary knows, in words
+    in_order: bool  # whether a line has to pass two or more of the points one after another
+
+
 def _attack(
-    published: Published, seen: slice | list[int], known: Known, seed: int, name: str, knows: str
-) -> Guesses:
-    """Attack every trajectory, by those points of it and of the lines that are seen."""
+    published: Published, seen: slice | list[int], known: Known, seed: int, ways: list[_Way]
+) -> list[Guesses]:
+    """Attack every trajectory in each way, by those points of it and of lines that are seen."""
     if not (np.isfinite(known.tolerance) and known.tolerance >= 0.0):
         msg = f"tolerance must be 0 metres or more (got {known.tolerance})"
         raise BadInput(msg)
@@ -121,25 +149,31 @@ def _attack(
     n, p, _ = points.shape
     subjects = dense(published.owners)  # kernels compare whole numbers, and no names
     cells = _in_cells(points, lines, published, subjects, known.tolerance)
+    orders = np.array([way.in_order for way in ways])
     states = np.random.default_rng(seed).integers(1, 2**63, (n, 1)).astype(np.uint64)
 
     def some(rows: Ints, stop: Event) -> Floats:
         if stop.is_set():
             raise KeyboardInterrupt
-        out = np.empty((len(rows), 2, 3))
+        out = np.empty((len(ways), len(rows), 2, 3))
         whose = published.labels[rows], subjects[rows], states[rows]
-        attack_targets(points[rows], *whose, cells, known, out)
+        attack_targets(points[rows], *whose, cells, known, orders, out)
         return out
 
     choices = known.sample or p**known.points
     many = min(max(_CHOICES_AT_ONCE // choices, 1), _AT_ONCE)
-    found = np.concatenate(in_parts(some, np.arange(n), many))
-    within = f"within {known.tolerance:g} m"
+    found = np.concatenate(in_parts(some, np.arange(n), many), axis=1)
+    return [_guesses(published, known, way, each) for way, each in zip(ways, found, strict=True)]
+
+
+def _guesses(published: Published, known: Known, way: _Way, found: Floats) -> Guesses:
+    """Tell what came out in one way, (n, 2, 3)."""
+    within, name, knows = f"within {known.tolerance:g} m", way.name, way.knows
     if np.isfinite(known.hour):
         name, knows = f"{name} and their hours", f"{knows}, and when it was there"
         within += f" and {known.hour / 60.0:g} min"
     knows = f"{knows}, {within}"
-    everyone, sampled = np.arange(n), known.sample > 0
+    everyone, sampled = np.arange(len(found)), known.sample > 0
     evenly, nearest = (
         Attack(name + how, knows, published, everyone, rates, line_rates, worst, sampled)
         for how, (rates, line_rates, worst) in (("", found[:, 0].T), (", nearest", found[:, 1].T))

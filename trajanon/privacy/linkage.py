@@ -5,7 +5,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
-from scipy.stats import hypergeom
 
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
@@ -90,6 +89,8 @@ def _chances(
     ``rows`` are those nearest to it, ``own`` its subject's; these stand for ``held`` trajectories,
     and for itself if it is ``at_home``. ``tracks`` are all that its subject has.
     """
+    from scipy.stats import hypergeom  # takes a second to load: few commands need it
+
     others = held - at_home
     if others == 0:
         return 0.0, 0.0

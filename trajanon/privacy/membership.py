@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.partition import dense
@@ -13,7 +13,7 @@ from trajanon.tracks import STEPS, Tracks
 from trajanon.utility.displacements import metres_of_degrees
 from trajanon.workers import in_parts
 
-Z = float(norm.ppf(0.975))
+Z = float(ndtri(0.975))
 """Standard errors on each side of what an interval of 95 % is about."""
 
 _AT_ONCE = 500  # trajectories that a thread looks up

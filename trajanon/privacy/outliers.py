@@ -1,7 +1,7 @@
 """Records that cost a partition most and may be left out, and groups too wide to be of use."""
 
 from collections.abc import Iterator
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from math import ceil, floor, log10
 from typing import Any
 
@@ -11,14 +11,15 @@ from scipy.spatial import cKDTree
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.axes import principal_axes, turn
 from trajanon.geodesy import EARTH, in_space
-from trajanon.loss import group_means, standardise
-from trajanon.neighbours import nearest_points
-from trajanon.partition import dense
+from trajanon.loss import group_means, sse_of_groups, standardise
+from trajanon.partition import dense, subjects_per_group
 from trajanon.utility.displacements import lengths
 
 _MOST_LEFT_OUT = 0.2  # of the trajectories: more is no suppression
 _ALIKE = 0.1  # of the widest group's span
+_TURNED = 10_000  # records at once
 _NOTHING = 1e-12  # a gain below this is rounding
+_ROUNDING = 1.000001  # times a loss: more than rounding can make of it
 
 
 def outliers(
@@ -53,38 +54,49 @@ def in_order(
         return
     records = standardise(points.reshape(len(points), -1))
     # Where the first few coordinates tell most of a distance, a tree is fast.
-    records = turn(records, principal_axes(records))
+    axes = principal_axes(records)
+    for start in range(0, len(records), _TURNED):  # in place, for memory
+        some = slice(start, start + _TURNED)
+        records[some] = turn(records[some], axes)
     labels = dense(labels)
     own = np.arange(len(labels)) if subjects is None else dense(subjects)
-    away = _away(records, labels)
+    others = cKDTree(group_means(records, labels))
     members = _members(labels)
 
-    def best(group: int, most: int) -> tuple[float, int, list[int]] | None:
-        rows = members[group]
-        gain, which = _best(records[rows], own[rows], away[rows], k, most)
-        return (-gain, group, rows[which].tolist()) if gain > _NOTHING else None
+    def away(group: int, rows: Ints) -> Floats:
+        """Measure squared distances to the nearest mean of another group."""
+        far, which = others.query(records[rows], k=range(1, 3))
+        other = np.where(which[:, 0] == group, far[:, 1], far[:, 0])
+        # With one group there is none to go to: that costs more than all there is to lose.
+        squared: Floats = np.fmin(other**2, records.size)
+        return squared
 
-    heap = [found for group in range(len(members)) if (found := best(group, most))]
-    heapify(heap)
-    while heap and most > 0:
+    # No group of k subjects gains more than it loses now, but for rounding. So a group is looked at
+    # only when none that was looked at gains as much as it might.
+    might = _ROUNDING * sse_of_groups(records, labels)
+    might[subjects_per_group(labels, own) < k] = np.inf
+    waiting = np.argsort(might).tolist()
+    heap: list[tuple[float, int, list[int]]] = []
+
+    def look_at(group: int, most: int) -> None:
+        rows = members[group]
+        gain, which = _best(records[rows], own[rows], away(group, rows), k, most)
+        if gain > _NOTHING:
+            heappush(heap, (-gain, group, rows[which].tolist()))
+
+    while most > 0:
+        while waiting and (not heap or might[waiting[-1]] >= -heap[0][0]):
+            look_at(waiting.pop(), most)
+        if not heap:
+            return
         _, group, chosen = heappop(heap)
         if len(chosen) <= most:
             rows = np.array(chosen)
             members[group] = np.setdiff1d(members[group], rows)
             most -= len(chosen)
             yield rows
-        if most > 0 and (found := best(group, most)):
-            heappush(heap, found)
-
-
-def _away(records: Floats, labels: Ints) -> Floats:
-    """Measure squared distances to the nearest mean of another group, shape (n,)."""
-    means = group_means(records, labels)
-    away, which = nearest_points(cKDTree(means), records, 2)
-    other = np.where(which[:, 0] == labels, away[:, 1], away[:, 0])
-    # With one group there is none to go to: that costs more than all there is to lose.
-    squared: Floats = np.fmin(other**2, records.size)
-    return squared
+        if most > 0:
+            look_at(group, most)
 
 
 def _best(records: Floats, subjects: Ints, away: Floats, k: int, most: int) -> tuple[float, Ints]:

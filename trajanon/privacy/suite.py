@@ -2,7 +2,7 @@
 
 from trajanon.clock import HOUR
 from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.known_points import known_ends, known_points
+from trajanon.privacy.known_points import known_ends, known_in_both_orders, known_points
 from trajanon.privacy.linkage import nearest_ends, nearest_record, other_tracks
 
 _CHOICES = 200  # of four points of each target, drawn: the mean over all targets hardly varies
@@ -13,8 +13,7 @@ def attacks(published: Published) -> list[Attack]:
 
     Where there are times, also those that know the hour of what they know, to an hour.
     """
-    guesses = [known_points(published, order=order) for order in (False, True)]
-    known = [attack for both in guesses for attack in both]
+    known = [attack for both in known_in_both_orders(published) for attack in both]
     known += [known_ends(published).evenly, nearest_ends(published)]
     found = known
     if published.against == "release":

@@ -8,13 +8,13 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from trajanon.arrays import Floats, Ints
-from trajanon.loss import group_means, sse
+from trajanon.loss import sse, sse_of_groups
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.refine.blocks import block_count, block_of, draw_blocks, put_together, random_word
 from trajanon.refine.descent import descend, descend_in_blocks
 from trajanon.refine.random_moves import PASS, Field, anneal_block, build_field, cooling
-from trajanon.workers import in_parts, in_threads
+from trajanon.workers import in_threads
 
 COURSE = ((0.0, 1.4), (0.15, 0.6), (0.9, 0.12), (1.0, 0.07))
 """Shares of a run that have passed, and the heat by then, a multiple of the temperature that suits
@@ -38,7 +38,6 @@ SOLVED = 5  # up to this k recombination solves regions, or comes near it, and n
 REGION = 25  # a region holds this many times k records: as many groups, if they are small
 REGION_MOVES = 5_000  # per record in a round at most
 REGION_SHARE = 2.0  # moves of all rounds, of those that all runs of annealing had
-_AT_ONCE = 10_000  # records whose losses a thread finds
 REGION_HOT, REGION_COLD = 0.6, 0.05  # what groups look like from afar is settled before
 
 
@@ -218,21 +217,7 @@ def cross(records: Floats, one: Ints, other: Ints) -> Ints:
         (np.ones(len(one)), (one, ones + other)), shape=(ones + others, ones + others)
     )
     places, place = connected_components(shared, directed=False)
-    lost = np.bincount(place[:ones], _sse_of_groups(records, one), places)
-    other_lost = np.bincount(place[ones:], _sse_of_groups(records, other), places)
+    lost = np.bincount(place[:ones], sse_of_groups(records, one), places)
+    other_lost = np.bincount(place[ones:], sse_of_groups(records, other), places)
     taken = (other_lost < lost)[place[:ones]][one]
     return dense(np.where(taken, ones + other, one))
-
-
-def _sse_of_groups(records: Floats, labels: Ints) -> Floats:
-    """Sum up, group by group, the squared distances to its mean, (g,)."""
-    means = group_means(records, labels)
-
-    def squares(rows: Ints, stop: Event) -> Floats:
-        away: Floats = records[rows] - means[labels[rows]]
-        return np.asarray((away**2).sum(axis=1))
-
-    lost = np.zeros(len(means))
-    parts = in_parts(squares, np.arange(len(records)), _AT_ONCE)
-    np.add.at(lost, labels, np.concatenate(parts))
-    return lost

@@ -11,7 +11,7 @@ from trajanon.geodesy import radii
 from trajanon.tracks import Tracks
 from trajanon.workers import in_parts
 
-_AT_ONCE = 10_000  # trajectories that a thread measures
+_AT_ONCE = 2_000  # trajectories that a thread measures
 _PAIRS_AT_ONCE = 2_000  # pairs of lines: some hundredths of a second
 _RUNS_AT_ONCE = 2_000  # windows: some hundredths of a second
 
@@ -103,8 +103,12 @@ def metres_of_degrees(latitude: Floats) -> Floats:
 
 def lengths(points: Floats) -> Floats:
     """Measure lines from point to point."""
-    metres: Floats = displacement(points[:, :-1], points[:, 1:]).sum(axis=1)
-    return metres
+
+    def measured(some: Floats, stop: Event) -> Floats:
+        metres: Floats = displacement(some[:, :-1], some[:, 1:]).sum(axis=1)
+        return metres
+
+    return np.concatenate(in_parts(measured, points, _AT_ONCE))
 
 
 def length_change(original: Floats, released: Floats) -> Floats:

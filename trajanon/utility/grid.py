@@ -1,13 +1,17 @@
 """Counts in places: density maps, trips between cells of a grid, and lines in random boxes."""
 
+from threading import Event
+
 import numpy as np
-from scipy.stats import kendalltau
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import DEGREE
 from trajanon.utility.displacements import metres_of_degrees
+from trajanon.workers import in_parts
 
 _COLUMNS = 2**31  # more than there are cells of a metre round the equator's half
+
+_BOXES_AT_ONCE = 125  # in which a thread counts lines
 
 BUSIEST = 100  # cells, or flows, whose order by counts is compared
 
@@ -91,6 +95,8 @@ def busiest_order(one: Ints, other: Ints) -> float | None:
     popular places, M. E. Gursoy et al., "Utility-aware synthesis of differentially private and
     attack-resilient location traces", ACM CCS (2018).
     """
+    from scipy.stats import kendalltau  # takes a second to load: few commands need it
+
     before, after = counted(one, other)
     busy = np.argsort(-before, kind="stable")[:BUSIEST]
     busy = busy[before[busy] > 0]
@@ -161,14 +167,18 @@ def _passing(points: Floats, hours: Ints, boxes: Floats, asked: Ints) -> Ints:
     order = np.lexsort((points[..., 0].reshape(-1), hours.reshape(-1)))
     latitude, longitude = points.reshape(-1, 2)[order].T
     line, hour = order // m, hours.reshape(-1)[order]
-    counts = []
-    for (south, west), (north, east), at in zip(boxes[:, 0], boxes[:, 1], asked, strict=True):
-        first, last = np.searchsorted(hour, [at, at + 1])
-        within = latitude[first:last]
-        low = first + np.searchsorted(within, south)
-        high = first + np.searchsorted(within, north, side="right")
-        inside = (longitude[low:high] >= west) & (longitude[low:high] <= east)
-        seen = np.zeros(n, dtype=np.bool_)
-        seen[line[low:high][inside]] = True
-        counts.append(np.count_nonzero(seen))
-    return np.array(counts)
+
+    def passing(queries: Ints, stop: Event) -> list[int]:
+        counts = []
+        for ((south, west), (north, east)), at in zip(boxes[queries], asked[queries], strict=True):
+            first, last = np.searchsorted(hour, [at, at + 1])
+            within = latitude[first:last]
+            low = first + np.searchsorted(within, south)
+            high = first + np.searchsorted(within, north, side="right")
+            inside = (longitude[low:high] >= west) & (longitude[low:high] <= east)
+            seen = np.zeros(n, dtype=np.bool_)
+            seen[line[low:high][inside]] = True
+            counts.append(int(np.count_nonzero(seen)))
+        return counts
+
+    return np.concatenate(in_parts(passing, np.arange(len(boxes)), _BOXES_AT_ONCE))
