@@ -24,7 +24,7 @@ def studio(
     try:
         import nicegui  # noqa: F401
     except ImportError as error:
-        msg = "`studio` needs NiceGUI: pip install 'trajanon[studio]'"
+        msg = "the studio is a page of NiceGUI; run pip install 'trajanon[studio]'"
         raise BadInput(msg) from error
     from trajanon.studio.server import serve
 
