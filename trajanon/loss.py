@@ -178,7 +178,7 @@ def loss_to(records: Floats, released: Floats, labels: Ints | None = None) -> fl
 
 def _summed(n: int, rows: Callable[[slice], Floats]) -> Floats:
     """Sum n rows, some at a time for memory: each sum goes on from the last, as one would."""
-    total = rows(slice(0, 1))[0]
+    total: Floats = rows(slice(0, 1))[0]
     for start in range(1, n, _AT_ONCE):
         total = np.vstack([total, rows(slice(start, start + _AT_ONCE))]).sum(axis=0)
     return total
