@@ -1,6 +1,6 @@
 """Measure a series of releases beside one of all: metres, what is left out, an attack on all.
 
-    python benchmarks/series.py cabs cabs_dataset_20080608.parquet -k 4
+    python benchmarks/series.py cabs cabs_dataset_20080608.parquet
     python benchmarks/series.py kills --times 100
     python benchmarks/series.py digests --count 1000000
 

@@ -4,6 +4,7 @@ import fcntl
 import re
 import subprocess
 import sys
+from html import unescape
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,21 +130,20 @@ def test_the_tutorial_is_stored_without_results() -> None:
 
 def test_the_tutorial_is_a_page_with_results_and_a_notebook(site: Path) -> None:
     text = (site / "tutorial.html").read_text(encoding="utf-8")
-    assert "From traces to a release" in text
+    assert "From a folder of GPX to a published release" in text
     assert 'href="tutorial.ipynb"' in text
     notebook = (DOCS / "tutorial.ipynb").read_bytes()
     assert (site / "tutorial.ipynb").read_bytes() == notebook
     # Eight cells of code, four of them with a text; nothing is printed beside.
     assert text.count('<div class="highlight">') == 8 + 4
     assert "<li>The promise holds" in text
-    figures = re.findall(r'<img [^>]*src="(tutorial-\d.png)"', text)
-    assert len(figures) == 2
-    for name in figures:
-        assert (site / name).read_bytes().startswith(b"\x89PNG")
+    (name,) = re.findall(r'<img [^>]*src="(tutorial-\d.png)"', text)
+    assert (site / name).read_bytes().startswith(b"\x89PNG")
     (name,) = re.findall('<iframe src="(.+?)"', text)
     page = (site / name).read_text(encoding="utf-8")
     assert "originals and release" in page
     assert "Content-Security-Policy" in page
+    assert "'anonymized.datasheet.md', 'anonymized.parquet', 'map.html'" in unescape(text)
 
 
 @needs_chromium

@@ -6,6 +6,7 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
+import geopandas
 import numpy as np
 import osmium
 import pandas as pd
@@ -14,6 +15,7 @@ from osm_xml import OsmFile
 
 import trajanon
 from trajanon.data import sample
+from trajanon.extract import traces
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -38,7 +40,7 @@ def run(page: str, **names: Any) -> dict[str, Any]:
 
 
 def test_these_pages_have_python() -> None:
-    assert set(CODE) == {"README.md", "extraction.md", "maps.md", "tables.md"}
+    assert set(CODE) == {"README.md", "extraction.md", "maps.md", "python.md", "tables.md"}
 
 
 @pytest.mark.usefixtures("few_moves")
@@ -49,6 +51,24 @@ def test_the_readme_runs_and_maps_draw_what_it_made(folder: Path) -> None:
     assert made["partition"].sizes.min() >= 3
     run("maps.md", trajectories=made["trajectories"], release=made["release"])
     assert (folder / "public.html").stat().st_size > 10_000
+
+
+@pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Missing optional dependencies")
+@pytest.mark.usefixtures("few_moves")  # the warnings are those of movingpandas
+def test_frames_become_a_release_and_a_release_frames() -> None:
+    fixes = pd.concat(
+        pd.DataFrame({"trip": one.name, "driver": one.subject, "when": one.time}).assign(
+            lat=one.lat, lon=one.lon
+        )
+        for one in traces(str(sample()))
+        if not np.isnan(one.time).any()
+    )
+    fixes["when"] = pd.to_datetime(fixes["when"], unit="s")
+    places = geopandas.points_from_xy(fixes.pop("lon"), fixes.pop("lat"), crs="EPSG:4326")
+    geopandas.GeoDataFrame(fixes, geometry=places).to_file("fixes.gpkg")
+    made = run("python.md")
+    assert len(made["trajectories"]) > 100
+    assert min(len(made["released"]), len(made["lines"])) > 100
 
 
 def test_tables_are_microaggregated(folder: Path) -> None:
