@@ -225,6 +225,7 @@ def test_the_counts_add_up() -> None:
         "cuts at impossible speeds": 0,
         "points outside the area": 1,
         "points used": 5,
+        "seconds of track": 6,
         "metres of track": 192,
         "metres used": 120,
         "points placed": 18,

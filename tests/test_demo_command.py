@@ -10,7 +10,7 @@ import pytest
 from commands import Run, files_of_at_most, names
 
 from trajanon._kernels import at_first_compilation
-from trajanon.cli.wording import announce_compilation
+from trajanon.cli.wording import announce_compilation, say_compiling
 
 
 def test_demo_ends_with_the_map_to_open(run: Run, tmp_path: Path) -> None:
@@ -28,6 +28,7 @@ def test_that_kernels_are_compiled_is_said_once_by_commands_that_run_others(
 ) -> None:
     at_first_compilation.clear()
     announce_compilation.cache_clear()
+    say_compiling.cache_clear()
     for _ in range(2):
         announce_compilation()
     announce_compilation.cache_clear()

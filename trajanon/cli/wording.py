@@ -106,7 +106,7 @@ def log_to_screen() -> None:
 @cache
 def announce_compilation() -> None:
     """Let the first compilation of a kernel be announced; once, where a command runs others."""
-    at_first_compilation.append(_say_compiling)
+    at_first_compilation.append(say_compiling)
 
 
 def compile_ahead(search: Mapping[str, Any], *, sliding: bool = True) -> None:
@@ -118,11 +118,12 @@ def compile_ahead(search: Mapping[str, Any], *, sliding: bool = True) -> None:
     if all(search[name] == usual[name] for name in asked) and compilation.compile_ahead(
         sliding=sliding
     ):
-        _say_compiling(True)
+        say_compiling(True)
 
 
 @cache
-def _say_compiling(kept: bool) -> None:
+def say_compiling(kept: bool) -> None:
+    """Say, once, that kernels are compiled, and whether they can be kept."""
     say(
         "compiling the kernels, once: some 15 to 40 seconds"
         if kept
