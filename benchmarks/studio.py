@@ -1,7 +1,7 @@
 """A release made in the studio, beside the same commands typed: seconds and memory.
 
     pip install 'trajanon[studio]' playwright   # no browser is downloaded: Debian's chromium
-    python benchmarks/studio.py cabs.parquet --bbox=-122.52,37.70,-122.35,37.84
+    python benchmarks/studio.py cabs.parquet --bbox=-122.52,37.70,-122.35,37.84 --spacing 100
     python benchmarks/studio.py data/sample --picture docs/studio.png
 
 It prints the most memory that the studio itself held, and each command both ways.
@@ -70,8 +70,8 @@ def typed(lines: list[str]) -> dict[str, float]:
     return peaks
 
 
-def measure(file: Path, bbox: str = "", picture: Path | None = None) -> None:
-    """Make a release of trips in the studio and by commands."""
+def measure(file: Path, bbox: str = "", spacing: str = "", picture: Path | None = None) -> None:
+    """Make a release in the studio and by commands: of trips, or of windows with that spacing."""
     words = [sys.executable, "-m", "trajanon", "studio", "--no-browser", str(file)]
     with (
         subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as studio,
@@ -84,6 +84,10 @@ def measure(file: Path, bbox: str = "", picture: Path | None = None) -> None:
         page.goto(address)
         page.wait_for_function("window.did_handshake")
         page.get_by_label("Area").fill(bbox)
+        if spacing:
+            page.get_by_label("What becomes a line").click()
+            page.get_by_role("option", name="Windows").click()
+            page.get_by_label("Metres between").fill(spacing)
         page.wait_for_timeout(1_000)
         began = perf_counter()
         beside = released(page, studio.pid)
