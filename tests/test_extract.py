@@ -226,6 +226,7 @@ def test_extract_describes_each_of_its_parameters() -> None:
     parameters = inspect.signature(extract).parameters
     assert [name for name in names if name in parameters] == list(parameters)
     with pytest.raises(TypeError):
+        # The misspelt name is what is tried.
         extract("a.gpx", spcing=10)  # type: ignore[call-arg]
 
 
