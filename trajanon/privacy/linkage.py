@@ -144,9 +144,7 @@ def _nearest(originals: Floats, lines: Floats) -> Any:
     """Find the rows of the second at the smallest distance from each of the first: lists, (n,)."""
     tree = cKDTree(lines)
 
-    def link(rows: Ints, stop: Event) -> Any:
-        if stop.is_set():
-            raise KeyboardInterrupt
+    def link(rows: Ints, _: Event) -> Any:
         some = originals[rows]
         away, _ = tree.query(some)
         return tree.query_ball_point(some, away * (1.0 + _TIED) + _SAME)
