@@ -38,16 +38,7 @@ _NEAR = 100.0  # metres around one place; whoever stays there for some minutes h
 
 
 class Trips:
-    """The trips of a batch of recordings, and which of them cannot be shown whole.
-
-    Attributes
-    ----------
-    points
-        Their points; `trace` is the number of the trip, and pieces end at long hops and at
-        impossible speeds, which may be errors of the receiver.
-    trace
-        Which trace of the batch each trip is of, shape (trips,).
-    """
+    """The trips of a batch of recordings, and which of them cannot be shown whole."""
 
     def __init__(
         self,
@@ -61,7 +52,7 @@ class Trips:
     ) -> None:
         points = _cut_at_stops(points, rules, counts)
         first, size = points.pieces
-        self.trace = points.trace[first]
+        self.trace = points.trace[first]  # which trace of the batch each trip is of, (trips,)
         trip = np.repeat(np.arange(len(first)), size)
         points = replace(points, trace=trip, piece=trip)
         self._counts, gaps = counts, gaps_of(points, rules)
@@ -78,6 +69,8 @@ class Trips:
             ends_early = is_last & cut_off[self.trace]
             near = _near_sides(points, boxes, gaps)
             self._spoilt[BEYOND] = self._any(trip[near]) | ends_early
+        # Their points: `trace` is the number of the trip, and pieces end at long hops and at
+        # impossible speeds, which may be errors of the receiver.
         self.points = points.cut(gaps.begins(gaps.far | gaps.fast, len(points)))
 
     def _any(self, trips: Ints) -> Bools:

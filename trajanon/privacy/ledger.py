@@ -123,15 +123,8 @@ class Ledger:
     def sort(self, keyed: Keyed, run: Ints | None, per_subject: int | None) -> Sorted:
         """Sort trajectories into new ones, and those that were released before.
 
-        Parameters
-        ----------
-        keyed
-            By which they are known again.
-        run
-            The run that each lies on, if they may slide: what was released of a run may lie
-            anywhere on it, so all that is on the run counts as released.
-        per_subject
-            How many of one person may be in all releases together.
+        Of one person, ``per_subject`` may be in all releases together. Where windows may slide,
+        what was released of a ``run`` may lie anywhere on it: all of the run counts as released.
         """
         hops, people = keyed
         group = np.arange(len(people)) if run is None else dense(run)
@@ -202,11 +195,8 @@ class Ledger:
     def verify(self) -> list[tuple[Entry, str]]:
         """Look at the files of all releases; settle or forget those whose run was killed.
 
-        Returns
-        -------
-        list
-            Each release, as it was, and what was found: ``in place``, ``changed`` or ``gone``; or
-            ``settled`` and ``forgotten`` for those whose run was killed.
+        Gives each release, as it was, and what was found: ``in place``, ``changed`` or ``gone``; or
+        ``settled`` and ``forgotten`` for those whose run was killed.
         """
         found = []
         for entry in self.entries:
@@ -317,13 +307,7 @@ class Recording:
 
 @contextmanager
 def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledger]:
-    """Open a ledger, for this run alone; a new one is made if there is none and that is wanted.
-
-    Raises
-    ------
-    FileProblem
-        If there is none, it is no ledger, is damaged, or another run has it.
-    """
+    """Open a ledger, for this run alone; a new one is made if there is none and that is wanted."""
     path = Path(path)
     if not path.exists():
         if not new:
