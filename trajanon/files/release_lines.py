@@ -64,17 +64,16 @@ def as_written(means: Floats, digits: int | None, grids: Grids | None = None) ->
     return rounded(np.clip(places, -most, most), DIGITS)
 
 
-def line_numbers(lines: Floats) -> Ints:
-    """Number lines, (n, m, 2) or with times (n, m, 3), from 0 as they appear; equal ones alike."""
-    return _numbers(_bytes(lines))
+def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
+    """Number lines, (n, m, 2), with times (n, m), from 0 as they appear; equal ones alike."""
+    return _numbers(_bytes(lines if times is None else np.dstack([lines, times])))
 
 
 def once_each(release: Trajectories) -> tuple[Trajectories, Ints | None]:
     """Take each different line once, and count its rows, if a release is written so."""
     if release.provenance.get("rows") != "lines":
         return release, None
-    points, times = release.points, release.times
-    line = line_numbers(points if times is None else np.dstack([points, times]))
+    line = line_numbers(release.points, release.times)
     return release.take(np.unique(line, return_index=True)[1]), np.bincount(line)
 
 
@@ -113,6 +112,12 @@ class Lines:
     def places(self) -> Floats:
         """Longitude and latitude, (n, m, 2), of lines of equally many points."""
         return self.coordinates.reshape(len(self), -1, 2)
+
+    @property
+    def provenance(self) -> dict[str, str | None]:
+        """What a release of these lines says of itself, in words that one may hold."""
+        said = {"attribution": known_attribution(self.attribution), "times": self.clock}
+        return said if self.counts is None else said | {"rows": "lines"}
 
     @property
     def of_rows(self) -> Ints:
