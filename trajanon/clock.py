@@ -94,14 +94,12 @@ class Clock:
     def hour(self, seconds: Floats) -> Ints:
         """The local hour of the day, 0 to 23, of seconds of this clock."""
         local = _local(seconds, self.timezone) if self.times == "date" else seconds
-        hours: Ints = (np.mod(local, DAY) // HOUR).astype(np.int64)
-        return hours
+        return (np.mod(local, DAY) // HOUR).astype(np.int64)
 
     def whole_hour(self, seconds: Floats) -> Floats:
         """When the local hours began in which these seconds of this clock lie."""
         local = _local(seconds, self.timezone) if self.times == "date" else seconds
-        began: Floats = seconds - np.mod(local, HOUR)
-        return began
+        return seconds - np.mod(local, HOUR)
 
     def text(self, second: float) -> str:
         """Write a second of this clock: 08:05, Mon 08:05 or 2008-06-08 08:05."""

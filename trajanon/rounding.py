@@ -64,8 +64,7 @@ def time_shifts(
     moved = mean + most * (2.0 * _drawn(members, labels, len(sizes), b"times") - 1.0)
     if np.isfinite(clock.round):
         moved = np.clip(moved, BEGINS, BEGINS + clock.round)
-    shifts: Floats = np.trunc(moved - mean) + 0.0
-    return shifts
+    return np.trunc(moved - mean) + 0.0
 
 
 def _parts(labels: Ints, subjects: Ints | None) -> Floats:
@@ -92,5 +91,4 @@ def _drawn(members: Floats, labels: Ints, groups: int, what: bytes) -> Floats:
     each = (blake2b((one + 0.0).tobytes(), digest_size=8, person=what) for one in members)
     drawn = np.zeros(groups, dtype=np.uint64)
     np.add.at(drawn, labels, np.frombuffer(b"".join(one.digest() for one in each), dtype="<u8"))
-    share: Floats = drawn / 2.0**64
-    return share
+    return drawn / 2.0**64

@@ -117,8 +117,7 @@ def _before(values: Floats, among: Floats) -> Floats:
     """For each value the share of others that are smaller; equal ones count half."""
     ordered = np.sort(among)
     both = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
-    share: Floats = np.add(*both) / (2.0 * len(among))
-    return share
+    return np.add(*both) / (2.0 * len(among))
 
 
 def variance(values: Floats, clusters: Ints) -> float:
