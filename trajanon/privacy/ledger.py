@@ -104,11 +104,6 @@ class Ledger:
         self._key = bytes(key)
         self.entries = self._read(head)
 
-    @property
-    def unsettled(self) -> list[Entry]:
-        """Releases whose run was killed before it could say that all was well."""
-        return [entry for entry in self.entries if not entry.told["settled"]]
-
     def keyed(self, marks: Hashes, progress: Progress = silent) -> Keyed:
         """Make digests of marks, as of `Trajectories`, with the key of the ledger."""
         keyed = np.zeros(marks.shape, dtype=np.uint64)
@@ -156,7 +151,7 @@ class Ledger:
     @contextmanager
     def recording(self, release: str | os.PathLike[str]) -> Iterator["Recording"]:
         """Record a release around the block in which its files get their names: both or neither."""
-        self._refuse_unsettled()
+        self._refuse_killed()
         for entry in self.entries:
             if entry.told["release"] == _absolute(release):
                 msg = f"{release} is release {entry.number} of {self.path}: write elsewhere"
@@ -171,13 +166,14 @@ class Ledger:
         if recording.number is not None:
             self._change(recording.number, settled=True)
 
-    def _refuse_unsettled(self) -> None:
-        for entry in self.unsettled:
-            msg = (
-                f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
-                f"whether it is there with trajanon ledger verify {self.path}"
-            )
-            raise FileProblem(msg)
+    def _refuse_killed(self) -> None:
+        for entry in self.entries:
+            if not entry.told["settled"]:
+                msg = (
+                    f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
+                    f"whether it is there with trajanon ledger verify {self.path}"
+                )
+                raise FileProblem(msg)
 
     def announce(self, told: Told, keyed: Keyed) -> int:
         """Add a release that is about to get its name, by what its trajectories are known by."""
