@@ -1,6 +1,6 @@
 """Pieces of track -> windows of equally spaced points, and their runs; or whole trips."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,9 @@ _CALENDAR = 6e10
 """Seconds; a piece with a time farther from 1970, by some 1,900 years, counts as untimed."""
 
 
+_OF_WINDOWS = ("points", "trace", "times", "filled", "length", "hops")  # a row for each
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowBatch:
     """Trajectories of one batch."""
@@ -48,16 +51,9 @@ class WindowBatch:
         """Keep some windows."""
         if which.all():
             return self
-        return WindowBatch(
-            self.points[which],
-            self.trace[which],
-            self.times[which],
-            self.filled[which],
-            self.length[which],
-            None if self.tracks is None else self.tracks.take(which),
-            self.hops[which],
-            self.track_length,
-        )
+        tracks = None if self.tracks is None else self.tracks.take(which)
+        kept = {name: getattr(self, name)[which] for name in _OF_WINDOWS}
+        return replace(self, tracks=tracks, **kept)
 
 
 def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> WindowBatch:

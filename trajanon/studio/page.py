@@ -67,7 +67,9 @@ class Page:
         with ui.row().classes("items-center"):
             path = ui.input("Or the path of a file or folder").props("outlined").classes("path")
             ui.button("Add", on_click=lambda: self._add(path.value)).props("no-caps")
-            ui.button("Use the sample", on_click=self._sample).props("outline no-caps")
+            ui.button("Use the sample", on_click=lambda: self._brought(str(sample()))).props(
+                "outline no-caps"
+            )
         _trouble(self.work, FILES)
         self.files()
 
@@ -87,9 +89,6 @@ class Page:
             self.work.trouble[FILES] = f"There is no {path.strip() or 'path given'}."
         else:
             self._brought(str(found.resolve()))
-
-    def _sample(self) -> None:
-        self._brought(str(sample()))
 
     def _brought(self, name: str) -> None:
         self.work.bring(name)
