@@ -46,9 +46,9 @@ class Trips:
         rules: Rules,
         counts: Counter[str],
         *,
-        area: Area | None = None,
-        boxes: Sequence[Box] = (),
-        cut_off: Bools | None = None,
+        area: Area | None,
+        boxes: Sequence[Box],
+        cut_off: Bools,
     ) -> None:
         points = _cut_at_stops(points, rules, counts)
         first, size = points.pieces
@@ -64,7 +64,7 @@ class Trips:
             self._spoilt["trips that leave the area"] = self._any(trip[~inside | leaves])
         self._spoilt["trips with a long hop"] = self._any(trip[gaps.end[gaps.far]])
         self._spoilt["trips with an impossible speed"] = self._any(trip[gaps.end[gaps.fast]])
-        if boxes and cut_off is not None:
+        if boxes:
             is_last = np.diff(self.trace, append=-1) != 0
             ends_early = is_last & cut_off[self.trace]
             near = _near_sides(points, boxes, gaps)
