@@ -214,7 +214,7 @@ def killed(step: str, folder: Path, book: Path) -> None:
     elif step == "rename":
         Path.replace = dying  # type: ignore[assignment, method-assign]
     else:
-        ledgers.Ledger._change = dying  # type: ignore[method-assign]
+        ledgers.Ledger._settle = dying  # type: ignore[method-assign]
     anonymize_file(second, folder / "1.csv", 3, ledger=book, **QUICK)
 
 

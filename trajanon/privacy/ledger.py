@@ -164,7 +164,7 @@ class Ledger:
                 self._mend(self._entry(recording.number))
             raise
         if recording.number is not None:
-            self._change(recording.number, settled=True)
+            self._settle(recording.number)
 
     def _refuse_killed(self) -> None:
         for entry in self.entries:
@@ -207,7 +207,7 @@ class Ledger:
     def _mend(self, entry: Entry) -> str:
         """Settle a release if its files have their names, and forget it if not."""
         if content_of(entry.told["release"]) == entry.told["content"]:
-            self._change(entry.number, settled=True)
+            self._settle(entry.number)
             return "settled"
         self.forget(entry.number)
         return "forgotten"
@@ -220,11 +220,10 @@ class Ledger:
         msg = f"there is no release {number} in {self.path}; there are: {known}"
         raise BadInput(msg)
 
-    def _change(self, number: int, *, settled: bool) -> None:
+    def _settle(self, number: int) -> None:
         old = self._entry(number)
-        told: Told = {**old.told, "settled": settled}
-        changed = Entry(number, told, old.hops, old.people)
-        self._write([changed if entry is old else entry for entry in self.entries])
+        settled = Entry(number, {**old.told, "settled": True}, old.hops, old.people)
+        self._write([settled if entry is old else entry for entry in self.entries])
 
     def _digests(self, hashes: Hashes) -> Hashes:
         """Make keyed digests of hashes, of 64 bits each."""
