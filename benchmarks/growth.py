@@ -57,9 +57,8 @@ def write_traces(folder: Path, n: int) -> None:
 def spent(command: str, folder: Path) -> dict[str, Any]:
     """What a command took, this process's only child."""
     since = perf_counter()
-    run = run_command(_COMMANDS[command], folder)
+    run_command(_COMMANDS[command], folder)
     seconds = perf_counter() - since
-    assert run.returncode in {0, 1}, run.stderr
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return {
         "command": command,

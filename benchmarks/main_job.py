@@ -17,11 +17,6 @@ import trajanon
 BOX = ["--bbox=-122.52,37.70,-122.35,37.84"]
 
 
-def run(words: list[str], folder: Path, **environment: str) -> None:
-    """Run a command of trajanon in a folder."""
-    run_command(words, folder, **environment).check_returncode()
-
-
 def measure(realdata: Path) -> None:
     """Run all measurements and print a table."""
     data = realdata.resolve()
@@ -48,9 +43,10 @@ def measure(realdata: Path) -> None:
                 some = first_rows(trajanon.read_trajectories(folder / "cabs.parquet"), 1_000)
                 without_tracks = replace(some, tracks=None)
                 trajanon.write_trajectories(folder / "thousand.parquet", without_tracks)
-                took = spent(run, words, folder, NUMBA_CACHE_DIR=str(folder / "kernels")).seconds
+                fresh_cache = {"NUMBA_CACHE_DIR": str(folder / "kernels")}
+                took = spent(run_command, words, folder, **fresh_cache).seconds
             else:
-                took = best(run, words, folder)
+                took = best(run_command, words, folder)
             rows.append((what, took, "" if allowed is None else f"(limit {allowed:g} s)"))
     say_machine()
     for what, took, limit in rows:

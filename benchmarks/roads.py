@@ -53,11 +53,8 @@ def lines(pbf: Path, count: int = 20_000) -> None:
 def release(pbf: Path, people: int = 500, noise: float = 10.0) -> None:
     """Print what laying a release on roads changes: drives between homes and a few places."""
     say_machine()
-    follow, near, random = (
-        roads_to_follow(pbf, "car"),
-        roads(pbf).distance,
-        np.random.default_rng(0),
-    )
+    follow, near = roads_to_follow(pbf, "car"), roads(pbf).distance
+    random = np.random.default_rng(0)
     points = noisy(drives(follow.network, people, random), noise, random)
     trips = Trajectories(points, np.repeat(np.arange(people), len(points) // people))
     row("", "on roads", "mean m", "median m", "attacks, % found")
@@ -65,10 +62,8 @@ def release(pbf: Path, people: int = 500, noise: float = 10.0) -> None:
         made = trajanon.anonymize(trips, 4, roads=some)
         attacks = trajanon.evaluate(trips, made).account["attacks"]
         found = [f"{100 * one['expected']:.2f}" for one in attacks if one["against"] == "release"]
-        on, moved = (
-            share_on_roads(made.trajectories.points, near, ROAD),
-            made.report["displacement"],
-        )
+        on = share_on_roads(made.trajectories.points, near, ROAD)
+        moved = made.report["displacement"]
         row(name, f"{on:.1%}", f"{moved['mean']:.1f}", f"{moved['median']:.1f}", " ".join(found))
 
 

@@ -10,14 +10,12 @@ console, refused tiles left out; any of that makes the exit code 1.
 """
 
 import re
-import shutil
 import sys
 from pathlib import Path
 
-from measures import command_line, load
+from measures import chromium, command_line, load
 from playwright.sync_api import ConsoleMessage, Page, sync_playwright
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 PAINTED = """async () => {
   await trajanon.drawn();
   return new Promise((done) => requestAnimationFrame(() =>
@@ -42,7 +40,7 @@ def photograph(map: Path, out: Path, size: str = "1280x800", hover: str | None =
     """Save a picture of the page as a browser shows it."""
     width, height = (int(side) for side in size.split("x"))
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = chromium(playwright)
         page = browser.new_page(viewport={"width": width, "height": height})
         complaints = listen(page)
         page.route(re.compile("^https?:"), lambda route: route.abort())

@@ -13,8 +13,6 @@ disagree. ``digests`` enters so many hops in a ledger, and looks as many up.
 import json
 import os
 import signal
-import subprocess
-import sys
 import tempfile
 import time
 from collections import Counter
@@ -23,7 +21,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from main_job import BOX
-from measures import command_line, spent
+from measures import command_line, run_command, spent
 
 import trajanon
 from trajanon.arrays import Hashes
@@ -48,7 +46,7 @@ def cabs(table: Path, k: int = 4) -> None:
                 fixes[which].to_parquet(raw, index=False)
                 out = folder / f"{way}-{number}.parquet"
                 words = ["extract", "--source", str(raw), *BOX, *RULES, "--out", str(out)]
-                run_quietly(words)
+                run_command(words, folder)
         for way, numbers in (
             ("part", range(PARTS)),
             ("grown", range(PARTS)),
@@ -151,12 +149,6 @@ def digests(count: int = 1_000_000) -> None:
     assert not same.found.new.any()
     seconds = {"entered": entered.seconds, "others": others.seconds, "same": same.seconds}
     print(json.dumps({"hops": count, "bytes": size} | seconds))
-
-
-def run_quietly(words: list[str]) -> None:
-    """Run a command of trajanon."""
-    command = [sys.executable, "-m", "trajanon", *words]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

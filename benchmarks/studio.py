@@ -9,17 +9,15 @@ It prints the most memory that the studio itself held, and each command both way
 
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, sleep
 
-from measures import command_line, row, say_machine
+from measures import chromium, command_line, row, say_machine
 from playwright.sync_api import Page, sync_playwright
 
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 OFTEN = 100  # milliseconds between two looks at the memory
 
 
@@ -79,7 +77,7 @@ def measure(file: Path, bbox: str = "", spacing: str = "", picture: Path | None 
     ):
         assert studio.stdout is not None
         address = studio.stdout.readline().split()[1]
-        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
+        browser = chromium(playwright)
         page = browser.new_page(viewport={"width": 1280, "height": 1400})
         page.goto(address)
         page.wait_for_function("window.did_handshake")

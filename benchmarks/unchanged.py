@@ -68,7 +68,6 @@ def table(name: str, shared: Path) -> Iterator[tuple[str, str]]:
 def trajanon_says(folder: Path, *words: str) -> str:
     """What a command prints as JSON, without what is chance or time."""
     run = run_command(list(words), folder)
-    assert run.returncode in {0, 1}, run.stderr
     said = json.dumps(steady(json.loads(run.stdout)), sort_keys=True) if run.stdout else ""
     return digest(re.sub(r"\d+ ms|\d+\.\d s", "", said).replace(str(folder), ""))
 

@@ -66,8 +66,7 @@ def average_equal_times(points: Points) -> Points:
     def mean(values: Floats) -> Floats:
         # Relative to the first value of each group, so that no digits are lost.
         away = np.add.reduceat(values - np.repeat(values[first], size), first)
-        averaged: Floats = values[first] + away / size
-        return averaged
+        return values[first] + away / size
 
     return replace(points.take(first), lat=mean(points.lat), lon=mean(points.lon))
 

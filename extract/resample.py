@@ -1,6 +1,6 @@
 """Pieces of track -> windows of equally spaced points, and their runs; or whole trips."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -26,6 +26,9 @@ _CALENDAR = 6e10
 """Seconds; a piece with a time farther from 1970, by some 1,900 years, counts as untimed."""
 
 
+_OF_WINDOWS = ("points", "trace", "times", "filled", "length", "hops")  # a row for each
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowBatch:
     """Trajectories of one batch."""
@@ -35,26 +38,22 @@ class WindowBatch:
     times: Floats  # seconds since 1970 UTC, NaN in untimed pieces, shape (windows, points)
     filled: Ints  # points of a window farther than a spacing from both fixes of their hop
     length: Floats  # metres along the track under a window, shape (windows,)
-    displacement: Floats  # metres from the first to the last point of a window, shape (windows,)
     tracks: Tracks | None  # the runs of the windows
     hops: Hashes  # the least hashes of the hops under a window, shape (windows, HOPS)
     track_length: Floats  # metres of each piece of track, those without a window included
+
+    @property
+    def displacement(self) -> Floats:
+        """Metres from the first to the last point of each window, (windows,)."""
+        return Geodesics(*self.points[:, 0].T, *self.points[:, -1].T).length
 
     def take(self, which: Bools) -> "WindowBatch":
         """Keep some windows."""
         if which.all():
             return self
-        return WindowBatch(
-            self.points[which],
-            self.trace[which],
-            self.times[which],
-            self.filled[which],
-            self.length[which],
-            self.displacement[which],
-            None if self.tracks is None else self.tracks.take(which),
-            self.hops[which],
-            self.track_length,
-        )
+        tracks = None if self.tracks is None else self.tracks.take(which)
+        kept = {name: getattr(self, name)[which] for name in _OF_WINDOWS}
+        return replace(self, tracks=tracks, **kept)
 
 
 def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> WindowBatch:
@@ -80,10 +79,16 @@ def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Window
         tracks = None
         places, times, filled = ways.walk(count * rules.points, rules.spacing)
     trace = points.trace[np.repeat(ways.first, count)]
-    length = np.full(len(trace), rules.length)
-    places = places.reshape(-1, rules.points, 2)
-    hops = ways.least(count, rules.points * rules.spacing)
-    return _batch(places, times, filled, trace, length, tracks, hops, ways.total)
+    return WindowBatch(
+        points=places.reshape(-1, rules.points, 2),
+        trace=trace,
+        times=times.reshape(-1, rules.points),
+        filled=filled.reshape(-1, rules.points).sum(axis=1),
+        length=np.full(len(trace), rules.length),
+        tracks=tracks,
+        hops=ways.least(count, rules.points * rules.spacing),
+        track_length=ways.total,
+    )
 
 
 def whole_trips(points: Points, rules: Rules) -> WindowBatch:
@@ -98,32 +103,15 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
     for place, fix in ((0, ways.first), (-1, ways.last)):
         places[:, place] = np.stack([points.lat[fix], points.lon[fix]], axis=1)
         times[:, place] = ways.time[fix]
-    hops = ways.least(np.ones_like(size), float(ways.total.max(initial=0.0)) + 1.0)
-    trace = points.trace[ways.first]
-    return _batch(places, times, filled, trace, ways.total, None, hops, ways.total)
-
-
-def _batch(
-    places: Floats,
-    times: Floats,
-    filled: Bools,
-    trace: Ints,
-    length: Floats,
-    tracks: Tracks | None,
-    hops: Hashes,
-    track_length: Floats,
-) -> WindowBatch:
-    n, m = places.shape[:2]
     return WindowBatch(
         points=places,
-        trace=trace,
-        times=times.reshape(n, m),
-        filled=filled.reshape(n, m).sum(axis=1),
-        length=length,
-        displacement=Geodesics(*places[:, 0].T, *places[:, -1].T).length,
-        tracks=tracks,
-        hops=hops,
-        track_length=track_length,
+        trace=points.trace[ways.first],
+        times=times,
+        filled=filled.reshape(-1, rules.points).sum(axis=1),
+        length=ways.total,
+        tracks=None,
+        hops=ways.least(np.ones_like(size), float(ways.total.max(initial=0.0)) + 1.0),
+        track_length=ways.total,
     )
 
 

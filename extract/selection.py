@@ -45,8 +45,7 @@ def some_of_each(key: Ints, quota: Ints, *, spread: bool) -> Bools:
 
     def before(place: Ints) -> Ints:
         """How many middles (2 j + 1) / (2 of) of the parts lie before place / whole."""
-        middles: Ints = -(-2 * of * place // whole) // 2
-        return middles
+        return -(-2 * of * place // whole) // 2
 
     return np.asarray(before(rank + 1) > before(rank))
 

@@ -38,16 +38,7 @@ _NEAR = 100.0  # metres around one place; whoever stays there for some minutes h
 
 
 class Trips:
-    """The trips of a batch of recordings, and which of them cannot be shown whole.
-
-    Attributes
-    ----------
-    points
-        Their points; `trace` is the number of the trip, and pieces end at long hops and at
-        impossible speeds, which may be errors of the receiver.
-    trace
-        Which trace of the batch each trip is of, shape (trips,).
-    """
+    """The trips of a batch of recordings, and which of them cannot be shown whole."""
 
     def __init__(
         self,
@@ -55,13 +46,13 @@ class Trips:
         rules: Rules,
         counts: Counter[str],
         *,
-        area: Area | None = None,
-        boxes: Sequence[Box] = (),
-        cut_off: Bools | None = None,
+        area: Area | None,
+        boxes: Sequence[Box],
+        cut_off: Bools,
     ) -> None:
         points = _cut_at_stops(points, rules, counts)
         first, size = points.pieces
-        self.trace = points.trace[first]
+        self.trace = points.trace[first]  # which trace of the batch each trip is of, (trips,)
         trip = np.repeat(np.arange(len(first)), size)
         points = replace(points, trace=trip, piece=trip)
         self._counts, gaps = counts, gaps_of(points, rules)
@@ -73,11 +64,13 @@ class Trips:
             self._spoilt["trips that leave the area"] = self._any(trip[~inside | leaves])
         self._spoilt["trips with a long hop"] = self._any(trip[gaps.end[gaps.far]])
         self._spoilt["trips with an impossible speed"] = self._any(trip[gaps.end[gaps.fast]])
-        if boxes and cut_off is not None:
+        if boxes:
             is_last = np.diff(self.trace, append=-1) != 0
             ends_early = is_last & cut_off[self.trace]
             near = _near_sides(points, boxes, gaps)
             self._spoilt[BEYOND] = self._any(trip[near]) | ends_early
+        # Their points: `trace` is the number of the trip, and pieces end at long hops and at
+        # impossible speeds, which may be errors of the receiver.
         self.points = points.cut(gaps.begins(gaps.far | gaps.fast, len(points)))
 
     def _any(self, trips: Ints) -> Bools:

@@ -26,8 +26,7 @@ def colours(lines: Floats) -> list[int]:
         cost = np.bincount(taken[taken >= 0], near[taken >= 0], len(PALETTE))
         chosen[line] = np.lexsort((used, cost))[0]
         used[chosen[line]] += 1
-    numbers: list[int] = chosen.tolist()
-    return numbers
+    return chosen.tolist()
 
 
 def weights(sizes: Ints) -> list[float]:

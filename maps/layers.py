@@ -19,8 +19,7 @@ def steps(lines: Floats) -> list[list[int]]:
     """Write lines of equally many points as whole numbers of millionths of a degree."""
     places = np.rint(lines / _STEP).astype(np.int64)
     first = np.zeros_like(places[:, :1])
-    flat: list[list[int]] = np.diff(places, axis=1, prepend=first).reshape(len(lines), -1).tolist()
-    return flat
+    return np.diff(places, axis=1, prepend=first).reshape(len(lines), -1).tolist()
 
 
 def bends(lines: Iterable[Floats]) -> list[list[int]]:

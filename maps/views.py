@@ -136,34 +136,9 @@ def compare_releases(
 
 
 def compare_in_parts(
-    name: str,
-    whole: InParts,
-    *,
-    view: str = "overlay",
-    tiles: str | None = "OpenStreetMap",
-    background: Background | None = None,
+    name: str, whole: InParts, *, view: str, tiles: str | None, background: Background | None
 ) -> folium.Map:
-    """Draw a sample of a release in parts and of its originals, and the densities of all.
-
-    Parameters
-    ----------
-    name
-        What the release is called on the page.
-    whole
-        The release beside its originals.
-    view, tiles, background
-        As for `compare`.
-
-    Returns
-    -------
-    folium.Map
-        Ready to be saved.
-
-    Raises
-    ------
-    BadInput
-        If the view or the street map is not known.
-    """
+    """Draw a sample of a release in parts and of its originals, and the densities of all."""
     _check_view(view)
     drawing = sample_and_counts(name, whole)
     return _for_the_holder([drawing], [whole.report], whole.lines, view, tiles, background)

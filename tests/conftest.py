@@ -47,6 +47,12 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     return argname if isinstance(val, bytes) else None
 
 
+@pytest.fixture
+def book(tmp_path: Path) -> Path:
+    """Where a ledger may be, of which there is none yet."""
+    return tmp_path / "trips.ledger"
+
+
 @pytest.fixture(scope="session")
 def madrid() -> Trajectories:
     """The bundled sample, extracted; its arrays cannot be changed."""

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from naive_attacks import cities
 
 from trajanon.arrays import Floats
-from trajanon.errors import BadInput
 from trajanon.privacy.attack import Published
 from trajanon.privacy.diversity import diversity, too_tight
 from trajanon.utility import displacement
@@ -89,18 +88,3 @@ def test_entropy_never_exceeds_the_number_of_cells() -> None:
     assert (found.origins_entropy <= found.origins + 1e-9).all()
     assert (found.origins_entropy >= 1.0 - 1e-9).all()
     assert (found.origins <= found.sizes).all()
-
-
-@pytest.mark.parametrize(
-    ("asked", "message"),
-    [
-        ({"cell": 0.0}, "cell must be longer than 0"),
-        ({"cell": float("nan")}, "cell must be longer than 0"),
-        ({"cell": float("inf")}, "cell must be longer than 0"),
-        ({"tight": -1.0}, "tight must be 0 metres or more"),
-    ],
-)
-def test_lengths_out_of_range_are_refused(asked: dict[str, float], message: str) -> None:
-    points = np.zeros((2, 2, 2))
-    with pytest.raises(BadInput, match=message):
-        diversity(Published(points, points, np.arange(2), 2), **asked)

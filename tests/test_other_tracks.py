@@ -1,11 +1,9 @@
 import naive_attacks as naive
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_attacks import cities
 
-from trajanon.errors import BadInput
 from trajanon.privacy.attack import Published
 from trajanon.privacy.linkage import other_tracks
 
@@ -53,10 +51,3 @@ def test_without_a_subject_of_several_there_is_no_target() -> None:
     found = other_tracks(Published(points, points[:1], np.zeros(3, int), 2, np.arange(3)))
     assert len(found.targets) == 0
     assert found.expected == 0.0
-
-
-@pytest.mark.parametrize("share", [0.0, 1.0, -0.5, float("nan")])
-def test_a_share_out_of_range_is_refused(share: float) -> None:
-    points = np.zeros((2, 2, 2))
-    with pytest.raises(BadInput, match="share must lie above 0 and below 1"):
-        other_tracks(Published(points, points, np.arange(2), 2, np.zeros(2, int)), share=share)

@@ -36,26 +36,14 @@ _SENTENCES = {
 class Clock:
     """How the times of a release are counted.
 
-    Attributes
-    ----------
-    times
-        ``of-day``, seconds since 00:00 local time of the day on which a trajectory departs; a day
-        of transport begins at 03:00, so departures lie from 03:00 to 27:00. ``of-week``, the same
-        since Monday. ``date``, seconds since 1970-01-01 UTC.
-    timezone
-        The local zone, by its name in the IANA database.
-    step
-        Seconds; what is written is a multiple.
-
-    Raises
-    ------
-    BadInput
-        If the zone is not known.
+    ``of-day``, in seconds since 00:00 local time of the day on which a trajectory departs; a day of
+    transport begins at 03:00, so departures lie from 03:00 to 27:00. ``of-week``, the same since
+    Monday. ``date``, in seconds since 1970-01-01 UTC.
     """
 
-    times: str
-    timezone: str
-    step: int
+    times: str  # one of these
+    timezone: str  # the local zone, by its name in the IANA database
+    step: int  # seconds; what is written is a multiple
 
     def __post_init__(self) -> None:
         if self.timezone not in available_timezones():
@@ -88,18 +76,10 @@ class Clock:
         return {"of-day": DAY, "of-week": WEEK}.get(self.times, np.inf)
 
     def of(self, times: Floats) -> Floats:
-        """Count times by this clock.
+        """Count seconds since 1970-01-01 UTC by this clock, (n, m), the departure first.
 
-        Parameters
-        ----------
-        times
-            Seconds since 1970-01-01 UTC at the points of trajectories, (n, m), the departure first.
-
-        Returns
-        -------
-        array
-            Seconds, (n, m): local time for the departure; from there on seconds as they pass, also
-            over midnight and where clocks are changed.
+        Local time for the departure; from there on seconds as they pass, also over midnight and
+        where clocks are changed.
         """
         if self.times == "date":
             return times
@@ -114,14 +94,12 @@ class Clock:
     def hour(self, seconds: Floats) -> Ints:
         """The local hour of the day, 0 to 23, of seconds of this clock."""
         local = _local(seconds, self.timezone) if self.times == "date" else seconds
-        hours: Ints = (np.mod(local, DAY) // HOUR).astype(np.int64)
-        return hours
+        return (np.mod(local, DAY) // HOUR).astype(np.int64)
 
     def whole_hour(self, seconds: Floats) -> Floats:
         """When the local hours began in which these seconds of this clock lie."""
         local = _local(seconds, self.timezone) if self.times == "date" else seconds
-        began: Floats = seconds - np.mod(local, HOUR)
-        return began
+        return seconds - np.mod(local, HOUR)
 
     def text(self, second: float) -> str:
         """Write a second of this clock: 08:05, Mon 08:05 or 2008-06-08 08:05."""

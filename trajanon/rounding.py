@@ -27,18 +27,8 @@ def grids_of(points: Floats, lines: Floats, labels: Ints, subjects: Ints | None 
     equally spaced, as originals are. So the line is put on a grid: a step is the largest power of
     two units that is not above three times the move, the width, or the members' mean hop; at least
     one unit, and at most `MOST_STEPS`. The width is the mean displacement of the members to the
-    mean. Whoever is in a group c times is left c times: such a group counts as one of s / c.
-
-    Parameters
-    ----------
-    points
-        Latitude and longitude of trajectories, degrees, shape (n, m, 2).
-    lines
-        Mean of each group, degrees, shape (g, m, 2).
-    labels
-        Group of each trajectory, shape (n,).
-    subjects
-        Subject of each trajectory, shape (n,); None: each has its own.
+    mean. Whoever is in a group c times is left c times: such a group counts as one of s / c. Where
+    ``subjects`` are None, each trajectory has its own.
     """
     sizes, parts = np.bincount(labels), _parts(labels, subjects)
     width = np.bincount(labels, moved_to(points, lines, labels).mean(axis=1)) / sizes
@@ -63,20 +53,8 @@ def time_shifts(
     """Choose by how many seconds the times of each group's line are moved, (g,).
 
     By up to twice an s-th of the group's width, so that who subtracts all other members, as
-    `grids_of` says, is off by about the width: here, the mean distance from the mean departure.
-
-    Parameters
-    ----------
-    points
-        Latitude and longitude of trajectories, degrees, shape (n, m, 2).
-    seconds
-        Their times by the clock, shape (n, m).
-    labels
-        Group of each trajectory, shape (n,).
-    clock
-        A line departs within its day or week.
-    subjects
-        Subject of each trajectory, shape (n,); None: each has its own.
+    `grids_of` says, is off by about the width: here, the mean distance from the mean departure. A
+    line departs within the day or week of the clock.
     """
     sizes, departures = np.bincount(labels), seconds[:, 0]
     members = np.dstack([points, seconds])
@@ -86,8 +64,7 @@ def time_shifts(
     moved = mean + most * (2.0 * _drawn(members, labels, len(sizes), b"times") - 1.0)
     if np.isfinite(clock.round):
         moved = np.clip(moved, BEGINS, BEGINS + clock.round)
-    shifts: Floats = np.trunc(moved - mean) + 0.0
-    return shifts
+    return np.trunc(moved - mean) + 0.0
 
 
 def _parts(labels: Ints, subjects: Ints | None) -> Floats:
@@ -114,5 +91,4 @@ def _drawn(members: Floats, labels: Ints, groups: int, what: bytes) -> Floats:
     each = (blake2b((one + 0.0).tobytes(), digest_size=8, person=what) for one in members)
     drawn = np.zeros(groups, dtype=np.uint64)
     np.add.at(drawn, labels, np.frombuffer(b"".join(one.digest() for one in each), dtype="<u8"))
-    share: Floats = drawn / 2.0**64
-    return share
+    return drawn / 2.0**64

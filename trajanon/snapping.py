@@ -64,17 +64,9 @@ class RoadsToFollow(NamedTuple):
 
 
 def network_of(lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools) -> Network:
-    """Make a network of straight segments between nodes.
+    """Make a network of straight segments, (s,), between nodes at some degrees, (v,).
 
-    Parameters
-    ----------
-    lat, lon
-        Of the nodes, in degrees, shape (v,).
-    tail, head
-        Node at either end of each segment, shape (s,).
-    passable
-        Whether each may be gone along from its tail to its head, and back, shape (s, 2); those that
-        may not be in either direction are left out.
+    Each may be ``passable`` from its tail to its head, and back, (s, 2), or else is left out.
     """
     from pyproj import Geod
 

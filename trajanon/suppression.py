@@ -90,8 +90,7 @@ class TrajectoryGroups:
     @cached_property
     def line_numbers(self) -> Ints:
         """Number the lines of groups as they are written, (g,); equal ones alike."""
-        lines, times = self.released, self.released_times
-        return line_numbers(lines if times is None else np.dstack([lines, times]))
+        return line_numbers(self.released, self.released_times)
 
     @property
     def moved(self) -> Floats:

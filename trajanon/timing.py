@@ -85,17 +85,8 @@ def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> flo
 
     A minute between two departures then adds to their squared distance what a displacement of
     ``minute_worth`` metres at every point adds, in any direction: half of it to the north, half to
-    the east.
-
-    Parameters
-    ----------
-    middle
-        Mean latitude and longitude of each point, degrees, shape (m, 2).
-    spread
-        Standard deviation of each column that the search sees, shape (2 m + 1,): of coordinates in
-        degrees, of the departure in seconds.
-    minute_worth
-        Metres.
+    the east. ``middle`` is the mean place of each point, degrees, (m, 2), and ``spread`` the
+    standard deviation of each column that the search sees, in degrees and seconds, (2 m + 1,).
     """
     degree = np.radians(np.column_stack(radii(np.radians(middle[:, 0])))).ravel()  # in metres
     metres = spread[:-1] * degree
@@ -106,13 +97,7 @@ def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> flo
 
 
 def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing | None:
-    """Tell how times shall be released; None if they shall not.
-
-    Raises
-    ------
-    BadInput
-        If trajectories have no times, or such as mean nothing.
-    """
+    """Tell how times shall be released; None if they shall not."""
     if settings.times is None:
         refuse_without_times(settings)
         return None

@@ -18,6 +18,8 @@ _LOG = logging.getLogger(__name__)
 HOPS = 16
 """Hops, from a fix to the next, by which a recording is known again: those of least hashes."""
 
+_OF_EACH = ("points", "subject", "trace", "times", "marks")  # with a row for each trajectory
+
 OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
 
 
@@ -186,15 +188,10 @@ class Trajectories:
         >>> trajanon.Trajectories(points).take(np.array([False, True])).points.tolist()
         [[[41.2, 1.2], [41.2, 1.3]]]
         """
-        return replace(
-            self,
-            points=self.points[which],
-            subject=None if self.subject is None else self.subject[which],
-            trace=None if self.trace is None else self.trace[which],
-            tracks=None if self.tracks is None else self.tracks.take(which),
-            times=None if self.times is None else self.times[which],
-            marks=None if self.marks is None else self.marks[which],
-        )
+        rows: dict[str, Any] = {name: getattr(self, name) for name in _OF_EACH}
+        rows = {name: None if one is None else one[which] for name, one in rows.items()}
+        tracks = None if self.tracks is None else self.tracks.take(which)
+        return replace(self, tracks=tracks, **rows)
 
     def slid(self, start: Ints) -> "Trajectories":
         """Move every window to another start on its run.
@@ -260,14 +257,9 @@ def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
     Subjects and traces of equal numbers are the same; the provenance is left to the caller.
     """
 
-    def joined(values: Sequence[Any], join: Callable[..., Any]) -> Any:
+    def joined(name: str, join: Callable[..., Any] = np.concatenate) -> Any:
+        values = [getattr(part, name) for part in parts]
         return None if any(value is None for value in values) else join(values)
 
-    return Trajectories(
-        points=np.concatenate([part.points for part in parts]),
-        subject=joined([part.subject for part in parts], np.concatenate),
-        trace=joined([part.trace for part in parts], np.concatenate),
-        tracks=joined([part.tracks for part in parts], joined_tracks),
-        times=joined([part.times for part in parts], np.concatenate),
-        marks=joined([part.marks for part in parts], np.concatenate),
-    )
+    rows = {name: joined(name) for name in _OF_EACH}
+    return Trajectories(**rows, tracks=joined("tracks", joined_tracks))

@@ -99,10 +99,7 @@ class Box:
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points lie inside or on the border."""
-        inside: Bools = (
-            (lat >= self.south) & (lat <= self.north) & (lon >= self.west) & (lon <= self.east)
-        )
-        return inside
+        return (lat >= self.south) & (lat <= self.north) & (lon >= self.west) & (lon <= self.east)
 
     @property
     def bounds(self) -> "Box":

@@ -2,14 +2,12 @@
 
 import os
 from math import inf
-from typing import cast
 
 import numpy as np
 from osmium import osm
-from osmium.filter import EntityFilter, KeyFilter
 
 from trajanon.errors import BadInput
-from trajanon.extract.earth.osm_file import objects
+from trajanon.extract.earth.osm_file import ways
 from trajanon.snapping import KEEP_OFF, RoadsToFollow, network_of
 
 _FAST = {"motorway", "motorway_link", "trunk", "trunk_link"}
@@ -95,10 +93,9 @@ def roads_to_follow(
     places: list[tuple[float, float]] = []
     ends: list[tuple[int, int]] = []
     passable: list[tuple[bool, bool]] = []
-    for each in objects(pbf, EntityFilter(osm.WAY), KeyFilter("highway"), locations=True):
-        way = cast(osm.Way, each)
-        ways = _directions(way.tags, mode)
-        if not any(ways):
+    for way in ways(pbf, "highway"):
+        directions = _directions(way.tags, mode)
+        if not any(directions):
             continue
         last = -1
         for node in way.nodes:
@@ -109,7 +106,7 @@ def roads_to_follow(
                     places.append((node.lat, node.lon))
             if last >= 0 and here >= 0 and here != last:
                 ends.append((last, here))
-                passable.append(ways)
+                passable.append(directions)
             last = here
     if not ends:
         msg = f"{pbf} holds no roads for {mode}"

@@ -4,11 +4,13 @@ import os
 from collections.abc import Iterator
 from itertools import groupby
 from pathlib import Path
+from typing import cast
 
 import numpy as np
 import osmium
 import shapely
 from osmium import BaseFilter, osm
+from osmium.filter import EntityFilter, KeyFilter
 from osmium.geom import WKBFactory
 from osmium.osm.types import OSMEntity
 from shapely.geometry.base import BaseGeometry
@@ -47,6 +49,12 @@ def objects(
         reason = str(error).rstrip(".")
         msg = f"cannot read {pbf} as OpenStreetMap data (.osm.pbf): {reason}"
         raise FileProblem(msg) from error
+
+
+def ways(pbf: str | os.PathLike[str], *keys: str) -> Iterator[osm.Way]:
+    """Yield the ways with one of some keys, with the places of their nodes."""
+    for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter(*keys), locations=True):
+        yield cast(osm.Way, way)
 
 
 def polygons(area: osm.Area) -> BaseGeometry | None:

@@ -238,5 +238,4 @@ def _places(pbf: str | os.PathLike[str], wanted: Tags) -> NDArray[np.object_]:
             "missing; a larger extract of OpenStreetMap may hold it",
             *(pbf, len(lost)),
         )
-    shapes: NDArray[np.object_] = np.array(list(found.values()), dtype=np.object_)
-    return shapes
+    return np.array(list(found.values()), dtype=np.object_)

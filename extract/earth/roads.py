@@ -2,20 +2,18 @@
 
 import logging
 import os
-from collections.abc import Iterator
-from typing import cast
 
 import numpy as np
 import shapely
 from numpy.typing import NDArray
 from osmium import osm
-from osmium.filter import EntityFilter, KeyFilter, TagFilter
+from osmium.filter import TagFilter
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.earth.border import segment_tree
 from trajanon.extract.earth.box import Box
-from trajanon.extract.earth.osm_file import known_parts, objects, polygons
+from trajanon.extract.earth.osm_file import known_parts, objects, polygons, ways
 from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR, radii
 
 logger = logging.getLogger(__name__)
@@ -131,7 +129,7 @@ def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
     >>> roads("town.opl").distance(lat=np.array([41.001]), lon=np.array([2.05])).round().tolist()
     [111.0]
     """
-    found = [known_parts(way) for way in _ways(pbf, "highway")]
+    found = [known_parts(way) for way in ways(pbf, "highway")]
     lines = np.array([shapely.MultiLineString(parts) for parts in found if parts], np.object_)
     lost = len(found) - len(lines)
     if lost:
@@ -159,7 +157,7 @@ def roads_and_water(pbf: str | os.PathLike[str], bbox: Box) -> tuple[list[Floats
     The lines are latitudes and longitudes; those of lakes and wide rivers are their borders.
     """
     roads, water = list[Floats](), list[Floats]()
-    for way in _ways(pbf, "highway", "waterway", "natural"):
+    for way in ways(pbf, "highway", "waterway", "natural"):
         if way.tags.get("highway") in _DRAWN:
             roads += known_parts(way)
         elif "waterway" in way.tags or way.tags.get("natural") == "coastline":
@@ -170,12 +168,6 @@ def roads_and_water(pbf: str | os.PathLike[str], bbox: Box) -> tuple[list[Floats
             rings = shapely.get_rings(shapely.get_parts(polygons(area)))
             water += map(shapely.get_coordinates, rings)
     return _inside(roads, bbox), _inside(water, bbox)
-
-
-def _ways(pbf: str | os.PathLike[str], *keys: str) -> Iterator[osm.Way]:
-    """The ways with one of some keys, with the places of their nodes."""
-    for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter(*keys), locations=True):
-        yield cast(osm.Way, way)
 
 
 def _inside(lines: list[Floats], bbox: Box) -> list[Floats]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import inlined, kernel
 from trajanon._kernels.pricing import different_subjects
 
 
@@ -25,6 +25,9 @@ class Search(NamedTuple):
     # half is left to the third record, which may join too.
     half_duals: NDArray[np.float64]
     held: NDArray[np.int64]  # how many members of the group are records of each cut, (t,)
+    found: NDArray[np.int64]  # the groups found, a row each, the root first
+    sizes: NDArray[np.int64]  # how many members each has
+    every: bool  # whether all groups that earn enough are looked for, or the best
 
 
 @kernel
@@ -105,13 +108,16 @@ def enter_cuts(pricing, search, depth, record):
     return due
 
 
-@kernel
-def search_group(pricing, search, size, least, nodes, found, sizes, place, every):
-    """Find the group of a size round ``search.members[0]`` that earns most, or every.
+@inlined
+def leave_cuts(pricing, search, record):
+    """Count a member no longer, which has left."""
+    for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
+        search.held[pricing.cuts_of[i]] -= 1
 
-    ``found[place]`` takes the best, if it earns more than ``least``; or from there on ``found``
-    takes every group that does.
-    """
+
+@kernel
+def begin_group(pricing, search):
+    """Begin with the root, which all others may join; what it earns by itself."""
     root = search.members[0]
     search.half_duals[1] = 0.0
     search.held[:] = 0
@@ -122,8 +128,36 @@ def search_group(pricing, search, size, least, nodes, found, sizes, place, every
             search.near[1, count] = record
             count += 1
     search.listed[1] = count
+    return pricing.prices[root] - enter_cuts(pricing, search, 1, root)
+
+
+@inlined
+def join_group(pricing, search, size, depth, earned):
+    """Let the last of ``depth + 1`` members join those that ``earned``; what all of them earn."""
+    # Those after it in the list may join next.
+    record, rest = search.members[depth], search.following[depth]
+    search.listed[depth + 1] = search.listed[depth] - rest
+    for i in range(search.listed[depth + 1]):
+        other = search.near[depth, rest + i]
+        search.near[depth + 1, i] = other
+        search.to_members[depth + 1, other] = (
+            search.to_members[depth, other] + pricing.distances[record, other]
+        )
+        search.half_duals[depth + 1, other] = search.half_duals[depth, other]
+    due = enter_cuts(pricing, search, depth + 1, record)
+    cost = search.to_members[depth, record] / size
+    return earned + pricing.prices[record] - cost - due
+
+
+@kernel
+def search_group(pricing, search, size, least, nodes, place):
+    """Find the group of a size round ``search.members[0]`` that earns most, or every.
+
+    ``found[place]`` takes the best, if it earns more than ``least``; or from there on ``found``
+    takes every group that does.
+    """
     earned = np.empty(size)
-    earned[1] = pricing.prices[root] - enter_cuts(pricing, search, 1, root)
+    earned[1] = begin_group(pricing, search)
     keep_promising(pricing, search, 1, size, earned[1], least)
     most = least
     if search.listed[1] >= size - 1:
@@ -135,44 +169,28 @@ def search_group(pricing, search, size, least, nodes, found, sizes, place, every
         at_most = earned[depth] + search.score[depth, first:last].sum()
         if last > search.listed[depth] or at_most <= least:
             depth -= 1
-            left = search.members[depth]
-            for i in range(pricing.first_cut[left], pricing.first_cut[left + 1]):
-                search.held[pricing.cuts_of[i]] -= 1
+            leave_cuts(pricing, search, search.members[depth])
             continue
         nodes -= 1
         search.following[depth] += 1
-        record = search.near[depth, first]
-        search.members[depth] = record
+        search.members[depth] = search.near[depth, first]
         group = search.members[: depth + 1]
         if depth + 1 - different_subjects(pricing.subjects, group) > size - pricing.k:
             continue
-        if depth + 1 == size:
-            if place == found.shape[0]:
-                nodes = 0
-                continue
+        if depth + 1 < size:
+            earned[depth + 1] = join_group(pricing, search, size, depth, earned[depth])
+            depth += 1
+            keep_promising(pricing, search, depth, size, earned[depth], least)
+        elif place == search.found.shape[0]:
+            nodes = 0
+        else:
             for i in range(size):
-                found[place, i] = group[i]
-            sizes[place] = size
-            if every:
+                search.found[place, i] = group[i]
+            search.sizes[place] = size
+            if search.every:
                 place += 1
             else:
                 least = at_most
-            continue
-        # Those after it in the list may join next.
-        rest = search.following[depth]
-        search.listed[depth + 1] = search.listed[depth] - rest
-        for i in range(search.listed[depth + 1]):
-            other = search.near[depth, rest + i]
-            search.near[depth + 1, i] = other
-            search.to_members[depth + 1, other] = (
-                search.to_members[depth, other] + pricing.distances[record, other]
-            )
-            search.half_duals[depth + 1, other] = search.half_duals[depth, other]
-        due = enter_cuts(pricing, search, depth + 1, record)
-        cost = search.to_members[depth, record] / size
-        earned[depth + 1] = earned[depth] + pricing.prices[record] - cost - due
-        depth += 1
-        keep_promising(pricing, search, depth, size, earned[depth], least)
     return least, least if nodes > 0 else most, nodes, place
 
 
@@ -192,6 +210,9 @@ def search_groups(pricing, roots, least, nodes, found, sizes, at_most, every):
         to_members=np.empty((largest, m)),
         half_duals=np.empty((largest, m)),
         held=np.empty(pricing.cut_duals.shape[0], dtype=np.int64),
+        found=found,
+        sizes=sizes,
+        every=every,
     )
     sizes[:] = 0
     place, complete = 0, True
@@ -202,9 +223,7 @@ def search_groups(pricing, roots, least, nodes, found, sizes, at_most, every):
         if not every:
             place = i
         for size in range(pricing.k, largest + 1):
-            best, most, left, place = search_group(
-                pricing, search, size, best, left, found, sizes, place, every
-            )
+            best, most, left, place = search_group(pricing, search, size, best, left, place)
             at_most[i] = max(at_most[i], most)
         complete = complete and left > 0
     return complete, place

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 
 _WAITING = 1 << 16  # nodes that may wait in a search
 _ALIKE = 1e-6  # metres
@@ -52,6 +52,25 @@ class Matching(NamedTuple):
     # its way is, as e to 1; 0 estimates it of each line
     turn: float  # what going back on a segment costs beside
     slack: float  # metres, by which a way may be longer than twice the straight one
+
+
+class Near(NamedTuple):
+    """The roads near each point of a line, the nearest first."""
+
+    segment: NDArray[np.int64]  # (m, states)
+    far: NDArray[np.float64]  # metres, (m, states)
+    share: NDArray[np.float64]  # of the segment, before the place nearest to the point, (m, states)
+    many: NDArray[np.int64]  # how many each point has, (m,)
+
+
+class Paths(NamedTuple):
+    """The states of each point of a line, directions of segments, and the best path to each."""
+
+    state: NDArray[np.int64]  # 2 segment + direction, (m, 2 states)
+    offset: NDArray[np.float64]  # metres from where it comes in, (m, 2 states)
+    score: NDArray[np.float64]  # log-likelihood of the path, (m, 2 states)
+    before: NDArray[np.int64]  # the state of the point before, -1 for none, (m, 2 states)
+    states: NDArray[np.int64]  # how many each point has, (m,)
 
 
 @kernel
@@ -133,6 +152,34 @@ def entry_of(network, state):
     return network.head[segment] if state % 2 else network.tail[segment]
 
 
+@bare
+def enter_heap(heap, keys, size, node, key):
+    """Let a node wait behind ``size`` others, of which the nearest is always the first."""
+    place = size
+    while place > 0 and keys[(place - 1) // 2] > key:
+        heap[place], keys[place] = heap[(place - 1) // 2], keys[(place - 1) // 2]
+        place = (place - 1) // 2
+    heap[place], keys[place] = node, key
+
+
+@bare
+def leave_heap(heap, keys, size):
+    """Take the first node out, which leaves ``size``."""
+    last, key = heap[size], keys[size]
+    place = 0
+    while True:
+        child = 2 * place + 1
+        if child >= size:
+            break
+        if child + 1 < size and keys[child + 1] < keys[child]:
+            child += 1
+        if keys[child] >= key:
+            break
+        heap[place], keys[place] = heap[child], keys[child]
+        place = child
+    heap[place], keys[place] = last, key
+
+
 @kernel
 def nearest_ways(network, here, targets, limit, search, mark):
     """Measure the ways from where a state leaves its segment to where others come in.
@@ -155,19 +202,7 @@ def nearest_ways(network, here, targets, limit, search, mark):
     while size > 0:
         node, metres = heap[0], keys[0]
         size -= 1
-        last, key = heap[size], keys[size]
-        place = 0
-        while True:
-            child = 2 * place + 1
-            if child >= size:
-                break
-            if child + 1 < size and keys[child + 1] < keys[child]:
-                child += 1
-            if keys[child] >= key:
-                break
-            heap[place], keys[place] = heap[child], keys[child]
-            place = child
-        heap[place], keys[place] = last, key
+        leave_heap(heap, keys, size)
         if metres > away[node]:
             continue
         if wanted[node] == mark:
@@ -187,12 +222,8 @@ def nearest_ways(network, here, targets, limit, search, mark):
             if size == heap.shape[0]:
                 continue
             away[to], stamp[to] = reached, mark
-            place = size
+            enter_heap(heap, keys, size, to, reached)
             size += 1
-            while place > 0 and keys[(place - 1) // 2] > reached:
-                heap[place], keys[place] = heap[(place - 1) // 2], keys[(place - 1) // 2]
-                place = (place - 1) // 2
-            heap[place], keys[place] = to, reached
 
 
 @kernel
@@ -208,95 +239,119 @@ def empty_search(nodes):
 
 
 @kernel
+def find_near(network, matching, line, near):
+    """Find the roads near each point of a line; whether each has one."""
+    for p in range(line.shape[0]):
+        lat, lon = line[p]
+        near.many[p] = near_segments(
+            network, lat, lon, matching.within, near.segment[p], near.far[p], near.share[p]
+        )
+        if near.many[p] == 0:
+            return False
+    return True
+
+
+@kernel
+def begin_paths(network, near, spread, paths):
+    """List the states near each point of a line, and how likely it is seen from each."""
+    for p in range(near.many.shape[0]):
+        n = 0
+        for c in range(near.many[p]):
+            segment = near.segment[p, c]
+            for direction in range(2):
+                if network.open[segment, direction]:
+                    paths.state[p, n] = 2 * segment + direction
+                    along = 1.0 - near.share[p, c] if direction else near.share[p, c]
+                    paths.offset[p, n] = along * network.length[segment]
+                    paths.score[p, n] = -0.5 * (near.far[p, c] / spread) ** 2
+                    n += 1
+        paths.states[p] = n
+
+
+@kernel
+def go_on(network, matching, line, p, spread, paths, search, mark):
+    """Lead the best path to each state of a point from those of the one before; the last mark."""
+    north, east = metres_of_degree(0.5 * (line[p - 1, 0] + line[p, 0]))
+    up = (line[p, 0] - line[p - 1, 0]) * north
+    over = (line[p, 1] - line[p - 1, 1]) * east
+    straight = np.sqrt(up * up + over * over)
+    limit = 2.0 * straight + matching.slack
+    states, offset = paths.state[p, : paths.states[p]], paths.offset[p]
+    score, before = paths.score[p], paths.before[p]
+    gained = score.copy()
+    for b in range(states.shape[0]):
+        score[b], before[b] = -np.inf, -1
+    for a in range(paths.states[p - 1]):
+        if paths.score[p - 1, a] == -np.inf:
+            continue
+        here, at = paths.state[p - 1, a], paths.offset[p - 1, a]
+        mark += 1
+        left = network.length[here // 2] - at
+        nearest_ways(network, here, states, limit, search, mark)
+        for b in range(states.shape[0]):
+            there = states[b]
+            cost = 0.0
+            if there == here and offset[b] >= at:
+                metres = offset[b] - at
+            elif there == here:
+                metres = 0.0  # it waits
+            elif there == here ^ 1:
+                metres = abs(network.length[here // 2] - offset[b] - at)
+                cost = matching.turn
+            else:
+                node = entry_of(network, there)
+                if search.stamp[node] != mark:
+                    continue
+                metres = left + search.away[node] + offset[b]
+            if metres > limit:
+                continue
+            value = paths.score[p - 1, a] + gained[b] - abs(metres - straight) / spread - cost
+            if value > score[b]:
+                score[b], before[b] = value, a
+    return mark
+
+
+@kernel
 def match_lines(network, matching, points, first, end, way, walked, told):
     """Match lines, (n, m, 2), from the first to before the end, to the network.
 
     ``way`` gets a state for each point, and -1 in the whole row of a line that no road explains;
     ``walked`` where on it, in metres from where it comes in; ``told`` the log-likelihood.
     """
-    nodes, m = network.lat.shape[0], points.shape[1]
-    search, mark = empty_search(nodes), 0
-    away, stamp = search.away, search.stamp
-    found = np.empty((m, matching.states), np.int64)
-    far, share = np.empty((m, matching.states)), np.empty((m, matching.states))
-    count = np.empty(m, np.int64)
-    most = 2 * matching.states
-    state, offset = np.empty((m, most), np.int64), np.empty((m, most))
-    score, before = np.empty((m, most)), np.empty((m, most), np.int64)
-    states = np.empty(m, np.int64)
-    nearest = np.empty(m)
+    m, roads = points.shape[1], matching.states
+    search, mark = empty_search(network.lat.shape[0]), 0
+    near = Near(
+        np.empty((m, roads), np.int64),
+        np.empty((m, roads)),
+        np.empty((m, roads)),
+        np.empty(m, np.int64),
+    )
+    paths = Paths(
+        np.empty((m, 2 * roads), np.int64),
+        np.empty((m, 2 * roads)),
+        np.empty((m, 2 * roads)),
+        np.empty((m, 2 * roads), np.int64),
+        np.empty(m, np.int64),
+    )
     for line in range(first, end):
         way[line, :] = -1
-        explained = True
-        for p in range(m):
-            lat, lon = points[line, p]
-            count[p] = near_segments(network, lat, lon, matching.within, found[p], far[p], share[p])
-            if count[p] == 0:
-                explained = False
-                break
-            nearest[p] = far[p, 0]
-        if not explained:
+        if not find_near(network, matching, points[line], near):
             continue
         spread = matching.spread
         if spread <= 0.0:
-            spread = max(1.4826 * np.median(nearest), 5.0)
-        for p in range(m):
-            n = 0
-            for c in range(count[p]):
-                segment = found[p, c]
-                for direction in range(2):
-                    if network.open[segment, direction]:
-                        state[p, n] = 2 * segment + direction
-                        along = 1.0 - share[p, c] if direction else share[p, c]
-                        offset[p, n] = along * network.length[segment]
-                        score[p, n] = -0.5 * (far[p, c] / spread) ** 2
-                        n += 1
-            states[p] = n
+            spread = max(1.4826 * np.median(near.far[:, 0].copy()), 5.0)
+        begin_paths(network, near, spread, paths)
         for p in range(1, m):
-            north, east = metres_of_degree(0.5 * (points[line, p - 1, 0] + points[line, p, 0]))
-            up = (points[line, p, 0] - points[line, p - 1, 0]) * north
-            over = (points[line, p, 1] - points[line, p - 1, 1]) * east
-            straight = np.sqrt(up * up + over * over)
-            limit = 2.0 * straight + matching.slack
-            for b in range(states[p]):
-                before[p, b] = -1
-            gained = score[p].copy()
-            score[p, : states[p]] = -np.inf
-            for a in range(states[p - 1]):
-                if score[p - 1, a] == -np.inf:
-                    continue
-                here, at = state[p - 1, a], offset[p - 1, a]
-                mark += 1
-                left = network.length[here // 2] - at
-                nearest_ways(network, here, state[p, : states[p]], limit, search, mark)
-                for b in range(states[p]):
-                    there = state[p, b]
-                    cost = 0.0
-                    if there == here and offset[p, b] >= at:
-                        metres = offset[p, b] - at
-                    elif there == here:
-                        metres = 0.0  # it waits
-                    elif there == here ^ 1:
-                        metres = abs(network.length[here // 2] - offset[p, b] - at)
-                        cost = matching.turn
-                    else:
-                        node = entry_of(network, there)
-                        if stamp[node] != mark:
-                            continue
-                        metres = left + away[node] + offset[p, b]
-                    if metres > limit:
-                        continue
-                    value = score[p - 1, a] + gained[b] - abs(metres - straight) / spread - cost
-                    if value > score[p, b]:
-                        score[p, b], before[p, b] = value, a
-        best = np.argmax(score[m - 1, : states[m - 1]]) if states[m - 1] else 0
-        if states[m - 1] == 0 or score[m - 1, best] == -np.inf:
+            mark = go_on(network, matching, points[line], p, spread, paths, search, mark)
+        ends = paths.score[m - 1, : paths.states[m - 1]]
+        if ends.shape[0] == 0 or ends.max() == -np.inf:
             continue
-        told[line] = score[m - 1, best]
+        best = np.argmax(ends)
+        told[line] = ends[best]
         for p in range(m - 1, -1, -1):
-            way[line, p], walked[line, p] = state[p, best], offset[p, best]
+            way[line, p], walked[line, p] = paths.state[p, best], paths.offset[p, best]
             if p:
-                best = before[p, best]
+                best = paths.before[p, best]
         for p in range(1, m):  # who waits does not go back
             if way[line, p] == way[line, p - 1]:
                 walked[line, p] = max(walked[line, p], walked[line, p - 1])

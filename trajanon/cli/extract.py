@@ -4,7 +4,7 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trajanon.cli.options import PARTS, TRAJECTORIES, options
+from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of
 from trajanon.cli.wording import say_written, show_json, tell
 from trajanon.errors import BadInput
 from trajanon.words import number_of
@@ -228,16 +228,10 @@ def _hidden(
 
 def _limit(option: str, unit: str, text: str) -> float | None:
     """Read a limit: a number, none, or of seconds a time as pandas writes it."""
-    import pandas as pd
-
     if text.strip().lower() == "none":
         return None
-    try:
-        return float(text)
-    except ValueError:
-        if unit == "seconds":
-            with suppress(ValueError):
-                return float(pd.Timedelta(text).total_seconds())
-        times = ", a time such as 5min or 2h" * (unit == "seconds")
-        msg = f"{option} must be a number of {unit}{times}, or none (got {text!r})"
-        raise BadInput(msg) from None
+    with suppress(ValueError):  # `BadInput` is one
+        return seconds_of(option, text) if unit == "seconds" else float(text)
+    times = ", a time such as 5min or 2h" * (unit == "seconds")
+    msg = f"{option} must be a number of {unit}{times}, or none (got {text!r})"
+    raise BadInput(msg)

@@ -237,10 +237,6 @@ def _of_table(report: Mapping[str, Any]) -> _Facts:
     for what in ("microaggregated", "kept", "dropped"):
         if names[what]:
             yield f"Columns {what}", listed(names[what])
-    if (ledger := report.get("ledger")) is not None:
-        yield "(released before, left out)", f"{ledger['already_released']:,}"
-        if over := ledger["over_the_limit_of_a_person"]:
-            yield "(beyond what one person may have)", f"{over:,}"
     yield "Groups", f"{report['groups']:,}"
     yield _promised(report, "Rows")
     if report["strata"] is not None:

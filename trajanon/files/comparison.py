@@ -10,7 +10,7 @@ import numpy as np
 
 from trajanon.errors import FileProblem, TrajanonError
 from trajanon.files.release import RELEASE_FORMATS
-from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, known_attribution
+from trajanon.files.release_lines import Lines, ReleaseFormat, Writer
 from trajanon.trajectories import Trajectories
 
 NOTHING_ELSE = "nothing else is in the file"
@@ -28,10 +28,8 @@ class Compared(NamedTuple):
 def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
     """Write the lines of a release anew, with times that it explains, and compare the two files."""
     kind = RELEASE_FORMATS[path.suffix.lower()]
-    said = {"attribution": known_attribution(found.attribution), "times": found.clock}
-    if found.counts is not None:
-        said["rows"] = "lines"
-    once = Trajectories(found.places[:, :, ::-1], provenance=said, times=found.times)
+    places = found.places[:, :, ::-1]
+    once = Trajectories(places, provenance=found.provenance, times=found.times)
     release = once.take(found.of_rows)
     try:
         with TemporaryDirectory() as folder:

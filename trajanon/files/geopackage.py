@@ -81,7 +81,8 @@ def _read(path: Path) -> Lines:
             words = told_in(about.get("DESCRIPTION") or None, timed="times" in columns)
             times = [_list(text) for text in columns["times"]] if "times" in columns else None
             lines = shapely.from_wkb(shapes)
-            return Lines.of(lines, shapes, words[0], times, words[1], columns.get("count"))
+            found = Lines.of(lines, shapes)
+            return found.told(words[0], times, words[1], columns.get("count"))
     # The base of pyogrio's errors is RuntimeError.
     except (
         *(OSError, ValueError, IndexError, TypeError, AttributeError),

@@ -199,7 +199,7 @@ def _read(path: Path) -> Lines:
         words = text_of(file.schema_arrow, "attribution"), text_of(file.schema_arrow, "times")
         times = _times(file, len(written)) if "times" in names else None
         counts = written_column(path, file, "count")
-        return Lines.of(geometries, written, words[0], times, words[1], counts)
+        return Lines.of(geometries, written).told(words[0], times, words[1], counts)
 
 
 def _times(file: Any, n: int) -> Sequence[Any]:

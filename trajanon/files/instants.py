@@ -56,8 +56,7 @@ def _since(begin: np.datetime64, texts: list[Any]) -> Floats | None:
     whole = dates.astype("datetime64[s]")
     if np.array_equal(apart(whole.astype("datetime64[us]")), dates):
         dates = whole.astype("datetime64[us]")
-    seconds: Floats = (dates - begin) / np.timedelta64(1, "s")
-    return seconds
+    return (dates - begin) / np.timedelta64(1, "s")
 
 
 def _begin(clock: Clock | None) -> np.datetime64:

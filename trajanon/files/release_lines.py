@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -64,17 +64,16 @@ def as_written(means: Floats, digits: int | None, grids: Grids | None = None) ->
     return rounded(np.clip(places, -most, most), DIGITS)
 
 
-def line_numbers(lines: Floats) -> Ints:
-    """Number lines, (n, m, 2) or with times (n, m, 3), from 0 as they appear; equal ones alike."""
-    return _numbers(_bytes(lines))
+def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
+    """Number lines, (n, m, 2), with times (n, m), from 0 as they appear; equal ones alike."""
+    return _numbers(_bytes(lines if times is None else np.dstack([lines, times])))
 
 
 def once_each(release: Trajectories) -> tuple[Trajectories, Ints | None]:
     """Take each different line once, and count its rows, if a release is written so."""
     if release.provenance.get("rows") != "lines":
         return release, None
-    points, times = release.points, release.times
-    line = line_numbers(points if times is None else np.dstack([points, times]))
+    line = line_numbers(release.points, release.times)
     return release.take(np.unique(line, return_index=True)[1]), np.bincount(line)
 
 
@@ -101,9 +100,9 @@ class Lines:
     sizes: Ints  # how many points each has, shape (n,); 0 where they are no pairs of numbers
     coordinates: Floats  # longitude, latitude and what else, of all points, (points, 2 or more)
     shapes: NDArray[np.object_]  # bytes of each, shape (n,)
-    attribution: str | None  # the words that go with the data
-    times: Floats | None  # (n, m); NaN in a row without one for each point; None: no row has any
-    clock: str | None  # the words that say what times count from
+    attribution: str | None = None  # the words that go with the data
+    times: Floats | None = None  # (n, m); NaN in a row without one for each point; None: in all
+    clock: str | None = None  # the words that say what times count from
     counts: Ints | None = None  # rows of each, (n,); 0 for what is no count; None: each has one
 
     def __len__(self) -> int:
@@ -113,6 +112,12 @@ class Lines:
     def places(self) -> Floats:
         """Longitude and latitude, (n, m, 2), of lines of equally many points."""
         return self.coordinates.reshape(len(self), -1, 2)
+
+    @property
+    def provenance(self) -> dict[str, str | None]:
+        """What a release of these lines says of itself, in words that one may hold."""
+        said = {"attribution": known_attribution(self.attribution), "times": self.clock}
+        return said if self.counts is None else said | {"rows": "lines"}
 
     @property
     def of_rows(self) -> Ints:
@@ -132,16 +137,8 @@ class Lines:
         return shape if self.times is None else shape + self.times[row].tobytes()
 
     @classmethod
-    def of(
-        cls,
-        geometries: NDArray[np.object_],
-        shapes: NDArray[np.object_],
-        attribution: str | None,
-        times: Sequence[Any] | None = None,
-        clock: str | None = None,
-        counts: Collection[Any] | None = None,
-    ) -> "Lines":
-        """Take shapely geometries, some of them None, and their bytes; times are anything."""
+    def of(cls, geometries: NDArray[np.object_], shapes: NDArray[np.object_]) -> "Lines":
+        """Take shapely geometries, some of them None, and their bytes."""
         import shapely
 
         with_heights = bool(shapely.has_z(geometries).any())
@@ -158,22 +155,11 @@ class Lines:
             sizes,
             coordinates,
             np.array([b"" if shape is None else shape for shape in shapes], dtype=object),
-            attribution,
-            _times(times, sizes),
-            clock,
-            _counts(counts, len(sizes)),
         )
 
     @classmethod
-    def of_points(
-        cls,
-        lines: Sequence[Floats],
-        attribution: str | None,
-        times: Sequence[Any] | None = None,
-        clock: str | None = None,
-        counts: Collection[Any] | None = None,
-    ) -> "Lines":
-        """Take the longitude and latitude of each line's points, and what else; any times."""
+    def of_points(cls, lines: Sequence[Floats]) -> "Lines":
+        """Take the longitude and latitude of each line's points, and what else."""
         flat = [a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines]
         sizes = np.array([len(line) for line in flat], dtype=np.int64)
         width = max((line.shape[1] for line in flat), default=2)
@@ -186,11 +172,18 @@ class Lines:
             sizes,
             coordinates,
             np.array([line.tobytes() for line in flat], dtype=object),
-            attribution,
-            _times(times, sizes),
-            clock,
-            _counts(counts, len(sizes)),
         )
+
+    def told(
+        self,
+        attribution: str | None,
+        times: Sequence[Any] | None,
+        clock: str | None,
+        counts: Collection[Any] | None,
+    ) -> "Lines":
+        """Add what a file says of its lines; times and counts are anything."""
+        known, counted = _times(times, self.sizes), _counts(counts, len(self))
+        return replace(self, attribution=attribution, times=known, clock=clock, counts=counted)
 
 
 def _times(rows: Sequence[Any] | None, sizes: Ints) -> Floats | None:

@@ -124,7 +124,7 @@ def _read_csv(path: Path) -> Lines:
     timed = not header.isdisjoint(moments)
     times = table.reindex(columns=moments).to_numpy() if timed else None
     counts = table["count"].tolist() if "count" in header else None
-    return Lines.of_points(lines, first[0], times, first[1], counts)
+    return Lines.of_points(lines).told(first[0], times, first[1], counts)
 
 
 def collection_head(release: Trajectories) -> str:
@@ -165,8 +165,8 @@ def collection_of(
         raise FileProblem(msg) from error
     timed = any(some is not None for some in times)
     found = seconds(times, sentence) if timed else None
-    counted = any(count is not None for count in counts)
-    return Lines.of_points(lines, attribution, found, sentence, counts if counted else None)
+    counted = counts if any(count is not None for count in counts) else None
+    return Lines.of_points(lines).told(attribution, found, sentence, counted)
 
 
 def _write_geojson(path: Path, release: Trajectories) -> None:
@@ -249,7 +249,7 @@ def _read_gpx(path: Path) -> Lines:
     if any(comments):
         told = [_COUNT.fullmatch(comment or "") for comment in comments]
         counts = [None if one is None else int(one[1]) for one in told]
-    return Lines.of_points(lines, words[0], times, words[1], counts)
+    return Lines.of_points(lines).told(words[0], times, words[1], counts)
 
 
 CSV = ReleaseFormat(_write_csv, _read_csv)

@@ -236,8 +236,7 @@ def write_whole(scratch: Scratch, release: Trajectories) -> None:
     """Write a release that is in memory, in its order, as parts."""
     number = np.arange(len(release))
     if release.provenance.get("rows") == "lines":  # which stand together
-        times = release.times
-        line = line_numbers(release.points if times is None else np.dstack([release.points, times]))
+        line = line_numbers(release.points, release.times)
         number = np.unique(line, return_index=True)[1][line]
     first = 1
     for part, (rows,) in parted(number // PART, [np.arange(len(release))]):

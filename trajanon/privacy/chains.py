@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array, csr_array
 from scipy.spatial import cKDTree
 
 from trajanon.arrays import Floats, Ints
+from trajanon.files.trajectories import Runs
 from trajanon.partition import dense
 from trajanon.privacy.attack import Published
 from trajanon.privacy.linkage import nearest_lines
@@ -24,18 +25,6 @@ _SAME = 1e-6  # metres that are nothing but rounding
 
 LINE, WINDOW, WINDOW_AS_SLID = "the line of a window", "a window", "a window as slid"
 """What the adversary starts from."""
-
-
-class OnRuns(Protocol):
-    """Where windows lie, such as `Tracks`."""
-
-    @property
-    def run(self) -> Ints:
-        """The run of each, (n,)."""
-
-    @property
-    def start(self) -> Ints:
-        """Place within its run of each one's first point, (n,)."""
 
 
 class SubjectsLeft(NamedTuple):
@@ -156,7 +145,7 @@ def chains(
 
 
 def subjects_left(
-    labels: Ints, tracks: OnRuns | None, subjects: Ints | None, k: int
+    labels: Ints, tracks: Tracks | Runs | None, subjects: Ints | None, k: int
 ) -> SubjectsLeft | None:
     """Count the subjects who are on all lines of a drive, from the line of each window, (n,).
 
@@ -190,7 +179,7 @@ class _Steps(NamedTuple):
         return np.bincount(self.drive)
 
 
-def _steps(labels: Ints, tracks: OnRuns) -> _Steps:
+def _steps(labels: Ints, tracks: Tracks | Runs) -> _Steps:
     order = np.lexsort((tracks.start, tracks.run))
     window, after = order[:-1], order[1:]
     goes_on = (tracks.run[window] == tracks.run[after]) & (labels[window] != labels[after])

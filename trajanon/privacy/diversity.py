@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import BadInput
 from trajanon.privacy.attack import Published
 from trajanon.utility import displacement
 from trajanon.utility.displacements import metres_of_degrees
@@ -65,12 +64,6 @@ class Diversity:
 def diversity(published: Published, *, cell: float = 200.0, tight: float = 50.0) -> Diversity:
     """Measure how much the members of each group differ."""
     points, labels = published.points, published.labels
-    if not (np.isfinite(cell) and cell > 0.0):
-        msg = f"cell must be longer than 0 metres (got {cell})"
-        raise BadInput(msg)
-    if not (np.isfinite(tight) and tight >= 0.0):
-        msg = f"tight must be 0 metres or more (got {tight})"
-        raise BadInput(msg)
     (origins, origins_entropy), (destinations, destinations_entropy) = (
         _cells(points[:, end], labels, cell) for end in (0, -1)
     )

@@ -64,8 +64,7 @@ def departures_told(
 
     def within_an_hour(one: Floats, other: Floats) -> Bools:
         apart = np.abs(one - other)
-        near: Bools = np.minimum(apart, cycle - apart) <= HOUR
-        return near
+        return np.minimum(apart, cycle - apart) <= HOUR
 
     _, line = Lines(lines).nearest(points)
     hours, lines_then = np.unique(of_lines, return_counts=True)

@@ -104,11 +104,6 @@ class Ledger:
         self._key = bytes(key)
         self.entries = self._read(head)
 
-    @property
-    def unsettled(self) -> list[Entry]:
-        """Releases whose run was killed before it could say that all was well."""
-        return [entry for entry in self.entries if not entry.told["settled"]]
-
     def keyed(self, marks: Hashes, progress: Progress = silent) -> Keyed:
         """Make digests of marks, as of `Trajectories`, with the key of the ledger."""
         keyed = np.zeros(marks.shape, dtype=np.uint64)
@@ -123,15 +118,8 @@ class Ledger:
     def sort(self, keyed: Keyed, run: Ints | None, per_subject: int | None) -> Sorted:
         """Sort trajectories into new ones, and those that were released before.
 
-        Parameters
-        ----------
-        keyed
-            By which they are known again.
-        run
-            The run that each lies on, if they may slide: what was released of a run may lie
-            anywhere on it, so all that is on the run counts as released.
-        per_subject
-            How many of one person may be in all releases together.
+        Of one person, ``per_subject`` may be in all releases together. Where windows may slide,
+        what was released of a ``run`` may lie anywhere on it: all of the run counts as released.
         """
         hops, people = keyed
         group = np.arange(len(people)) if run is None else dense(run)
@@ -163,7 +151,7 @@ class Ledger:
     @contextmanager
     def recording(self, release: str | os.PathLike[str]) -> Iterator["Recording"]:
         """Record a release around the block in which its files get their names: both or neither."""
-        self._refuse_unsettled()
+        self._refuse_killed()
         for entry in self.entries:
             if entry.told["release"] == _absolute(release):
                 msg = f"{release} is release {entry.number} of {self.path}: write elsewhere"
@@ -176,15 +164,16 @@ class Ledger:
                 self._mend(self._entry(recording.number))
             raise
         if recording.number is not None:
-            self._change(recording.number, settled=True)
+            self._settle(recording.number)
 
-    def _refuse_unsettled(self) -> None:
-        for entry in self.unsettled:
-            msg = (
-                f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
-                f"whether it is there with trajanon ledger verify {self.path}"
-            )
-            raise FileProblem(msg)
+    def _refuse_killed(self) -> None:
+        for entry in self.entries:
+            if not entry.told["settled"]:
+                msg = (
+                    f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
+                    f"whether it is there with trajanon ledger verify {self.path}"
+                )
+                raise FileProblem(msg)
 
     def announce(self, told: Told, keyed: Keyed) -> int:
         """Add a release that is about to get its name, by what its trajectories are known by."""
@@ -202,11 +191,8 @@ class Ledger:
     def verify(self) -> list[tuple[Entry, str]]:
         """Look at the files of all releases; settle or forget those whose run was killed.
 
-        Returns
-        -------
-        list
-            Each release, as it was, and what was found: ``in place``, ``changed`` or ``gone``; or
-            ``settled`` and ``forgotten`` for those whose run was killed.
+        Gives each release, as it was, and what was found: ``in place``, ``changed`` or ``gone``; or
+        ``settled`` and ``forgotten`` for those whose run was killed.
         """
         found = []
         for entry in self.entries:
@@ -221,7 +207,7 @@ class Ledger:
     def _mend(self, entry: Entry) -> str:
         """Settle a release if its files have their names, and forget it if not."""
         if content_of(entry.told["release"]) == entry.told["content"]:
-            self._change(entry.number, settled=True)
+            self._settle(entry.number)
             return "settled"
         self.forget(entry.number)
         return "forgotten"
@@ -234,11 +220,10 @@ class Ledger:
         msg = f"there is no release {number} in {self.path}; there are: {known}"
         raise BadInput(msg)
 
-    def _change(self, number: int, *, settled: bool) -> None:
+    def _settle(self, number: int) -> None:
         old = self._entry(number)
-        told: Told = {**old.told, "settled": settled}
-        changed = Entry(number, told, old.hops, old.people)
-        self._write([changed if entry is old else entry for entry in self.entries])
+        settled = Entry(number, {**old.told, "settled": True}, old.hops, old.people)
+        self._write([settled if entry is old else entry for entry in self.entries])
 
     def _digests(self, hashes: Hashes) -> Hashes:
         """Make keyed digests of hashes, of 64 bits each."""
@@ -317,13 +302,7 @@ class Recording:
 
 @contextmanager
 def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledger]:
-    """Open a ledger, for this run alone; a new one is made if there is none and that is wanted.
-
-    Raises
-    ------
-    FileProblem
-        If there is none, it is no ledger, is damaged, or another run has it.
-    """
+    """Open a ledger, for this run alone; a new one is made if there is none and that is wanted."""
     path = Path(path)
     if not path.exists():
         if not new:

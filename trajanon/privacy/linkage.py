@@ -8,7 +8,6 @@ from scipy.spatial import cKDTree
 
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
-from trajanon.errors import BadInput
 from trajanon.geodesy import in_space
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack, Published
@@ -60,9 +59,6 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
     the rows of all that he knows, and picks among the rows left there. A row that also stands for
     one that he does not know stays. All choices are counted.
     """
-    if not 0.0 < share < 1.0:
-        msg = f"share must lie above 0 and below 1 (got {share})"
-        raise BadInput(msg)
     linked = _link(published, nearest_lines(published))
     at_home = linked.home > 0
     _, subject, tracks = np.unique(published.owners, return_inverse=True, return_counts=True)
@@ -144,9 +140,7 @@ def _nearest(originals: Floats, lines: Floats) -> Any:
     """Find the rows of the second at the smallest distance from each of the first: lists, (n,)."""
     tree = cKDTree(lines)
 
-    def link(rows: Ints, stop: Event) -> Any:
-        if stop.is_set():
-            raise KeyboardInterrupt
+    def link(rows: Ints, _: Event) -> Any:
         some = originals[rows]
         away, _ = tree.query(some)
         return tree.query_ball_point(some, away * (1.0 + _TIED) + _SAME)

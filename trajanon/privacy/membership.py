@@ -42,9 +42,7 @@ class Lines:
     def nearest(self, points: Floats) -> tuple[Floats, Ints]:
         """How far each of some trajectories, (n, m, 2), is from its nearest line, and which."""
 
-        def looked_up(rows: Ints, stop: Event) -> Floats:
-            if stop.is_set():
-                raise KeyboardInterrupt
+        def looked_up(rows: Ints, _: Event) -> Floats:
             return np.stack(self._tree.query(self._records(points[rows])))
 
         found = np.hstack(in_parts(looked_up, np.arange(len(points)), _AT_ONCE))
@@ -69,7 +67,7 @@ class Lines:
         hop = np.maximum.reduceat(np.append(hops, 0.0), tracks.first[:-1])
 
         def away(run: Ints, start: Ints) -> Floats:
-            def looked_up(rows: Ints, stop: Event) -> Floats:
+            def looked_up(rows: Ints, _: Event) -> Floats:
                 places = (tracks.first[run] + start)[rows, None] + STEPS * np.arange(m)
                 return self.nearest(tracks.points[places])[0]
 
@@ -119,8 +117,7 @@ def _before(values: Floats, among: Floats) -> Floats:
     """For each value the share of others that are smaller; equal ones count half."""
     ordered = np.sort(among)
     both = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
-    share: Floats = np.add(*both) / (2.0 * len(among))
-    return share
+    return np.add(*both) / (2.0 * len(among))
 
 
 def variance(values: Floats, clusters: Ints) -> float:

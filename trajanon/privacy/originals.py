@@ -209,8 +209,7 @@ def beside_earlier(release: Path, sizes: Ints, k: int, against: Sequence[Path]) 
     labels = [_labels(release, sizes)]
     for path in against:
         read = read_release(path)
-        rows = read.points if read.times is None else np.dstack([read.points, read.times])
-        earlier = _labels(path, np.bincount(line_numbers(rows)))
+        earlier = _labels(path, np.bincount(line_numbers(read.points, read.times)))
         if len(earlier) != len(labels[0]):
             msg = (
                 f"{path} was made of {len(earlier)} trajectories and {release} of "

@@ -25,14 +25,7 @@ from trajanon.files.release import (
     release_parts,
     write_release,
 )
-from trajanon.files.release_lines import (
-    DIGITS,
-    Lines,
-    Writer,
-    known_attribution,
-    line_numbers,
-    rounded,
-)
+from trajanon.files.release_lines import DIGITS, Lines, Writer, line_numbers, rounded
 from trajanon.outputs import replacing
 from trajanon.partition import check_k
 from trajanon.privacy.findings import (
@@ -300,19 +293,13 @@ def rewrite(
     points = rounded(found.places[:, :, ::-1], digits)
     times = _times_told_rightly(release, found)
     check_release_format(clean, timed=times is not None)
-    line, rows = (
-        line_numbers(points if times is None else np.dstack([points, times])),
-        found.of_rows,
-    )
+    line, rows = line_numbers(points, times), found.of_rows
     sizes = np.bincount(line[rows])
     if rare := too_rare(sizes, k):
         return Findings(k, len(rows), len(sizes), int(sizes.min()), rare)
     keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
     order = rows[np.argsort(keys[rows], kind="stable")]  # rows of one line stay together
-    said = {"attribution": known_attribution(found.attribution), "times": found.clock}
-    if found.counts is not None:
-        said["rows"] = "lines"
-    written_anew = Trajectories(points, provenance=said, times=times).take(order)
+    written_anew = Trajectories(points, provenance=found.provenance, times=times).take(order)
     with replacing(clean, public=[clean]) as (draft,):
         write_release(draft, written_anew)
     return check(clean, k, digits=digits)

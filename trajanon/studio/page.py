@@ -30,7 +30,7 @@ class Page:
         ui.add_body_html(_BRING)
         with ui.column().classes("studio"):
             ui.html("<h1>trajanon studio</h1>", sanitize=False)
-            _text(
+            ui.label(
                 "Turn GPS tracks into lines that stand for at least k people each. All of it "
                 "happens on this machine: nothing is sent anywhere."
             )
@@ -54,7 +54,7 @@ class Page:
             with _section("6. Save"):
                 self.saved()
             with _section("7. End"):
-                _text(f"Everything is in {self.work.folder}, and is removed at the end.")
+                ui.label(f"Everything is in {self.work.folder}, and is removed at the end.")
                 ui.button("Remove everything and end", on_click=self._end).props("outline no-caps")
 
     # What is chosen.
@@ -63,11 +63,13 @@ class Page:
         ui.html(
             '<label class="bring">Bring files <input type="file" multiple></label>', sanitize=False
         )
-        _text("GPX, CSV, Parquet, GeoJSON, archives of these, and more.")
+        ui.label("GPX, CSV, Parquet, GeoJSON, archives of these, and more.")
         with ui.row().classes("items-center"):
             path = ui.input("Or the path of a file or folder").props("outlined").classes("path")
             ui.button("Add", on_click=lambda: self._add(path.value)).props("no-caps")
-            ui.button("Use the sample", on_click=self._sample).props("outline no-caps")
+            ui.button("Use the sample", on_click=lambda: self._brought(str(sample()))).props(
+                "outline no-caps"
+            )
         _trouble(self.work, FILES)
         self.files()
 
@@ -76,7 +78,7 @@ class Page:
         """List the files that are there."""
         for name in self.work.files:
             with ui.row().classes("items-center"):
-                _text(Path(name).name if not Path(name).is_absolute() else name)
+                ui.label(Path(name).name if not Path(name).is_absolute() else name)
                 gone = ui.button("Remove", on_click=lambda name=name: self._drop(name))
                 gone.props("flat no-caps").props["aria-label"] = f"Remove {Path(name).name}"
 
@@ -87,9 +89,6 @@ class Page:
             self.work.trouble[FILES] = f"There is no {path.strip() or 'path given'}."
         else:
             self._brought(str(found.resolve()))
-
-    def _sample(self) -> None:
-        self._brought(str(sample()))
 
     def _brought(self, name: str) -> None:
         self.work.bring(name)
@@ -146,7 +145,7 @@ class Page:
             return
         counts = found["counts"]
         hours, unit = counts["seconds of track"] / 3_600, "trips" if found["trips"] else "windows"
-        _text(
+        ui.label(
             f"{counts['points read']:,} points of {counts['subjects read']:,} people: "
             f"{counts['metres of track'] / 1_000:,.0f} km in {hours:,.0f} hours. They become "
             f"{counts['trajectories']:,} {unit} of {counts['subjects of trajectories']:,} people."
@@ -159,10 +158,10 @@ class Page:
         """Say whether the promise holds, show the map, and the attacks."""
         checked, found = (self.work.results.get(name) for name in ("check", "evaluate"))
         if checked is None or found is None:
-            _text("Make a release first.")
+            ui.label("Make a release first.")
             return
         holds = checked["holds"] and found["holds"]
-        _text(
+        ui.label(
             "The release passes its check."
             if holds
             else f"This release must not be published: {'; '.join(checked['problems'])}"
@@ -213,7 +212,7 @@ class Page:
     def saved(self) -> None:
         """Offer what may be published, and what repeats it."""
         if "map" not in self.work.results:
-            _text("Make a release first.")
+            ui.label("Make a release first.")
             return
         if self.work.results["check"]["holds"] and self.work.results["evaluate"]["holds"]:
             released, sheet = self.work.released
@@ -229,10 +228,6 @@ def _section(title: str) -> ui.element:
     with section:
         ui.html(f"<h2>{title}</h2>", sanitize=False)
     return section
-
-
-def _text(words: str) -> ui.label:
-    return ui.label(words)
 
 
 def _trouble(work: Work, name: str) -> None:

@@ -143,12 +143,11 @@ def closeness(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     IEEE Trans. ASSP 26 (1978), without a window.
     """
     ones, others = on_plane(original, released)
-    frechet, warping = np.empty(len(ones)), np.empty(len(ones))
 
-    def fill(rows: Ints, stop: Event) -> None:
-        if len(rows) and not stop.is_set():
-            part = slice(int(rows[0]), int(rows[-1]) + 1)
-            closest_couplings(ones[part], others[part], frechet[part], warping[part])
+    def measured(rows: Ints, _: Event) -> Floats:
+        found: Floats = np.empty((2, len(rows)))
+        closest_couplings(ones[rows], others[rows], *found)
+        return found
 
-    in_parts(fill, np.arange(len(ones)), _PAIRS_AT_ONCE)
+    frechet, warping = np.hstack(in_parts(measured, np.arange(len(ones)), _PAIRS_AT_ONCE))
     return frechet, warping / original.shape[1]

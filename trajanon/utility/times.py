@@ -89,8 +89,7 @@ def time_errors(original: Floats, released: Floats) -> tuple[Floats, Floats]:
 
 def durations(seconds: Floats) -> Floats:
     """Measure how long trips take, (n,)."""
-    took: Floats = seconds[:, -1] - seconds[:, 0]
-    return took
+    return seconds[:, -1] - seconds[:, 0]
 
 
 def duration_classes(seconds: Floats) -> Ints:

@@ -67,34 +67,18 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
             raise BadInput(msg)
 
     def features(columns: Sequence[str]) -> Iterator[Features]:
-        read = 0
-        with ExitStack() as opened:
-            with _plain_words(what):
-                reader = pyogrio.raw.open_arrow(
-                    path,
-                    layer=name,
-                    columns=list(columns),
-                    batch_size=BATCH_OF_FEATURES["points" if "Point" in kind else "lines"],
-                    use_pyarrow=True,
-                    datetime_as_string=True,  # so that times keep their zones, even if these differ
+        read, size = 0, BATCH_OF_FEATURES["points" if "Point" in kind else "lines"]
+        for batch, geometry in _batches(path, name, columns, size, what):
+            read += batch.num_rows
+            try:  # after a feature without geometry, GDAL may give geometries that overlap
+                batch[geometry].validate(full=True)
+            except pa.ArrowInvalid as error:
+                msg = (
+                    f"{what} has features without geometry, with which GDAL does not read a "
+                    f"{driver}; leave them out, or save it as GeoPackage"
                 )
-                described, batches = opened.enter_context(reader)
-            geometry = described["geometry_name"] or "wkb_geometry"
-            while True:
-                with _plain_words(what):
-                    batch = next(batches, None)
-                if batch is None:
-                    break
-                read += batch.num_rows
-                try:  # after a feature without geometry, GDAL may give geometries that overlap
-                    batch[geometry].validate(full=True)
-                except pa.ArrowInvalid as error:
-                    msg = (
-                        f"{what} has features without geometry, with which GDAL does not read a "
-                        f"{driver}; leave them out, or save it as GeoPackage"
-                    )
-                    raise FileProblem(msg) from error
-                yield features_of(batch, geometry, what, strict=how.strict)
+                raise FileProblem(msg) from error
+            yield features_of(batch, geometry, what, strict=how.strict)
         if driver == "FlatGeobuf" and read < count:
             raise _cut_off(what, f"{read:,} of {count:,} features")
         if driver == "GeoJSONSeq":
@@ -113,6 +97,32 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
     if "Point" in kind:
         layer.roles(how.columns, of_points=True)
     return layer
+
+
+def _batches(
+    path: Path, name: str | None, columns: Sequence[str], size: int, what: str
+) -> Iterator[tuple[pa.RecordBatch, str]]:
+    """Read some features of a layer at a time, with the name of the column of geometries."""
+    import pyogrio
+
+    with ExitStack() as opened:
+        with _plain_words(what):
+            reader = pyogrio.raw.open_arrow(
+                path,
+                layer=name,
+                columns=list(columns),
+                batch_size=size,
+                use_pyarrow=True,
+                datetime_as_string=True,  # so that times keep their zones, even if these differ
+            )
+            described, batches = opened.enter_context(reader)
+        geometry = described["geometry_name"] or "wkb_geometry"
+        while True:
+            with _plain_words(what):
+                batch = next(batches, None)
+            if batch is None:
+                return
+            yield batch, geometry
 
 
 @contextmanager
