@@ -154,10 +154,13 @@ def test_evaluate_begins_with_drives_that_leave_fewer_than_k() -> None:
     release = trajanon.anonymize(crossing(), 2, align=False, effort="fast")
     found = trajanon.evaluate(crossing(), release)
     assert found.holds
-    colour, first = found.verdict[0]
+    opening, (colour, first), *_ = found.verdict
+    assert opening[1].startswith("Before you publish, ")
     assert colour == "caution"
     assert "with fewer than 2 subjects in 4 of 4 drives on several lines" in first
-    assert found.verdict[1][1].startswith("At least 2 different subjects")
+    assert next(said for colour, said in found.verdict if colour == "good").startswith(
+        "At least 2 different subjects"
+    )
     assert found.account["chains"].items() >= release.report["chains"].items()
     assert found.chained is not None
     assert found.chained.words in found.html
@@ -167,4 +170,5 @@ def test_evaluate_begins_with_drives_that_leave_fewer_than_k() -> None:
         found = trajanon.evaluate(told, few)
         assert found.account["chains"] is None
         assert "Windows of one drive" not in found.html
-        assert found.verdict[0][1].startswith("The promise holds: at least 2")
+        good = [said for colour, said in found.verdict if colour == "good"]
+        assert good[0].startswith("The promise holds: at least 2")

@@ -265,6 +265,40 @@ def test_without_subjects_and_tracks_nothing_is_linked() -> None:
     assert "<table>" not in section
 
 
+def test_the_verdict_begins_with_what_needs_a_decision(
+    sample: tuple[Evaluation, Mapping[str, Any]],
+) -> None:
+    evaluation, _ = sample
+    opening, *others = evaluation.verdict
+    number = int(re.findall(r"Before you publish, (\d+) things need", opening[1])[0])
+    assert opening[0] == "caution"
+    needed = " ".join(said for _, said in others[:number])
+    rest = " ".join(said for _, said in others[number:])
+    assert number > 1
+    assert {colour for colour, _ in others[:number]} == {"caution"}
+    for asked in ("not for whole drives", "every member stays within 50 m"):
+        assert asked in needed
+    for found in ("stand behind each released line", "Points moved by", "differential privacy"):
+        assert found in rest
+    assert not any(colour.endswith("!") for colour, _ in evaluation.verdict)
+
+
+def test_a_verdict_without_a_reason_to_stop_says_so_and_keeps_the_limits() -> None:
+    """Two groups of four people side by side, 110 m apart: no member is near the line."""
+    beside = 40.0 + 0.001 * np.array([0.0, 1.0, 2.0, 3.0, 900.0, 901.0, 902.0, 903.0])
+    along = np.linspace(2.0, 2.1, 30)
+    lines = Trajectories(np.stack(np.broadcast_arrays(beside[:, None], along), axis=2))
+    lines = replace(lines, subject=np.arange(8))
+    release = trajanon.anonymize(lines, 4)
+    evaluation = trajanon.evaluate(lines, release, findings=trajanon.check(release, 4))
+    verdict = replace(evaluation, companions=None).verdict
+    assert verdict[0] == ("good", "Nothing here is a reason not to publish.")
+    assert "k-anonymity is not differential privacy" in verdict[-1][1]
+    opening, asked, *_ = evaluation.verdict
+    assert opening == ("caution", "Before you publish, 1 thing needs your decision: the next line.")
+    assert asked[1].startswith("Somebody who holds the tracks of everybody else")
+
+
 def test_options_in_the_verdict_are_not_broken(
     sample: tuple[Evaluation, Mapping[str, Any]],
 ) -> None:

@@ -25,7 +25,8 @@ def here(tmp_path: Path) -> Path:
 def test_the_command_writes_three_files(run: Run, here: Path) -> None:
     answer = run("evaluate")
     assert answer.code == 0
-    assert answer.out.startswith("+ The promise holds: at least 2 different subjects")
+    assert answer.out.startswith("! Before you publish, ")
+    assert "\n+ The promise holds: at least 2 different subjects" in answer.out
     page = (here / "evaluation.html").read_text(encoding="utf-8")
     text = (here / "evaluation.json").read_text(encoding="utf-8")
     assert NOTICE in page.splitlines()[0]

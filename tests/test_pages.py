@@ -55,7 +55,7 @@ def test_the_readme_runs_and_maps_draw_what_it_made(folder: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Missing optional dependencies")
 @pytest.mark.usefixtures("few_moves")  # the warnings are those of movingpandas
-def test_frames_become_a_release_and_a_release_frames() -> None:
+def test_frames_become_a_release_and_a_release_frames(folder: Path) -> None:
     fixes = pd.concat(
         pd.DataFrame({"trip": one.name, "driver": one.subject, "when": one.time}).assign(
             lat=one.lat, lon=one.lon
@@ -66,7 +66,19 @@ def test_frames_become_a_release_and_a_release_frames() -> None:
     fixes["when"] = pd.to_datetime(fixes["when"], unit="s")
     places = geopandas.points_from_xy(fixes.pop("lon"), fixes.pop("lat"), crs="EPSG:4326")
     geopandas.GeoDataFrame(fixes, geometry=places).to_file("fixes.gpkg")
+    for who in ("ada", "bob"):
+        (folder / "people" / who).mkdir(parents=True)
+        for ride in range(2):
+            track = "".join(
+                f'<trkpt lat="{47.1 + ride + at / 100}" lon="{9.5 + (who == "ada")}"/>'
+                for at in range(3)
+            )
+            gpx = f'<gpx version="1.1"><trk><trkseg>{track}</trkseg></trk></gpx>'
+            (folder / "people" / who / f"{ride}.gpx").write_text(gpx, "utf-8")
     made = run("python.md")
+    people = trajanon.read_trajectories("trajectories.parquet").subject
+    assert people is not None
+    assert people.tolist() == [0, 0, 1, 1]
     assert len(made["trajectories"]) > 100
     assert min(len(made["released"]), len(made["lines"])) > 100
 

@@ -96,7 +96,8 @@ def test_a_chain_is_found_by_who_releases_and_by_who_evaluates(
     show_release(release.report)
     said = capfd.readouterr()
     assert "Windows of one drive lie end to end" in " ".join((said.out + said.err).split())
-    colour, first = trajanon.evaluate(crossing(), release).verdict[0]
+    opening, (colour, first), *_ = trajanon.evaluate(crossing(), release).verdict
+    assert opening[1].startswith("Before you publish, ")
     assert colour == "caution"
     assert "but not for whole drives" in first
 

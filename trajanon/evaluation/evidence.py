@@ -28,7 +28,7 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
 from trajanon.utility.times import DURATION_CLASS
-from trajanon.words import STAGES, UNITS
+from trajanon.words import STAGES, UNITS, number_of
 
 NOTICE = "For the holder of the data, not for publication."
 
@@ -156,8 +156,10 @@ class Evaluation:
     ('trajectories', 'subjects', False)
     >>> round(evidence.loss["this release"], 2)  # SSE 4 x 0.1², SST 2 x 0.4² + 2 x 0.6²
     3.85
-    >>> evidence.verdict[0][0], evidence.account["groups"]
-    ('good', 2)
+    >>> evidence.verdict[0]
+    ('caution', 'Before you publish, 4 things need your decision: the next 4 lines.')
+    >>> evidence.account["groups"]
+    2
     >>> print(evidence.html.splitlines()[0], evidence.datasheet.splitlines()[0], sep="\n")
     <!-- For the holder of the data, not for publication. -->
     # Datasheet of a k-anonymous release
@@ -233,12 +235,13 @@ class Evaluation:
 
     @property
     def verdict(self) -> list[tuple[str, str]]:
-        """What holds, what remains at risk, and what it costs.
+        """What to decide before publishing, what holds, what remains at risk, and what it costs.
 
-        Sentences, the promise first, each with ``good``, ``caution`` or ``bad``.
+        Sentences, each with ``good``, ``caution`` or ``bad``. The first says whether anything here
+        is a reason not to publish, and how many of the next need a decision.
         """
         tried = [one for one in self.attacks if one.against == "release" and len(one.targets)]
-        return coloured(
+        found = coloured(
             "verdict.txt",
             evidence=self,
             of_pairs=OF_PAIRS,
@@ -248,6 +251,16 @@ class Evaluation:
             slid=self.diversity_as_slid.account,
             costs=cost(self.usefulness, self.length_kept, self.unit),
         )
+        decide = [(colour[:-1], said) for colour, said in found if colour.endswith("!")]
+        rest = [one for one in found if not one[0].endswith("!")]
+        if not self.holds:
+            return decide + rest
+        if not decide:
+            return [("good", "Nothing here is a reason not to publish."), *rest]
+        needs = number_of(len(decide), "thing needs", "things need")
+        lines = "line" if len(decide) == 1 else f"{len(decide)} lines"
+        first = f"Before you publish, {needs} your decision: the next {lines}."
+        return [("caution", first), *decide, *rest]
 
     @property
     def account(self) -> dict[str, Any]:
