@@ -1,6 +1,6 @@
 """Measure how each command grows: seconds and peak memory over the number of trajectories.
 
-    python benchmarks/growth.py --most 100000 --out growth.jsonl --plot growth.png
+    python benchmarks/growth.py --out growth.jsonl --plot growth.png
 
 Tracks are drawn along corridors, runs of one, two or three windows, and go through the whole chain
 of commands, each in a process of its own after compilation. Writes a line of JSON for each, and
@@ -38,8 +38,6 @@ _COMMANDS = {
     "evaluate": ["evaluate"],
     "map": ["map", "--offline"],
 }
-_MOST = {"evaluate": 30_000}
-"""Evaluating looks at pairs of trajectories that pass one place: beyond, it takes very long."""
 
 _SHOWN = {"cpu_seconds": "seconds of a core", "peak_gb": "peak memory, GB"}
 
@@ -103,7 +101,7 @@ def growth(
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             alone(write_traces, folder, n)
-            for command in (one for one in _COMMANDS if n <= _MOST.get(one, n)):
+            for command in _COMMANDS:
                 row = {"n": n} | alone(spent, command, folder)
                 if n in _COMPILED:
                     continue

@@ -9,7 +9,7 @@ from problems import problem
 from test_mdav import reference, toy
 
 import trajanon
-from trajanon._kernels.mdav import farthest_pair, nearest_to_group
+from trajanon._kernels.mdav import farthest_pair
 from trajanon.arrays import Floats, Ints
 from trajanon.methods.md import md
 from trajanon.methods.mdav import mdav
@@ -135,28 +135,6 @@ def test_the_farthest_pair_is_a_diameter_as_records_leave(
         labels[rng.choice(outer_first, rng.integers(1, 4))] = 0
         labels[first] = 0
         outer_first = outer_first[labels[outer_first] < 0]
-
-
-@given(
-    seed=seeds,
-    n=st.integers(1, 15),
-    left=st.integers(0, 15),
-    members=st.integers(1, 5),
-    grid=st.booleans(),
-)
-def test_the_nearest_to_a_group_is_near_to_one_member(
-    seed: int, n: int, left: int, members: int, grid: bool
-) -> None:
-    rng = np.random.default_rng(seed)
-    records = rng.normal(size=(n, 2))
-    records = records.round() if grid else records
-    remaining = np.sort(rng.permutation(n)[:left])
-    group = rng.permutation(n)[:members]
-    record, away = nearest_to_group(records, remaining, group)
-    expected, near = naive.nearest_to_group(records, remaining.tolist(), group.tolist())
-    assert away == pytest.approx(near**2)
-    assert grid or record == expected
-    assert record == -1 if not len(remaining) else record in remaining
 
 
 # Subjects

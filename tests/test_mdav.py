@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from problems import problem
 
 import trajanon
-from trajanon._kernels.mdav import farthest, nearest_centroid, nearest_of_other_subjects
+from trajanon._kernels.mdav import farthest, nearest_centroid
 from trajanon.arrays import Floats, Ints
 from trajanon.methods.mdav import mdav
 from trajanon.partition import dense
@@ -105,37 +105,6 @@ def test_the_first_of_equals_is_the_farthest_and_the_nearest() -> None:
     records = np.array([[1.0], [5.0], [5.0], [1.0]])
     assert farthest(records, np.arange(4), np.zeros(1)) == 1
     assert nearest_centroid(np.zeros(1), records) == 0
-
-
-@given(
-    seed=seeds,
-    n=st.integers(1, 25),
-    people=st.integers(1, 12),
-    count=st.integers(1, 8),
-    grid=st.booleans(),
-)
-def test_each_nearest_record_is_of_another_subject(
-    seed: int, n: int, people: int, count: int, grid: bool
-) -> None:
-    rng = np.random.default_rng(seed)
-    records = rng.normal(size=(n, 2))
-    if grid:
-        records = records.round()
-    subjects = rng.integers(0, people, n)
-    remaining = np.sort(rng.permutation(n)[: rng.integers(1, n + 1)])
-    centre = int(rng.choice(remaining))
-    args = records, remaining, subjects, centre, count
-    got = nearest_of_other_subjects(*args).tolist()
-    expected = naive.nearest_of_other_subjects(records, remaining.tolist(), subjects, centre, count)
-    if not grid:
-        assert got == expected
-    # Among equally near records any will do.
-    assert [naive.distance(records[i], records[centre]) for i in got] == pytest.approx(
-        [naive.distance(records[i], records[centre]) for i in expected]
-    )
-    met = [subjects[i] for i in (centre, *got)]
-    assert len(set(met)) == len(met)
-    assert set(got) <= set(remaining.tolist())
 
 
 @given(

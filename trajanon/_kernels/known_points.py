@@ -48,6 +48,8 @@ class Passing(NamedTuple):
     latest: NDArray[np.int32]
     nearest: NDArray[np.int32]
     away: NDArray[np.float64]  # squared metres to the nearest of them; infinity: nowhere, (g, p)
+    near: NDArray[np.int32]  # places of the lines that pass each point, point after point, (g p,)
+    begin: NDArray[np.int64]  # where those of each point begin there, and end, (p + 1,)
 
 
 class SecondPoints(NamedTuple):
@@ -87,7 +89,9 @@ def rounding(squared):
 def find_passing(target, subject, lines, known, passing):
     """Find the lines near a target's points, (p, 5), and count them and their rows."""
     count = 0
+    passing.begin[0] = 0
     for point in range(target.shape[0]):
+        passing.begin[point + 1] = passing.begin[point]
         row = np.int64((target[point, 0] - lines.corner[0]) // lines.side[0])
         column = np.int64((target[point, 1] - lines.corner[1]) // lines.side[1])
         left, right = max(column - 2, 0), min(column + 2, lines.columns - 1)
@@ -108,6 +112,8 @@ def find_passing(target, subject, lines, known, passing):
                     entry = passing.number[line]
                     position = np.int32(lines.position[place])
                     if passing.latest[entry, point] < 0:
+                        passing.near[passing.begin[point + 1]] = entry
+                        passing.begin[point + 1] += 1
                         passing.earliest[entry, point] = position
                     passing.earliest[entry, point] = min(passing.earliest[entry, point], position)
                     passing.latest[entry, point] = max(passing.latest[entry, point], position)
@@ -165,7 +171,7 @@ def earliest_after(passing, entry, first, in_order):
 
 
 @bare
-def all_choices(count, home, target, lines, known, in_order, passing, second_points, out):
+def all_choices(home, target, lines, known, in_order, passing, second_points, out):
     """Sums of chances over every choice of one point or of two, and the highest: (2, 3).
 
     For each first point, one pass over the lines that pass it counts the rows for all second ones.
@@ -179,8 +185,8 @@ def all_choices(count, home, target, lines, known, in_order, passing, second_poi
         rows[:], own[:], tied[:], own_tied[:], best[:] = 0, 0, 0, 0, np.inf
         at_home[:] = False
         farthest = -1.0
-        for holder in range(count):
-            if passing.own[holder] == 0 or passing.latest[holder, first] < 0:
+        for holder in passing.near[passing.begin[first] : passing.begin[first + 1]]:
+            if passing.own[holder] == 0:
                 continue
             position = earliest_after(passing, holder, first, in_order)
             for second in range(begin, end):
@@ -203,9 +209,7 @@ def all_choices(count, home, target, lines, known, in_order, passing, second_poi
                 farthest = max(farthest, best[second] + rounding(best[second]))
         if farthest < 0.0:
             continue  # what else passes has no row of the target's subject
-        for entry in range(count):
-            if passing.latest[entry, first] < 0:
-                continue
+        for entry in passing.near[passing.begin[first] : passing.begin[first + 1]]:
             position = earliest_after(passing, entry, first, in_order)
             of_entry = passing.rows[entry]
             for second in range(begin, end):
@@ -257,7 +261,7 @@ def some_choices(count, home, target, lines, known, in_order, passing, random, o
     """The same for choices drawn at random, each as likely as any other."""
     points = passing.latest.shape[1]
     chosen = np.empty(known.points, dtype=np.int64)
-    mine = np.flatnonzero(passing.own[:count])
+    mine, ends = np.flatnonzero(passing.own[:count]), passing.begin[1:]
     for _ in range(known.sample):
         have = 0
         for point in range(points):
@@ -271,7 +275,11 @@ def some_choices(count, home, target, lines, known, in_order, passing, random, o
             continue  # what else passes has no row of the target's subject
         rows, own, of_home, tied, own_tied, tied_home = 0, 0, 0, 0, 0, 0
         nearer = False
-        for entry in range(count):
+        rarest = chosen[0]
+        for point in chosen:
+            if ends[point] - passing.begin[point] < ends[rarest] - passing.begin[rarest]:
+                rarest = point
+        for entry in passing.near[passing.begin[rarest] : ends[rarest]]:
             away = of_choice(entry, chosen, target, lines, known, in_order, passing)
             if away == np.inf:
                 continue
@@ -307,6 +315,8 @@ def attack_targets(targets, own_lines, subjects, states, lines, known, orders, o
         np.empty((g, points), dtype=np.int32),
         np.empty((g, points), dtype=np.int32),
         np.empty((g, points)),
+        np.empty(g * points, dtype=np.int32),
+        np.empty(points + 1, dtype=np.int64),
     )
     second_points = SecondPoints(
         np.empty(points, dtype=np.int32),
@@ -333,9 +343,7 @@ def attack_targets(targets, own_lines, subjects, states, lines, known, orders, o
                 random = states[target].copy()
                 some_choices(count, home, seen, lines, known, in_order, passing, random, found)
             else:
-                all_choices(
-                    count, home, seen, lines, known, in_order, passing, second_points, found
-                )
+                all_choices(home, seen, lines, known, in_order, passing, second_points, found)
             for way in range(found.shape[0]):
                 found[way, 0] /= choices
                 found[way, 1] /= choices

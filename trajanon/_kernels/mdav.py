@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trajanon._kernels.common import insert_rising, squared_distance
+from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import kernel
 
 
@@ -18,33 +18,6 @@ def farthest(records, remaining, point):
 
 
 @kernel
-def nearest_of_other_subjects(records, remaining, subjects, centre, count):
-    """The ``count`` nearest records of other subjects, or fewer: one of each, the nearest first."""
-    near = np.empty(count, dtype=np.int64)
-    distance = np.empty(count)
-    found = 0
-    for record in remaining:
-        if subjects[record] == subjects[centre]:
-            continue
-        d = squared_distance(records[record], records[centre])
-        if found == count and d >= distance[found - 1]:
-            continue
-        # Where this subject stands already, else a new or the last place.
-        place = found if found < count else count - 1
-        for i in range(found):
-            if subjects[near[i]] == subjects[record]:
-                place = i
-                break
-        if place < found and subjects[near[place]] == subjects[record]:
-            if d >= distance[place]:
-                continue
-        elif found < count:
-            found += 1
-        insert_rising(distance, near, place, d, record)
-    return near[:found]
-
-
-@kernel
 def nearest_centroid(point, centroids):
     """The row of ``centroids`` nearest to a point."""
     best, best_distance = 0, np.inf
@@ -53,18 +26,6 @@ def nearest_centroid(point, centroids):
         if distance < best_distance:
             best, best_distance = group, distance
     return best
-
-
-@kernel
-def nearest_to_group(records, remaining, members):
-    """The remaining record nearest to any of ``members``, -1 for none, and its squared distance."""
-    best, best_distance = -1, np.inf
-    for record in remaining:
-        for member in members:
-            distance = squared_distance(records[record], records[member])
-            if distance < best_distance:
-                best, best_distance = record, distance
-    return best, best_distance
 
 
 @kernel

@@ -33,11 +33,11 @@ def mdav(problem: Problem) -> Ints:
     """
     left = Remaining(problem, "Grouping by MDAV")
     while left.enough_for(3):
-        seed = left.farthest_from(left.centroid())
+        seed = left.leaves.farthest(left.centroid())
         left.group_round(seed)
         if left.enough_for(1):
-            left.group_round(left.farthest_from(problem.records[seed]))
+            left.group_round(left.leaves.farthest(problem.records[seed]))
         left.tell()
     if left.enough_for(2):
-        left.group_round(left.farthest_from(left.centroid()))
+        left.group_round(left.leaves.farthest(left.centroid()))
     return left.finished()

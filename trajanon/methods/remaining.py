@@ -1,10 +1,13 @@
 """Records still without a group, and the steps of every grouping by distance."""
 
+from functools import cached_property
+
 import numpy as np
 
-from trajanon._kernels.mdav import farthest, nearest_centroid, nearest_of_other_subjects
+from trajanon._kernels.mdav import nearest_centroid
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
+from trajanon.methods.leaves import Leaves
 from trajanon.partition import dense, subjects_per_group
 from trajanon.problem import Problem
 
@@ -15,54 +18,57 @@ class Remaining:
     def __init__(self, problem: Problem, task: str = "") -> None:
         self.problem, self.task = problem, task
         self.labels = np.full(len(problem.records), -1, dtype=np.int64)
-        self.rows = np.arange(len(problem.records))  # of the remaining records
+        self.count = len(problem.records)  # of remaining records
         self.groups = 0
         self._held = np.bincount(problem.subjects)
         self._subjects = int(np.count_nonzero(self._held))
         self._sum = problem.records.sum(axis=0)
 
+    @cached_property
+    def leaves(self) -> Leaves:
+        """The remaining records, by place."""
+        return Leaves(self.problem.records)
+
     def enough_for(self, groups: int) -> bool:
         """Whether there are k records for each of some groups, and k subjects."""
-        return len(self.rows) >= groups * self.problem.k and self._subjects >= self.problem.k
+        return self.count >= groups * self.problem.k and self._subjects >= self.problem.k
 
     def centroid(self) -> Floats:
         """Mean of the remaining records."""
-        return np.asarray(self._sum / len(self.rows))
-
-    def farthest_from(self, point: Floats) -> int:
-        """The remaining record farthest from a point."""
-        return int(farthest(self.problem.records, self.rows, point))
+        return np.asarray(self._sum / self.count)
 
     def group_round(self, seed: int) -> Ints:
         """Group a record with its k - 1 nearest, each of another subject."""
-        records, subjects, k = self.problem.records, self.problem.subjects, self.problem.k
-        others = nearest_of_other_subjects(records, self.rows, subjects, seed, k - 1)
+        others = self.leaves.nearest(seed, self.problem.subjects, self.problem.k - 1)
         members = np.append(others, seed)
         self.join(members, self.groups)
         self.groups += 1
         return members
 
     def join(self, members: Ints, group: int) -> None:
-        """Give records to a group."""
+        """Give records of different subjects to a group."""
         self.labels[members] = group
+        self.leaves.take(members)
+        self.count -= len(members)
         self._sum = self._sum - self.problem.records[members].sum(axis=0)
-        np.subtract.at(self._held, self.problem.subjects[members], 1)
-        self._subjects = int(np.count_nonzero(self._held))
-        self.rows = self.rows[self.labels[self.rows] < 0]
+        whose = self.problem.subjects[members]
+        self._held[whose] -= 1
+        self._subjects -= int(np.count_nonzero(self._held[whose] == 0))
 
     def join_nearest(self) -> Ints:
         """Give every remaining record to the group with the nearest centroid; all labels."""
         records, grouped = self.problem.records, self.labels >= 0
         centroids = group_means(records[grouped], self.labels[grouped])
-        for record in self.rows:
+        for record in np.flatnonzero(~grouped):
             self.labels[record] = nearest_centroid(records[record], centroids)
-        self.rows = self.rows[:0]
+        self.count = 0
         return self.labels
 
     def finished(self) -> Ints:
         """Make the rest a group of its own, if it holds k subjects; the group of each record."""
         if self.enough_for(1):
-            self.join(self.rows, self.groups)
+            self.labels[self.labels < 0] = self.groups
+            self.count = 0
         else:
             self.join_nearest()
         self.tell()
@@ -71,7 +77,7 @@ class Remaining:
     def tell(self) -> None:
         """Say how many records have a group."""
         n = len(self.labels)
-        self.problem.progress(self.task, n - len(self.rows), n)
+        self.problem.progress(self.task, n - self.count, n)
 
 
 def mended(problem: Problem, labels: Ints) -> Ints:
@@ -82,5 +88,4 @@ def mended(problem: Problem, labels: Ints) -> Ints:
         return np.zeros_like(labels)
     remaining = Remaining(problem)
     remaining.labels = np.where(whole, np.cumsum(whole) - 1, -1)[labels]
-    remaining.rows = np.flatnonzero(remaining.labels < 0)
     return dense(remaining.join_nearest())

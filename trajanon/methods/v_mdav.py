@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from trajanon._kernels.mdav import nearest_to_group
 from trajanon.arrays import Ints
 from trajanon.loss import sse
 from trajanon.methods.remaining import Remaining
@@ -66,11 +65,10 @@ def _grown(problem: Problem, gamma: float) -> Ints:
     records = problem.records
     left, centroid = Remaining(problem, "Grouping by V-MDAV"), records.mean(axis=0)
     while left.enough_for(1):
-        members = left.group_round(left.farthest_from(centroid))
-        while gamma > 0.0 and len(left.rows) > 0 and len(members) < 2 * problem.k - 1:
-            near, inside = nearest_to_group(records, left.rows, members)
-            others = left.rows[left.rows != near]
-            _, outside = nearest_to_group(records, others, np.array([near]))
+        members = left.group_round(left.leaves.farthest(centroid))
+        while gamma > 0.0 and left.count > 0 and len(members) < 2 * problem.k - 1:
+            near, inside = left.leaves.nearest_to_group(members)
+            _, outside = left.leaves.nearest_to_group(np.array([near]), but=near)
             if inside >= gamma * gamma * outside:  # both are squared
                 break
             members = np.append(members, near)

@@ -121,7 +121,7 @@ class Attack:
     rates: Floats  # for each target, the chance that the row picked is of its subject, (t,)
     line_rates: Floats  # the chance that the row lies on the line of the target's group, (t,)
     worst: Floats  # the same as `rates`, for what betrays the target most, (t,)
-    sampled: bool = False  # whether only some of what he may know was tried
+    sampled: bool = False  # whether only some targets, or some of what he may know, were tried
     question: str = "singling out"  # which of the QUESTIONS this answers
 
     @property

@@ -20,6 +20,8 @@ _LEAST_CELL = 1.0  # metres: also a tolerance of 0 needs cells that can be count
 _NEVER = 1e15  # seconds: a turn of a clock that does not go round
 _NEAR = 100.0  # metres within which a line passes a known point
 _EXACT = 2  # known points up to which every choice is tried
+_PAIRS = 2_000_000_000  # of a target and a line; some minutes
+_FEWEST = 1_000  # targets drawn, however many lines there are
 
 
 class Guesses(NamedTuple):
@@ -49,7 +51,8 @@ def known_points(
     smallest sum of squared distances from the known points to those of its points that fit. Lines
     as near, to a rounding, share his choice. Of one point or two, every choice of points is tried:
     the mean chance and the highest are exact. Of more, ``sample`` choices are drawn for each
-    target; ``seed`` repeats them.
+    target. Of more than 2,000 million pairs of a target and a line, as many targets are drawn,
+    but at least 1,000. ``seed`` repeats both.
 
     Raises
     ------
@@ -140,17 +143,23 @@ class _Way(NamedTuple):
 def _attack(
     published: Published, seen: slice | list[int], known: Known, seed: int, ways: list[_Way]
 ) -> list[Guesses]:
-    """Attack every trajectory in each way, by those points of it and of lines that are seen."""
+    """Attack every trajectory in each way, by those points of it and of lines that are seen.
+
+    Of very many some are drawn: to try all would take time with the square of their number.
+    """
     if not (np.isfinite(known.tolerance) and known.tolerance >= 0.0):
         msg = f"tolerance must be 0 metres or more (got {known.tolerance})"
         raise BadInput(msg)
     both = (published.points, published.times), (published.lines, published.line_times)
     points, lines = (_as_columns(*each, known.cycle)[:, seen] for each in both)
     n, p, _ = points.shape
+    random = np.random.default_rng(seed)
+    states = random.integers(1, 2**63, (n, 1)).astype(np.uint64)
+    most = max(_PAIRS // len(lines), _FEWEST)
+    targets = np.arange(n) if n <= most else np.sort(random.choice(n, most, replace=False))
     subjects = dense(published.owners)  # kernels compare whole numbers, and no names
     cells = _in_cells(points, lines, published, subjects, known.tolerance)
     orders = np.array([way.in_order for way in ways])
-    states = np.random.default_rng(seed).integers(1, 2**63, (n, 1)).astype(np.uint64)
 
     def some(rows: Ints, stop: Event) -> Floats:
         if stop.is_set():
@@ -162,20 +171,27 @@ def _attack(
 
     choices = known.sample or p**known.points
     many = min(max(_CHOICES_AT_ONCE // choices, 1), _AT_ONCE)
-    found = np.concatenate(in_parts(some, np.arange(n), many), axis=1)
-    return [_guesses(published, known, way, each) for way, each in zip(ways, found, strict=True)]
+    found = np.concatenate(in_parts(some, targets, many), axis=1)
+    return [
+        _guesses(published, known, targets, way, each)
+        for way, each in zip(ways, found, strict=True)
+    ]
 
 
-def _guesses(published: Published, known: Known, way: _Way, found: Floats) -> Guesses:
-    """Tell what came out in one way, (n, 2, 3)."""
+def _guesses(
+    published: Published, known: Known, targets: Ints, way: _Way, found: Floats
+) -> Guesses:
+    """Tell what came out in one way, (t, 2, 3)."""
     within, name, knows = f"within {known.tolerance:g} m", way.name, way.knows
     if np.isfinite(known.hour):
         name, knows = f"{name} and their hours", f"{knows}, and when it was there"
         within += f" and {known.hour / 60.0:g} min"
-    knows = f"{knows}, {within}"
-    everyone, sampled = np.arange(len(found)), known.sample > 0
+    knows, n = f"{knows}, {within}", len(published.points)
+    if len(targets) < n:
+        knows += f"; tried on {len(targets):,} of {n:,}, drawn at random"
+    sampled = known.sample > 0 or len(targets) < n
     evenly, nearest = (
-        Attack(name + how, knows, published, everyone, rates, line_rates, worst, sampled)
+        Attack(name + how, knows, published, targets, rates, line_rates, worst, sampled)
         for how, (rates, line_rates, worst) in (("", found[:, 0].T), (", nearest", found[:, 1].T))
     )
     return Guesses(evenly, nearest)
