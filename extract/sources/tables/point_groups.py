@@ -111,13 +111,12 @@ def _coded(values: Values) -> tuple[Ints, list[str | None]]:
     if isinstance(values, pa.ChunkedArray):
         coded = values.combine_chunks().dictionary_encode()
         code = coded.indices.fill_null(-1).to_numpy()
-        found = pd.Series(coded.dictionary.to_pylist(), dtype=object)
+        given = [name if spelled(name) else None for name in coded.dictionary.to_pylist()]
     else:
         code, found = pd.factorize(values)
         if isinstance(found, pd.CategoricalIndex):  # which is slow to make texts of
             found = found.categories.take(found.codes)
-        found = pd.Series(found)
-    given = as_given(found)
+        given = as_given(pd.Series(found))
     place = [-1 if name is None else i for i, name in enumerate(given)]
     return np.array([*place, -1])[code], given
 
