@@ -178,11 +178,11 @@ def _cannot_write(output: Path, reason: str | None) -> FileProblem:
 
 def _refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
     """Refuse to write over an input."""
-    places = [_place(path) for path in inputs]
+    read = list(inputs)
     for output in outputs:
-        for place in places:
+        for path in read:
             with suppress(OSError):  # one of the two is not there
-                if output.samefile(place):
+                if output.samefile(path):
                     kind = "folder" if output.is_dir() else "file"
                     msg = f"{output} is read as input; write to another {kind}"
                     raise BadInput(msg)

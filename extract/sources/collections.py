@@ -1,7 +1,7 @@
 """Collections that researchers know, each in a form of its own: GeoLife, Porto, ... -> traces."""
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -42,10 +42,14 @@ class Collection(NamedTuple):
     read: Callable[[Path, str, Reading], Iterator[Trace]]
 
 
+def _frame(parts: Iterable[pa.Table]) -> pd.DataFrame:
+    return pa.concat_tables(parts).to_pandas(use_threads=False)
+
+
 def _read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a `.plt` file, one trace; its subject is the folder around the folder Trajectory."""
     types = {"lat": NUMBER, "lon": NUMBER, "date": TEXT, "time": TEXT}
-    points = pd.concat(delimited.read(path, _GEOLIFE, types, how), ignore_index=True)
+    points = _frame(delimited.read(path, _GEOLIFE, types, how))
     if len(points) == 0:
         return
     folder = path.absolute().parent
@@ -58,7 +62,7 @@ def _read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 def _read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read `new_NAME.txt`, the file of a cab: a trip ends whenever the cab is taken or left."""
     types = dict.fromkeys(_CABSPOTTING.names, NUMBER)
-    rows = pd.concat(delimited.read(path, _CABSPOTTING, types, how))
+    rows = _frame(delimited.read(path, _CABSPOTTING, types, how))
     placed = rows["time"].notna() & rows["occupied"].notna()  # others belong to no trip
     how.counts[delimited.UNREAD] += int((~placed).sum())
     # The file has the newest first: of two points of one second, the later is above.
@@ -83,7 +87,11 @@ def _looks_like_tdrive(name: str, head: bytes) -> bool:
 def _read_tdrive(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read `ID.txt`, the file of a taxi: one trace, of all that it did."""
     types = {"subject": NAME, "time": TEXT, "lat": NUMBER, "lon": NUMBER}
-    yield from traces_of_points(delimited.read(path, _TDRIVE, types, how), label, how)
+    chunks = (
+        dict(zip(types, rows.columns, strict=True))
+        for rows in delimited.read(path, _TDRIVE, types, how)
+    )
+    yield from traces_of_points(chunks, label, how)
 
 
 def _looks_like_porto(name: str, head: bytes) -> bool:
@@ -104,7 +112,8 @@ def _read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
             f"taxis have; its columns are {', '.join(layout.names)}"
         )
         raise BadInput(msg)
-    for trips in delimited.read(path, layout, dict.fromkeys(_PORTO, TEXT), how):
+    for part in delimited.read(path, layout, dict.fromkeys(_PORTO, TEXT), how):
+        trips = _frame([part])
         lines = trips["POLYLINE"].fillna("")
         pointless = lines.str.strip("[] \t") == ""
         gaps = ~pointless & (trips["MISSING_DATA"].str.strip().str.lower() == "true")

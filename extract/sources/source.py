@@ -1,6 +1,5 @@
 """Traces of numbered units, which are files or boxes of a server, and the place to go on from."""
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -49,18 +48,20 @@ class Source:
         # A unit is at work before its first trace comes: each has its own counter.
         of_each: dict[int, Counter[str]] = defaultdict(Counter)
         numbered = self.numbered(unit, of_each.__getitem__)
+        settled = unit
         for number, traces in groupby(numbered, itemgetter(0)):
-            self._settle(of_each, before=number)
+            self._settle(of_each, range(settled, number))
+            settled = number
             each = (trace for _, trace in traces)
             for here, trace in joined_pieces(each) if self.joined else enumerate(each, start=1):
                 if (number, here) > (unit, taken):
                     self.position = number, here
                     yield trace
-        self._settle(of_each, before=math.inf)
+        self._settle(of_each, sorted(of_each))
 
-    def _settle(self, of_each: dict[int, Counter[str]], before: float) -> None:
-        for number in sorted(one for one in of_each if one < before):
-            self.left_out.update(of_each.pop(number))
+    def _settle(self, of_each: dict[int, Counter[str]], units: Iterable[int]) -> None:
+        for number in units:
+            self.left_out.update(of_each.pop(number, {}))
 
 
 def joined_pieces(traces: Iterable[Trace]) -> Iterator[tuple[int, Trace]]:

@@ -2,9 +2,11 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
@@ -32,6 +34,12 @@ KNOWN_NAMES: Mapping[str, Sequence[str]] = {
 them are those of the cabspotting tables, scikit-mobility, movingpandas, GDAL, Movebank,
 MDS and ships' AIS. A date is the day of times of day; a part is a piece of the trace
 with the id."""
+
+Values: TypeAlias = pd.Series | pa.ChunkedArray
+"""A column of a table."""
+
+Rows: TypeAlias = pd.DataFrame | Mapping[str, pa.ChunkedArray]
+"""Some rows of a table, their columns by their roles; a frame takes longer than a small file."""
 
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 
@@ -129,8 +137,10 @@ def _check_wanted(wanted: Mapping[str, str]) -> None:
             raise BadInput(msg)
 
 
-def numbers(values: pd.Series) -> Floats:
+def numbers(values: Values) -> Floats:
     """Read coordinates; other values than numbers become NaN."""
+    if isinstance(values, pa.ChunkedArray):
+        return np.asarray(pd.to_numeric(values.to_numpy(), errors="coerce"), np.float64)
     if not pd.api.types.is_numeric_dtype(values):
         values = pd.to_numeric(values, errors="coerce")
     return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))

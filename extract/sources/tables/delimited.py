@@ -8,7 +8,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as pa_csv
@@ -45,7 +44,7 @@ class _Part(NamedTuple):
     rest: bytes  # what follows a quote that the next lines may close
 
 
-def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pd.DataFrame]:
+def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pa.Table]:
     """Read columns of a text of separated values.
 
     A row with too many or too few fields, with NUL bytes, with a quote that is never closed, or not
@@ -67,7 +66,7 @@ def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pd.
                 how.counts[UNREAD] += wrong
             line += part.text.count(b"\n")
             rows, broken = rows + table.num_rows, broken + wrong
-            yield table.to_pandas(use_threads=False)
+            yield table
     if broken and not rows:
         raise unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
 

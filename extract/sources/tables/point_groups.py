@@ -5,20 +5,21 @@ import pickle
 import tempfile
 import zlib
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.degrees import check_columns
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables.columns import as_given, names
+from trajanon.extract.sources.tables.columns import Rows, Values, as_given
 from trajanon.extract.sources.tables.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 from trajanon.subjects import key_of, spelled
@@ -41,7 +42,7 @@ class _Rows(NamedTuple):
     values: Floats  # latitude, longitude, and seconds since 1970 UTC or NaN, shape (3, rows)
 
 
-def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -> Iterator[Trace]:
+def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterator[Trace]:
     """Gather the rows of each trace, wherever they stand.
 
     Rows of one subject and one id are one trace, in the order of the table. Without ids, a subject
@@ -50,12 +51,12 @@ def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -
     coming, begun = iter(chunks), []
     for chunk in coming:
         begun.append(chunk)
-        if sum(map(len, begun)) >= FIRST:
+        if sum(len(rows["lat"]) for rows in begun) >= FIRST:
             break
     if not begun:
         return
-    first = pd.concat(begun, ignore_index=True)[:FIRST] if len(begun) > 1 else begun[0][:FIRST]
-    check_columns(first["lat"].to_numpy(), first["lon"].to_numpy(), label)
+    first = _first(begun)
+    check_columns(np.asarray(first["lat"]), np.asarray(first["lon"]), label)
     times = TimeColumn(first, label)
     prefix = "" if "subject" in first else f"{label}#"  # equal ids of two files differ
     del first
@@ -69,18 +70,29 @@ def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -
             yield from _traces(_joined(gathered), prefix, how)
 
 
-def _rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> _Rows:
+def _first(begun: Sequence[Rows]) -> Rows:
+    """Put parts of a table one behind the other, up to the rows by which it is judged."""
+    if isinstance(begun[0], pd.DataFrame):
+        return pd.concat(begun, ignore_index=True)[:FIRST]
+    return {
+        role: pa.chunked_array([one for rows in begun for one in rows[role].chunks], kind)[:FIRST]
+        for role, kind in ((role, column.type) for role, column in begun[0].items())
+    }
+
+
+def _rows_of(chunk: Rows, time: Floats, how: Reading) -> _Rows:
     """Name the owners in a part of a table; rows without an id are left out."""
-    subject, subjects = np.full(len(chunk), -1), list[str | None]()
+    subject, subjects = np.full(len(time), -1), list[str | None]()
     if "subject" in chunk:
-        subject, subjects = _coded(chunk["subject"], as_given)
+        subject, subjects = _coded(chunk["subject"])
     if "id" in chunk:
         whole = _with_part(chunk["id"], chunk["part"]) if "part" in chunk else chunk["id"]
-        trace, traces = _coded(whole, names)
+        trace, traces = _coded(whole)
+        traces = [name and spelled(name) for name in traces]
     else:
         exact = how.subjects_exact
         trace, traces = subject, [name and key_of(name, exact=exact) for name in subjects]
-    values = np.stack([chunk["lat"].to_numpy(float), chunk["lon"].to_numpy(float), time])
+    values = np.stack([np.asarray(chunk["lat"], float), np.asarray(chunk["lon"], float), time])
     owned = trace >= 0
     if not owned.all():
         how.counts["points without an id"] += int((~owned).sum())
@@ -94,25 +106,28 @@ def _rows_of(chunk: pd.DataFrame, time: Floats, how: Reading) -> _Rows:
     return _Rows(owner.astype(np.int32), owners, values)
 
 
-def _coded(
-    values: pd.Series, read: Callable[[pd.Series], list[str | None]]
-) -> tuple[Ints, list[str | None]]:
+def _coded(values: Values) -> tuple[Ints, list[str | None]]:
     """Read each name once: the place of the name of each row, or -1, and all names."""
-    if isinstance(values.dtype, pd.CategoricalDtype) and len(values.cat.categories) <= len(values):
-        code, found = values.cat.codes.to_numpy(), values.cat.categories
+    if isinstance(values, pa.ChunkedArray):
+        coded = values.combine_chunks().dictionary_encode()
+        code = coded.indices.fill_null(-1).to_numpy()
+        given = [name if spelled(name) else None for name in coded.dictionary.to_pylist()]
     else:
         code, found = pd.factorize(values)
-    if isinstance(found, pd.CategoricalIndex):  # which is slow to make texts of
-        found = found.categories.take(found.codes)
-    read_names = read(pd.Series(found))
-    place = [-1 if name is None else i for i, name in enumerate(read_names)]
-    return np.array([*place, -1])[code], read_names
+        if isinstance(found, pd.CategoricalIndex):  # which is slow to make texts of
+            found = found.categories.take(found.codes)
+        given = as_given(pd.Series(found))
+    place = [-1 if name is None else i for i, name in enumerate(given)]
+    return np.array([*place, -1])[code], given
 
 
-def _with_part(ids: pd.Series, parts: pd.Series) -> pd.Series:
+def _with_part(ids: Values, parts: Values) -> pd.Series:
     """Join ids and parts to names; a row without its part has no name."""
-    owner, part = (pd.Series(names(values), ids.index, "string") for values in (ids, parts))
-    return owner + "/" + part
+    owner, part = (
+        pd.array([*(name and spelled(name) for name in given), None], "string").take(code)
+        for code, given in map(_coded, (ids, parts))
+    )
+    return pd.Series(owner + "/" + part)
 
 
 def _joined(held: list[_Rows]) -> _Rows:

@@ -68,21 +68,15 @@ def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     column_of = roles(layout.names, how.columns, str(path))
 
     def first(names: Sequence[str]) -> pd.DataFrame:
-        return next(delimited.read(path, layout, dict.fromkeys(names, delimited.TEXT), Reading()))
+        texts = dict.fromkeys(names, delimited.TEXT)
+        return next(delimited.read(path, layout, texts, Reading())).to_pandas(use_threads=False)
 
     check_use(layout.names, column_of, first, str(path), how)
     # As texts, if a column is a name and a time.
     types = {name: _TYPES[role] for role, name in reversed(column_of.items())}
     tables = delimited.read(path, layout, types, how)
-    chunks = (_by_role(table, column_of) for table in tables)
+    chunks = ({role: table[name] for role, name in column_of.items()} for table in tables)
     yield from traces_of_points(chunks, label, how)
-
-
-def _by_role(table: pd.DataFrame, column_of: Mapping[str, str]) -> pd.DataFrame:
-    role_of = {name: role for role, name in column_of.items()}
-    if len(role_of) == len(column_of):  # each has one role
-        return table.rename(columns=role_of)
-    return pd.DataFrame({role: table[name] for role, name in column_of.items()}, copy=False)
 
 
 def _read_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
@@ -120,7 +114,8 @@ def _chunks(
         for part in file.iter_batches(_CHUNK, columns=columns, use_threads=False):
             # As floats, long ids would become one.
             table = frame(part, path, date_as_object=False, integer_object_nulls=True)
-            rows = _by_role(table, column_of)
+            by_role = {role: table[name] for role, name in column_of.items()}
+            rows = pd.DataFrame(by_role, copy=False)
             for role in ("lat", "lon"):
                 values, rows[role] = rows[role], numbers(rows[role])
                 wrong = np.flatnonzero(~np.isfinite(rows[role]) & how.strict)

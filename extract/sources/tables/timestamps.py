@@ -16,7 +16,7 @@ from pandas.tseries.api import guess_datetime_format as guess
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables.columns import numbers
+from trajanon.extract.sources.tables.columns import Rows, Values, numbers
 
 logger = logging.getLogger(__name__)
 
@@ -50,23 +50,24 @@ class TimeColumn:
     one of the time of day. A column is one of numbers if most of its first values are.
     """
 
-    def __init__(self, first: pd.DataFrame, what: str) -> None:
+    def __init__(self, first: Rows, what: str) -> None:
         self._what = what
         self._rows_before = 0
         self._dated = False
         self._begun = np.empty(0)  # the times of the first rows
         self._read = self._reader(first) if "time" in first else None
 
-    def _reader(self, first: pd.DataFrame) -> Callable[[pd.Series], Floats] | None:
+    def _reader(self, first: Rows) -> Callable[[Values], Floats] | None:
         """Find what reads the times, by the first of them; None if they tell no order."""
         values = first["time"]
         if pd.api.types.is_timedelta64_dtype(values):
             return lambda part: np.asarray(part.dt.total_seconds().to_numpy(dtype=np.float64))
-        read: Callable[[pd.Series], Floats] = _seconds
+        read: Callable[[Values], Floats] = _seconds
         if not pd.api.types.is_datetime64_any_dtype(values):
             epochs = numbers(values)
-            if 2 * np.isfinite(epochs).sum() > values.notna().sum():
+            if 2 * np.isfinite(epochs).sum() > _given(values).sum():
                 per_second = _unit(epochs)
+                self._begun = epochs / per_second
                 return lambda part: numbers(part) / per_second
             self._dated = self._are_of_day(first)
             values = self._values(first)
@@ -76,16 +77,16 @@ class TimeColumn:
         if len(values) > 1 and len(known) > 0 and not (known % 86_400).any():
             logger.warning("%s has days but no times of day: it is untimed", self._what)
             return None
-        if len(known) == 0 and values.notna().any():
+        if len(known) == 0 and _given(values).any():
             logger.warning(
                 "none of the times of %s can be read, such as %r: it is untimed; "
                 "write them as 2020-09-13T12:26:40Z",
                 self._what,
-                str(values.dropna().iloc[0]),
+                str(np.asarray(values, object)[_given(values)][0]),
             )
         return read
 
-    def _are_of_day(self, first: pd.DataFrame) -> bool:
+    def _are_of_day(self, first: Rows) -> bool:
         """Say whether times are times of day, of a day that another column tells."""
         texts = _texts(first["time"]).drop_null()
         of_day = pc.sum(pc.match_substring_regex(texts, _OF_DAY)).as_py() or 0
@@ -98,27 +99,29 @@ class TimeColumn:
         )
         raise BadInput(msg)
 
-    def _values(self, rows: pd.DataFrame) -> pd.Series:
+    def _values(self, rows: Rows) -> Values:
         if not self._dated:
             return rows["time"]
         days = pc.replace_substring_regex(_texts(rows["date"]), _MIDNIGHT, "")
         both = (pc.utf8_trim_whitespace(each) for each in (days, _texts(rows["time"])))
-        return pd.Series(pc.binary_join_element_wise(*both, " ").to_pandas())
+        return pa.chunked_array([pc.binary_join_element_wise(*both, " ")])
 
-    def seconds(self, rows: pd.DataFrame, how: Reading) -> Floats:
+    def seconds(self, rows: Rows, how: Reading) -> Floats:
         """Read the times of the next part of the table; NaN where there is none."""
-        before, self._rows_before = self._rows_before, self._rows_before + len(rows)
+        size = len(rows["time" if "time" in rows else "lat"])
+        before, self._rows_before = self._rows_before, self._rows_before + size
         if self._read is None:
-            return np.full(len(rows), np.nan)
+            return np.full(size, np.nan)
         values = self._values(rows)
-        read = self._begun[before : before + len(rows)]
-        if len(read) < len(rows):
+        read = self._begun[before : before + size]
+        if len(read) < size:
             read = self._read(values)
-        unread = np.isnan(read) & values.notna().to_numpy()
+        unread = np.isnan(read) & _given(values)
         if unread.any() and how.strict:
             row = int(np.argmax(unread))
+            text = str(np.asarray(values, object)[row]).strip()
             msg = (
-                f"the time {str(values.iloc[row]).strip()!r} in row {before + row + 1:,} of "
+                f"the time {text!r} in row {before + row + 1:,} of "
                 f"{self._what} cannot be read; mend it, or read not strictly"
             )
             raise FileProblem(msg)
@@ -148,10 +151,18 @@ def holds_times(values: pd.Series, name: str) -> bool:
     return bool(np.isfinite(_seconds(texts.to_pandas(), format="mixed")).mean() >= _MOST)
 
 
-def _texts(values: pd.Series) -> pa.StringArray:
-    if not pd.api.types.is_string_dtype(values):
-        values = values.astype("string")
-    texts = pa.array(values, from_pandas=True).cast(pa.string())
+def _given(values: Values) -> Bools:
+    """Tell which rows have a value."""
+    known = values.is_valid() if isinstance(values, pa.ChunkedArray) else values.notna()
+    return np.asarray(known)
+
+
+def _texts(values: Values) -> pa.StringArray:
+    if not isinstance(values, pa.ChunkedArray):
+        if not pd.api.types.is_string_dtype(values):
+            values = values.astype("string")
+        values = pa.array(values, from_pandas=True)
+    texts = values.cast(pa.string())
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
@@ -192,7 +203,7 @@ def _likelihood(form: str, texts: pa.StringArray) -> tuple[int, float, bool]:
     return len(known), -span, form.startswith("%d") != ("%p" in form)
 
 
-def _seconds_of_texts(values: pd.Series, form: str | None) -> Floats:
+def _seconds_of_texts(values: Values, form: str | None) -> Floats:
     """Read texts, those first that are written in a format, then all others."""
     texts = _texts(values)
     if form is None:
