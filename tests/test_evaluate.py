@@ -292,7 +292,7 @@ def test_a_verdict_without_a_reason_to_stop_says_so_and_keeps_the_limits() -> No
     release = trajanon.anonymize(lines, 4)
     evaluation = trajanon.evaluate(lines, release, findings=trajanon.check(release, 4))
     verdict = replace(evaluation, companions=None).verdict
-    assert verdict[0] == ("good", "Nothing here is a reason not to publish.")
+    assert verdict[0] == ("good", "These checks found no reason not to publish.")
     assert "k-anonymity is not differential privacy" in verdict[-1][1]
     opening, asked, *_ = evaluation.verdict
     assert opening == ("caution", "Before you publish, 1 thing needs your decision: the next line.")

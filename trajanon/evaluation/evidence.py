@@ -256,7 +256,7 @@ class Evaluation:
         if not self.holds:
             return decide + rest
         if not decide:
-            return [("good", "Nothing here is a reason not to publish."), *rest]
+            return [("good", "These checks found no reason not to publish."), *rest]
         needs = number_of(len(decide), "thing needs", "things need")
         lines = "line" if len(decide) == 1 else f"{len(decide)} lines"
         first = f"Before you publish, {needs} your decision: the next {lines}."
