@@ -4,11 +4,12 @@
 # make coverage: which lines the tests run; a table, and build/coverage/index.html.
 # make dist: the source distribution and the wheel, in dist/.
 # make packages: both installed in empty environments, with each Python there is and with the
-#   oldest dependencies, and the demo run in each; asks PyPI. PYTHONS="3.12 3.13" names some.
+#   oldest dependencies, and the demo run in each; asks PyPI. PYTHONS names some, by version or path.
 # make sbom: what an installation consists of (CycloneDX), in dist/trajanon.cdx.json; asks PyPI.
 # Each builds .venv itself.
 PYTHON ?= python3
 BIN := .venv/bin
+LINKS := trajanon/extract trajanon/maps trajanon/data
 
 .PHONY: demo test types tests docs coverage dist packages sbom format clean
 
@@ -64,13 +65,17 @@ format: .venv/dev
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@touch $@
 
-.venv/dev: .venv/bin/python pyproject.toml
+.venv/dev: .venv/bin/python pyproject.toml | $(LINKS)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	@touch $@
 
 .venv/release: .venv/bin/python pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
 	@touch $@
+
+# A checkout has these links; source distributions hold none.
+$(LINKS):
+	ln -s ../$(@F) $@
 
 clean:
 	rm -rf .venv build dist *.egg-info trajanon/_kernels/__pycache__

@@ -78,7 +78,7 @@ class Rules:
     30 points, 100 m apart, need a track of 2,900 m. Trips may have longer hops:
 
     >>> from trajanon.extract import Rules
-    >>> rules = Rules(spacing=100.0)
+    >>> rules = Rules(spacing=100)
     >>> rules.length, rules.longest_hop
     (2900.0, 500.0)
     >>> Rules(trips=True).longest_hop
@@ -160,7 +160,7 @@ class Rules:
     @property
     def length(self) -> float:
         """Metres of track under one trajectory; of trips, the fewest."""
-        return self.min_length or (self.spacing or 0.0) * (self.points - 1)
+        return float(self.min_length or (self.spacing or 0.0) * (self.points - 1))
 
     @property
     def longest_hop(self) -> float:

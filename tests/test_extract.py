@@ -135,7 +135,7 @@ def test_no_file_at_all_does_not_ask_the_server(monkeypatch: pytest.MonkeyPatch)
 @pytest.mark.parametrize(
     ("name", "error", "says"),
     [
-        ("none.gpx", FileProblem, "there is no .*none.gpx"),
+        ("none.gpx", FileProblem, "there is no file or folder .*none.gpx; name one"),
         ("notes.txt", BadInput, "of no known kind; the formats are gpx"),
         ("empty", FileProblem, "holds no file of traces"),
     ],

@@ -20,13 +20,13 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
 from trajanon.table_columns import looks_like_id, looks_like_weight
-from trajanon.tables import MicroaggregatedTable, microaggregate_table
+from trajanon.tables import MicroaggregatedTable, microaggregate_table, write_draft
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
 
 
 def write(result: MicroaggregatedTable, path: Path) -> Path:
-    result.write_draft(path)
+    write_draft(result, path)
     return path
 
 

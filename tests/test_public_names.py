@@ -55,6 +55,18 @@ def test_a_public_name_is_what_it_says(name: str) -> None:
     assert isinstance(getattr(trajanon, name), type) == name[0].isupper()
 
 
+def test_results_show_what_their_users_need() -> None:
+    """The reference lists every public member; the drafts of a command are none."""
+    shown = {
+        result.__name__: sorted(name for name in dir(result) if not name.startswith("_"))
+        for result in (trajanon.Release, trajanon.MicroaggregatedTable)
+    }
+    assert shown == {
+        "Release": ["report", "to_geodataframe", "to_movingpandas", "trajectories", "write"],
+        "MicroaggregatedTable": ["report", "table"],
+    }
+
+
 @pytest.mark.parametrize("name", PUBLIC)
 def test_no_module_has_the_name_of_a_public_function(name: str) -> None:
     """Importing trajanon.anonymize the module would hide the function."""

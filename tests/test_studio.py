@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, expect
 from studios import Studio, barriers, fill, make_release, save, section, studio
 
 from trajanon.studio.server import MOST
+from trajanon.studio.work import Work
 
 pytestmark = needs_chromium
 
@@ -91,6 +92,13 @@ def test_the_keyboard_is_enough_and_settings_repeat_the_work(
     assert run("run", "settings.toml").code == 0
     assert run("check", "anonymized.geojson", "-k", "3").code == 0
     assert {"evaluation.html", "map.html"} <= names(tmp_path)
+
+
+def test_a_whole_number_is_one_for_each_command(tmp_path: Path) -> None:
+    """Fields may give 3.0 where somebody typed 3, and k is of more than one command."""
+    work = Work(tmp_path, {})
+    work.chosen["k"] = 3.0
+    assert [repr(work.table(command)["k"]) for command in ("anonymize", "check")] == ["3", "3"]
 
 
 def test_other_k_are_shown_side_by_side(browser: Browser, tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from trajanon.files.trajectories import read_marks, read_trajectories
 from trajanon.outputs import replacing
 from trajanon.privacy.ledger import Ledger, Sorted, opened
 from trajanon.progress import Progress, silent
+from trajanon.releases import write_drafts
 from trajanon.settings import ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 
@@ -89,7 +90,7 @@ def anonymize_file(
             trajectories = read_trajectories(source, subjects_exact=subjects_exact)
             if book is None or entry is None:
                 release = anonymize(trajectories, k, roads=roads, progress=progress, **options)
-                release.write_drafts(*drafts)
+                write_drafts(release, *drafts)
                 return release.report
             marks = read_marks(source, subjects_exact=subjects_exact)
             run = None if trajectories.tracks is None else trajectories.tracks.run
@@ -99,7 +100,7 @@ def anonymize_file(
                 new = trajectories.take(found.new)
                 release = anonymize(new, k, roads=roads, progress=progress, **options)
             kept = found.told_in(release.report, book.path)
-            release.write_drafts(*drafts)
+            write_drafts(release, *drafts)
             entry.announce(drafts[0], source, release.report, keyed.take(kept))
     return release.report
 

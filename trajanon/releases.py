@@ -83,7 +83,7 @@ class Release:
         """
         check_release_format(path := Path(path), timed=self.trajectories.times is not None)
         with replacing(path, report_path(path), public=[path]) as drafts:
-            self.write_drafts(*drafts)
+            write_drafts(self, *drafts)
 
     def to_geodataframe(self) -> "GeoDataFrame":
         """Give the released trajectories as LineStrings in a GeoDataFrame, in WGS 84.
@@ -130,10 +130,11 @@ class Release:
         """
         return to_collection(self.trajectories)
 
-    def write_drafts(self, release_draft: Path, report_draft: Path) -> None:
-        """Write the two files where somebody else moves them into place."""
-        write_release(release_draft, self.trajectories)
-        report_draft.write_text(json_report(self.report), encoding="utf-8")
+
+def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:
+    """Write the two files where somebody else moves them into place."""
+    write_release(release_draft, release.trajectories)
+    report_draft.write_text(json_report(release.report), encoding="utf-8")
 
 
 def with_report(

@@ -50,16 +50,17 @@ class MicroaggregatedTable:
     table: pd.DataFrame
     report: dict[str, Any]
 
-    def write_draft(self, draft: Path) -> None:
-        """Write the table where somebody else moves it into place."""
-        numeric_table.write_table(draft, self.table)
-        occurs = numeric_table.occurrences(draft, self.report["columns"]).min()
-        if occurs < self.report["k"]:
-            msg = (
-                f"nothing was written: a row of the microaggregated columns occurs {occurs} times "
-                f"as written, and k is {self.report['k']}; please report it"
-            )
-            raise TrajanonError(msg)
+
+def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
+    """Write the table where somebody else moves it into place."""
+    numeric_table.write_table(draft, result.table)
+    occurs = numeric_table.occurrences(draft, result.report["columns"]).min()
+    if occurs < result.report["k"]:
+        msg = (
+            f"nothing was written: a row of the microaggregated columns occurs {occurs} times "
+            f"as written, and k is {result.report['k']}; please report it"
+        )
+        raise TrajanonError(msg)
 
 
 @takes_settings(Settings)

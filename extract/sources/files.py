@@ -79,7 +79,7 @@ def _file(path: Path, how: Reading, format_name: str | None) -> SourceFile | Non
     try:
         stat = path.stat()
     except FileNotFoundError as error:
-        msg = f"there is no {path}; name a file, a folder, or osm-api"
+        msg = f"there is no file or folder {path}; name one, or osm-api"
         raise FileProblem(msg) from error
     except OSError as error:
         msg = f"cannot read {path}: {error.strerror}"

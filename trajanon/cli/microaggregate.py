@@ -42,7 +42,7 @@ def microaggregate(
     from trajanon.cli.screen import bars
     from trajanon.files.numeric_table import check_table_format
     from trajanon.outputs import replacing
-    from trajanon.tables import microaggregate_table
+    from trajanon.tables import microaggregate_table, write_draft
 
     check_table_format(out)
     how |= {"subject": subject, "subjects_exact": subjects_exact, "strata": strata}
@@ -51,7 +51,7 @@ def microaggregate(
     compile_ahead(how, sliding=False)
     with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
         result = microaggregate_table(file, k, missing=missing, progress=progress, **how)
-        result.write_draft(draft)
+        write_draft(result, draft)
     report = result.report
     if as_json:
         notices = list(map(with_flags, report["notices"]))

@@ -50,10 +50,11 @@ class Work:
         """The options of a command that were chosen, by their names."""
         released = ANONYMIZED.with_suffix(self.chosen["format"]).name
         both = [str(TRAJECTORIES), released]
+        k = next(field for field in FIELDS if field.name == "k").option(self.chosen)
         fixed: dict[str, dict[str, Any]] = {
             "extract": {FILES: self.files.copy()},
             "anonymize": {"out": released},
-            "check": {"k": self.chosen["k"], "trajectories": both[0], "released": both[1]},
+            "check": {"k": k, "trajectories": both[0], "released": both[1]},
             "evaluate": {"files": both},
             "compare": {"files": both, "out": COMPARISON},
             "map": {"offline": True, "files": both},
