@@ -34,7 +34,7 @@ from trajanon.trajectories import Trajectories
 def test_the_ground_is_that_of_the_tracks(trajectories: Trajectories) -> None:
     tracks, m = tracks_of(trajectories), points_of(trajectories)
     windows = build_windows(tracks, m)
-    assert np.array_equal(windows.points, tracks.points)
+    assert np.array_equal(windows.points, tracks.points.ticks)
     assert np.array_equal(windows.place, tracks.first[tracks.run])
     assert windows.stride == STEPS
     behind = dict(gaps(tracks, tracks.start))
