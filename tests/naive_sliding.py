@@ -189,7 +189,7 @@ def standardised(tracks: Tracks, m: int, start: Ints) -> Floats:
     """
     place = tracks.first[tracks.run][:, None] + STEPS * np.arange(m)
     cut, now = [
-        tracks.points[place + s[:, None]].reshape(len(s), -1) for s in (tracks.start, start)
+        tracks.points.ticks[place + s[:, None]].reshape(len(s), -1) for s in (tracks.start, start)
     ]
     origin = cut[0]
     spread = (cut - origin).std(axis=0, ddof=1)
