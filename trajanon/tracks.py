@@ -20,6 +20,7 @@ _CALENDAR = (-62_135_510_400.0, 253_402_214_400.0)
 TICKS = 1e7  # of a degree: 1 cm and less
 _FAR = 2**31 - 1  # ticks, on no Earth
 _AT_ONCE = 10_000  # windows that are read
+_ROWS = 100_000  # that are rounded
 
 
 def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
@@ -60,8 +61,10 @@ def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
 
 def ticks_of(points: Floats) -> NDArray[np.int32]:
     """Count ten-millionths of a degree; NaN and what is far beyond the Earth stay beyond it."""
-    ticks = np.nan_to_num(points * TICKS, nan=_FAR).clip(-_FAR, _FAR)
-    whole: NDArray[np.int32] = np.rint(ticks, out=ticks).astype(np.int32)
+    whole = np.empty(points.shape, dtype=np.int32)
+    for begin in range(0, len(points), _ROWS):
+        ticks = np.nan_to_num(points[begin : begin + _ROWS] * TICKS, nan=_FAR)
+        whole[begin : begin + _ROWS] = np.rint(ticks.clip(-_FAR, _FAR))
     return whole
 
 
