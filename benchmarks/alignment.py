@@ -29,7 +29,7 @@ from trajanon.arrays import Floats
 from trajanon.loss import group_means
 from trajanon.privacy.originals import matched
 from trajanon.releases import Release
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 from trajanon.utility.displacements import lengths
@@ -95,7 +95,7 @@ def against_runs(cut: Trajectories, release: Release) -> dict[str, float]:
     """What a release leaves of the whole runs that windows were cut from."""
     tracks, report = cut.tracks, release.report
     assert tracks is not None
-    lines, runs = release.trajectories.points, tracks.points
+    lines, runs = release.trajectories.points, tracks.points[:]
     windows, weights = every_window(tracks, cut.points.shape[1])
     length = np.average(lengths(windows), weights=weights)
     as_cut, points = report["displacement"], cut.points
@@ -151,7 +151,8 @@ def figure(file: Path, out: Path = Path("group.png")) -> None:
     members = np.flatnonzero(labels == group)
     around = np.concatenate([points[members] for points in windows]).reshape(-1, 2)
     low, high = around.min(axis=0) - 0.002, around.max(axis=0) + 0.002
-    streets = tracks.points[np.all((tracks.points > low) & (tracks.points < high), axis=1)]
+    points = tracks.points[:]
+    streets = points[np.all((points > low) & (points < high), axis=1)]
     plot, axes = pyplot.subplots(2, 4, figsize=(12, 6.6), layout="constrained")
     for number, name in enumerate(("as cut", "as slid")):
         for axis, member in zip(axes[number], members, strict=True):
@@ -191,7 +192,9 @@ def drawn(n: int, seed: int = 0) -> Trajectories:
         points[first[run] : first[run + some]] = ways.reshape(-1, 2)
         run += some
     rank = np.arange(n) - np.repeat(np.cumsum(windows) - windows, windows)
-    tracks = Tracks(points, first, np.repeat(np.arange(len(windows)), windows), rank * window)
+    tracks = Tracks(
+        TrackPoints.of(points), first, np.repeat(np.arange(len(windows)), windows), rank * window
+    )
     return Trajectories(tracks.windows(POINTS), tracks=tracks)
 
 

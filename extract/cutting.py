@@ -33,6 +33,7 @@ from trajanon.extract.trips import SHORT, Trips
 from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
 from trajanon.subjects import NAMELESS
+from trajanon.tracks import TrackPoints
 from trajanon.trajectories import Trajectories, joined_trajectories
 
 if TYPE_CHECKING:
@@ -187,7 +188,8 @@ class Cutter:
         west, south, east, north = self.area.bounds.sides
         tracks = found.tracks
         if tracks is not None:
-            tracks = replace(tracks, points=tracks.points.clip((south, west), (north, east)))
+            inside = tracks.points[:].clip((south, west), (north, east))
+            tracks = replace(tracks, points=TrackPoints.of(inside))
         return replace(found, points=found.points.clip((south, west), (north, east)), tracks=tracks)
 
     def choose(self, subject: Ints, trace: Ints) -> tuple[Bools, Ints]:

@@ -9,7 +9,7 @@ from trajanon.extract.geodesics import Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.hashing import hashes_of, least_hashes
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import HOPS
 
 _AT_ONCE = 50_000
@@ -71,7 +71,9 @@ def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> Window
         run = np.repeat(np.arange(len(many)), many)
         number = np.arange(len(run)) - np.repeat(np.cumsum(many) - many, many)
         start = number * (STEPS * rules.points)
-        tracks = Tracks(points=places, first=first, run=run, start=start, times=times)
+        tracks = Tracks(
+            points=TrackPoints.of(places), first=first, run=run, start=start, times=times
+        )
         begins = first[run] + start
         window = begins[:, None] + STEPS * np.arange(rules.points)
         places, times, filled = places[window], times[window], filled[window]

@@ -160,7 +160,7 @@ def _drawing(
         layers["hours-outliers"] = whole.outliers_hours
     if slid and tracks is not None:
         runs = np.unique(tracks.run[drawn])
-        on_runs = whole.on_side(tracks.points)
+        on_runs = whole.on_side(tracks.points[:])
         layers["tracks"] = bends(on_runs[tracks.first[r] : tracks.first[r + 1]] for r in runs)
         layers["runs"] = [
             np.unique(np.searchsorted(runs, tracks.run[each])).tolist() for each in members

@@ -18,7 +18,7 @@ from playwright.sync_api import Page
 from trajanon.clock import Clock
 from trajanon.loss import group_means
 from trajanon.maps import compare
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -190,7 +190,7 @@ def slid() -> folium.Map:
     middle = rng.normal(0, 0.004, len(LABELS))
     runs = np.stack([np.stack([np.full(run, 40.4 + off), -3.7 + along], axis=-1) for off in middle])
     tracks = Tracks(
-        runs.reshape(-1, 2).round(7),
+        TrackPoints.of(runs.reshape(-1, 2)),
         np.arange(len(LABELS) + 1) * run,
         np.arange(len(LABELS)),
         np.zeros(len(LABELS), np.int64),

@@ -3,7 +3,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import efforts
 import numpy as np
@@ -59,8 +59,8 @@ def madrid() -> Trajectories:
     trajectories = extract(str(sample()), "madrid")
     tracks = trajectories.tracks
     assert tracks is not None
-    arrays = [trajectories.points, trajectories.subject, trajectories.trace]
-    arrays += [tracks.points, tracks.first, tracks.run, tracks.start]
+    arrays: list[Any] = [trajectories.points, trajectories.subject, trajectories.trace]
+    arrays += [tracks.points.ticks, tracks.first, tracks.run, tracks.start]
     for array in arrays:
         assert isinstance(array, np.ndarray)
         array.flags.writeable = False

@@ -20,7 +20,7 @@ from trajanon._kernels.groups import Groups
 from trajanon._kernels.windows import Slides
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import Trajectories
 
 MADRID = (40.4, -3.7)
@@ -52,7 +52,7 @@ def on_runs(m: int, free: Sequence[Sequence[int]], points: Floats) -> Trajectori
     sizes = [sum(steps) + window * (len(steps) - 1) for steps in free]
     start = [sum(steps[: i + 1]) + window * i for steps in free for i in range(len(steps) - 1)]
     tracks = Tracks(
-        points=points[: sum(sizes)],
+        points=TrackPoints.of(points[: sum(sizes)]),
         first=np.cumsum([0, *sizes]),
         run=np.repeat(np.arange(len(free)), [len(steps) - 1 for steps in free]),
         start=np.array(start, dtype=np.int64),
@@ -189,7 +189,7 @@ def standardised(tracks: Tracks, m: int, start: Ints) -> Floats:
     """
     place = tracks.first[tracks.run][:, None] + STEPS * np.arange(m)
     cut, now = [
-        tracks.points[place + s[:, None]].reshape(len(s), -1) for s in (tracks.start, start)
+        tracks.points.ticks[place + s[:, None]].reshape(len(s), -1) for s in (tracks.start, start)
     ]
     origin = cut[0]
     spread = (cut - origin).std(axis=0, ddof=1)

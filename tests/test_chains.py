@@ -16,7 +16,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.files.trajectories import write_trajectories
 from trajanon.privacy.attack import Published
 from trajanon.privacy.chains import LINE, WINDOW, WINDOW_AS_SLID, Chained, chains, subjects_left
-from trajanon.tracks import Tracks
+from trajanon.tracks import TrackPoints, Tracks
 
 ROOM = 20
 
@@ -24,7 +24,9 @@ ROOM = 20
 def drives(run: Ints, start: Ints) -> Tracks:
     """Runs of which nothing matters but which windows are on them, and in which order."""
     runs = int(run.max()) + 1
-    return Tracks(np.zeros((runs * ROOM, 2)), ROOM * np.arange(runs + 1), run, start)
+    return Tracks(
+        TrackPoints.of(np.zeros((runs * ROOM, 2))), ROOM * np.arange(runs + 1), run, start
+    )
 
 
 @st.composite

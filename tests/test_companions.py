@@ -17,7 +17,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import Companions, Ranked, Rebuilt, companions, drawn, smooth
-from trajanon.tracks import Tracks
+from trajanon.tracks import TrackPoints, Tracks
 from trajanon.utility.displacements import metres_of_degrees
 
 SPACING = 100.0
@@ -142,7 +142,7 @@ def hidden_and_others(k: int) -> tuple[int, list[int]]:
 def runs(run: list[int]) -> Tracks:
     """Runs of which nothing matters but who is on them."""
     each, places = np.array(run), np.arange(max(run) + 2)
-    return Tracks(np.zeros((max(run) + 1, 2)), places, each, np.zeros_like(each))
+    return Tracks(TrackPoints.of(np.zeros((max(run) + 1, 2))), places, each, np.zeros_like(each))
 
 
 def test_nothing_of_the_hidden_subject_is_a_candidate() -> None:

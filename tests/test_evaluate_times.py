@@ -16,7 +16,7 @@ from trajanon.errors import BadInput
 from trajanon.evaluation.cost import DEPARTURE_OFF, MDAV, NOTHING, RELEASE, cost
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.releases import Release
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility.usefulness import Usefulness
 
@@ -295,7 +295,7 @@ def test_windows_that_slide_take_their_hours_along() -> None:
     points = (begin + np.arange(size)[:, None] * [0.0, 0.0003]).reshape(-1, 2)
     times = MONDAY + HOUR * rng.uniform(7, 9, (n, 1)) + 60.0 * np.arange(size)
     tracks = Tracks(
-        points=points,
+        points=TrackPoints.of(points),
         first=size * np.arange(n + 1),
         run=np.arange(n),
         start=rng.integers(0, size - STEPS * (m - 1), n),

@@ -34,7 +34,7 @@ def test_each_window_is_in_one_part_on_ground_that_no_other_part_has(
     whole = clocked(whole) if timed else whole
     tracks, random = tracks_of(whole), np.random.default_rng(seed)
     part = 7 + random.integers(0, parts, n)
-    place = {point.tobytes(): number for number, point in enumerate(tracks.points)}
+    place = {point.tobytes(): number for number, point in enumerate(tracks.points[:])}
     assert len(place) == len(tracks.points)
     held: set[int] = set()
     piece: dict[int, Ints] = {}
@@ -44,7 +44,7 @@ def test_each_window_is_in_one_part_on_ground_that_no_other_part_has(
         for name in ("points", "subject", "trace", "times"):
             assert np.array_equal(getattr(some, name), getattr(expected, name)), name
         ground = tracks_of(some)
-        here = np.array([place[point.tobytes()] for point in ground.points])
+        here = np.array([place[point.tobytes()] for point in ground.points[:]])
         assert not held & set(here.tolist())
         held |= set(here.tolist())
         if tracks.times is not None:

@@ -12,7 +12,7 @@ seeds = st.integers(0, 10**6)
 
 
 def cut(path_records: Floats, subjects: Ints, k: int) -> Ints:
-    starts = optimal_cut(path_records, latest_starts(subjects, k))
+    starts = optimal_cut(path_records, np.arange(len(path_records)), latest_starts(subjects, k))
     assert starts[0]
     labels: Ints = np.cumsum(starts) - 1
     return labels

@@ -323,7 +323,9 @@ def losses(dataset: str, heuristic: str, seeds: Iterable[int]) -> Floats:
     for seed in seeds:
         path = HEURISTICS[heuristic](problem(records, seed=seed, kicks=10), None)
         along = records[path]
-        cuts = [optimal_cut(along, latest_starts(path, k)) for k in range(3, 7)]
+        cuts = [
+            optimal_cut(along, np.arange(len(along)), latest_starts(path, k)) for k in range(3, 7)
+        ]
         found.append([sse(along, np.cumsum(starts) - 1) for starts in cuts])
     average: Floats = 100.0 * np.mean(found, axis=0) / (records**2).sum()
     return average

@@ -117,7 +117,7 @@ def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
     checked_whole = [run(*beside, k) for k in ("4", "30")]
     monkeypatch.setattr("trajanon.privacy.in_parts.LARGEST", 100)
     assert [run(*beside, k) for k in ("4", "30")] == checked_whole
-    monkeypatch.setattr(areas, "OF_AREA", 40)
+    monkeypatch.setattr(areas, "OF_AREA", 50)
     monkeypatch.setattr(areas, "AREAS", 2)
     sampled, whole = evaluated(run, "folder"), of_file
     for name in {*COUNTED_OF_ALL} & {*whole}:

@@ -15,7 +15,7 @@ from trajanon.extract.resample import WindowBatch, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, split_at_gaps
 from trajanon.extract.trace import Trace
-from trajanon.tracks import Tracks
+from trajanon.tracks import TrackPoints, Tracks
 
 legs = st.lists(st.tuples(st.floats(0, 360), st.floats(0.01, 400)), min_size=1, max_size=25)
 starts = st.tuples(st.floats(-80, 80), st.floats(-170, 170))
@@ -130,7 +130,7 @@ def test_runs_hold_the_windows_of_their_piece_in_order(
         for i in on:
             begin = tracks.start[i]
             own = run[begin : begin + 4 * size - 3 : 4]
-            np.testing.assert_array_equal(found.points[i], own)
+            np.testing.assert_array_equal(TrackPoints.of(found.points[i])[:], own)
 
 
 @given(azimuth=st.floats(0, 360), start=starts, spacing=spacings)
@@ -141,7 +141,7 @@ def test_on_a_straight_track_steps_are_a_quarter_of_the_spacing(
     (run,) = runs_of(tracks_of(cut_windows(straight, spacing, 5)))
     assert len(run) == int(4 * (3000 / spacing + 1e-6)) + 1
     for here, there in pairwise(run):
-        assert distance(here, there) == pytest.approx(spacing / 4, abs=0.01)
+        assert distance(here, there) == pytest.approx(spacing / 4, abs=0.02)  # two ticks
 
 
 @pytest.mark.parametrize(("metres", "steps"), [(20, 8), (22.4, 8), (22.5, 9), (49.9, 19), (50, 20)])

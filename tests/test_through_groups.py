@@ -67,7 +67,7 @@ def test_the_cut_loses_no_more_than_the_groups(
     labels = grouping(problem(records, k))
     path = path_by(heuristic, records, None, k=k)
     assert path.tolist() == path_through(records, labels).tolist()
-    starts = optimal_cut(records[path], latest_starts(path, k))
+    starts = optimal_cut(records, path, latest_starts(path, k))
     cut = loss.sse(records[path], np.cumsum(starts) - 1)
     assert cut <= naive.sse(records, labels) + 1e-9
 

@@ -20,7 +20,7 @@ from trajanon.clock import Clock
 from trajanon.errors import BadInput, TooFewRecords
 from trajanon.settings import ReleaseSettings
 from trajanon.timing import Timing, departure_weight, timing_of
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
@@ -48,7 +48,7 @@ def windows_with_times(seed: int, n: int = 12, m: int = 4) -> Trajectories:
     points = np.concatenate(runs)
     times = SUNDAY + np.cumsum(rng.uniform(0.5, 20.0, len(points)))
     tracks = Tracks(
-        points,
+        TrackPoints.of(points),
         np.cumsum([0, *map(len, runs)]),
         np.repeat(np.arange(3), each),
         np.tile((size + 6) * np.arange(each) + 3, 3),

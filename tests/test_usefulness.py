@@ -14,7 +14,7 @@ from scipy.spatial.distance import jensenshannon
 from trajanon._kernels.couplings import closest_couplings
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.tracks import Tracks
+from trajanon.tracks import TrackPoints, Tracks
 from trajanon.utility.displacements import (
     closeness,
     displacement,
@@ -268,7 +268,7 @@ def test_busyness_counts_the_points_of_runs_around() -> None:
 
 def test_runs_that_stand_still_have_a_distance() -> None:
     points = np.zeros((13, 2))
-    tracks = Tracks(points, np.array([0, 13]), np.array([0]), np.array([0]))
+    tracks = Tracks(TrackPoints.of(points), np.array([0, 13]), np.array([0]), np.array([0]))
     line = on_earth([[[30.0, 0.0], [0.0, 40.0]]])
     assert from_runs(tracks, line, np.array([0]))[0] == pytest.approx([30.0, 40.0])
 

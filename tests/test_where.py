@@ -64,7 +64,7 @@ def nearest(place: tuple[float, float]) -> float:
     tracks = read_trajectories("trajectories.parquet").tracks
     assert tracks is not None
     many = np.ones(len(tracks.points))
-    lat, lon = tracks.points.T
+    lat, lon = tracks.points[:].T
     return float(GEOD.inv(many * place[1], many * place[0], lon, lat)[2].min())
 
 

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 
-import naive
 import numpy as np
 from hypothesis import assume, given
 from naive_sliding import (
@@ -34,7 +33,7 @@ from trajanon.trajectories import Trajectories
 def test_the_ground_is_that_of_the_tracks(trajectories: Trajectories) -> None:
     tracks, m = tracks_of(trajectories), points_of(trajectories)
     windows = build_windows(tracks, m)
-    assert np.array_equal(windows.points, tracks.points)
+    assert np.array_equal(windows.points, tracks.points.ticks)
     assert np.array_equal(windows.place, tracks.first[tracks.run])
     assert windows.stride == STEPS
     behind = dict(gaps(tracks, tracks.start))
@@ -128,7 +127,7 @@ def test_records_are_standardised_as_those_that_were_cut(
     tracks, m = tracks_of(trajectories), points_of(trajectories)
     windows, start = build_windows(tracks, m), slid_at_random(tracks, m, seed)
     for found, expected in (
-        (records_at(windows, tracks.start), naive.standardise(trajectories.records)),
+        (records_at(windows, tracks.start), standardised(tracks, m, tracks.start)),
         (records_at(windows, start), standardised(tracks, m, start)),
     ):
         # All may be off by what lies between two numbers as far from zero as the mean.

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 NORTH = 110_574.3  # metres of a degree of latitude at the equator
@@ -36,7 +36,7 @@ def crossing() -> Trajectories:
     ]
     long = len(runs[0])
     tracks = Tracks(
-        points=np.concatenate(runs),
+        points=TrackPoints.of(np.concatenate(runs)),
         first=long * np.arange(5),
         run=np.repeat(np.arange(4), 2),
         start=np.tile([0, 3 * STEPS], 4),

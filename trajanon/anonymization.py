@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
@@ -29,6 +30,7 @@ from trajanon.suppression import (
     without_tight_groups,
 )
 from trajanon.timing import Timing, seen_by, timing_of
+from trajanon.tracks import TICKS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs
@@ -110,7 +112,9 @@ def anonymize(
     )
     alignment = account(found.cut, found.slid)
     if alignment is not None and kept.trajectories.tracks is not None:
-        alignment["as_cut"] = as_cut(trajectories.points[~(costly | tight)], lines, labels)
+        out = costly | tight
+        points = trajectories.points[~out] if out.any() else trajectories.points
+        alignment["as_cut"] = as_cut(points, lines, labels)
         alignment["starts"] = kept.trajectories.tracks.start.tolist()
     skipped = settings.align and trajectories.tracks is not None and found.cut.partition.stopped
     report = _report(
@@ -136,10 +140,11 @@ def anonymize(
 
 def _refuse_unreleasable(trajectories: Trajectories, align: bool) -> None:
     """Refuse what has no mean, and a text that a release must not hold."""
-    tracks = trajectories.tracks if align else None
-    for points in (trajectories.points, *([] if tracks is None else [tracks.points])):
-        longitude = points[..., 1]
-        if longitude.size and np.ptp(longitude) > 180.0:
+    longitudes: list[NDArray[Any]] = [trajectories.points[..., 1]]
+    if align and trajectories.tracks is not None:
+        longitudes.append(trajectories.tracks.points.ticks[:, 1])
+    for some, degree in zip(longitudes, (1.0, TICKS), strict=False):
+        if some.size and float(some.max()) - float(some.min()) > 180.0 * degree:
             msg = "the trajectories lie on both sides of the antimeridian: anonymise each side"
             raise BadInput(msg)
     refuse_attribution(trajectories.attribution)

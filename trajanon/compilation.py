@@ -25,7 +25,7 @@ from trajanon.problem import Problem, whole_problem
 from trajanon.refine.descent import build_descent
 from trajanon.refine.random_moves import anneal_block, build_field
 from trajanon.settings import Settings
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.utility.displacements import from_runs
 from trajanon.workers import cores
 
@@ -43,7 +43,12 @@ def _tracks() -> Tracks:
     """A run for each window, on which it may slide."""
     size = STEPS * _POINTS
     places = np.random.default_rng(0).normal(size=(_N * size, 2))
-    return Tracks(places, np.arange(_N + 1) * size, np.arange(_N), np.zeros(_N, dtype=np.int64))
+    return Tracks(
+        TrackPoints.of(places),
+        np.arange(_N + 1) * size,
+        np.arange(_N),
+        np.zeros(_N, dtype=np.int64),
+    )
 
 
 def _sliding_at_random() -> None:

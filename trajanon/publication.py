@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -87,12 +88,13 @@ def anonymize_file(
     with opened_for(ledger) as book:
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:
-            trajectories = read_trajectories(source, subjects_exact=subjects_exact)
-            if book is None or entry is None:
-                release = anonymize(trajectories, k, roads=roads, progress=progress, **options)
+            read = partial(read_trajectories, source, subjects_exact=subjects_exact)
+            if book is None or entry is None:  # nothing keeps the originals while this is written
+                release = anonymize(read(), k, roads=roads, progress=progress, **options)
                 write_drafts(release, *drafts)
                 return release.report
             marks = read_marks(source, subjects_exact=subjects_exact)
+            trajectories = read()
             run = None if trajectories.tracks is None else trajectories.tracks.run
             keyed = book.keyed(marks, progress)
             found = book.sort(keyed, run, per_subject_in_all)

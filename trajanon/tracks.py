@@ -1,7 +1,8 @@
 """Tracks: the runs that windows were cut from, on which they may slide."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,16 +17,22 @@ _CALENDAR = (-62_135_510_400.0, 253_402_214_400.0)
 """Seconds since 1970 of the years 1 to 9999, which calendars know, without their outermost days."""
 
 
-def refuse_off_earth(points: NDArray[np.floating], row: str) -> None:
-    """Refuse points (lat, lon), shape (..., 2), that are no places on Earth.
+TICKS = 1e7  # of a degree: 1 cm and less
+_FAR = 2**31 - 1  # ticks, on no Earth
+_AT_ONCE = 10_000  # windows that are read
+_ROWS = 100_000  # that are rounded
+
+
+def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
+    """Refuse points (lat, lon), shape (..., 2), that are no places on Earth; ``unit`` is a degree.
 
     Without an array of their size where all is well, for there may be a great many.
     """
-    columns = ((points[..., 0], 90.0), (points[..., 1], 180.0))
+    columns = ((points[..., 0], 90.0 * unit), (points[..., 1], 180.0 * unit))
     if points.size and not all(
         -most <= column.min() and column.max() <= most for column, most in columns
     ):
-        off = ~(np.abs(points) <= (90.0, 180.0))  # NaN is nowhere
+        off = ~(np.abs(points) <= (90.0 * unit, 180.0 * unit))  # NaN is nowhere
         msg = (
             f"{row.format(np.argwhere(off)[0, 0])} is not on Earth; latitudes lie in -90..90, "
             "longitudes in -180..180 (are the two swapped?)"
@@ -52,6 +59,42 @@ def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
             raise BadInput(msg)
 
 
+def ticks_of(points: Floats) -> NDArray[np.int32]:
+    """Count ten-millionths of a degree; NaN and what is far beyond the Earth stay beyond it."""
+    whole = np.empty(points.shape, dtype=np.int32)
+    for begin in range(0, len(points), _ROWS):
+        ticks = np.nan_to_num(points[begin : begin + _ROWS] * TICKS, nan=_FAR)
+        whole[begin : begin + _ROWS] = np.rint(ticks.clip(-_FAR, _FAR))
+    return whole
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrackPoints:
+    """Latitudes and longitudes of tracks in whole ten-millionths of a degree, a centimetre.
+
+    They take half the memory of floats, and are most of what there is to keep. Points that are
+    asked for are degrees.
+    """
+
+    ticks: NDArray[np.int32]  # shape (t, 2)
+
+    @classmethod
+    def of(cls, points: Floats) -> "TrackPoints":
+        """Round degrees, shape (t, 2)."""
+        return cls(ticks_of(points))
+
+    def __len__(self) -> int:
+        return len(self.ticks)
+
+    def __getitem__(self, which: Any) -> Floats:
+        degrees: Floats = self.ticks[which] / TICKS
+        return degrees
+
+    def take(self, which: Bools | Ints) -> "TrackPoints":
+        """Keep some of the points."""
+        return TrackPoints(self.ticks[which])
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Tracks:
     """The runs that trajectories were cut from, and where on them each one lies.
@@ -60,7 +103,7 @@ class Tracks:
     `STEPS`-th point of the run, from its start on. Starts count in steps.
     """
 
-    points: Floats  # latitude and longitude in degrees
+    points: TrackPoints  # latitude and longitude
     first: Ints  # place in `points` of each run's first point, shape (r + 1,); the last is t
     run: Ints  # the run of each trajectory, shape (n,)
     start: Ints  # place within its run of each trajectory's first point, shape (n,)
@@ -69,11 +112,12 @@ class Tracks:
     )
 
     def __post_init__(self) -> None:
-        if self.points.ndim != 2 or self.points.shape[1] != 2:
-            msg = f"tracks must have points of shape (n, 2), lat and lon; got {self.points.shape}"
+        shape = self.points.ticks.shape
+        if len(shape) != 2 or shape[1] != 2:
+            msg = f"tracks must have points of shape (n, 2), lat and lon; got {shape}"
             raise BadInput(msg)
-        refuse_off_earth(self.points, "point {} of the tracks")
-        if self.times is not None and self.times.shape != self.points.shape[:1]:
+        refuse_off_earth(self.points.ticks, "point {} of the tracks", TICKS)
+        if self.times is not None and self.times.shape != shape[:1]:
             msg = (
                 f"tracks need a time for each of {len(self.points)} points; got {self.times.shape}"
             )
@@ -115,19 +159,36 @@ class Tracks:
 
     def windows(self, m: int, start: Ints | None = None) -> Floats:
         """Read the points of each trajectory off its run."""
-        points: Floats = self.points[self._places(m, start)]
+        points = np.empty((len(self.run), m, 2))
+        for some, places in self._places(m, start):
+            points[some] = self.points[places]
         return points
+
+    def differing(self, points: Floats) -> Bools:
+        """Tell which trajectories, (n, m, 2), are not where the tracks have them."""
+        differs = np.empty(len(points), dtype=np.bool_)
+        for some, places in self._places(points.shape[1]):
+            odd = self.points.ticks[places] != ticks_of(points[some])
+            differs[some] = odd.any(axis=(1, 2))
+        return differs
 
     def times_of_windows(self, m: int) -> Floats | None:
         """Read the times at the points of each trajectory off its run, (n, m)."""
-        return None if self.times is None else self.times[self._places(m)]
+        if self.times is None:
+            return None
+        times = np.empty((len(self.run), m))
+        for some, places in self._places(m):
+            times[some] = self.times[places]
+        return times
 
-    def _places(self, m: int, start: Ints | None = None) -> Ints:
-        """Place in `points` of each trajectory's points, (n, m)."""
+    def _places(self, m: int, start: Ints | None = None) -> Iterator[tuple[slice, Ints]]:
+        """Yield some trajectories, and the place in `points` of each one's points, (s, m)."""
         start = self.start if start is None else start
         self._room(start, m)
-        first: Ints = self.first[self.run] + start
-        return first[:, None] + STEPS * np.arange(m)
+        first = self.first[self.run] + start
+        for begin in range(0, len(first), _AT_ONCE):
+            some = slice(begin, begin + _AT_ONCE)
+            yield some, first[some, None] + STEPS * np.arange(m)
 
     def take(self, which: Bools | Ints) -> "Tracks":
         """Keep some trajectories, by mask or in a new order, and the whole runs they are on."""
@@ -135,7 +196,7 @@ class Tracks:
         size = np.diff(self.first)
         stays = np.repeat(np.isin(np.arange(len(size)), kept), size)
         return Tracks(
-            points=self.points[stays],
+            points=self.points.take(stays),
             first=np.append(0, np.cumsum(size[kept])),
             run=run,
             start=self.start[which],
@@ -149,7 +210,7 @@ def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
     before = np.cumsum([0] + [len(part.first) - 1 for part in parts])
     times = [part.times for part in parts if part.times is not None]
     return Tracks(
-        points=np.concatenate([part.points for part in parts]),
+        points=TrackPoints(np.concatenate([part.points.ticks for part in parts])),
         first=np.append(0, np.cumsum(size)),
         run=np.concatenate([part.run + runs for part, runs in zip(parts, before, strict=False)]),
         start=np.concatenate([part.start for part in parts]),

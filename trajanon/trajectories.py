@@ -123,7 +123,7 @@ class Trajectories:
             msg = f"{len(self)} trajectories need a run each; the tracks have {len(tracks.run)}"
             raise BadInput(msg)
         m = self.points.shape[1]
-        differs = (tracks.windows(m) != self.points).any(axis=(1, 2))
+        differs = tracks.differing(self.points)
         if differs.any():
             msg = (
                 f"trajectory {np.argmax(differs)} is not every {STEPS}th point of its track from "

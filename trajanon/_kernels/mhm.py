@@ -29,9 +29,9 @@ def latest_starts(subjects, k):
 
 
 @kernel
-def optimal_cut(path_records, latest):
+def optimal_cut(records, path, latest):
     """Start of each optimal group on the path, as a mask, from the `latest_starts`, (n,)."""
-    n = path_records.shape[0]
+    n = path.shape[0]
     to_later = np.zeros(n)  # squared distances of a record to those behind it
     cost = np.full(n + 1, np.inf)  # of the first records of the path, grouped best
     cost[0] = 0.0
@@ -43,7 +43,7 @@ def optimal_cut(path_records, latest):
         pairs = 0.0
         for start in range(end, earliest - 1, -1):
             if start < end:
-                to_later[start] += squared_distance(path_records[start], path_records[end])
+                to_later[start] += squared_distance(records[path[start]], records[path[end]])
             pairs += to_later[start]
             if start <= latest[end]:
                 total = cost[start] + pairs / (end - start + 1)

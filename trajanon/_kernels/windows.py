@@ -18,7 +18,7 @@ class Windows(NamedTuple):
     departure, where that counts.
     """
 
-    points: NDArray[np.float64]  # of all runs one after another, (t, 2)
+    points: NDArray[np.int32]  # of all runs one after another in ticks, (t, 2)
     stride: int  # from one point of a window to the next
     place: NDArray[np.int64]  # of the first point of each window's run, (n,)
     most: NDArray[np.int64]  # last start of each window, (n,)

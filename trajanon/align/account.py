@@ -38,11 +38,11 @@ def account(before: TrajectoryGroups, after: TrajectoryGroups) -> dict[str, Any]
     spacing = STEPS * float(np.median(step))
     cut = before.trajectories.points
     lines = before.released, after.released
-    moved = moved_to(cut, lines[0], before.partition.labels)
+    moved = summary(moved_to(cut, lines[0], before.partition.labels))
     under = len(tracks.run) * STEPS * (cut.shape[1] - 1)
     return {
         "measured": MEASURED,
-        "before": {"information_loss": before.information_loss, "displacement": summary(moved)},
+        "before": {"information_loss": before.information_loss, "displacement": moved},
         "slid": {
             "share": float((far > 0.0).mean()),
             **summary(far[far > 0.0] if far.any() else far[:1]),

@@ -34,7 +34,7 @@ def shared_out(
             size = own.most[heads] + STEPS * (m - 1) + 1
             held = spans(own.place[heads], size)
             ground = Tracks(
-                points=tracks.points[held],
+                points=tracks.points.take(held),
                 first=np.append(0, np.cumsum(size)),
                 run=np.searchsorted(heads, follow(own.before)),
                 start=tracks.start[rows] - begin,
@@ -56,7 +56,7 @@ def without_ends(tracks: Tracks, points: int) -> Tracks:
     held = spans(tracks.first[:-1], size)
     return replace(
         tracks,
-        points=tracks.points[held],
+        points=tracks.points.take(held),
         first=np.append(0, np.cumsum(size)),
         times=None if tracks.times is None else tracks.times[held],
     )

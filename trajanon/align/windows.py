@@ -51,7 +51,7 @@ def build_windows(
     apart[later] = np.minimum(tracks.start[later] - tracks.start[earlier], STEPS * points)
     numbers = 2 * points + (departure is not None)
     windows = Windows(
-        points=tracks.points,
+        points=tracks.points.ticks,
         stride=STEPS,
         place=tracks.first[tracks.run],
         most=size - STEPS * (points - 1) - 1,

@@ -56,7 +56,7 @@ def parquet(path: Path) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     with reading(path), opened(path) as file:
-        yield pq.ParquetFile(file)
+        yield pq.ParquetFile(file, pre_buffer=False)  # or it keeps all that it has read
 
 
 def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:

@@ -38,7 +38,10 @@ def column_of_points(points: Floats) -> Any:
     """Write lines of as many points (lat, lon), (n, m, 2), as a column."""
     import shapely
 
-    return column_of_lines([shapely.linestrings(points[:, :, ::-1])])
+    parts = range(0, len(points), _AT_ONCE)
+    return column_of_lines(
+        shapely.linestrings(points[begin : begin + _AT_ONCE, :, ::-1]) for begin in parts
+    )
 
 
 def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, str]) -> None:

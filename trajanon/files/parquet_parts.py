@@ -162,7 +162,7 @@ def part_opened(folder: Folder, name: str) -> Iterator[Any]:
     import pyarrow.parquet as pq
 
     with folder.named(name), arrow.reading(f"{folder}/{name}"), folder.open(name) as file:
-        yield pq.ParquetFile(file)
+        yield pq.ParquetFile(file, pre_buffer=False)  # or it keeps all that it has read
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files.arrow import lists_of
 from trajanon.files.wkb import WkbLines, read_lines
-from trajanon.tracks import STEPS, Tracks, spans
+from trajanon.tracks import STEPS, TrackPoints, Tracks, spans, ticks_of
 
 _AT_ONCE = 1_000_000  # points, as they take several times their memory when they are worked on
 
@@ -85,15 +85,19 @@ def read_tracks(
     ends = np.cumsum(size)
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
-    gathered = np.empty((size.sum(), 2))
+    gathered = np.empty((size.sum(), 2), dtype=np.int32)
     into = size[place], (ends - size)[place]
-    _gather(((rows, some.size, some.points) for rows, some in _batches(track())), *into, gathered)
+    _gather(
+        ((rows, some.size, ticks_of(some.points)) for rows, some in _batches(track())),
+        *into,
+        gathered,
+    )
     times = None
     if track_times is not None:
         times = np.empty(len(gathered))
         _gather(_batches_of_times(track_times, pieces["size"][place]), *into, times)
     return Tracks(
-        points=gathered,
+        points=TrackPoints(gathered),
         first=np.append(0, ends[np.append(heads, True)[1:]]),
         run=joined[place],
         start=(start - begin[heads][joined])[place],
@@ -101,7 +105,7 @@ def read_tracks(
     )
 
 
-_Values = Iterator[tuple[slice, Ints, Floats]]
+_Values = Iterator[tuple[slice, Ints, NDArray[Any]]]
 """Rows, how many values each has, and the values of all."""
 
 _PIECE = np.dtype(
@@ -150,7 +154,7 @@ def _hold(some: WkbLines, first: Ints, windows: Floats, place: Ints) -> Bools:
     steps = STEPS * np.arange(windows.shape[1])
     held: Bools = (place >= 0) & (place < some.size - steps[-1])
     there = (first + place)[held, None] + steps
-    held[held] = (some.points[there] == windows[held]).all(axis=(1, 2))
+    held[held] = (ticks_of(some.points[there]) == ticks_of(windows[held])).all(axis=(1, 2))
     return held
 
 
@@ -181,7 +185,7 @@ def _batches_of_times(column: Iterator[Any], size: Ints) -> _Values:
         row += len(batch)
 
 
-def _gather(some: _Values, size: Ints, into: Ints, gathered: Floats) -> None:
+def _gather(some: _Values, size: Ints, into: Ints, gathered: NDArray[Any]) -> None:
     """Put the values of pieces where they belong, each without its last if the next begins so."""
     for rows, whole, values in some:
         mine, begin = size[rows], into[rows]

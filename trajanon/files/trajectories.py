@@ -230,12 +230,15 @@ def read_without_owners(path: str | os.PathLike[str] | Folder, rows: Ints) -> Tr
 
 @contextmanager
 def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
+    import pyarrow as pa
+
     place = folder_or_file(path)
     if isinstance(place, Path) and not place.exists():
         msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
         raise FileProblem(msg)
     with parquet_of(place, look_at_schema) as file:
         yield file
+    pa.default_memory_pool().release_unused()  # or it would keep what reading took
 
 
 def _owners(path: object, file: ParquetParts, *, exact: bool) -> Identities:

@@ -44,7 +44,8 @@ def hm2(problem: Problem) -> Ints:
 
 def cut_path(problem: Problem, path: Ints) -> Ints:
     """Cut a path by MHM: the group of each record, shape (n,)."""
-    starts = optimal_cut(problem.records[path], latest_starts(problem.subjects[path], problem.k))
+    latest = latest_starts(problem.subjects[path], problem.k)
+    starts = optimal_cut(problem.records, path, latest)
     labels = np.empty(len(path), dtype=np.int64)
     labels[path] = np.cumsum(starts) - 1
     return labels

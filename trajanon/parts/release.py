@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import chain
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,7 @@ from trajanon.parts.scratch import (
 from trajanon.releases import published_with
 from trajanon.rows import Rows
 from trajanon.suppression import TrajectoryGroups
-from trajanon.tracks import Tracks
+from trajanon.tracks import TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
 from trajanon.utility.histograms import Histogram, joined_histograms
 
@@ -61,9 +61,10 @@ class Batch(NamedTuple):
     def arrays(self) -> Arrays:
         """All that is known, as arrays of which the first has a number for each row."""
         rows, tracks = self.trajectories, self.trajectories.tracks
-        found = [rows.trace, rows.subject, self.group, self.moved, rows.points, rows.times]
+        found: list[Any] = [rows.trace, rows.subject, self.group, self.moved]
+        found += [rows.points, rows.times]
         if tracks is not None:
-            found += [tracks.first, tracks.run, tracks.start, tracks.points, tracks.times]
+            found += [tracks.first, tracks.run, tracks.start, tracks.points.ticks, tracks.times]
         return [array for array in found if array is not None]
 
     @classmethod
@@ -79,7 +80,7 @@ def _batch(piece: Arrays, timed: bool) -> tuple[Trajectories, Ints, Ints]:
     tracks = None
     if more:
         first, run, start, along, *track_times = more
-        tracks = Tracks(along, first, run, start, *track_times)
+        tracks = Tracks(TrackPoints(along), first, run, start, *track_times)
     return Trajectories(points, subject, trace, {}, tracks, times), group, moved
 
 

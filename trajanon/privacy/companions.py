@@ -146,7 +146,7 @@ def companions(
     if as_slid is None or tracks is None:
         windows = _as_cut(points, owners)
     else:
-        track = (tracks.points - origin) * scale
+        track = (tracks.points[:] - origin) * scale
         windows = _at_all_starts(track, tracks, m, owners)
     search = _Search(windows, k, spacing)
     lines = (seen.lines - origin) * scale

@@ -62,7 +62,7 @@ class Lines:
         that is farther than the nearest found, none is tried.
         """
         last = np.diff(tracks.first) - STEPS * (m - 1) - 1
-        hops = np.linalg.norm(np.diff(tracks.points, axis=0) * self._scale, axis=1)
+        hops = np.linalg.norm(np.diff(tracks.points[:], axis=0) * self._scale, axis=1)
         hops[tracks.first[1:-1] - 1] = 0.0  # from run to run
         hop = np.maximum.reduceat(np.append(hops, 0.0), tracks.first[:-1])
 

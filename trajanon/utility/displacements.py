@@ -8,7 +8,7 @@ from trajanon._kernels.couplings import closest_couplings
 from trajanon._kernels.runs import nearest_on_runs
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import radii
-from trajanon.tracks import Tracks
+from trajanon.tracks import TICKS, Tracks
 from trajanon.workers import in_parts
 
 _AT_ONCE = 2_000  # trajectories that a thread measures
@@ -18,10 +18,11 @@ _RUNS_AT_ONCE = 2_000  # windows: some hundredths of a second
 
 def summary(metres: Floats) -> dict[str, float]:
     """Sum up distances in metres, ready for JSON: mean, median, 95 %, the farthest."""
+    ordered = metres.flatten()  # once, for there may be very many
     return {
         "mean": float(metres.mean()),
-        "median": float(np.median(metres)),
-        "p95": float(np.percentile(metres, 95)),
+        "median": float(np.median(ordered, overwrite_input=True)),
+        "p95": float(np.percentile(ordered, 95, overwrite_input=True)),
         "max": float(metres.max()),
     }
 
@@ -50,12 +51,14 @@ def moved_to(points: Floats, lines: Floats, labels: Ints) -> Floats:
 
     As `displacement`, but some at a time, for there may be very many.
     """
+    metres = np.empty(points.shape[:2])
 
-    def moved(rows: Ints, stop: Event) -> Floats:
+    def measure(rows: Ints, stop: Event) -> None:
         some = slice(rows[0], rows[-1] + 1)
-        return displacement(points[some], lines[labels[some]])
+        metres[some] = displacement(points[some], lines[labels[some]])
 
-    return np.concatenate(in_parts(moved, np.arange(len(points)), _AT_ONCE))
+    in_parts(measure, np.arange(len(points)), _AT_ONCE)
+    return metres
 
 
 def on_plane(original: Floats, released: Floats) -> tuple[Floats, Floats]:
@@ -75,19 +78,19 @@ def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Floats:
     From the nearest point of the run, wherever on it the window lies; runs are kept as points, a
     quarter of the spacing apart.
     """
-    scale = metres_of_degrees(lines[..., 0])
+    ticks, scale = TICKS * lines, metres_of_degrees(lines[..., 0]) / TICKS
     order = np.argsort(tracks.run, kind="stable")
 
-    def measured(some: Ints, stop: Event) -> Floats:
+    found = np.empty((len(order), lines.shape[1]))
+
+    def measure(some: Ints, stop: Event) -> None:
         away = np.empty((len(some), lines.shape[1]))
         run, label = tracks.run[some], labels[some]
-        nearest_on_runs(tracks.points, tracks.first, run, lines, label, scale, away)
-        return away
+        nearest_on_runs(tracks.points.ticks, tracks.first, run, ticks, label, scale, away)
+        found[some] = away
 
-    found = np.concatenate(in_parts(measured, order, _RUNS_AT_ONCE))
-    away = np.empty_like(found)
-    away[order] = found
-    return away
+    in_parts(measure, order, _RUNS_AT_ONCE)
+    return found
 
 
 def metres_of_degrees(latitude: Floats) -> Floats:
