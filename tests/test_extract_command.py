@@ -143,7 +143,7 @@ def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Pa
         (["--bbox", "madrid", "--out", ""], "must end in .parquet"),
         (["--bbox", "madrid", "--out", "no/t.parquet"], "there is no folder"),
         (["--bbox", "madrid", "--frobnicate"], "--frobnicate"),
-        (["nowhere.gpx", "--bbox", "madrid"], "there is no nowhere.gpx"),
+        (["nowhere.gpx", "--bbox", "madrid"], "there is no file or folder nowhere.gpx"),
         (["pyproject.toml", "--bbox", "madrid"], "pyproject.toml"),
         (["a.gpx", "--source", "osm-api", "--bbox", "madrid"], "extract them one by"),
     ],
