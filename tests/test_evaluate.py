@@ -299,6 +299,19 @@ def test_a_verdict_without_a_reason_to_stop_says_so_and_keeps_the_limits() -> No
     assert asked[1].startswith("Somebody who holds the tracks of everybody else")
 
 
+@pytest.mark.parametrize("sampled", [False, True])
+def test_no_trip_is_found_more_often_as_far_as_was_tried(sampled: bool) -> None:
+    points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    evaluation = evaluated(Trajectories(points, subject=np.arange(4)))
+    attacks = [replace(one, sampled=sampled) for one in evaluation.attacks]
+    (said,) = (
+        sentence
+        for _, sentence in replace(evaluation, attacks=attacks).verdict
+        if "is found more often than 1/k" in sentence
+    )
+    assert said.endswith("as far as they were tried.") == sampled
+
+
 def test_options_in_the_verdict_are_not_broken(
     sample: tuple[Evaluation, Mapping[str, Any]],
 ) -> None:

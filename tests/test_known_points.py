@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from trajanon import workers
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
+from trajanon.privacy import known_points as attacks_with_points
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.known_points import known_points as guesses
 
@@ -298,3 +299,23 @@ def test_subjects_may_be_any_values() -> None:
     for one in found[1:]:
         assert (one.worst == found[0].worst).all()
         assert (one.rates == found[0].rates).all()
+
+
+def test_of_very_many_pairs_targets_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(5)
+    points = 40.0 + np.cumsum(random.normal(0.0, 0.0006, (60, 5, 2)), axis=1)
+    city = alone(points, np.arange(60) // 2)
+    whole = known_points(city)
+    monkeypatch.setattr(attacks_with_points, "_PAIRS", 60 * 20)
+    monkeypatch.setattr(attacks_with_points, "_FEWEST", 2)
+    some, others = known_points(city), known_points(city, seed=1)
+    assert len(some.targets) == len(np.unique(some.targets)) == 20
+    np.testing.assert_array_equal(told(some), told(whole)[some.targets])
+    np.testing.assert_array_equal(told(known_points(city)), told(some))
+    assert set(others.targets.tolist()) != set(some.targets.tolist())
+    assert some.sampled
+    assert not whole.sampled
+    assert some.knows == f"{whole.knows}; tried on 20 of 60, drawn at random"
+    assert some.account["targets"] == 20
+    monkeypatch.setattr(attacks_with_points, "_PAIRS", 60)
+    assert len(known_points(city).targets) == 2
