@@ -18,7 +18,7 @@ ASKED = """
 import sys
 import trajanon
 from trajanon._kernels.compiled import Kernel
-from trajanon.compilation import _SHARES, compile_some
+from trajanon.compilation import _NEEDED, compile_some
 from trajanon.data import sample
 from trajanon.extract import extract
 
@@ -28,12 +28,17 @@ def compiled():
     called = [one for one in kernels if "_called" in vars(one)]
     return {(one.__name__, str(sign)) for one in called for sign in one._called.signatures}
 
-compile_some(*range(len(_SHARES)))
+trajectories = extract(str(sample()), "madrid")
+compile_some(*_NEEDED["sliding"])
 ahead = compiled()
 assert len(ahead) > 20, ahead
-trajectories = extract(str(sample()), "madrid")
-trajanon.anonymize(trajectories, 4)
+release = trajanon.anonymize(trajectories, 4)
 assert compiled() == ahead, compiled() ^ ahead
+compile_some(*_NEEDED["evaluation"])
+with_evaluation = compiled()
+assert len(with_evaluation) > len(ahead), with_evaluation
+trajanon.evaluate(trajectories, release)
+assert compiled() == with_evaluation, compiled() ^ with_evaluation
 """
 
 
@@ -64,7 +69,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def shares(monkeypatch: pytest.MonkeyPatch, cores: int, missing: str) -> None:
     """Let some shares be missing, by their numbers."""
-    kernels = [Missing(str(number) in missing) for number in range(6)]
+    kernels = [Missing(str(number) in missing) for number in range(8)]
     monkeypatch.setattr(compilation, "_SHARES", [(kernel, print) for kernel in kernels])
     monkeypatch.setattr(compilation, "cores", lambda: cores)
 
@@ -74,23 +79,26 @@ def told(*numbers: str) -> list[str]:
     return [f"{before}compile_some({some})" for some in numbers]
 
 
-def test_a_search_asks_for_what_was_compiled_ahead_and_for_nothing_else() -> None:
+def test_what_was_compiled_ahead_is_asked_for_and_nothing_else() -> None:
     run = subprocess.run([sys.executable, "-c", ASKED], capture_output=True, text=True, check=False)
     assert run.returncode == 0, run.stderr
 
 
 @pytest.mark.parametrize(
-    ("cores", "missing", "sliding", "tasks"),
+    ("cores", "missing", "what", "tasks"),
     [
-        (1, "012345", True, []),
-        (2, "012345", True, ["0, 1, 2, 3, 4, 5"]),
-        (4, "012345", True, ["0, 3", "1, 4", "2, 5"]),
-        (4, "012345", False, ["2, 5", "3", "4"]),
-        (64, "012345", True, ["0, 5", "1", "2", "3", "4"]),
-        (4, "135", True, ["1, 5", "3"]),
-        (4, "5", True, []),
-        (4, "01", False, []),
-        (4, "", True, []),
+        (1, "012345", "sliding", []),
+        (2, "012345", "sliding", ["0, 1, 2, 3, 4, 5"]),
+        (4, "012345", "sliding", ["0, 3", "1, 4", "2, 5"]),
+        (4, "012345", "search", ["2, 5", "3", "4"]),
+        (64, "012345", "sliding", ["0, 5", "1", "2", "3", "4"]),
+        (4, "135", "sliding", ["1, 5", "3"]),
+        (4, "5", "sliding", []),
+        (4, "01", "search", []),
+        (4, "", "sliding", []),
+        (2, "01234567", "evaluation", ["6, 7"]),
+        (4, "01234567", "sliding", ["0, 3", "1, 4", "2, 5"]),
+        (4, "7", "evaluation", []),
     ],
 )
 def test_processes_on_the_other_cores_share_what_is_missing(
@@ -98,11 +106,11 @@ def test_processes_on_the_other_cores_share_what_is_missing(
     started: list[str],
     cores: int,
     missing: str,
-    sliding: bool,
+    what: str,
     tasks: list[str],
 ) -> None:
     shares(monkeypatch, cores, missing)
-    assert compile_ahead.__wrapped__(sliding=sliding) == bool(tasks)
+    assert compile_ahead.__wrapped__(what) == bool(tasks)
     assert started == told(*tasks)
 
 
@@ -114,7 +122,7 @@ def test_where_no_process_can_be_started_a_search_compiles_by_itself(
 
     shares(monkeypatch, 4, "012345")
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    assert not compile_ahead.__wrapped__(sliding=True)
+    assert not compile_ahead.__wrapped__("sliding")
 
 
 def test_who_wants_a_kernel_that_another_compiles_waits(tmp_path: Path) -> None:

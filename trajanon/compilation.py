@@ -1,4 +1,4 @@
-"""The kernels of the usual search, compiled on all cores at once before they are asked for."""
+"""Kernels of the usual search and of evaluation, compiled on all cores before they are needed."""
 
 import atexit
 import subprocess
@@ -14,6 +14,8 @@ from trajanon._kernels.compiled import Kernel
 from trajanon._kernels.descent import record_pass
 from trajanon._kernels.group_moves import creation_pass, group_pass
 from trajanon._kernels.groups import refresh_centroids
+from trajanon._kernels.known_points import attack_targets
+from trajanon._kernels.leaves import farthest_left
 from trajanon._kernels.sliding import slide_pass
 from trajanon._kernels.tour_search import kicks
 from trajanon._kernels.windows import find_meetings
@@ -21,12 +23,15 @@ from trajanon.align.alignment import WindowLog, search_windows, window_field
 from trajanon.align.sliding import anneal_windows, work_in_blocks
 from trajanon.align.windows import Aligned, build_windows
 from trajanon.methods.hm2 import hm2
+from trajanon.methods.mdav import mdav
+from trajanon.privacy.attack import Published
+from trajanon.privacy.known_points import known_in_both_orders
 from trajanon.problem import Problem, whole_problem
 from trajanon.refine.descent import build_descent
 from trajanon.refine.random_moves import anneal_block, build_field
 from trajanon.settings import Settings
 from trajanon.tracks import STEPS, TrackPoints, Tracks
-from trajanon.utility.displacements import from_runs
+from trajanon.utility.displacements import closeness, from_runs
 from trajanon.workers import cores
 
 _N, _K, _POINTS = 12, 2, 3  # records, in groups of 2, and the points of a window: any will do
@@ -79,15 +84,30 @@ def _descent(*passes: Callable[..., int]) -> None:
     refresh_centroids(descent.groups)
 
 
-_SLIDING = ((find_meetings, _sliding_at_random), (slide_pass, _sliding))
+def _published() -> Published:
+    points = np.random.default_rng(0).normal(size=(_N, _POINTS, 2))
+    return Published(points, points[::_K], _LABELS, _K)
+
+
+def _measures() -> None:
+    mdav(_problem())
+    closeness(_published().points, _published().points)
+
+
 _SHARES: tuple[tuple[Kernel, Callable[[], object]], ...] = (
-    *_SLIDING,
+    (find_meetings, _sliding_at_random),
+    (slide_pass, _sliding),
     (make_random_moves, _annealing),
     (group_pass, partial(_descent, creation_pass, group_pass)),
     (record_pass, partial(_descent, record_pass)),
     (kicks, lambda: hm2(_problem())),
+    (farthest_left, _measures),
+    (attack_targets, lambda: known_in_both_orders(_published())),
 )
-"""What compiles kernels, and one of them. Those that a search asks for last come first."""
+"""What compiles kernels, and one of them."""
+
+_NEEDED = {"sliding": range(6), "search": range(2, 6), "evaluation": range(6, 8)}
+"""The shares that something needs; those that it asks for last come first."""
 
 
 def compile_some(*numbers: int) -> None:
@@ -97,15 +117,14 @@ def compile_some(*numbers: int) -> None:
 
 
 @cache
-def compile_ahead(*, sliding: bool) -> bool:
-    """Let processes on the other cores compile what a search needs; whether there are any.
+def compile_ahead(what: str) -> bool:
+    """Let processes on the other cores compile what something needs; whether there are any.
 
     This one goes on; it waits for a kernel that another one compiles, and compiles what none has
     begun. They end with it. Where nothing can be kept, or nobody can wait, there are none. Asked
     again, it tells the same.
     """
-    shares = range(0 if sliding else len(_SLIDING), len(_SHARES))
-    missing = [number for number in shares if _SHARES[number][0].missing]
+    missing = [number for number in _NEEDED[what] if _SHARES[number][0].missing]
     count = min(cores(), len(missing)) - 1
     if count < 1:
         return False

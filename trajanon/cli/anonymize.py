@@ -58,7 +58,7 @@ def anonymize(
     """Replace each trajectory by the centroid of a group of at least k."""
     from trajanon.cli.results import rows_of, show_release, without_lists
 
-    compile_ahead(how)
+    compile_ahead("sliding", how)
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)

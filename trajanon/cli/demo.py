@@ -17,7 +17,7 @@ def demo(folder: Path = Path("trajanon-demo")) -> None:
     from trajanon.outputs import making
 
     trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED
-    compile_ahead({})
+    compile_ahead("sliding")
     with making(folder):
         tell("1. trajanon extract --bbox madrid --source (the bundled sample)")
         extract(source=[str(sample())], bbox=["madrid"], out=trajectories)

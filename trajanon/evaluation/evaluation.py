@@ -154,15 +154,10 @@ def evaluate(
     diverse = diversity(as_cut)
     diverse_as_slid = diverse if as_slid is None else diversity(as_slid)
     step(3, 5, "MDAV")
-    ways = {RELEASE: _Way.of(as_cut)}
-    if as_slid is not None:
-        ways[AS_SLID] = _Way.of(as_slid)
+    mdav = None
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
-        of_places = regrouped(mdav, kept.records, mdav.labels)
-        groups = TrajectoryGroups(kept, of_places, options_in(told)["digits"], timing)
-        ways[MDAV] = _Way.written(groups, as_cut.times)
-    ways[NOTHING] = _Way.of(as_cut.originals)
+    ways = _ways(kept, as_cut, as_slid, mdav, options_in(told)["digits"], timing)
     step(4, 5, "utility")
     problems = None
     if findings is not None:
@@ -249,6 +244,25 @@ class _Way(NamedTuple):
         if timing is None or self.times is None or self.line_times is None:
             return None
         return Seconds(self.times, self.line_times, timing.clock)
+
+
+def _ways(
+    kept: Trajectories,
+    as_cut: Published,
+    as_slid: Published | None,
+    mdav: Partition | None,
+    digits: int | None,
+    timing: Timing | None,
+) -> dict[str, _Way]:
+    """Give the release, what MDAV would have made, and nothing done, by their names."""
+    ways = {RELEASE: _Way.of(as_cut)}
+    if as_slid is not None:
+        ways[AS_SLID] = _Way.of(as_slid)
+    if mdav is not None:
+        of_places = regrouped(mdav, kept.records, mdav.labels)
+        ways[MDAV] = _Way.written(TrajectoryGroups(kept, of_places, digits, timing), as_cut.times)
+    ways[NOTHING] = _Way.of(as_cut.originals)
+    return ways
 
 
 def alone_in(clock: Clock, times: Floats | None) -> Alone | None:

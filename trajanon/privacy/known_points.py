@@ -151,7 +151,8 @@ def _attack(
         msg = f"tolerance must be 0 metres or more (got {known.tolerance})"
         raise BadInput(msg)
     both = (published.points, published.times), (published.lines, published.line_times)
-    points, lines = (_as_columns(*each, known.cycle)[:, seen] for each in both)
+    columns = (_as_columns(*each, known.cycle)[:, seen] for each in both)
+    points, lines = map(np.ascontiguousarray, columns)  # or the kernel is compiled once more
     n, p, _ = points.shape
     random = np.random.default_rng(seed)
     states = random.integers(1, 2**63, (n, 1)).astype(np.uint64)
