@@ -26,6 +26,7 @@ _NEIGHBOURS = 2  # points on each side over which he smooths
 _TINY = 1e-9  # metres: where nobody moves, no hop is longer than another
 _SETS_AT_ONCE = 4_000  # some megabytes
 _GROUPS_AT_ONCE = 5
+_WINDOWS_AT_ONCE = 10_000  # they fit into a core's cache
 
 
 class Rebuilt(NamedTuple):
@@ -253,7 +254,8 @@ class _Search:
         self._windows, self._spacing = windows, spacing
         self._sets = np.array(list(combinations(range(self.near), k - 1))).reshape(-1, k - 1)
         self._three = np.array([0, len(windows.along) // 2, len(windows.along) - 1])
-        self._coarse = windows.read(np.arange(len(windows.place)), self._three)
+        every = np.arange(len(windows.place))
+        self._coarse = windows.read(every, self._three).reshape(len(every), -1)
 
     def tried(self, line: Floats, members: Floats, runs: Ints, owner: int) -> _Outcome:
         """Look for the companions of the first member, whose owner is told."""
@@ -286,7 +288,10 @@ class _Search:
 
         Only those windows are measured that are nearest at three points.
         """
-        away = ((self._coarse - line[self._three]) ** 2).sum(axis=(1, 2))
+        three, away = line[self._three].ravel(), np.empty(len(self._coarse))
+        for place in range(0, len(away), _WINDOWS_AT_ONCE):
+            off = self._coarse[place : place + _WINDOWS_AT_ONCE] - three
+            away[place : place + _WINDOWS_AT_ONCE] = np.einsum("ij,ij->i", off, off)
         away[self._windows.owner == hidden] = np.inf
         most = min(self._looked_at, len(away) - 1)
         some = np.argpartition(away, most)[: most + 1]
