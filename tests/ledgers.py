@@ -1,4 +1,4 @@
-"""What a ledger is told of a release that nobody made, and windows for it to know again."""
+"""Made-up entries for a ledger, and windows that it should recognise."""
 
 import numpy as np
 

@@ -51,7 +51,7 @@ class Missing:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What processes are told to compile; none is started."""
+    """The tasks given to other processes. No process is started."""
     tasks: list[str] = []
 
     class Process:
