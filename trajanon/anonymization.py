@@ -110,20 +110,22 @@ def anonymize(
     written = Rows(
         settings.rows, kept.line_numbers[labels], kept.trajectories.counted_by(settings.count)
     )
+    skipped = settings.align and trajectories.tracks is not None and found.cut.partition.stopped
+    suppressed = suppression_account(costly, tight, first.slid, settings, declined)
     alignment = account(found.cut, found.slid)
+    del first, found  # what is told of them is told, and they are large
     if alignment is not None and kept.trajectories.tracks is not None:
         out = costly | tight
         points = trajectories.points[~out] if out.any() else trajectories.points
         alignment["as_cut"] = as_cut(points, lines, labels)
         alignment["starts"] = kept.trajectories.tracks.start.tolist()
-    skipped = settings.align and trajectories.tracks is not None and found.cut.partition.stopped
     report = _report(
         kept,
         k,
         written,
         alignment=alignment,
         alignment_skipped=skipped,
-        suppressed=suppression_account(costly, tight, first.slid, settings, declined),
+        suppressed=suppressed,
         search=asdict(searched),
     )
     order = labels[written.shuffled()]

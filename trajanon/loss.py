@@ -131,12 +131,12 @@ def sse(records: Floats, labels: Ints) -> float:
     return sum(in_parts(lost, np.arange(len(records)), _AT_ONCE))
 
 
-def sse_of_groups(records: Floats, labels: Ints) -> Floats:
-    """Sum up, group by group, the squared distances to its mean, (g,)."""
+def sse_of_groups(records: Floats, labels: Ints, unit: Floats | float = 1.0) -> Floats:
+    """Sum up, group by group, the squared distances to its mean, (g,), in units of each column."""
     means = group_means(records, labels)
 
     def squares(rows: Ints, stop: Event) -> Floats:
-        away: Floats = records[rows] - means[labels[rows]]
+        away: Floats = (records[rows] - means[labels[rows]]) / unit
         return np.asarray((away**2).sum(axis=1))
 
     lost = np.zeros(len(means))
@@ -162,18 +162,23 @@ def information_loss(sse: float, sst: float) -> float:
 
 def loss_to(records: Floats, released: Floats, labels: Ints | None = None) -> float:
     """IL in percent of released records, each's own or its group's; they need not be means."""
-    varies = (records != records[:1]).any(axis=0)
 
     def lost(some: slice) -> Floats:
         moved: Floats = released[some if labels is None else labels[some]] - records[some]
         moved *= moved
         return moved
 
+    n, (_, variance) = len(records), means_and_variances(records)
+    shares = _summed(n, lost) / variance
+    return information_loss(float(shares.sum()), float((n - 1) * np.isfinite(variance).sum()))
+
+
+def means_and_variances(records: Floats) -> tuple[Floats, Floats]:
+    """Average each column, and its squared deviations; infinite where all records are equal."""
     n = len(records)
     mean = _summed(n, lambda some: records[some]) / n
     variance = _summed(n, lambda some: np.square(records[some] - mean)) / (n - 1)
-    shares = _summed(n, lost)[varies] / variance[varies]
-    return information_loss(float(shares.sum()), float((n - 1) * len(shares)))
+    return mean, np.where((records != records[:1]).any(axis=0), variance, np.inf)
 
 
 def _summed(n: int, rows: Callable[[slice], Floats]) -> Floats:

@@ -11,7 +11,7 @@ from trajanon.anonymization import anonymize
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release import check_release_format
 from trajanon.files.report import report_path
-from trajanon.files.trajectories import read_marks, read_trajectories
+from trajanon.files.trajectories import read_marks, read_unmarked
 from trajanon.outputs import replacing
 from trajanon.privacy.ledger import Ledger, Sorted, opened
 from trajanon.progress import Progress, silent
@@ -88,7 +88,7 @@ def anonymize_file(
     with opened_for(ledger) as book:
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:
-            read = partial(read_trajectories, source, subjects_exact=subjects_exact)
+            read = partial(read_unmarked, source, subjects_exact=subjects_exact)
             if book is None or entry is None:  # nothing keeps the originals while this is written
                 release = anonymize(read(), k, roads=roads, progress=progress, **options)
                 write_drafts(release, *drafts)

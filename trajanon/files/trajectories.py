@@ -178,9 +178,18 @@ def read_trajectories(
     [[[41.1, 1.2], [41.1, 1.3]]]
     """
     with _opened(path) as file:
-        found = _owners(path, file, exact=subjects_exact)
-        points, tracks, times = read_rows(path, file)
-        marks = _marks(path, file)
+        return _read(path, file, _marks(path, file), exact=subjects_exact)
+
+
+def read_unmarked(path: str | os.PathLike[str], *, subjects_exact: bool = False) -> Trajectories:
+    """Read trajectories without the marks by which recordings are known again."""
+    with _opened(path) as file:
+        return _read(path, file, None, exact=subjects_exact)
+
+
+def _read(path: object, file: ParquetParts, marks: Hashes | None, *, exact: bool) -> Trajectories:
+    found = _owners(path, file, exact=exact)
+    points, tracks, times = read_rows(path, file)
     return Trajectories(
         points=points,
         subject=found.subject,

@@ -11,13 +11,12 @@ from scipy.spatial import cKDTree
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.axes import principal_axes, turn
 from trajanon.geodesy import EARTH, in_space
-from trajanon.loss import group_means, sse_of_groups, standardise
+from trajanon.loss import group_means, means_and_variances, sse_of_groups
 from trajanon.partition import dense, subjects_per_group
 from trajanon.utility.displacements import lengths
 
 _MOST_LEFT_OUT = 0.2  # of the trajectories: more is no suppression
 _ALIKE = 0.1  # of the widest group's span
-_TURNED = 10_000  # records at once
 _NOTHING = 1e-12  # a gain below this is rounding
 _ROUNDING = 1.000001  # times a loss: more than rounding can make of it
 
@@ -52,35 +51,35 @@ def in_order(
     """
     if most < 1:
         return
-    records = standardise(points.reshape(len(points), -1))
+    given, labels = points.reshape(len(points), -1), dense(labels)
+    mean, variance = means_and_variances(given)
+    spread = np.sqrt(variance)
+    means = (group_means(given, labels) - mean) / spread
     # Where the first few coordinates tell most of a distance, a tree is fast.
-    axes = principal_axes(records)
-    for start in range(0, len(records), _TURNED):  # in place, for memory
-        some = slice(start, start + _TURNED)
-        records[some] = turn(records[some], axes)
-    labels = dense(labels)
+    axes = principal_axes(means)
+    others = cKDTree(turn(means, axes))
     own = np.arange(len(labels)) if subjects is None else dense(subjects)
-    others = cKDTree(group_means(records, labels))
     members = _members(labels)
 
-    def away(group: int, rows: Ints) -> Floats:
+    def away(group: int, records: Floats) -> Floats:
         """Measure squared distances to the nearest mean of another group."""
-        far, which = others.query(records[rows], k=range(1, 3))
+        far, which = others.query(turn(records, axes), k=range(1, 3))
         other = np.where(which[:, 0] == group, far[:, 1], far[:, 0])
         # With one group there is none to go to: that costs more than all there is to lose.
-        squared: Floats = np.fmin(other**2, records.size)
+        squared: Floats = np.fmin(other**2, given.size)
         return squared
 
     # No group of k subjects gains more than it loses now, but for rounding. So a group is looked at
     # only when none that was looked at gains as much as it might.
-    might = _ROUNDING * sse_of_groups(records, labels)
+    might = _ROUNDING * sse_of_groups(given, labels, spread)
     might[subjects_per_group(labels, own) < k] = np.inf
     waiting = np.argsort(might).tolist()
     heap: list[tuple[float, int, list[int]]] = []
 
     def look_at(group: int, most: int) -> None:
         rows = members[group]
-        gain, which = _best(records[rows], own[rows], away(group, rows), k, most)
+        records = (given[rows] - mean) / spread
+        gain, which = _best(records, own[rows], away(group, records), k, most)
         if gain > _NOTHING:
             heappush(heap, (-gain, group, rows[which].tolist()))
 

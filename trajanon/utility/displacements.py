@@ -17,13 +17,16 @@ _RUNS_AT_ONCE = 2_000  # windows: some hundredths of a second
 
 
 def summary(metres: Floats) -> dict[str, float]:
-    """Sum up distances in metres, ready for JSON: mean, median, 95 %, the farthest."""
-    ordered = metres.flatten()  # once, for there may be very many
+    """Sum up distances in metres, ready for JSON: mean, median, 95 %, the farthest.
+
+    They are put in another order, for there may be too many to copy.
+    """
+    mean, farthest, flat = float(metres.mean()), float(metres.max()), metres.reshape(-1)
     return {
-        "mean": float(metres.mean()),
-        "median": float(np.median(ordered, overwrite_input=True)),
-        "p95": float(np.percentile(ordered, 95, overwrite_input=True)),
-        "max": float(metres.max()),
+        "mean": mean,
+        "median": float(np.median(flat, overwrite_input=True)),
+        "p95": float(np.percentile(flat, 95, overwrite_input=True)),
+        "max": farthest,
     }
 
 
