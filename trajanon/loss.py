@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from threading import Event
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -45,11 +46,8 @@ def standardise(X: ArrayLike, weights: Floats | None = None) -> Floats:
 
 def sums_of_squares(records: Floats) -> Floats:
     """Sum the squares of each column, (p,), some records after others, for memory."""
-
-    def squares(some: Floats, stop: Event) -> Floats:
-        return np.asarray((some**2).sum(axis=0))
-
-    return np.asarray(np.sum(in_parts(squares, records, _AT_ONCE), axis=0))
+    parts = in_parts(lambda some, _: (some**2).sum(axis=0), records, _AT_ONCE)
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def sum_of_squares(records: Floats) -> float:
@@ -135,9 +133,8 @@ def sse_of_groups(records: Floats, labels: Ints) -> Floats:
     """Sum up, group by group, the squared distances to its mean, (g,)."""
     means = group_means(records, labels)
 
-    def squares(rows: Ints, stop: Event) -> Floats:
-        away: Floats = records[rows] - means[labels[rows]]
-        return np.asarray((away**2).sum(axis=1))
+    def squares(rows: Ints, stop: Event) -> Any:
+        return ((records[rows] - means[labels[rows]]) ** 2).sum(axis=1)
 
     lost = np.zeros(len(means))
     parts = in_parts(squares, np.arange(len(records)), _AT_ONCE)
@@ -147,12 +144,9 @@ def sse_of_groups(records: Floats, labels: Ints) -> Floats:
 
 def sums_of_products(records: Floats) -> Floats:
     """Sum the products of each two columns, (p, p), alike on any number of cores."""
-
-    def products(some: Floats, stop: Event) -> Floats:
-        # In a fixed order, which a library of matrices does not keep.
-        return np.asarray(np.einsum("ij,ik->jk", some, some))
-
-    return np.asarray(np.sum(in_parts(products, records, _AT_ONCE), axis=0))
+    # In a fixed order, which a library of matrices does not keep.
+    parts = in_parts(lambda some, _: np.einsum("ij,ik->jk", some, some), records, _AT_ONCE)
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def information_loss(sse: float, sst: float) -> float:

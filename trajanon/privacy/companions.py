@@ -25,7 +25,6 @@ _CAP = 0.5  # share of the spacing: a hop that is off by more is wrong, however 
 _NEIGHBOURS = 2  # points on each side over which he smooths
 _TINY = 1e-9  # metres: where nobody moves, no hop is longer than another
 _SETS_AT_ONCE = 4_000  # some megabytes
-_GROUPS_AT_ONCE = 5
 _WINDOWS_AT_ONCE = 10_000  # they fit into a core's cache
 
 
@@ -152,17 +151,12 @@ def companions(
     search = _Search(windows, k, spacing)
     lines = (seen.lines - origin) * scale
 
-    def tried(some: Ints, stop: Event) -> list[_Outcome]:
-        found = []
-        for group in some:
-            if stop.is_set():
-                raise KeyboardInterrupt
-            line, runs = lines[seen.labels[group[0]]], windows.of_member[group]
-            found.append(search.tried(line, points[group], runs, owners[group[0]]))
-        return found
+    def tried(one: Ints, _: Event) -> _Outcome:
+        group = one[0]
+        line, runs = lines[seen.labels[group[0]]], windows.of_member[group]
+        return search.tried(line, points[group], runs, owners[group[0]])
 
-    parts = in_parts(tried, members, _GROUPS_AT_ONCE)
-    found = _summed(k, search.near, [one for part in parts for one in part])
+    found = _summed(k, search.near, in_parts(tried, members, 1))
     return replace(found, departure=_departure(seen, members))
 
 
