@@ -111,8 +111,7 @@ def group_means(records: Floats, labels: Ints) -> Floats:
         # About a member, so that nothing is lost far from zero.
         away = records[members] - origin[labels[members] - start]
         total = np.add.reduceat(away, first[start:behind] - first[start], axis=0)
-        means: Floats = origin + total / sizes[start:behind, None]
-        return means
+        return np.asarray(origin + total / sizes[start:behind, None])
 
     parts = in_parts(means_of, np.arange(len(sizes)), many)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)

@@ -259,7 +259,6 @@ def alone_in(clock: Clock, times: Floats | None) -> Alone | None:
 
 
 def _price(grouped: Grouped, k: int, subjects: Ints) -> list[Price]:
-    """Compare groups of k records with those of k subjects, by each method."""
     prices = []
     for method in _METHODS if k <= subjects.max() + 1 else ():
         of_records, of_subjects = (grouped(method, by_subjects) for by_subjects in (False, True))

@@ -82,8 +82,7 @@ def _bytes(rows: Floats) -> NDArray[np.object_]:
 
 
 def _numbers(keys: NDArray[Any]) -> Ints:
-    numbers: Ints = pd.factorize(keys)[0].astype(np.int64)
-    return numbers
+    return np.asarray(pd.factorize(keys)[0].astype(np.int64))
 
 
 def _with_times(numbers: Ints, times: Floats) -> Ints:

@@ -350,7 +350,6 @@ def _tracks_and_times(
 
 
 def _points(path: object, file: ParquetParts) -> Floats:
-    """Read the points of lines, or of columns of coordinates, (n, m, 2)."""
     if names := coordinate_columns(file.schema_arrow):
         return read_columns(path, file, names).reshape(file.n, len(names) // 2, 2)
     geometry = geoparquet.described(file.schema_arrow, path)["primary_column"]

@@ -201,8 +201,6 @@ def anonymize_parts(
 
 
 class _Offered(NamedTuple):
-    """What a ledger says of the rows of all parts."""
-
     keyed: Keyed
     found: Sorted
 
@@ -225,7 +223,6 @@ def _as_one(
     progress: Progress,
     scratch: Scratch,
 ) -> dict[str, Any]:
-    """Anonymise all parts as one file, and write the release in parts."""
     try:
         trajectories = read_trajectories(parts.folder, subjects_exact=parts.subjects_exact)
     except BadInput:

@@ -201,8 +201,7 @@ class _Windows(NamedTuple):
 
     def read(self, which: Ints, of: Ints | slice = slice(None)) -> Floats:
         """Read the points of some windows, all or some of each."""
-        points: Floats = self.points[self.place[which][:, None] + self.along[of]]
-        return points
+        return np.asarray(self.points[self.place[which][:, None] + self.along[of]])
 
 
 def _as_cut(points: Floats, owners: Ints) -> _Windows:
@@ -222,8 +221,6 @@ def _at_all_starts(points: Floats, tracks: Tracks, m: int, owners: Ints) -> _Win
 
 
 class _Left(NamedTuple):
-    """What companions leave of one group."""
-
     right: bool  # whether they are the true ones
     off: Rebuilt  # metres from the hidden member
 
@@ -306,14 +303,12 @@ class _Search:
         for start in range(0, len(sets), _SETS_AT_ONCE):
             left = of_line - sum(hops[taken] for taken in sets[start : start + _SETS_AT_ONCE].T)
             worth.append(self._unequal(np.sqrt(left[..., 0] ** 2 + left[..., 1] ** 2)))
-        best: Ints = sets[np.argmin(np.concatenate(worth))]
-        return best
+        return np.asarray(sets[np.argmin(np.concatenate(worth))])
 
     def _unequal(self, long: Floats) -> Floats:
         """Measure how far hops, (s, m - 1), are from equal, as a share of the spacing."""
         spacing = self._spacing or np.maximum(long.mean(axis=1, keepdims=True), _TINY)
-        share: Floats = np.minimum(np.abs(long - spacing) / spacing, _CAP).mean(axis=1)
-        return share
+        return np.asarray(np.minimum(np.abs(long - spacing) / spacing, _CAP).mean(axis=1))
 
 
 def _most_near(k: int) -> int:

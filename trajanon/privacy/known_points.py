@@ -83,7 +83,6 @@ def _of_points(
     sample: int,
     seed: int,
 ) -> list[Guesses]:
-    """Attack as `known_points`, once for each of the orders."""
     most = published.points.shape[1]
     limits = {"known": (known, most, f"from 1 to {most}, the points of a trajectory")}
     limits["sample"] = (sample, np.inf, "1 or more")

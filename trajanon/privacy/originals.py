@@ -140,8 +140,7 @@ def _nearest(
     _, nearest = KDTree(lines).query(means, p=np.inf, distance_upper_bound=off)
     if (nearest == len(lines)).any():  # what the tree answers where there is none
         raise BadInput(NOT_TOGETHER)
-    found: Ints = nearest[labels]
-    return found
+    return np.asarray(nearest[labels])
 
 
 def _unit(clock: Clock, report: Report) -> float:
@@ -154,8 +153,7 @@ def _by_key(lines: Trajectories, told: LinesOfRows) -> Ints:
     line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(told.line)
     if (line < 0).any():
         raise BadInput(NOT_TOGETHER)
-    keys: Ints = line.astype(np.int64)
-    return keys
+    return np.asarray(line.astype(np.int64))
 
 
 def shows_source_order(release: Trajectories, found: Matched) -> list[str]:

@@ -80,7 +80,6 @@ def _serve(work: Work, *, browser: bool) -> None:
 
 
 def _out(work: Work, name: str) -> Response:
-    """Give what commands wrote, and the settings."""
     if name == "settings.toml" and work.released:
         return PlainTextResponse(work.settings)
     file = work.folder / name

@@ -29,8 +29,7 @@ def cells(points: Floats, metres: float) -> Ints:
     middle = np.radians((row + 0.5) * (metres / DEGREE))
     width = metres / (DEGREE * np.cos(np.clip(middle, -np.pi / 2, np.pi / 2)) + 1e-9)
     column = np.floor(points[..., 1] / width).astype(np.int64)
-    numbers: Ints = row * _COLUMNS + column
-    return numbers
+    return np.asarray(row * _COLUMNS + column)
 
 
 def density_divergence(original: Floats, released: Floats, cell: float) -> float:
@@ -156,8 +155,7 @@ def query_errors(
         for points, hour in zip((original, released), hours, strict=True)
     )
     fewest = max(_FEWEST * len(original), 1.0)
-    errors: Floats = np.abs(after - before) / np.maximum(before, fewest)
-    return errors
+    return np.asarray(np.abs(after - before) / np.maximum(before, fewest))
 
 
 def _passing(points: Floats, hours: Ints, boxes: Floats, asked: Ints) -> Ints:
