@@ -77,24 +77,20 @@ def anonymize(
                 make_one = "make one with trajanon extract --partition 100000"
                 msg = f"{name} {value} is for a folder of parts: {make_one}"
                 raise BadInput(msg)
-        beside, report = _of_file(Path(trajectories), Path(out), **how)
+        # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
+        from trajanon.cli.screen import bars
+        from trajanon.files.report import report_path
+        from trajanon.publication import anonymize_file
+
+        beside = str(report_path(Path(out)))
+        with bars() as progress:
+            report = anonymize_file(trajectories, out, progress=progress, **how)
     if as_json:
         show_json(without_lists(report))
         return
     show_release(report)
     tell(f"{beside}: {report['notice']}")
     say_written(rows_of(report), out, str(ANONYMIZED), "check", k, report["digits"])
-
-
-def _of_file(trajectories: Path, out: Path, **how: Any) -> tuple[str, dict[str, Any]]:
-    # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
-    from trajanon.cli.screen import bars
-    from trajanon.files.report import report_path
-    from trajanon.publication import anonymize_file
-
-    with bars() as progress:
-        report = anonymize_file(trajectories, out, progress=progress, **how)
-    return str(report_path(out)), report
 
 
 def _of_parts(

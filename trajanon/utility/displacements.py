@@ -105,11 +105,10 @@ def metres_of_degrees(latitude: Floats) -> Floats:
 
 def lengths(points: Floats) -> Floats:
     """Measure lines from point to point."""
-
-    def measured(some: Floats, stop: Event) -> Floats:
-        return np.asarray(displacement(some[:, :-1], some[:, 1:]).sum(axis=1))
-
-    return np.concatenate(in_parts(measured, points, _AT_ONCE))
+    parts = in_parts(
+        lambda some, _: displacement(some[:, :-1], some[:, 1:]).sum(axis=1), points, _AT_ONCE
+    )
+    return np.concatenate(parts)
 
 
 def length_change(original: Floats, released: Floats) -> Floats:
