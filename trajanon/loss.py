@@ -37,17 +37,12 @@ def standardise(X: ArrayLike, weights: Floats | None = None) -> Floats:
     centred[:, constant] = 0.0
     unit = np.maximum(centred.max(axis=0, initial=0.0), -centred.min(axis=0, initial=0.0))
     centred /= np.where(unit > 0.0, unit, 1.0)
-    spread = np.sqrt(sums_of_squares(centred) / max(len(records) - 1, 1))
+    squares = in_parts(lambda some, _: (some**2).sum(axis=0), centred, _AT_ONCE)
+    spread = np.sqrt(np.sum(squares, axis=0) / max(len(records) - 1, 1))
     centred /= np.where(spread > 0.0, spread, 1.0)
     if weights is not None:
         centred *= np.sqrt(weights)
     return centred
-
-
-def sums_of_squares(records: Floats) -> Floats:
-    """Sum the squares of each column, (p,), some records after others, for memory."""
-    parts = in_parts(lambda some, _: (some**2).sum(axis=0), records, _AT_ONCE)
-    return np.asarray(np.sum(parts, axis=0))
 
 
 def sum_of_squares(records: Floats) -> float:

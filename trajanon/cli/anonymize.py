@@ -64,7 +64,9 @@ def anonymize(
         out = str(RELEASE if in_parts else ANONYMIZED)
     how |= {"k": k, "suppress": _share(suppress), "subjects_exact": subjects_exact}
     how |= {"ledger": ledger, "per_subject_in_all": per_subject_in_all}
-    how["time_step"] = _whole(seconds_of("--time-step", time_step))
+    seconds = seconds_of("--time-step", time_step)
+    # Of others than whole seconds the settings say what is wrong.
+    how["time_step"] = int(seconds) if seconds.is_integer() else seconds
     if roads is not None:
         from trajanon.extract import roads_to_follow
 
@@ -114,11 +116,6 @@ def _of_parts(
         say(f"stopped; nothing was released, and {out} is as it was")
         raise SystemExit(INTERRUPTED) from None
     return report_of(out), report
-
-
-def _whole(seconds: float) -> float:
-    """Give whole seconds as such; of others the settings say what is wrong."""
-    return int(seconds) if seconds.is_integer() else seconds
 
 
 def _share(text: str) -> float:

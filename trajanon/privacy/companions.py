@@ -144,7 +144,8 @@ def companions(
     origin, scale = seen.lines[0, 0], metres_of_degrees(seen.lines[..., 0].mean())
     points = (seen.points - origin) * scale
     if as_slid is None or tracks is None:
-        windows = _as_cut(points, owners)
+        each = np.arange(len(points))
+        windows = _Windows(points.reshape(-1, 2), m * each, np.arange(m), each, owners, each)
     else:
         track = (tracks.points[:] - origin) * scale
         windows = _at_all_starts(track, tracks, m, owners)
@@ -204,12 +205,6 @@ class _Windows(NamedTuple):
         return np.asarray(self.points[self.place[which][:, None] + self.along[of]])
 
 
-def _as_cut(points: Floats, owners: Ints) -> _Windows:
-    n, m = points.shape[:2]
-    each = np.arange(n)
-    return _Windows(points.reshape(-1, 2), m * each, np.arange(m), each, owners, each)
-
-
 def _at_all_starts(points: Floats, tracks: Tracks, m: int, owners: Ints) -> _Windows:
     starts = np.diff(tracks.first) - STEPS * (m - 1)
     run = np.repeat(np.arange(len(starts)), starts)
@@ -239,7 +234,9 @@ class _Search:
     """Companions of lines, all in metres, among the same windows."""
 
     def __init__(self, windows: _Windows, k: int, spacing: float | None) -> None:
-        most = _most_near(k)
+        most = k - 1  # candidates tried, so that their sets of k - 1 are not too many
+        while most < _NEAR and comb(most + 1, k - 1) <= _SETS:
+            most += 1
         self.near = min(most, len(np.unique(windows.run)))
         self._looked_at = _LOOKED_AT * most
         self._windows, self._spacing = windows, spacing
@@ -309,14 +306,6 @@ class _Search:
         """Measure how far hops, (s, m - 1), are from equal, as a share of the spacing."""
         spacing = self._spacing or np.maximum(long.mean(axis=1, keepdims=True), _TINY)
         return np.asarray(np.minimum(np.abs(long - spacing) / spacing, _CAP).mean(axis=1))
-
-
-def _most_near(k: int) -> int:
-    """Choose how many candidates to try, so that their sets of k - 1 are not too many."""
-    near = k - 1
-    while near < _NEAR and comb(near + 1, k - 1) <= _SETS:
-        near += 1
-    return near
 
 
 def _nearest(owners: Ints, count: int) -> Ints | None:
