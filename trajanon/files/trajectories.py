@@ -82,7 +82,8 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
         if tracks is not None:
             columns["track"] = geoparquet.column_of_lines(track_rows.lines_of_tracks(tracks))
             if tracks.times is not None:
-                lists = track_rows.times_of_tracks(tracks, tracks.times)
+                pieces = track_rows.places_of_rows(tracks)
+                lists = ((tracks.times[places], size) for places, size in pieces)
                 columns["track_times"] = pa.chunked_array(
                     [arrow.column_of_lists(*some) for some in lists], pa.large_list(pa.float64())
                 )
