@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -148,17 +149,24 @@ def evaluate(
     spacing = _spacing(kept)
     held = companions(as_cut, kept.tracks, as_slid, spacing=spacing, seed=seed)
     chained = chains(as_cut, kept.tracks, as_slid)
-    told_by_lines = inferred(as_cut)
-    if as_slid is not None:
-        told_by_lines += inferred(as_slid, SLID)
+    windows = [as_cut] if as_slid is None else [as_cut, as_slid]
+    told_by_lines = [*chain.from_iterable(map(inferred, windows, ("", SLID)))]
     step(2, 5, "diversity")
-    diverse = diversity(as_cut)
-    diverse_as_slid = diverse if as_slid is None else diversity(as_slid)
+    diverse = [diversity(each) for each in windows]
     step(3, 5, "MDAV")
-    mdav = None
+    ways = dict(zip([RELEASE, AS_SLID], windows, strict=False))
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
-    ways = _ways(kept, as_cut, as_slid, mdav, options_in(told)["digits"], timing)
+        of_places = regrouped(mdav, kept.records, mdav.labels)
+        groups = TrajectoryGroups(kept, of_places, options_in(told)["digits"], timing)
+        ways[MDAV] = replace(
+            as_cut,
+            lines=groups.released,
+            labels=mdav.labels,
+            line_times=groups.released_times,
+            own_row=None,
+        )
+    ways[NOTHING] = as_cut.originals
     step(4, 5, "utility")
     problems = None
     if findings is not None:
@@ -210,37 +218,11 @@ def evaluate(
         inferred=told_by_lines,
         curve=curve_of(kept, curve, progress=progress, **options_in(told)) if curve else None,
         holdout=hold_out(kept, told, seed=seed, progress=progress) if holdout else None,
-        diversity=diverse,
-        diversity_as_slid=diverse_as_slid,
+        diversity=diverse[0],
+        diversity_as_slid=diverse[-1],
         roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
         report=told,
     )
-
-
-def _ways(
-    kept: Trajectories,
-    as_cut: Published,
-    as_slid: Published | None,
-    mdav: Partition | None,
-    digits: int | None,
-    timing: Timing | None,
-) -> dict[str, Published]:
-    """Give the release, what MDAV would have made, and nothing done, by their names."""
-    ways = {RELEASE: as_cut}
-    if as_slid is not None:
-        ways[AS_SLID] = as_slid
-    if mdav is not None:
-        of_places = regrouped(mdav, kept.records, mdav.labels)
-        groups = TrajectoryGroups(kept, of_places, digits, timing)
-        ways[MDAV] = replace(
-            as_cut,
-            lines=groups.released,
-            labels=mdav.labels,
-            line_times=groups.released_times,
-            own_row=None,
-        )
-    ways[NOTHING] = as_cut.originals
-    return ways
 
 
 def _seconds(way: Published, timing: Timing | None) -> Seconds | None:
