@@ -3,6 +3,7 @@
 from threading import Event
 
 import numpy as np
+from scipy.special import rel_entr
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import DEGREE
@@ -66,13 +67,8 @@ def counted(one: Ints, other: Ints) -> tuple[Ints, Ints]:
 def divergence(before: Floats, after: Floats) -> float:
     """Compare two distributions: the Jensen-Shannon divergence of their shares, bits."""
     middle = (before + after) / 2
-    return (_bits(before, middle) + _bits(after, middle)) / 2
-
-
-def _bits(share: Floats, of: Floats) -> float:
-    """Kullback-Leibler divergence."""
-    there = share > 0.0
-    return float((share[there] * np.log2(share[there] / of[there])).sum())
+    bits = (rel_entr(before, middle) + rel_entr(after, middle)) / np.log(2.0)
+    return float(bits.sum()) / 2
 
 
 def class_distance(one: Ints, other: Ints) -> float:
