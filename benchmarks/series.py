@@ -20,7 +20,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from main_job import BOX
 from measures import command_line, run_command, spent
 
 import trajanon
@@ -30,7 +29,7 @@ from trajanon.privacy.ledger import Sorted, content_of, opened
 from trajanon.trajectories import HOPS
 
 PARTS = 3
-RULES = ["--spacing", "100", "--max-gap", "1000"]
+RULES = ["--bbox=-122.52,37.70,-122.35,37.84", "--spacing", "100", "--max-gap", "1000"]
 
 
 def cabs(table: Path, k: int = 4) -> None:
@@ -45,7 +44,7 @@ def cabs(table: Path, k: int = 4) -> None:
                 raw = folder / f"raw-{way}-{number}.parquet"
                 fixes[which].to_parquet(raw, index=False)
                 out = folder / f"{way}-{number}.parquet"
-                words = ["extract", "--source", str(raw), *BOX, *RULES, "--out", str(out)]
+                words = ["extract", "--source", str(raw), *RULES, "--out", str(out)]
                 run_command(words, folder)
         for way, numbers in (
             ("part", range(PARTS)),

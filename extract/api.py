@@ -7,7 +7,14 @@ from typing import TYPE_CHECKING
 
 from trajanon.errors import BadInput
 from trajanon.extract.earth.areas import AreaLike, area_of
-from trajanon.extract.extraction import OSM_API, Extraction, From, chosen_spacing, sources_of
+from trajanon.extract.extraction import (
+    OSM_API,
+    Extraction,
+    From,
+    chosen_spacing,
+    fields_in,
+    sources_of,
+)
 from trajanon.extract.rules import Gap, Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.osm import osm_api
@@ -135,39 +142,12 @@ def extract(
     >>> trajectories.provenance["counts"]["points read"]
     11
     """
+    given = dict(locals())
     where, of_the_city = area_of(area)
-    return Extraction(
-        source,
-        where,
-        Rules(
-            spacing=chosen_spacing(spacing, of_the_city, trips=trips),
-            trips=trips,
-            min_length=min_length,
-            points=points,
-            max_gap=max_gap,
-            max_pause=max_pause,
-            trim_ends=trim_ends,
-            min_displacement=min_displacement,
-            max_fill=max_fill,
-            windows=windows,
-            per_trace=per_trace,
-            max_per_subject=max_per_subject,
-            limit=limit,
-            subjects_exact=subjects_exact,
-        ),
-        hidden=hidden,
-        tracks=tracks,
-        columns=columns or {},
-        format=format,
-        untimed=untimed,
-        strict=strict,
-        jobs=jobs,
-        client=client,
-        api_url=api_url,
-        max_pages=max_pages,
-        refresh=refresh,
-        progress=progress,
-    ).trajectories()
+    spacing = chosen_spacing(spacing, of_the_city, trips=trips)
+    rules = Rules(**fields_in(given | {"spacing": spacing}, Rules))
+    asked = given | {"area": where, "rules": rules, "columns": columns or {}}
+    return Extraction(**fields_in(asked, Extraction)).trajectories()
 
 
 def traces(

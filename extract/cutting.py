@@ -112,7 +112,6 @@ class Cutter:
         return part, prints
 
     def _cleaned(self, points: Points) -> Points:
-        """Clean points, and put them in order."""
         kept = self._kept
         points = kept("points impossible", points, drop_impossible(points))
         name = "points without time in a timed recording"

@@ -4,7 +4,7 @@ import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -245,6 +245,11 @@ class Extraction:
             self.untimed,
             self.strict,
         )
+
+
+def fields_in(given: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    """Take the fields of a class out of what is given by their names."""
+    return {one.name: given[one.name] for one in fields(kind) if one.name in given}
 
 
 def sources_of(source: From) -> Sequence[str | os.PathLike[str]]:

@@ -108,8 +108,7 @@ def _hashes_by_trace(points: Points) -> Hashes:
     hashes[~somewhere] |= _UNTELLING
     hashes |= points.trace.astype(np.uint64) << _POINT
     hashes.sort()
-    different: Hashes = hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]]
-    return different
+    return np.asarray(hashes[np.append(True, hashes[1:] != hashes[:-1])[: len(hashes)]])
 
 
 class Owners:

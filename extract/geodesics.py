@@ -80,5 +80,4 @@ class Geodesics:
 
 def _wrapped(degrees: Floats) -> Floats:
     """Longitudes, or differences of them, in -180..180."""
-    wrapped: Floats = degrees - 360 * np.rint(degrees / 360)
-    return wrapped
+    return np.asarray(degrees - 360 * np.rint(degrees / 360))

@@ -89,6 +89,5 @@ class Recordings:
 
 
 def _numbered(number_of: dict[int, int], names: Hashes) -> Ints:
-    """Number names in the order of appearance."""
     numbers = [number_of.setdefault(name, len(number_of)) for name in names.tolist()]
     return np.array(numbers, np.int64)

@@ -43,7 +43,6 @@ def panel_of(report: Report, sizes: Ints) -> dict[str, Any]:
 
 
 def _facts(report: Report, sizes: Ints) -> list[list[str]]:
-    """Name and value of each fact."""
     moved, k = report["displacement"], report["k"]
     few = sum(number < k for number in report.get("subjects_per_group") or [])
     alignment, from_runs = report.get("alignment"), report.get("from_runs")
@@ -94,7 +93,6 @@ def lost_in_stages(report: Report) -> str:
 
 
 def _glossary(report: Report) -> list[list[str]]:
-    """Each term of the panel, and what it means."""
     unit, names = unit_in(report), dict.fromkeys(stage["name"] for stage in report["stages"])
     terms = [["Subject", f"who made a {unit}: a person, an account or a vehicle"], *_TERMS]
     terms += _OF_TIMES if report.get("times") else []

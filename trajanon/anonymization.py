@@ -12,7 +12,7 @@ from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.groups import line_keys
-from trajanon.files.release_lines import DIGITS, unknown_attribution
+from trajanon.files.release_lines import DIGITS
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import check_enough, regrouped, subjects_per_group
 from trajanon.privacy.chains import subjects_left
@@ -154,8 +154,9 @@ def _refuse_unreleasable(trajectories: Trajectories, align: bool) -> None:
 
 def refuse_attribution(attribution: object) -> None:
     """Refuse what trajectories say of their source, if a release must not hold it."""
-    if attribution is not None and (unknown := unknown_attribution(str(attribution))):
-        msg = f"the trajectories carry {unknown[0]}: extract them again without it"
+    if attribution not in (None, OSM_ATTRIBUTION):
+        unknown = f"an unknown attribution {str(attribution)[:40]!r}"
+        msg = f"the trajectories carry {unknown}: extract them again without it"
         raise BadInput(msg)
 
 

@@ -116,8 +116,7 @@ def _local(times: Floats, timezone: str) -> Floats:
     whole = np.floor(times)
     there = pd.to_datetime(whole.astype(np.int64), unit="s", utc=True).tz_convert(timezone)
     wall = there.tz_localize(None).as_unit("s").asi8
-    local: Floats = wall + (times - whole)
-    return local
+    return np.asarray(wall + (times - whole))
 
 
 def zone_of(lat: float, lon: float) -> str:

@@ -117,7 +117,6 @@ def on_cluster(
 
 
 def _awaited(client: "Client", future: "Future[_Result]") -> _Result:
-    """Wait for a result as long as there are workers."""
     from distributed import wait
 
     while not future.done():

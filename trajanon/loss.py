@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from threading import Event
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,20 +37,12 @@ def standardise(X: ArrayLike, weights: Floats | None = None) -> Floats:
     centred[:, constant] = 0.0
     unit = np.maximum(centred.max(axis=0, initial=0.0), -centred.min(axis=0, initial=0.0))
     centred /= np.where(unit > 0.0, unit, 1.0)
-    spread = np.sqrt(sums_of_squares(centred) / max(len(records) - 1, 1))
+    squares = in_parts(lambda some, _: (some**2).sum(axis=0), centred, _AT_ONCE)
+    spread = np.sqrt(np.sum(squares, axis=0) / max(len(records) - 1, 1))
     centred /= np.where(spread > 0.0, spread, 1.0)
     if weights is not None:
         centred *= np.sqrt(weights)
     return centred
-
-
-def sums_of_squares(records: Floats) -> Floats:
-    """Sum the squares of each column, (p,), some records after others, for memory."""
-
-    def squares(some: Floats, stop: Event) -> Floats:
-        return np.asarray((some**2).sum(axis=0))
-
-    return np.asarray(np.sum(in_parts(squares, records, _AT_ONCE), axis=0))
 
 
 def sum_of_squares(records: Floats) -> float:
@@ -113,8 +106,7 @@ def group_means(records: Floats, labels: Ints) -> Floats:
         # About a member, so that nothing is lost far from zero.
         away = records[members] - origin[labels[members] - start]
         total = np.add.reduceat(away, first[start:behind] - first[start], axis=0)
-        means: Floats = origin + total / sizes[start:behind, None]
-        return means
+        return np.asarray(origin + total / sizes[start:behind, None])
 
     parts = in_parts(means_of, np.arange(len(sizes)), many)
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
@@ -135,9 +127,8 @@ def sse_of_groups(records: Floats, labels: Ints, unit: Floats | float = 1.0) -> 
     """Sum up, group by group, the squared distances to its mean, (g,), in units of each column."""
     means = group_means(records, labels)
 
-    def squares(rows: Ints, stop: Event) -> Floats:
-        away: Floats = (records[rows] - means[labels[rows]]) / unit
-        return np.asarray((away**2).sum(axis=1))
+    def squares(rows: Ints, stop: Event) -> Any:
+        return (((records[rows] - means[labels[rows]]) / unit) ** 2).sum(axis=1)
 
     lost = np.zeros(len(means))
     parts = in_parts(squares, np.arange(len(records)), _AT_ONCE)
@@ -147,12 +138,9 @@ def sse_of_groups(records: Floats, labels: Ints, unit: Floats | float = 1.0) -> 
 
 def sums_of_products(records: Floats) -> Floats:
     """Sum the products of each two columns, (p, p), alike on any number of cores."""
-
-    def products(some: Floats, stop: Event) -> Floats:
-        # In a fixed order, which a library of matrices does not keep.
-        return np.asarray(np.einsum("ij,ik->jk", some, some))
-
-    return np.asarray(np.sum(in_parts(products, records, _AT_ONCE), axis=0))
+    # In a fixed order, which a library of matrices does not keep.
+    parts = in_parts(lambda some, _: np.einsum("ij,ik->jk", some, some), records, _AT_ONCE)
+    return np.asarray(np.sum(parts, axis=0))
 
 
 def information_loss(sse: float, sst: float) -> float:

@@ -163,10 +163,8 @@ def nearest_points(
     The tree's own threads would go on after Ctrl-C, in memory that is given back.
     """
 
-    def ask(some: Floats, stop: Event) -> tuple[Any, Any]:
-        away, which = tree.query(some, k=range(1, count + 1), distance_upper_bound=within)
-        return away, which
+    def ask(some: Floats, _: Event) -> Any:
+        return tree.query(some, k=range(1, count + 1), distance_upper_bound=within)
 
-    parts = np.split(points, range(_QUERIES, len(points), _QUERIES))
-    away, which = zip(*in_threads([partial(ask, part) for part in parts]), strict=True)
+    away, which = zip(*in_parts(ask, points, _QUERIES), strict=True)
     return np.concatenate(away), np.concatenate(which)

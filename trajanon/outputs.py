@@ -177,7 +177,6 @@ def _cannot_write(output: Path, reason: str | None) -> FileProblem:
 
 
 def _refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
-    """Refuse to write over an input."""
     read = list(inputs)
     for output in outputs:
         for path in read:

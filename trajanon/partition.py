@@ -130,8 +130,7 @@ def dense(labels: Ints) -> Ints:
     >>> dense(np.array([7, 7, 3, 9, 3])).tolist()
     [0, 0, 1, 2, 1]
     """
-    numbers: Ints = pd.factorize(labels)[0].astype(np.int64, copy=False)
-    return numbers
+    return np.asarray(pd.factorize(labels)[0].astype(np.int64, copy=False))
 
 
 def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:

@@ -81,8 +81,6 @@ OF_PAIRS = (
 
 @dataclass(frozen=True)
 class _Checked:
-    """Options that are checked when they are made."""
-
     def __post_init__(self) -> None:
         """Refuse options that are not known, or out of their range."""
         for option in fields(self):
@@ -267,7 +265,6 @@ def settings_of(options: Mapping[str, Any]) -> tuple[ReleaseSettings, Settings]:
 
 
 def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None:
-    """Refuse a value that is not known, or out of its range."""
     if "choices" in allowed:
         holds = isinstance(value, str) and value in allowed["choices"]
         asked = f"{value!r} is not known; choose from {', '.join(allowed['choices'])}"

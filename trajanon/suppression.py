@@ -58,8 +58,7 @@ class TrajectoryGroups:
     @property
     def to_roads(self) -> Floats:
         """Metres by which the points of each line were moved to roads, on average, (g,)."""
-        moved: Floats = displacement(self.written, self.released).mean(axis=1)
-        return moved
+        return np.asarray(displacement(self.written, self.released).mean(axis=1))
 
     @property
     def released(self) -> Floats:

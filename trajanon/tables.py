@@ -175,7 +175,6 @@ def microaggregate_table(
 def _in_strata(
     X: Floats, k: int, own: Ints, stratum: Ints, settings: Settings, how: Mapping[str, Any]
 ) -> Partition:
-    """Partition the records of each stratum by themselves."""
     since, groups, stopped = perf_counter(), 0, False
     labels = np.empty(len(X), dtype=np.int64)
     for one in range(stratum.max() + 1):

@@ -1,5 +1,6 @@
 """Times of trajectories in a release, and what the search sees of them: the departure."""
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,37 +99,55 @@ def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> flo
 
 def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing | None:
     """Tell how times shall be released; None if they shall not."""
+    times, tracks, n = trajectories.times, trajectories.tracks, len(trajectories)
+    timing = timing_asked_for(
+        settings,
+        trajectories.provenance,
+        unknown=n if times is None else int(np.isnan(times[:, 0]).sum()),
+        of_all=n,
+        bare_tracks=settings.align and tracks is not None and tracks.times is None,
+        middle=lambda: trajectories.points.mean(axis=(0, 1)),
+    )
+    if timing is not None and times is not None:
+        departures = timing.clock.of(times)[:, 0]
+        still = int((times[:, -1] <= times[:, 0]).sum())
+        refuse_one_time(timing.clock, still, n, departures.min(), departures.max())
+    return timing
+
+
+def timing_asked_for(
+    settings: ReleaseSettings,
+    provenance: Mapping[str, Any],
+    *,
+    unknown: int = 0,
+    of_all: int = 0,
+    bare_tracks: bool,
+    middle: Callable[[], Floats],
+) -> Timing | None:
+    """Make the timing that was asked for, or refuse it; ``unknown`` of all have no times."""
     if settings.times is None:
-        refuse_without_times(settings)
+        for name in _OF_TIMES:
+            value = getattr(settings, name)
+            if value != getattr(ReleaseSettings, name):
+                msg = f"`{name}={value!r}` is for releases with times: add `times='of-day'`"
+                raise BadInput(msg)
         return None
-    times, tracks = trajectories.times, trajectories.tracks
     asked = f"`times='{settings.times}'`"
-    if "times" in trajectories.provenance:
-        raise BadInput(of_a_release(asked))
-    unknown = len(trajectories) if times is None else int(np.isnan(times[:, 0]).sum())
-    if times is None or unknown:
-        raise BadInput(without_times(asked, unknown, len(trajectories)))
-    if settings.align and tracks is not None and tracks.times is None:
-        raise BadInput(tracks_without_times(asked))
-    if still := int((times[:, -1] <= times[:, 0]).sum()):
-        raise BadInput(clock_stands(asked, still, len(trajectories)))
+    if "times" in provenance:
+        msg = (
+            f"{asked} needs the times of originals, and these are the times of a release: name "
+            "what trajanon extract wrote"
+        )
+        raise BadInput(msg)
+    if unknown:
+        raise BadInput(without_times(asked, unknown, of_all))
+    if bare_tracks:
+        msg = f"{asked} needs tracks with times: extract again, or keep windows with `align=False`"
+        raise BadInput(msg)
     zone = settings.timezone
     if zone is None:
-        zone = zone_of(*trajectories.points.mean(axis=(0, 1)))
-    clock = Clock(settings.times, zone, settings.time_step)
-    departures = clock.rounded(clock.of(times)[:, 0])
-    if np.ptp(departures) == 0.0:
-        raise BadInput(one_departure(asked, clock, float(departures[0])))
-    return Timing(clock, settings.minute_worth)
-
-
-def refuse_without_times(settings: ReleaseSettings) -> None:
-    """Refuse options of times where none are released."""
-    for name in _OF_TIMES:
-        value = getattr(settings, name)
-        if value != getattr(ReleaseSettings, name):
-            msg = f"`{name}={value!r}` is for releases with times: add `times='of-day'`"
-            raise BadInput(msg)
+        zone = zone_of(*middle())
+    return Timing(Clock(settings.times, zone, settings.time_step), settings.minute_worth)
 
 
 def without_times(asked: str, unknown: int, of_all: int) -> str:
@@ -139,30 +158,19 @@ def without_times(asked: str, unknown: int, of_all: int) -> str:
     )
 
 
-def tracks_without_times(asked: str) -> str:
-    """Say that windows could not keep their times where they slide."""
-    return f"{asked} needs tracks with times: extract again, or keep windows with `align=False`"
-
-
-def of_a_release(asked: str) -> str:
-    """Say that times do not count from 1970."""
-    return (
-        f"{asked} needs the times of originals, and these are the times of a release: name what "
-        "trajanon extract wrote"
-    )
-
-
-def clock_stands(asked: str, still: int, of_all: int) -> str:
-    """Say that clocks stood still."""
-    return (
-        f"{asked} needs times that go on, and {still:,} of {of_all:,} bear one time from start to "
-        "end: leave them out, or release without times"
-    )
-
-
-def one_departure(asked: str, clock: Clock, departure: float) -> str:
-    """Say that all depart at once."""
-    return (
-        f"{asked} would tell nothing: all depart at {clock.text(departure)}, within "
-        f"{clock.step} s; lower `time_step`, or release without times"
-    )
+def refuse_one_time(clock: Clock, still: int, of_all: int, first: float, last: float) -> None:
+    """Refuse clocks that stood still, and departures, from first to last, that are one."""
+    asked = f"`times='{clock.times}'`"
+    if still:
+        msg = (
+            f"{asked} needs times that go on, and {still:,} of {of_all:,} bear one time from start "
+            "to end: leave them out, or release without times"
+        )
+        raise BadInput(msg)
+    first, last = clock.rounded(np.array([first, last])).tolist()
+    if first == last:
+        msg = (
+            f"{asked} would tell nothing: all depart at {clock.text(first)}, within "
+            f"{clock.step} s; lower `time_step`, or release without times"
+        )
+        raise BadInput(msg)

@@ -87,8 +87,7 @@ class TrackPoints:
         return len(self.ticks)
 
     def __getitem__(self, which: Any) -> Floats:
-        degrees: Floats = self.ticks[which] / TICKS
-        return degrees
+        return np.asarray(self.ticks[which] / TICKS)
 
     def take(self, which: Bools | Ints) -> "TrackPoints":
         """Keep some of the points."""

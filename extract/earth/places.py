@@ -196,7 +196,6 @@ def hidden(
 
 
 def _tags(text: str) -> Tags:
-    """Read a list of keys and values."""
     tags: Tags = {}
     key = ""
     for part in text.split(","):

@@ -90,8 +90,7 @@ class Region:
     def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points lie inside or on the border."""
         shapely.prepare(self.shape)  # quick if done before; another process loses it
-        inside: Bools = shapely.intersects_xy(self.shape, lon, lat)
-        return inside
+        return np.asarray(shapely.intersects_xy(self.shape, lon, lat))
 
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
         """Tell which ways between two points inside may lead outside.
@@ -167,7 +166,6 @@ def _geometries(path: Path) -> "GeoSeries":
 
 
 def _layer(path: Path) -> "GeoDataFrame":
-    """The only layer of a file."""
     import pyogrio
 
     layers = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]

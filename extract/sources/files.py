@@ -275,7 +275,6 @@ def _given(read: _Read, file: SourceFile, how: Reading) -> Iterator[Item]:
 def _together(
     given: Iterable[tuple[SourceFile, Reading]],
 ) -> Iterator[list[tuple[SourceFile, Reading]]]:
-    """Gather files for tasks."""
     some: list[tuple[SourceFile, Reading]] = []
     size = 0
     for file, how in given:

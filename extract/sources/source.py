@@ -89,7 +89,6 @@ def _goes_on(one: Trace, other: Trace) -> bool:
 
 
 def _joined(pieces: Sequence[Trace]) -> Trace:
-    """Put pieces one after another."""
     if len(pieces) == 1:
         return pieces[0]
     return replace(

@@ -122,7 +122,6 @@ def _stages(report: Report) -> Picture:
 
 
 def _sizes(report: Report, labels: Ints) -> Picture:
-    """Draw a bar for each size of groups."""
     members = np.bincount(labels)
     sizes, counts = zip(*by_size(members), strict=True)
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.1)
@@ -173,7 +172,6 @@ def _departures(report: Report, found: Matched) -> list[Picture]:
 
 
 def _group(report: Report, found: Matched, number: int | None) -> Picture:
-    """Draw the members of a group and their centroid, in metres."""
     labels, chosen, when = found.labels, "", ""
     windows = found.slid.points
     points, lines = unrolled(windows, windows), unrolled(found.lines, windows)

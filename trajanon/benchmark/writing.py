@@ -28,11 +28,6 @@ def write_csv(draft: Path, measurements: Sequence[Measurement]) -> None:
     pd.DataFrame(rows).to_csv(draft, index=False)
 
 
-def write_markdown(draft: Path, measurements: Sequence[Measurement]) -> None:
-    """Write a section for each table and data set, ours beside the published number."""
-    draft.write_text(markdown(measurements), encoding="utf-8")
-
-
 def markdown(measurements: Sequence[Measurement]) -> str:
     """Lay the measurements out: a method a row, k across."""
     lines = [_INTRODUCTION, "", f"Measured on {_machine()}."]

@@ -125,7 +125,6 @@ class Master:
         return dense(labels), programme.getModelStatus() == highspy.HighsModelStatus.kOptimal
 
     def _add_columns(self, programme: highspy.Highs, columns: Sequence[int], most: float) -> None:
-        """Add columns of the pool to a programme, each from 0 to a bound."""
         if not columns:
             return
         first, rows = len(self._distances), []

@@ -178,5 +178,4 @@ def _searched_round_each(
 
 
 def _cut_out(found: Ints, sizes: Ints) -> list[Ints]:
-    """Take the groups from the rows that a kernel has filled."""
     return [found[row, : sizes[row]].copy() for row in np.flatnonzero(sizes)]

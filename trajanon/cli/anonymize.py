@@ -64,7 +64,9 @@ def anonymize(
         out = str(RELEASE if in_parts else ANONYMIZED)
     how |= {"k": k, "suppress": _share(suppress), "subjects_exact": subjects_exact}
     how |= {"ledger": ledger, "per_subject_in_all": per_subject_in_all}
-    how["time_step"] = _whole(seconds_of("--time-step", time_step))
+    seconds = seconds_of("--time-step", time_step)
+    # Of others than whole seconds the settings say what is wrong.
+    how["time_step"] = int(seconds) if seconds.is_integer() else seconds
     if roads is not None:
         from trajanon.extract import roads_to_follow
 
@@ -77,24 +79,20 @@ def anonymize(
                 make_one = "make one with trajanon extract --partition 100000"
                 msg = f"{name} {value} is for a folder of parts: {make_one}"
                 raise BadInput(msg)
-        beside, report = _of_file(Path(trajectories), Path(out), **how)
+        # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
+        from trajanon.cli.screen import bars
+        from trajanon.files.report import report_path
+        from trajanon.publication import anonymize_file
+
+        beside = str(report_path(Path(out)))
+        with bars() as progress:
+            report = anonymize_file(trajectories, out, progress=progress, **how)
     if as_json:
         show_json(without_lists(report))
         return
     show_release(report)
     tell(f"{beside}: {report['notice']}")
     say_written(rows_of(report), out, str(ANONYMIZED), "check", k, report["digits"])
-
-
-def _of_file(trajectories: Path, out: Path, **how: Any) -> tuple[str, dict[str, Any]]:
-    # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
-    from trajanon.cli.screen import bars
-    from trajanon.files.report import report_path
-    from trajanon.publication import anonymize_file
-
-    with bars() as progress:
-        report = anonymize_file(trajectories, out, progress=progress, **how)
-    return str(report_path(out)), report
 
 
 def _of_parts(
@@ -118,11 +116,6 @@ def _of_parts(
         say(f"stopped; nothing was released, and {out} is as it was")
         raise SystemExit(INTERRUPTED) from None
     return report_of(out), report
-
-
-def _whole(seconds: float) -> float:
-    """Give whole seconds as such; of others the settings say what is wrong."""
-    return int(seconds) if seconds.is_integer() else seconds
 
 
 def _share(text: str) -> float:

@@ -30,7 +30,7 @@ def benchmark(
     from dataclasses import asdict
 
     from trajanon.benchmark.benchmark import benchmark as measure
-    from trajanon.benchmark.writing import write_csv, write_markdown
+    from trajanon.benchmark.writing import markdown, write_csv
     from trajanon.cli.results import show_measurements
     from trajanon.cli.screen import bars
     from trajanon.outputs import check_outputs, replacing
@@ -48,7 +48,7 @@ def benchmark(
             # Written anew after each table: an end in between loses only the last.
             with replacing(out, page, inputs=read, public=[out, page]) as drafts:
                 write_csv(drafts[0], measured)
-                write_markdown(drafts[1], measured)
+                drafts[1].write_text(markdown(measured), encoding="utf-8")
     if as_json:
         show_json({"measurements": [asdict(m) for m in measured]})
         return

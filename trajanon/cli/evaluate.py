@@ -112,7 +112,6 @@ def evaluate(
 
 
 def _numbers(text: str) -> list[int]:
-    """Read each k between commas."""
     try:
         return [int(word) for word in text.split(",")]
     except ValueError as error:

@@ -110,11 +110,18 @@ def extract(
     as_json: bool = False,
 ) -> None:
     """Turn GPS traces into trajectories of equally spaced points, or whole trips."""
+    given = dict(locals())
     from trajanon.cli.results import show_extraction
     from trajanon.cli.screen import bars
     from trajanon.executors import connected
     from trajanon.extract.diagnosis import cut_most
-    from trajanon.extract.extraction import OSM_API, SAY_WHERE, Extraction, chosen_spacing
+    from trajanon.extract.extraction import (
+        OSM_API,
+        SAY_WHERE,
+        Extraction,
+        chosen_spacing,
+        fields_in,
+    )
     from trajanon.extract.rules import Rules
     from trajanon.extract.sources.tables.columns import parse_columns
 
@@ -134,38 +141,23 @@ def extract(
         raise BadInput(SAY_WHERE)
     on_cluster = nullcontext() if cluster is None else connected(cluster)
     with bars() as progress, on_cluster as client:
-        extraction = Extraction(
-            [*(source or []), *(paths or [])] or OSM_API,
-            where,
-            Rules(
-                spacing=chosen_spacing(spacing, of_the_city, trips=trips),
-                trips=trips,
-                min_length=min_length,
-                points=points,
-                max_gap=_limit("--max-gap", "metres", max_gap) if max_gap else "auto",
-                max_pause=_limit("--max-pause", "seconds", max_pause),
-                trim_ends=trim_ends,
-                min_displacement=min_displacement,
-                max_fill=max_fill,
-                windows=windows,
-                per_trace=per_trace,
-                max_per_subject=max_per_subject,
-                limit=limit,
-                subjects_exact=subjects_exact,
-            ),
-            hidden=_hidden(hide_near, radius, pbf, where),
-            tracks=not no_tracks,
-            columns=parse_columns(columns) if columns else {},
-            format=file_format,
-            untimed=untimed,
-            strict=strict,
-            jobs=jobs,
-            client=client,
-            api_url=api_url,
-            max_pages=max_pages,
-            refresh=refresh,
-            progress=progress,
-        )
+        limits = {
+            "spacing": chosen_spacing(spacing, of_the_city, trips=trips),
+            "max_gap": _limit("--max-gap", "metres", max_gap) if max_gap else "auto",
+            "max_pause": _limit("--max-pause", "seconds", max_pause),
+        }
+        asked = given | {
+            "source": [*(source or []), *(paths or [])] or OSM_API,
+            "area": where,
+            "rules": Rules(**fields_in(given | limits, Rules)),
+            "hidden": _hidden(hide_near, radius, pbf, where),
+            "tracks": not no_tracks,
+            "columns": parse_columns(columns) if columns else {},
+            "format": file_format,
+            "client": client,
+            "progress": progress,
+        }
+        extraction = Extraction(**fields_in(asked, Extraction))
         provenance = extraction.write(out, partition=partition, resume=resume)
     if as_json:
         show_json(provenance)

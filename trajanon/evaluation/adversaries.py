@@ -28,14 +28,7 @@ def published(
 ) -> tuple[Published, Published | None]:
     """The release beside trajectories as they were cut, and as they slid, if they did."""
     as_cut = Published(
-        kept.points,
-        found.lines,
-        found.labels,
-        k,
-        subjects,
-        unit=kept.unit,
-        units=kept.units,
-        own_row=found.own_row,
+        kept.points, found.lines, found.labels, k, subjects, unit=kept.unit, own_row=found.own_row
     )
     if timing is not None:
         seconds, cycle = timing.seconds(kept), timing.clock.round

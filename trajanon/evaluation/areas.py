@@ -154,6 +154,5 @@ class _Beside:
 
 
 def _pairs(trips: Ints) -> NDArray[np.uint64]:
-    """Make one number of each two."""
     begin, end = np.ascontiguousarray(trips.T).view(np.uint64)
     return hashed(hashed(begin) + end)

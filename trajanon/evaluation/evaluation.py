@@ -1,9 +1,11 @@
 """Evaluation: originals, release and report -> the evidence, on one page."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from functools import cache, partial
-from typing import Any, NamedTuple
+from itertools import chain
+from typing import Any
 
 import numpy as np
 
@@ -147,17 +149,24 @@ def evaluate(
     spacing = _spacing(kept)
     held = companions(as_cut, kept.tracks, as_slid, spacing=spacing, seed=seed)
     chained = chains(as_cut, kept.tracks, as_slid)
-    told_by_lines = inferred(as_cut)
-    if as_slid is not None:
-        told_by_lines += inferred(as_slid, SLID)
+    windows = [as_cut] if as_slid is None else [as_cut, as_slid]
+    told_by_lines = [*chain.from_iterable(map(inferred, windows, ("", SLID)))]
     step(2, 5, "diversity")
-    diverse = diversity(as_cut)
-    diverse_as_slid = diverse if as_slid is None else diversity(as_slid)
+    diverse = [diversity(each) for each in windows]
     step(3, 5, "MDAV")
-    mdav = None
+    ways = dict(zip([RELEASE, AS_SLID], windows, strict=False))
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
-    ways = _ways(kept, as_cut, as_slid, mdav, options_in(told)["digits"], timing)
+        of_places = regrouped(mdav, kept.records, mdav.labels)
+        groups = TrajectoryGroups(kept, of_places, options_in(told)["digits"], timing)
+        ways[MDAV] = replace(
+            as_cut,
+            lines=groups.released,
+            labels=mdav.labels,
+            line_times=groups.released_times,
+            own_row=None,
+        )
+    ways[NOTHING] = as_cut.originals
     step(4, 5, "utility")
     problems = None
     if findings is not None:
@@ -186,17 +195,17 @@ def evaluate(
         alone=None if timing is None else alone_in(timing.clock, found.times),
         loss={
             name: loss_to(
-                way.points.reshape(len(way.points), -1), way.lines.reshape(len(way.lines), -1)
+                way.points.reshape(len(kept), -1), way.lines.reshape(len(way.lines), -1), way.labels
             )
             for name, way in ways.items()
         },
         usefulness={
             name: usefulness(
                 way.points,
-                way.lines,
+                way.lines[way.labels],
                 tracks=kept.tracks,
                 to_road=to_road,
-                seconds=way.seconds(timing),
+                seconds=_seconds(way, timing),
                 seed=seed,
             )
             for name, way in ways.items()
@@ -209,60 +218,18 @@ def evaluate(
         inferred=told_by_lines,
         curve=curve_of(kept, curve, progress=progress, **options_in(told)) if curve else None,
         holdout=hold_out(kept, told, seed=seed, progress=progress) if holdout else None,
-        diversity=diverse,
-        diversity_as_slid=diverse_as_slid,
+        diversity=diverse[0],
+        diversity_as_slid=diverse[-1],
         roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
         report=told,
     )
 
 
-class _Way(NamedTuple):
-    """One way to publish: what the originals are, and what stands for each."""
-
-    points: Floats  # of the originals, (n, m, 2)
-    lines: Floats
-    times: Floats | None  # seconds of the release's clock, (n, m)
-    line_times: Floats | None
-
-    @classmethod
-    def of(cls, published: Published) -> "_Way":
-        """Take the line that stands for each original."""
-        labels, when = published.labels, published.line_times
-        times = None if when is None else when[labels]
-        return cls(published.points, published.lines[labels], published.times, times)
-
-    @classmethod
-    def written(cls, groups: TrajectoryGroups, times: Floats | None) -> "_Way":
-        """Write groups as a release would be, beside times of the originals."""
-        points, labels = groups.trajectories.points, groups.partition.labels
-        when = groups.released_times
-        line_times = None if when is None else when[labels]
-        return cls(points, groups.released[labels], times, line_times)
-
-    def seconds(self, timing: Timing | None) -> Seconds | None:
-        """The times of both; None where none are published."""
-        if timing is None or self.times is None or self.line_times is None:
-            return None
-        return Seconds(self.times, self.line_times, timing.clock)
-
-
-def _ways(
-    kept: Trajectories,
-    as_cut: Published,
-    as_slid: Published | None,
-    mdav: Partition | None,
-    digits: int | None,
-    timing: Timing | None,
-) -> dict[str, _Way]:
-    """Give the release, what MDAV would have made, and nothing done, by their names."""
-    ways = {RELEASE: _Way.of(as_cut)}
-    if as_slid is not None:
-        ways[AS_SLID] = _Way.of(as_slid)
-    if mdav is not None:
-        of_places = regrouped(mdav, kept.records, mdav.labels)
-        ways[MDAV] = _Way.written(TrajectoryGroups(kept, of_places, digits, timing), as_cut.times)
-    ways[NOTHING] = _Way.of(as_cut.originals)
-    return ways
+def _seconds(way: Published, timing: Timing | None) -> Seconds | None:
+    """When the originals and their lines are at their points; None where no times are published."""
+    if timing is None or way.times is None or way.line_times is None:
+        return None
+    return Seconds(way.times, way.line_times[way.labels], timing.clock)
 
 
 def alone_in(clock: Clock, times: Floats | None) -> Alone | None:
@@ -274,7 +241,6 @@ def alone_in(clock: Clock, times: Floats | None) -> Alone | None:
 
 
 def _price(grouped: Grouped, k: int, subjects: Ints) -> list[Price]:
-    """Compare groups of k records with those of k subjects, by each method."""
     prices = []
     for method in _METHODS if k <= subjects.max() + 1 else ():
         of_records, of_subjects = (grouped(method, by_subjects) for by_subjects in (False, True))

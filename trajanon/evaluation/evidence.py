@@ -35,19 +35,8 @@ NOTICE = "For the holder of the data, not for publication."
 _BINS = 30
 
 _AS_THEY_ARE = (
-    *(
-        "file",
-        "unit",
-        "spacing",
-        "holds",
-        "k",
-        "counted",
-        "trajectories",
-        "points",
-        "subjects",
-        "left_out",
-    ),
-    *("nameless", "length_kept", "roads_before"),
+    *("file", "unit", "spacing", "holds", "k", "counted", "trajectories", "points", "subjects"),
+    *("left_out", "nameless", "length_kept", "roads_before"),
 )
 """What an account repeats."""
 

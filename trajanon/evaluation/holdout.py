@@ -254,8 +254,7 @@ def _linked(points: Floats, lines: Floats) -> Bools:
     half = points.shape[1] // 2
     parts = slice(None, max(half, 1)), slice(half, None)
     one, other = (Lines(lines[:, part]).nearest(points[:, part])[1] for part in parts)
-    linked: Bools = one == other
-    return linked
+    return np.asarray(one == other)
 
 
 def _predicates(
@@ -281,8 +280,7 @@ def _predicates(
 
 def _alone(count: Ints, weight: Floats | float) -> Floats:
     """Chance that what holds for each of some with a chance holds for exactly one of them."""
-    chance: Floats = count * weight * (1.0 - weight) ** np.maximum(count - 1, 0)
-    return chance
+    return np.asarray(count * weight * (1.0 - weight) ** np.maximum(count - 1, 0))
 
 
 def _risk_of(succeeded: Bools, members: Bools, subjects: Ints) -> Risk:

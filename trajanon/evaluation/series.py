@@ -85,7 +85,6 @@ def _tried(seen: Sequence[Published], how: str) -> Attack:
         k=min(one.k for one in seen),
         subjects=np.unique(owners, return_inverse=True)[1],
         unit=seen[0].unit,
-        units=seen[0].units,
         own_row=np.concatenate(own),
     )
     found = other_tracks(whole)

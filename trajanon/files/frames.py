@@ -127,7 +127,6 @@ def to_collection(trajectories: Trajectories) -> Any:
 
 
 def _numbers(trajectories: Trajectories, times: int) -> dict[str, Ints]:
-    """Give the columns subject and trace, each number repeated."""
     known = {"subject": trajectories.subject, "trace": trajectories.trace}
     return {
         name: np.repeat(numbers, times) for name, numbers in known.items() if numbers is not None

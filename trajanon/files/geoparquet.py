@@ -144,8 +144,7 @@ def written_column(path: object, file: Any, name: str) -> NDArray[Any] | None:
 
 
 def _values(file: Any, name: str) -> NDArray[Any]:
-    values: NDArray[Any] = arrow.sound(file.read([name])[name]).to_numpy()
-    return values
+    return np.asarray(arrow.sound(file.read([name])[name]).to_numpy())
 
 
 def batches_of(file: Any, name: str) -> Iterator[Any]:

@@ -60,6 +60,5 @@ def _since(begin: np.datetime64, texts: list[Any]) -> Floats | None:
 
 
 def _begin(clock: Clock | None) -> np.datetime64:
-    """When times begin to count."""
     counts_days = clock is not None and clock.times != "date"
     return np.datetime64(DOCUMENTED_DAY if counts_days else "1970-01-01", "us")

@@ -82,8 +82,7 @@ def _bytes(rows: Floats) -> NDArray[np.object_]:
 
 
 def _numbers(keys: NDArray[Any]) -> Ints:
-    numbers: Ints = pd.factorize(keys)[0].astype(np.int64)
-    return numbers
+    return np.asarray(pd.factorize(keys)[0].astype(np.int64))
 
 
 def _with_times(numbers: Ints, times: Floats) -> Ints:
@@ -116,7 +115,8 @@ class Lines:
     @property
     def provenance(self) -> dict[str, str | None]:
         """What a release of these lines says of itself, in words that one may hold."""
-        said = {"attribution": known_attribution(self.attribution), "times": self.clock}
+        known = self.attribution == OSM_ATTRIBUTION  # others could say anything
+        said = {"attribution": OSM_ATTRIBUTION if known else None, "times": self.clock}
         return said if self.counts is None else said | {"rows": "lines"}
 
     @property
@@ -245,16 +245,6 @@ class ReleaseFormat(NamedTuple):
     # Who wrote a file whose bytes depend on versions of libraries, and all that these read in it.
     contents: Callable[[Path], tuple[str, Mapping[str, Any]]] | None = None
     only_timed: bool = False  # whether it holds no release without times
-
-
-def known_attribution(text: str | None) -> str | None:
-    """Take the only words that a release may hold; others could say anything."""
-    return text if text == OSM_ATTRIBUTION else None
-
-
-def unknown_attribution(text: str) -> list[str]:
-    """Name an attribution that trajanon does not write; it could say anything."""
-    return [] if text == OSM_ATTRIBUTION else [f"an unknown attribution {text[:40]!r}"]
 
 
 def clock_of(release: Trajectories) -> Clock | None:

@@ -26,18 +26,12 @@ def lines_of_tracks(tracks: Tracks) -> Iterator[NDArray[Any]]:
     """Yield each row's piece as a shapely line (lon, lat), some rows at a time."""
     import shapely
 
-    for places, size in _places_of_rows(tracks):
+    for places, size in places_of_rows(tracks):
         row = np.repeat(np.arange(len(size)), size)
         yield shapely.linestrings(tracks.points[places, ::-1], indices=row)
 
 
-def times_of_tracks(tracks: Tracks, times: Floats) -> Iterator[tuple[Floats, Ints]]:
-    """Yield the times at the points of each row's piece, and how many it has; likewise."""
-    for places, size in _places_of_rows(tracks):
-        yield times[places], size
-
-
-def _places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
+def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
     """Yield the points of the pieces of some rows, and how many each has."""
     order = np.lexsort((tracks.start, tracks.run))
     run = tracks.run[order]

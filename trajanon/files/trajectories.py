@@ -82,7 +82,8 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
         if tracks is not None:
             columns["track"] = geoparquet.column_of_lines(track_rows.lines_of_tracks(tracks))
             if tracks.times is not None:
-                lists = track_rows.times_of_tracks(tracks, tracks.times)
+                pieces = track_rows.places_of_rows(tracks)
+                lists = ((tracks.times[places], size) for places, size in pieces)
                 columns["track_times"] = pa.chunked_array(
                     [arrow.column_of_lists(*some) for some in lists], pa.large_list(pa.float64())
                 )
@@ -359,7 +360,6 @@ def _tracks_and_times(
 
 
 def _points(path: object, file: ParquetParts) -> Floats:
-    """Read the points of lines, or of columns of coordinates, (n, m, 2)."""
     if names := coordinate_columns(file.schema_arrow):
         return read_columns(path, file, names).reshape(file.n, len(names) // 2, 2)
     geometry = geoparquet.described(file.schema_arrow, path)["primary_column"]

@@ -60,8 +60,7 @@ class Leaves:
 
     def nearest(self, record: int, subjects: Ints, count: int) -> Ints:
         """Find the nearest records of other subjects, one of each, the nearest first, or fewer."""
-        found: Ints = kernels.nearest_of_other_subjects(self._leaves, subjects, record, count)
-        return found
+        return np.asarray(kernels.nearest_of_other_subjects(self._leaves, subjects, record, count))
 
     def nearest_to_group(self, members: Ints, but: int = -1) -> tuple[int, float]:
         """Find the record nearest to any of some, -1 for none, and its squared distance."""

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import decomposed, turn
-from trajanon.clock import Clock, zone_of
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
 from trajanon.hashing import hashed
@@ -26,15 +25,7 @@ from trajanon.refine.blocks import BLOCK
 from trajanon.settings import ReleaseSettings, Settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged
-from trajanon.timing import (
-    Timing,
-    clock_stands,
-    departure_weight,
-    of_a_release,
-    one_departure,
-    refuse_without_times,
-    tracks_without_times,
-)
+from trajanon.timing import Timing, departure_weight, refuse_one_time, timing_asked_for
 from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
@@ -181,20 +172,13 @@ def _named(parts: Parts, traces: NDArray[np.uint64], part_slice: PartSlice) -> p
 
 def timing_of_parts(executor: Executor, parts: Parts, settings: ReleaseSettings) -> Timing | None:
     """Tell how times shall be released; the zone is that of the middle of all points."""
-    if settings.times is None:
-        refuse_without_times(settings)
-        return None
-    asked = f"`times='{settings.times}'`"
-    if "times" in parts.provenance:
-        raise BadInput(of_a_release(asked))
-    if parts.track_points and "track_times" not in parts.schema.names:
-        raise BadInput(tracks_without_times(asked))
-    zone = settings.timezone
-    if zone is None:
+
+    def middle() -> Floats:
         sums = executor.each("Looking for the time zone", partial(_sums, parts), parts.slices)
-        zone = zone_of(*np.sum(sums, axis=0) / (parts.n * parts.points))
-    clock = Clock(settings.times, zone, settings.time_step)
-    return Timing(clock, settings.minute_worth)
+        return np.asarray(np.sum(sums, axis=0) / (parts.n * parts.points))
+
+    bare = parts.track_points > 0 and "track_times" not in parts.schema.names
+    return timing_asked_for(settings, parts.provenance, bare_tracks=bare, middle=middle)
 
 
 def _sums(parts: Parts, part_slice: PartSlice) -> Floats:
@@ -217,12 +201,8 @@ def survey_table(executor: Executor, parts: Parts, timing: Timing | None) -> tup
         )
         raise BadInput(msg)
     if timing is not None:
-        clock, asked = timing.clock, f"`times='{timing.clock.times}'`"
-        if still := sum(look.still for look in looks):
-            raise BadInput(clock_stands(asked, still, n))
-        first, last = clock.rounded(np.array([low[-1], high[-1]])).tolist()
-        if first == last:  # of all departures
-            raise BadInput(one_departure(asked, clock, first))
+        still = sum(look.still for look in looks)
+        refuse_one_time(timing.clock, still, n, low[-1], high[-1])  # the departure comes last
     away = np.sum([look.sums for look in looks], axis=0) / n
     products = np.sum([look.products for look in looks], axis=0)
     products -= n * np.outer(away, away)

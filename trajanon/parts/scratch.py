@@ -94,7 +94,6 @@ class Scratch(Folder):
             raise
 
     def _refuse_late(self) -> None:
-        """Refuse to go on once the run has ended."""
         with self.named(), suppress(FileNotFoundError):
             path = f"{self.path}/{_AT_WORK}"
             if self.system.cat_file(path, start=0, end=len(self._run)) == self._run:

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -165,13 +165,13 @@ def anonymize_parts(
     how = (k, asked, settings, roads, quiet)
     with ExitStack() as stack:
         book = stack.enter_context(opened_for(ledger))
-        offered = which = None
+        which = None
         if book is not None:
             entry = stack.enter_context(book.recording(out))
             with unchanged(folder, before):
-                offered = _offered(executor, parts, book, per_subject_in_all)
-            stack.enter_context(waiting(offered.found, book))
-            which = offered.found.new
+                keyed, found = _offered(executor, parts, book, per_subject_in_all)
+            stack.enter_context(waiting(found, book))
+            which = found.new
             parts = parts.chosen(which)
             check_enough(parts.n, k, what="trajectories")
         shards = shards_for(parts.n, capacity)
@@ -187,32 +187,28 @@ def anonymize_parts(
                 task = partial(_as_one, parts, which, *how)
                 (report,) = executor.each("Anonymising", task, [scratch])
         else:
-            run = _InShards(executor, capacity)
+            steps = _InShards(executor, capacity)
             with unchanged(folder, before):
-                plan = run.planned(parts, scratch, shards, *how)
-                first, last = run.searched(plan)
-            report = run.written(plan, first, last)
-        if book is not None and offered is not None:
-            kept = offered.found.told_in(report, book.path)
-            entry.announce(scratch / DRAFT, source, report, offered.keyed.take(kept))
+                plan = steps.planned(parts, scratch, shards, *how)
+                first, last = steps.searched(plan)
+            report = steps.written(plan, first, last)
+        if book is not None:
+            kept = found.told_in(report, book.path)
+            entry.announce(scratch / DRAFT, source, report, keyed.take(kept))
         with scratch.writing(REPORT) as file:
             file.write(json_report(report).encode())
     return report
 
 
-class _Offered(NamedTuple):
+def _offered(
+    executor: Executor, parts: Parts, ledger: Ledger, limit: int | None
+) -> tuple[Keyed, Sorted]:
     """What a ledger says of the rows of all parts."""
-
-    keyed: Keyed
-    found: Sorted
-
-
-def _offered(executor: Executor, parts: Parts, ledger: Ledger, limit: int | None) -> _Offered:
     read = executor.each("Reading what is known again", parts.read_marks, parts.slices)
     marks, runs = zip(*read, strict=True)
     run = None if runs[0] is None else np.concatenate(runs)
     keyed = ledger.keyed(np.concatenate(marks), executor.progress)
-    return _Offered(keyed, ledger.sort(keyed, run, limit))
+    return keyed, ledger.sort(keyed, run, limit)
 
 
 def _as_one(
@@ -225,7 +221,6 @@ def _as_one(
     progress: Progress,
     scratch: Scratch,
 ) -> dict[str, Any]:
-    """Anonymise all parts as one file, and write the release in parts."""
     try:
         trajectories = read_trajectories(parts.folder, subjects_exact=parts.subjects_exact)
     except BadInput:

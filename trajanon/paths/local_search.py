@@ -153,8 +153,7 @@ def near_lists(records: Floats, known: Neighbours | None = None) -> NearLists:
 
     def away(rows: Ints, stop: Event) -> Floats:
         apart = records[rows, None, :] - records[nearest[rows]]
-        far: Floats = np.sqrt((apart**2).sum(axis=2))
-        return far
+        return np.asarray(np.sqrt((apart**2).sum(axis=2)))
 
     return NearLists(
         nearest, np.concatenate(in_parts(away, np.arange(len(records)), _LISTS_AT_ONCE))

@@ -54,8 +54,7 @@ def shortest(records: Floats, start: int | None = None) -> Ints:
         orders = orders[orders[:, 0] == start]
     between = np.sqrt(((records[:, None] - records) ** 2).sum(axis=2))
     lengths = between[orders[:, :-1], orders[:, 1:]].sum(axis=1)
-    order: Ints = orders[lengths.argmin()]
-    return order
+    return np.asarray(orders[lengths.argmin()])
 
 
 def path_length(records: Floats, path: Ints) -> float:

@@ -36,7 +36,6 @@ class Published:
     line_times: Floats | None = None  # those published, (g, p); None: no times are
     cycle: float = np.inf  # seconds after which that clock begins anew
     unit: str = "trajectory"  # what an original is called
-    units: str = "trajectories"  # and several
     own_row: Bools | None = None  # whether each original has a row of its own; None: all have
 
     def __post_init__(self) -> None:

@@ -188,7 +188,6 @@ def _steps(labels: Ints, tracks: Tracks | Runs) -> _Steps:
 
 
 def _marked(row: Ints, column: Ints, columns: int | None = None) -> csr_array:
-    """Mark pairs in a sparse matrix, each once."""
     shape = (int(row.max()) + 1, int(column.max()) + 1 if columns is None else columns)
     marks: csr_array = coo_array((np.ones(len(row), np.int64), (row, column)), shape).tocsr()
     marks.data[:] = 1

@@ -25,7 +25,6 @@ _CAP = 0.5  # share of the spacing: a hop that is off by more is wrong, however 
 _NEIGHBOURS = 2  # points on each side over which he smooths
 _TINY = 1e-9  # metres: where nobody moves, no hop is longer than another
 _SETS_AT_ONCE = 4_000  # some megabytes
-_GROUPS_AT_ONCE = 5
 _WINDOWS_AT_ONCE = 10_000  # they fit into a core's cache
 
 
@@ -145,24 +144,20 @@ def companions(
     origin, scale = seen.lines[0, 0], metres_of_degrees(seen.lines[..., 0].mean())
     points = (seen.points - origin) * scale
     if as_slid is None or tracks is None:
-        windows = _as_cut(points, owners)
+        each = np.arange(len(points))
+        windows = _Windows(points.reshape(-1, 2), m * each, np.arange(m), each, owners, each)
     else:
         track = (tracks.points[:] - origin) * scale
         windows = _at_all_starts(track, tracks, m, owners)
     search = _Search(windows, k, spacing)
     lines = (seen.lines - origin) * scale
 
-    def tried(some: Ints, stop: Event) -> list[_Outcome]:
-        found = []
-        for group in some:
-            if stop.is_set():
-                raise KeyboardInterrupt
-            line, runs = lines[seen.labels[group[0]]], windows.of_member[group]
-            found.append(search.tried(line, points[group], runs, owners[group[0]]))
-        return found
+    def tried(one: Ints, _: Event) -> _Outcome:
+        group = one[0]
+        line, runs = lines[seen.labels[group[0]]], windows.of_member[group]
+        return search.tried(line, points[group], runs, owners[group[0]])
 
-    parts = in_parts(tried, members, _GROUPS_AT_ONCE)
-    found = _summed(k, search.near, [one for part in parts for one in part])
+    found = _summed(k, search.near, in_parts(tried, members, 1))
     return replace(found, departure=_departure(seen, members))
 
 
@@ -207,14 +202,7 @@ class _Windows(NamedTuple):
 
     def read(self, which: Ints, of: Ints | slice = slice(None)) -> Floats:
         """Read the points of some windows, all or some of each."""
-        points: Floats = self.points[self.place[which][:, None] + self.along[of]]
-        return points
-
-
-def _as_cut(points: Floats, owners: Ints) -> _Windows:
-    n, m = points.shape[:2]
-    each = np.arange(n)
-    return _Windows(points.reshape(-1, 2), m * each, np.arange(m), each, owners, each)
+        return np.asarray(self.points[self.place[which][:, None] + self.along[of]])
 
 
 def _at_all_starts(points: Floats, tracks: Tracks, m: int, owners: Ints) -> _Windows:
@@ -228,8 +216,6 @@ def _at_all_starts(points: Floats, tracks: Tracks, m: int, owners: Ints) -> _Win
 
 
 class _Left(NamedTuple):
-    """What companions leave of one group."""
-
     right: bool  # whether they are the true ones
     off: Rebuilt  # metres from the hidden member
 
@@ -248,7 +234,9 @@ class _Search:
     """Companions of lines, all in metres, among the same windows."""
 
     def __init__(self, windows: _Windows, k: int, spacing: float | None) -> None:
-        most = _most_near(k)
+        most = k - 1  # candidates tried, so that their sets of k - 1 are not too many
+        while most < _NEAR and comb(most + 1, k - 1) <= _SETS:
+            most += 1
         self.near = min(most, len(np.unique(windows.run)))
         self._looked_at = _LOOKED_AT * most
         self._windows, self._spacing = windows, spacing
@@ -312,22 +300,12 @@ class _Search:
         for start in range(0, len(sets), _SETS_AT_ONCE):
             left = of_line - sum(hops[taken] for taken in sets[start : start + _SETS_AT_ONCE].T)
             worth.append(self._unequal(np.sqrt(left[..., 0] ** 2 + left[..., 1] ** 2)))
-        best: Ints = sets[np.argmin(np.concatenate(worth))]
-        return best
+        return np.asarray(sets[np.argmin(np.concatenate(worth))])
 
     def _unequal(self, long: Floats) -> Floats:
         """Measure how far hops, (s, m - 1), are from equal, as a share of the spacing."""
         spacing = self._spacing or np.maximum(long.mean(axis=1, keepdims=True), _TINY)
-        share: Floats = np.minimum(np.abs(long - spacing) / spacing, _CAP).mean(axis=1)
-        return share
-
-
-def _most_near(k: int) -> int:
-    """Choose how many candidates to try, so that their sets of k - 1 are not too many."""
-    near = k - 1
-    while near < _NEAR and comb(near + 1, k - 1) <= _SETS:
-        near += 1
-    return near
+        return np.asarray(np.minimum(np.abs(long - spacing) / spacing, _CAP).mean(axis=1))
 
 
 def _nearest(owners: Ints, count: int) -> Ints | None:

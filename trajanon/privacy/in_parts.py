@@ -111,7 +111,6 @@ class InParts:
             yield some, cut, moved
 
     def _read(self, which: Bools) -> Trajectories:
-        """Read some trajectories, with the whole runs that they lie on."""
         read = which
         if self.runs is not None:
             read = np.isin(self.runs.run, np.unique(self.runs.run[which]))

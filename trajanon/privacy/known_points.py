@@ -83,7 +83,6 @@ def _of_points(
     sample: int,
     seed: int,
 ) -> list[Guesses]:
-    """Attack as `known_points`, once for each of the orders."""
     most = published.points.shape[1]
     limits = {"known": (known, most, f"from 1 to {most}, the points of a trajectory")}
     limits["sample"] = (sample, np.inf, "1 or more")
@@ -162,9 +161,7 @@ def _attack(
     cells = _in_cells(points, lines, published, subjects, known.tolerance)
     orders = np.array([way.in_order for way in ways])
 
-    def some(rows: Ints, stop: Event) -> Floats:
-        if stop.is_set():
-            raise KeyboardInterrupt
+    def some(rows: Ints, _: Event) -> Floats:
         out = np.empty((len(ways), len(rows), 2, 3))
         whose = published.labels[rows], subjects[rows], states[rows]
         attack_targets(points[rows], *whose, cells, known, orders, out)

@@ -226,7 +226,6 @@ class Ledger:
         self._write([settled if entry is old else entry for entry in self.entries])
 
     def _digests(self, hashes: Hashes) -> Hashes:
-        """Make keyed digests of hashes, of 64 bits each."""
         different, inverse = np.unique(hashes, return_inverse=True)
         raw, key, digest = different.astype("<u8").tobytes(), self._key, hmac.digest
         parts = (digest(key, raw[at : at + 8], "sha256")[:8] for at in range(0, len(raw), 8))

@@ -11,6 +11,7 @@ from trajanon.axes import principal_axes, turn
 from trajanon.geodesy import in_space
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack, Published
+from trajanon.words import UNITS
 from trajanon.workers import in_parts
 
 _AT_ONCE = 500  # originals that a thread links
@@ -71,7 +72,7 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
     chances = np.array([_chances(share, *kind) for kind in kinds.tolist()])
     rates, worst = chances.reshape(-1, 2)[which.ravel()].T
     line_rates = (linked.home / linked.rows)[targets]
-    knows = f"{100.0 * share:.3g} % of the {published.units} of the target's subject"
+    knows = f"{100.0 * share:.3g} % of the {UNITS[published.unit]} of the target's subject"
     name = "other trips" if published.unit == "trip" else "other tracks"
     found = rates, line_rates, worst
     return Attack(name, knows, published, targets, *found, question="linkability")

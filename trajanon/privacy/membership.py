@@ -51,8 +51,7 @@ class Lines:
     def within(self, points: Floats, radius: float) -> Ints:
         """Count the trajectories within some metres of each line, (g,)."""
         tree = cKDTree(self._records(points))
-        counts: Ints = tree.query_ball_point(self._tree.data, radius, return_length=True)
-        return counts
+        return np.asarray(tree.query_ball_point(self._tree.data, radius, return_length=True))
 
     def from_runs(self, tracks: Tracks, m: int) -> Floats:
         """How far each run's nearest window of m points is from any line, at all its starts, (r,).

@@ -122,8 +122,7 @@ def _log_chance_of_few_runs(above: Bools) -> float:
 
 def _log_choose(n: float, k: Floats) -> Floats:
     """Logarithm of n over k; minus infinity where nothing can be chosen."""
-    logs: Floats = -np.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0)
-    return logs
+    return np.asarray(-np.log(n + 1.0) - betaln(n - k + 1.0, k + 1.0))
 
 
 def find_source_order(file: Ints, source: Ints) -> list[str]:

@@ -140,8 +140,7 @@ def _nearest(
     _, nearest = KDTree(lines).query(means, p=np.inf, distance_upper_bound=off)
     if (nearest == len(lines)).any():  # what the tree answers where there is none
         raise BadInput(NOT_TOGETHER)
-    found: Ints = nearest[labels]
-    return found
+    return np.asarray(nearest[labels])
 
 
 def _unit(clock: Clock, report: Report) -> float:
@@ -154,8 +153,7 @@ def _by_key(lines: Trajectories, told: LinesOfRows) -> Ints:
     line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(told.line)
     if (line < 0).any():
         raise BadInput(NOT_TOGETHER)
-    keys: Ints = line.astype(np.int64)
-    return keys
+    return np.asarray(line.astype(np.int64))
 
 
 def shows_source_order(release: Trajectories, found: Matched) -> list[str]:
@@ -163,9 +161,12 @@ def shows_source_order(release: Trajectories, found: Matched) -> list[str]:
 
     With a row a line, the first trajectory of each line counts.
     """
-    rows, lines = _by_line(release, found)
-    by_line = release.provenance.get("rows") == "lines"
-    return source_order_of(rows, lines[found.own_row], by_line=by_line)
+    both = np.concatenate([release.points, found.lines]).reshape(-1, release.records.shape[1])
+    if release.times is not None and found.times is not None:
+        both = np.hstack([both, np.concatenate([release.times, found.times])])
+    line = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)  # equal ones alike
+    rows, lines = line[: len(release)], line[len(release) :][found.labels[found.own_row]]
+    return source_order_of(rows, lines, by_line=release.provenance.get("rows") == "lines")
 
 
 def source_order_of(rows: Ints, lines: Ints, *, by_line: bool) -> list[str]:
@@ -175,16 +176,6 @@ def source_order_of(rows: Ints, lines: Ints, *, by_line: bool) -> list[str]:
             each[np.sort(np.unique(each, return_index=True)[1])] for each in (rows, lines)
         )
     return find_source_order(rows, lines)
-
-
-def _by_line(release: Trajectories, found: Matched) -> tuple[Ints, Ints]:
-    """Number the lines of rows and of originals; equal ones alike."""
-    both = np.concatenate([release.points, found.lines]).reshape(-1, release.records.shape[1])
-    if release.times is not None and found.times is not None:
-        both = np.hstack([both, np.concatenate([release.times, found.times])])
-    _, line = np.unique(both, axis=0, return_inverse=True)
-    line = line.reshape(-1)
-    return line[: len(release)], line[len(release) :][found.labels]
 
 
 def with_originals(

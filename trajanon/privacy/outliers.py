@@ -66,8 +66,7 @@ def in_order(
         far, which = others.query(turn(records, axes), k=range(1, 3))
         other = np.where(which[:, 0] == group, far[:, 1], far[:, 0])
         # With one group there is none to go to: that costs more than all there is to lose.
-        squared: Floats = np.fmin(other**2, given.size)
-        return squared
+        return np.asarray(np.fmin(other**2, given.size))
 
     # No group of k subjects gains more than it loses now, but for rounding. So a group is looked at
     # only when none that was looked at gains as much as it might.

@@ -176,32 +176,24 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
     moves = min(problem.budget.moves_per_record, REGION_MOVES)  # per record, in a round
     _, heats = cooling(moves, PASS, 1, REGION_HOT, REGION_COLD)
     rounds = int(REGION_SHARE * _run_count(problem) * problem.budget.moves_per_record / moves)
+
+    def anneal_one(labels: Ints, rows: Ints, word: np.uint64, stop: Event) -> Ints:
+        region = block_of(problem, stop, rows)
+        found = anneal_block(field, PASS, heats, labels, rows, word, stop)
+        found = cross(region.records, labels, descend(region, found))
+        # But for rounding, it always gains.
+        gains = sse(region.records, found) < sse(region.records, labels)
+        return found if gains else labels
+
     for number in range(rounds):
         problem.progress("Annealing regions", number, rounds, problem.log.note)
         regions = list(draw_blocks(field.problem.records, labels, random, REGION * problem.k))
-        job = partial(_anneal_region, problem, field, heats)
-        jobs = [partial(job, dense(labels[rows]), rows, random_word(random)) for rows in regions]
+        jobs = [
+            partial(anneal_one, dense(labels[rows]), rows, random_word(random)) for rows in regions
+        ]
         labels = put_together(zip(regions, in_threads(jobs), strict=True))
         problem.log.offer(labels)
     return labels
-
-
-def _anneal_region(
-    problem: Problem,
-    field: Field,
-    heats: Floats,
-    labels: Ints,
-    rows: Ints,
-    word: np.uint64,
-    stop: Event,
-) -> Ints:
-    """Anneal a region: the best of its groups as they were and as they are."""
-    region = block_of(problem, stop, rows)
-    found = anneal_block(field, PASS, heats, labels, rows, word, stop)
-    found = cross(region.records, labels, descend(region, found))
-    # But for rounding, it always gains.
-    gains = sse(region.records, found) < sse(region.records, labels)
-    return found if gains else labels
 
 
 def cross(records: Floats, one: Ints, other: Ints) -> Ints:

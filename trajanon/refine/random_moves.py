@@ -44,8 +44,7 @@ def nearest_most(count: int) -> Ints:
     # 64 entries a neighbour are enough for the farthest to be among them.
     weights = np.exp(-NEARNESS * np.arange(count) / count).cumsum()
     entries = (np.arange(64 * count) + 0.5) / (64 * count)
-    ranks: Ints = np.searchsorted(weights, entries * weights[-1])
-    return ranks
+    return np.asarray(np.searchsorted(weights, entries * weights[-1]))
 
 
 class Field(NamedTuple):

@@ -1,7 +1,7 @@
 """Who may talk to the studio: the browser that opened its address, and nobody else."""
 
 from http import HTTPStatus
-from secrets import compare_digest, token_urlsafe
+from secrets import compare_digest
 
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
@@ -49,8 +49,3 @@ class Guard:
 
     def _is(self, given: str | None) -> bool:
         return given is not None and compare_digest(given.encode(), self.secret.encode())
-
-
-def new_secret() -> str:
-    """Draw a secret that nobody guesses."""
-    return token_urlsafe(32)

@@ -7,6 +7,7 @@ import webbrowser
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
+from secrets import token_urlsafe
 from tempfile import gettempdir
 
 from fastapi import Request, Response
@@ -19,7 +20,7 @@ from trajanon.drafts import drafting
 from trajanon.errors import FileProblem
 from trajanon.outputs import replacing
 from trajanon.studio.fields import FILES
-from trajanon.studio.guard import Guard, new_secret
+from trajanon.studio.guard import Guard
 from trajanon.studio.page import Page
 from trajanon.studio.work import COMPARISON, PAGE, Commands, Work
 
@@ -50,7 +51,7 @@ def _serve(work: Work, *, browser: bool) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    secret = new_secret()
+    secret = token_urlsafe(32)  # which nobody guesses
     app.add_middleware(Guard, port=port, secret=secret)
     address = f"http://127.0.0.1:{port}/?key={secret}"
 
@@ -80,7 +81,6 @@ def _serve(work: Work, *, browser: bool) -> None:
 
 
 def _out(work: Work, name: str) -> Response:
-    """Give what commands wrote, and the settings."""
     if name == "settings.toml" and work.released:
         return PlainTextResponse(work.settings)
     file = work.folder / name

@@ -45,8 +45,7 @@ def displacement(original: Floats, released: Floats) -> Floats:
     latitude = np.radians((original[..., 0] + released[..., 0]) / 2)
     north, east = np.moveaxis(np.radians(released - original), -1, 0)
     meridian_radius, ring_radius = radii(latitude)
-    metres: Floats = np.hypot(north * meridian_radius, east * ring_radius)
-    return metres
+    return np.asarray(np.hypot(north * meridian_radius, east * ring_radius))
 
 
 def moved_to(points: Floats, lines: Floats, labels: Ints) -> Floats:
@@ -109,12 +108,10 @@ def metres_of_degrees(latitude: Floats) -> Floats:
 
 def lengths(points: Floats) -> Floats:
     """Measure lines from point to point."""
-
-    def measured(some: Floats, stop: Event) -> Floats:
-        metres: Floats = displacement(some[:, :-1], some[:, 1:]).sum(axis=1)
-        return metres
-
-    return np.concatenate(in_parts(measured, points, _AT_ONCE))
+    parts = in_parts(
+        lambda some, _: displacement(some[:, :-1], some[:, 1:]).sum(axis=1), points, _AT_ONCE
+    )
+    return np.concatenate(parts)
 
 
 def length_change(original: Floats, released: Floats) -> Floats:
@@ -131,8 +128,7 @@ def turns(original: Floats, released: Floats) -> Floats:
     along = (one * other).sum(axis=-1)
     across = one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0]
     somewhere = one.any(axis=-1) & other.any(axis=-1)
-    degrees: Floats = np.degrees(np.abs(np.arctan2(across, along))[somewhere])
-    return degrees
+    return np.asarray(np.degrees(np.abs(np.arctan2(across, along))[somewhere]))
 
 
 def length_shift(original: Floats, released: Floats) -> float:

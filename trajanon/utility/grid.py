@@ -3,6 +3,7 @@
 from threading import Event
 
 import numpy as np
+from scipy.special import rel_entr
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import DEGREE
@@ -29,8 +30,7 @@ def cells(points: Floats, metres: float) -> Ints:
     middle = np.radians((row + 0.5) * (metres / DEGREE))
     width = metres / (DEGREE * np.cos(np.clip(middle, -np.pi / 2, np.pi / 2)) + 1e-9)
     column = np.floor(points[..., 1] / width).astype(np.int64)
-    numbers: Ints = row * _COLUMNS + column
-    return numbers
+    return np.asarray(row * _COLUMNS + column)
 
 
 def density_divergence(original: Floats, released: Floats, cell: float) -> float:
@@ -67,13 +67,8 @@ def counted(one: Ints, other: Ints) -> tuple[Ints, Ints]:
 def divergence(before: Floats, after: Floats) -> float:
     """Compare two distributions: the Jensen-Shannon divergence of their shares, bits."""
     middle = (before + after) / 2
-    return (_bits(before, middle) + _bits(after, middle)) / 2
-
-
-def _bits(share: Floats, of: Floats) -> float:
-    """Kullback-Leibler divergence."""
-    there = share > 0.0
-    return float((share[there] * np.log2(share[there] / of[there])).sum())
+    bits = (rel_entr(before, middle) + rel_entr(after, middle)) / np.log(2.0)
+    return float(bits.sum()) / 2
 
 
 def class_distance(one: Ints, other: Ints) -> float:
@@ -156,8 +151,7 @@ def query_errors(
         for points, hour in zip((original, released), hours, strict=True)
     )
     fewest = max(_FEWEST * len(original), 1.0)
-    errors: Floats = np.abs(after - before) / np.maximum(before, fewest)
-    return errors
+    return np.asarray(np.abs(after - before) / np.maximum(before, fewest))
 
 
 def _passing(points: Floats, hours: Ints, boxes: Floats, asked: Ints) -> Ints:

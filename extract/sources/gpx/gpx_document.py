@@ -266,7 +266,6 @@ def read(source: bytes, name: str) -> Document:
 
 
 def _local(tag: str) -> str:
-    """Give the name of a tag without its prefix."""
     return tag.rpartition(":")[2]
 
 

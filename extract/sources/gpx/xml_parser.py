@@ -56,7 +56,6 @@ class XmlParser:
         return last
 
     def _feed(self, chunk: bytes, *, last: bool = False) -> None:
-        """Give the parser some bytes of the document."""
         try:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as error:

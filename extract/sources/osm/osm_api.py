@@ -142,7 +142,6 @@ class _PageCache:
         return page
 
     def _kept(self) -> int:
-        """Count the pages without a gap."""
         return sum(self._reads for _ in takewhile(Path.exists, map(self._path, count())))
 
     def _way_on(self) -> str:

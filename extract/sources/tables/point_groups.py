@@ -141,7 +141,6 @@ def _joined(held: list[_Rows]) -> _Rows:
 
 
 def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
-    """Put the rows of each trace together."""
     written = dict.fromkeys(subject for _, subject in rows.owners)
     keys = {name: name and key_of(name, exact=how.subjects_exact) for name in written}
     spellings: defaultdict[str | None, list[str]] = defaultdict(list)

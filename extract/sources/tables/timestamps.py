@@ -152,7 +152,6 @@ def holds_times(values: pd.Series, name: str) -> bool:
 
 
 def _given(values: Values) -> Bools:
-    """Tell which rows have a value."""
     known = values.is_valid() if isinstance(values, pa.ChunkedArray) else values.notna()
     return np.asarray(known)
 
