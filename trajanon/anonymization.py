@@ -113,7 +113,7 @@ def anonymize(
     skipped = settings.align and trajectories.tracks is not None and found.cut.partition.stopped
     suppressed = suppression_account(costly, tight, first.slid, settings, declined)
     alignment = account(found.cut, found.slid)
-    del first, found  # what is told of them is told, and they are large
+    del first, found  # they are large, as is what is kept: each goes when all of it is told
     if alignment is not None and kept.trajectories.tracks is not None:
         out = costly | tight
         points = trajectories.points[~out] if out.any() else trajectories.points
@@ -128,6 +128,7 @@ def anonymize(
         suppressed=suppressed,
         search=asdict(searched),
     )
+    del kept
     order = labels[written.shuffled()]
     provenance = published_with(
         trajectories.attribution if roads is None else OSM_ATTRIBUTION,

@@ -60,7 +60,7 @@ def _sliding_at_random() -> None:
     problem, windows = _problem(), build_windows(_tracks(), _POINTS)
     aligned = Aligned(_tracks().start, _LABELS)
     axes, field = window_field(problem, windows, aligned, False)
-    work = partial(anneal_windows, field, axes, 1, _HEATS, False)
+    work = partial(anneal_windows, field, axes, 1, _HEATS)
     work_in_blocks(problem, windows, aligned, axes, work)
 
 

@@ -204,7 +204,7 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     for some in filter(len, np.array_split(np.arange(passes), NEAR_ROUNDS)):
         axes, field = window_field(problem, windows, aligned, large)
         for number in some.tolist():
-            work = partial(anneal_windows, field, axes, moves, heats[number : number + 2], large)
+            work = partial(anneal_windows, field, axes, moves, heats[number : number + 2])
             aligned = in_blocks(work, axes, ("Sliding windows", number, passes))
     axes, field = window_field(problem, windows, aligned, large)
     for _ in range(SETTLINGS if large else 1):

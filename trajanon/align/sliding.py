@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trajanon._kernels.annealing import make_random_moves
 from trajanon._kernels.descent import Descent
 from trajanon._kernels.sliding import slide_pass
-from trajanon._kernels.windows import Slides, Windows, build_rows, build_rows_at_once, find_meetings
+from trajanon._kernels.windows import Slides, Windows, build_rows_at_once, find_meetings
 from trajanon.align.windows import (
     Aligned,
     centred,
@@ -109,7 +109,7 @@ def settle_windows(
 
 
 def anneal_windows(
-    field: Field, axes: Floats, moves: int, heats: Floats, large: bool, block: Block, stop: Event
+    field: Field, axes: Floats, moves: int, heats: Floats, block: Block, stop: Event
 ) -> Aligned:
     """Make random moves of the windows of a block, ``moves`` for each, between two heats."""
     _, windows, aligned, _, word = block
@@ -120,8 +120,7 @@ def anneal_windows(
     first = np.cumsum(starts) - starts
     # In single precision twice as many fit into a core's cache; settling is exact.
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=np.float32)
-    build = build_rows_in_single if large else build_rows
-    build(windows, np.ascontiguousarray(axes), first, rows)
+    build_rows_in_single(windows, axes, first, rows)
     start = aligned.start.copy()
     records = rows[first + start].astype(np.float64)
     annealing = build_annealing(field, records, aligned.labels, block.rows, word)
@@ -137,7 +136,7 @@ def anneal_windows(
 def build_rows_in_single(
     windows: Windows, axes: Floats, first: Ints, rows: NDArray[np.float32]
 ) -> None:
-    """Read all windows at all their starts, as `build_rows`, faster and less exactly."""
+    """Read all windows at all their starts, turned to axes, for random moves."""
     m = len(windows.mean) // 2
     # About a place near all of them, single precision is enough.
     centre = windows.mean[: 2 * m].reshape(m, 2).mean(axis=0)

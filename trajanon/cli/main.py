@@ -1,5 +1,6 @@
 """The command line: its commands, and how it ends: a sentence and an exit code."""
 
+import gc
 import io
 import signal
 import sys
@@ -103,6 +104,7 @@ def _defect() -> int:
 def main() -> NoReturn:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
     sys.stdout, sys.stderr = _open_ended(sys.stdout), _open_ended(sys.stderr)
+    gc.set_threshold(100_000)  # what libraries make when they are imported stays
     log_to_screen()
     ended: list[int] = []
 

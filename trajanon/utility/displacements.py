@@ -80,14 +80,14 @@ def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Floats:
     From the nearest point of the run, wherever on it the window lies; runs are kept as points, a
     quarter of the spacing apart.
     """
-    ticks, scale = TICKS * lines, metres_of_degrees(lines[..., 0]) / TICKS
     order = np.argsort(tracks.run, kind="stable")
-
     found = np.empty((len(order), lines.shape[1]))
 
     def measure(some: Ints, stop: Event) -> None:
         away = np.empty((len(some), lines.shape[1]))
-        run, label = tracks.run[some], labels[some]
+        mine, label = np.unique(labels[some], return_inverse=True)
+        ticks, scale = TICKS * lines[mine], metres_of_degrees(lines[mine, :, 0]) / TICKS
+        run = tracks.run[some]
         nearest_on_runs(tracks.points.ticks, tracks.first, run, ticks, label, scale, away)
         found[some] = away
 
