@@ -36,7 +36,10 @@ from commands import Run, names
         (["-k", "4", "--out", "/proc/a.csv"], "cannot write /proc/a.csv"),
         (["none.parquet", "-k", "4"], "there is no none.parquet; make it with: trajan"),
         (["folder.csv", "-k", "4", "--out", "a.csv"], "folder.csv"),
-        (["damaged.parquet", "-k", "4"], "cannot read damaged.parquet as Parquet"),
+        (
+            ["damaged.parquet", "-k", "4"],
+            "cannot read damaged.parquet as Parquet: it is another kind of file, or not",
+        ),
         (["table.parquet", "-k", "4"], "table.parquet"),
         (["trajectories.parquet", "more.parquet", "-k", "4"], "more.parquet"),
     ],
