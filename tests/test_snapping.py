@@ -18,7 +18,7 @@ from osm_xml import OsmFile
 from shards import shards_of, write_parts
 
 import trajanon
-from trajanon._kernels.roads import Matching, Network, match_lines
+from trajanon._kernels.roads import Matching, Network, match_lines, room_for
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
@@ -78,7 +78,8 @@ def test_the_best_path_is_found(seed: int, side: int) -> None:
     walk = np.cumsum(random.normal(0, 60, (4, 6, 2)), axis=1) + 50.0 * side
     lines = np.ascontiguousarray(at(walk[..., 0], walk[..., 1]))
     way, walked, told = np.empty((4, 6), np.int64), np.zeros((4, 6)), np.zeros(4)
-    match_lines(network, HOW, lines, 0, 4, way, walked, told)
+    room = room_for(len(network.lat), 6, HOW.states)
+    match_lines(network, HOW, lines, 0, 4, room, way, walked, told)
     for number, line in enumerate(lines):
         best = best_likelihood(network, HOW, line.tolist())
         assert (way[number, 0] < 0) == (best is None)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.roads import Matching, Network, match_lines
+from trajanon._kernels.roads import Matching, Network, match_lines, room_for
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.files.release_lines import rounded
 from trajanon.geodesy import SHORT_DEGREE
@@ -120,7 +120,8 @@ def snapped(
     def task(first: int, stop: Event) -> None:
         if not stop.is_set():
             end = min(first + _AT_ONCE, n)
-            match_lines(network, how, lines, first, end, way, walked, told)
+            room = room_for(len(network.lat), m, how.states)
+            match_lines(network, how, lines, first, end, room, way, walked, told)
             done.append(end - first)
 
     jobs = (partial(task, first) for first in range(0, n, _AT_ONCE))

@@ -1,11 +1,12 @@
 """Lines matched to roads: states near each point, ways between them, and the best of all paths."""
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.compiled import bare
 
 _WAITING = 1 << 16  # nodes that may wait in a search
 _ALIKE = 1e-6  # metres
@@ -73,7 +74,31 @@ class Paths(NamedTuple):
     states: NDArray[np.int64]  # how many each point has, (m,)
 
 
-@kernel
+class Room(NamedTuple):
+    """What the matching of lines writes on."""
+
+    search: Search
+    near: Near
+    paths: Paths
+    gained: NDArray[np.float64]  # log-likelihood of each state of a point by itself, (2 states,)
+    ordered: NDArray[np.float64]  # (m,)
+
+
+def room_for(nodes: int, points: int, states: int) -> Room:
+    """Make room for lines of so many points on a network of so many nodes."""
+    one, both = (points, states), (points, 2 * states)
+    whole, ints = np.empty, partial(np.empty, dtype=np.int64)
+    stamps = np.zeros((2, nodes), dtype=np.int64)
+    return Room(
+        Search(whole(nodes), *stamps, ints(_WAITING), whole(_WAITING)),
+        Near(ints(one), whole(one), whole(one), ints(points)),
+        Paths(ints(both), whole(both), whole(both), ints(both), ints(points)),
+        whole(2 * states),
+        whole(points),
+    )
+
+
+@bare
 def metres_of_degree(lat):
     """Metres of a degree of latitude and of longitude at a latitude, on WGS 84."""
     sin = np.sin(np.radians(lat))
@@ -84,7 +109,7 @@ def metres_of_degree(lat):
     return np.radians(1.0) * north, np.radians(1.0) * east
 
 
-@kernel
+@bare
 def near_segments(network, lat, lon, within, found, far, share):
     """Find the nearest segment of each of the roads nearest to a place; give how many.
 
@@ -138,14 +163,14 @@ def near_segments(network, lat, lon, within, found, far, share):
     return count
 
 
-@kernel
+@bare
 def exit_of(network, state):
     """The node at which a direction leaves its segment."""
     segment = state // 2
     return network.tail[segment] if state % 2 else network.head[segment]
 
 
-@kernel
+@bare
 def entry_of(network, state):
     """The node at which it comes in."""
     segment = state // 2
@@ -180,7 +205,7 @@ def leave_heap(heap, keys, size):
     heap[place], keys[place] = last, key
 
 
-@kernel
+@bare
 def nearest_ways(network, here, targets, limit, search, mark):
     """Measure the ways from where a state leaves its segment to where others come in.
 
@@ -226,19 +251,7 @@ def nearest_ways(network, here, targets, limit, search, mark):
             size += 1
 
 
-@kernel
-def empty_search(nodes):
-    """Make room for searches."""
-    return Search(
-        np.empty(nodes),
-        np.zeros(nodes, np.int64),
-        np.zeros(nodes, np.int64),
-        np.empty(_WAITING, np.int64),
-        np.empty(_WAITING),
-    )
-
-
-@kernel
+@bare
 def find_near(network, matching, line, near):
     """Find the roads near each point of a line; whether each has one."""
     for p in range(line.shape[0]):
@@ -251,7 +264,7 @@ def find_near(network, matching, line, near):
     return True
 
 
-@kernel
+@bare
 def begin_paths(network, near, spread, paths):
     """List the states near each point of a line, and how likely it is seen from each."""
     for p in range(near.many.shape[0]):
@@ -268,9 +281,10 @@ def begin_paths(network, near, spread, paths):
         paths.states[p] = n
 
 
-@kernel
-def go_on(network, matching, line, p, spread, paths, search, mark):
+@bare
+def go_on(network, matching, line, p, spread, room, mark):
     """Lead the best path to each state of a point from those of the one before; the last mark."""
+    paths, search, gained = room.paths, room.search, room.gained
     north, east = metres_of_degree(0.5 * (line[p - 1, 0] + line[p, 0]))
     up = (line[p, 0] - line[p - 1, 0]) * north
     over = (line[p, 1] - line[p - 1, 1]) * east
@@ -278,9 +292,8 @@ def go_on(network, matching, line, p, spread, paths, search, mark):
     limit = 2.0 * straight + matching.slack
     states, offset = paths.state[p, : paths.states[p]], paths.offset[p]
     score, before = paths.score[p], paths.before[p]
-    gained = score.copy()
     for b in range(states.shape[0]):
-        score[b], before[b] = -np.inf, -1
+        gained[b], score[b], before[b] = score[b], -np.inf, -1
     for a in range(paths.states[p - 1]):
         if paths.score[p - 1, a] == -np.inf:
             continue
@@ -311,43 +324,53 @@ def go_on(network, matching, line, p, spread, paths, search, mark):
     return mark
 
 
-@kernel
-def match_lines(network, matching, points, first, end, way, walked, told):
+@bare
+def middle_of(values, ordered):
+    """The median of some values, which are put in order."""
+    n = values.shape[0]
+    for i in range(n):
+        place = i
+        while place > 0 and ordered[place - 1] > values[i]:
+            ordered[place] = ordered[place - 1]
+            place -= 1
+        ordered[place] = values[i]
+    return 0.5 * (ordered[(n - 1) // 2] + ordered[n // 2])
+
+
+@bare
+def last_state(score):
+    """The state that the best path ends in; -1 if there is no path."""
+    best = -1
+    for state in range(score.shape[0]):
+        if score[state] > (score[best] if best >= 0 else -np.inf):
+            best = state
+    return best
+
+
+@bare
+def match_lines(network, matching, points, first, end, room, way, walked, told):
     """Match lines, (n, m, 2), from the first to before the end, to the network.
 
     ``way`` gets a state for each point, and -1 in the whole row of a line that no road explains;
     ``walked`` where on it, in metres from where it comes in; ``told`` the log-likelihood.
     """
-    m, roads = points.shape[1], matching.states
-    search, mark = empty_search(network.lat.shape[0]), 0
-    near = Near(
-        np.empty((m, roads), np.int64),
-        np.empty((m, roads)),
-        np.empty((m, roads)),
-        np.empty(m, np.int64),
-    )
-    paths = Paths(
-        np.empty((m, 2 * roads), np.int64),
-        np.empty((m, 2 * roads)),
-        np.empty((m, 2 * roads)),
-        np.empty((m, 2 * roads), np.int64),
-        np.empty(m, np.int64),
-    )
+    m, mark = points.shape[1], 0
+    near, paths = room.near, room.paths
     for line in range(first, end):
-        way[line, :] = -1
+        for p in range(m):
+            way[line, p] = -1
         if not find_near(network, matching, points[line], near):
             continue
         spread = matching.spread
         if spread <= 0.0:
-            spread = max(1.4826 * np.median(near.far[:, 0].copy()), 5.0)
+            spread = max(1.4826 * middle_of(near.far[:, 0], room.ordered), 5.0)
         begin_paths(network, near, spread, paths)
         for p in range(1, m):
-            mark = go_on(network, matching, points[line], p, spread, paths, search, mark)
-        ends = paths.score[m - 1, : paths.states[m - 1]]
-        if ends.shape[0] == 0 or ends.max() == -np.inf:
+            mark = go_on(network, matching, points[line], p, spread, room, mark)
+        best = last_state(paths.score[m - 1, : paths.states[m - 1]])
+        if best < 0:
             continue
-        best = np.argmax(ends)
-        told[line] = ends[best]
+        told[line] = paths.score[m - 1, best]
         for p in range(m - 1, -1, -1):
             way[line, p], walked[line, p] = paths.state[p, best], paths.offset[p, best]
             if p:
