@@ -1,6 +1,5 @@
 """Lines matched to roads: states near each point, ways between them, and the best of all paths."""
 
-from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -87,15 +86,22 @@ class Room(NamedTuple):
 def room_for(nodes: int, points: int, states: int) -> Room:
     """Make room for lines of so many points on a network of so many nodes."""
     one, both = (points, states), (points, 2 * states)
-    whole, ints = np.empty, partial(np.empty, dtype=np.int64)
-    stamps = np.zeros((2, nodes), dtype=np.int64)
+    stamps: NDArray[np.int64] = np.zeros((2, nodes), dtype=np.int64)
     return Room(
-        Search(whole(nodes), *stamps, ints(_WAITING), whole(_WAITING)),
-        Near(ints(one), whole(one), whole(one), ints(points)),
-        Paths(ints(both), whole(both), whole(both), ints(both), ints(points)),
-        whole(2 * states),
-        whole(points),
+        Search(_floats(nodes), stamps[0], stamps[1], _whole(_WAITING), _floats(_WAITING)),
+        Near(_whole(one), _floats(one), _floats(one), _whole(points)),
+        Paths(_whole(both), _floats(both), _floats(both), _whole(both), _whole(points)),
+        _floats(2 * states),
+        _floats(points),
     )
+
+
+def _floats(shape: int | tuple[int, int]) -> NDArray[np.float64]:
+    return np.empty(shape)
+
+
+def _whole(shape: int | tuple[int, int]) -> NDArray[np.int64]:
+    return np.empty(shape, dtype=np.int64)
 
 
 @bare
