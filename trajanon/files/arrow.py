@@ -43,7 +43,7 @@ def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> It
         msg = f"{what} is a folder; name a file"
         raise FileProblem(msg) from error
     except (OSError, UnicodeError, pa.ArrowException, *errors) as error:
-        reason = " ".join(str(error).split())[:200].partition(". ")[0]
+        reason = " ".join(str(error).split())[:200]
         if "magic bytes" in reason:
             reason = "it is another kind of file, or not whole"
         for kind_of_error, way_out in _WAYS_OUT.items():
