@@ -113,7 +113,7 @@ def anonymize(
     skipped = settings.align and trajectories.tracks is not None and found.cut.partition.stopped
     suppressed = suppression_account(costly, tight, first.slid, settings, declined)
     alignment = account(found.cut, found.slid)
-    del first, found  # they are large, as is what is kept: each goes when all of it is told
+    del first, found  # large, and not needed any more
     if alignment is not None and kept.trajectories.tracks is not None:
         out = costly | tight
         points = trajectories.points[~out] if out.any() else trajectories.points
@@ -128,7 +128,7 @@ def anonymize(
         suppressed=suppressed,
         search=asdict(searched),
     )
-    del kept
+    del kept  # before the rows of the release take as much memory again
     order = labels[written.shuffled()]
     provenance = published_with(
         trajectories.attribution if roads is None else OSM_ATTRIBUTION,
