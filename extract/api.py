@@ -200,8 +200,7 @@ def traces(
     )
     names = sources_of(source)
     if OSM_API in map(str, names):
-        msg = f"traces reads files and folders; of {OSM_API} take extract"
-        raise BadInput(msg)
+        raise BadInput(f"traces reads files and folders; of {OSM_API} take extract")
     found = files.find([Path(name) for name in names], how, format)
     numbered = files.traces_of_files(found, how, jobs=jobs, progress=progress)
     return ordered(Source(numbered, left_out=counts), untimed, counts)

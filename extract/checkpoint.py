@@ -172,11 +172,10 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             with suppress(OSError):
                 for path in files:
                     path.unlink(missing_ok=True)
-            msg = (
+            raise FileProblem(
                 f"cannot write {self.folder}: {error.strerror or error}; what was "
                 "found before is still there: make room, then add `resume`"
-            )
-            raise FileProblem(msg) from error
+            ) from error
         self.state, self._parts, self._prints, self._anchors = state, [], [], []
 
     def _locked(self) -> IO[str]:
@@ -185,24 +184,23 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             self.folder.mkdir(mode=0o700, exist_ok=True)
             return hold(self.folder)
         except BlockingIOError as error:
-            msg = (
+            raise FileProblem(
                 f"another extraction is at work in {self.folder}: wait for its end, or "
                 "write to another file with `out`"
-            )
-            raise FileProblem(msg) from error
+            ) from error
         except OSError as error:
             with suppress(OSError):
                 self.folder.rmdir()
-            msg = f"cannot write {self.folder}: {error.strerror}; name another `out`"
-            raise FileProblem(msg) from error
+            raise FileProblem(
+                f"cannot write {self.folder}: {error.strerror}; name another `out`"
+            ) from error
 
     def _read_state(self, asked: str, *, resume: bool) -> State:
         if not resume:
-            msg = (
+            raise BadInput(
                 f"{self.folder} holds what an extraction found before it was "
                 "stopped: add `resume` to go on, or remove the folder to begin anew"
             )
-            raise BadInput(msg)
         path = self.folder / STATE
         try:
             read = parsed(regular(path).read_bytes(), dict[str, Any])
@@ -212,23 +210,19 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             for name, checksum in state.sums.items() if state.asked == asked else ():
                 path = self.folder / name
                 if _checksum(regular(path)) != checksum:
-                    msg = "it was changed"
-                    raise ValueError(msg)
+                    raise ValueError("it was changed")
         except (OSError, ValueError) as error:
-            msg = f"cannot read {path}: remove {self.folder} to begin anew"
-            raise FileProblem(msg) from error
+            raise FileProblem(f"cannot read {path}: remove {self.folder} to begin anew") from error
         if not is_current:
-            msg = (
+            raise BadInput(
                 f"{self.folder} was kept by another version of trajanon, which cannot be "
                 "gone on from: remove the folder to begin anew"
             )
-            raise BadInput(msg)
         if state.asked != asked:
-            msg = (
+            raise BadInput(
                 f"{self.folder} is of another extraction: its files, its area or its rules were "
                 "others; ask for the same with `resume`, or remove the folder to begin anew"
             )
-            raise BadInput(msg)
         return state
 
     def _file(self, pattern: str, number: int) -> Path:

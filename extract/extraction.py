@@ -101,11 +101,9 @@ class Extraction:
     def __post_init__(self) -> None:
         check_untimed(self.untimed)
         if self.jobs < 1:
-            msg = f"`jobs` must be at least 1 (got {self.jobs})"
-            raise BadInput(msg)
+            raise BadInput(f"`jobs` must be at least 1 (got {self.jobs})")
         if self.jobs > 1 and self.client is not None:
-            msg = f"`jobs={self.jobs}` and a cluster both read files: give one of them"
-            raise BadInput(msg)
+            raise BadInput(f"`jobs={self.jobs}` and a cluster both read files: give one of them")
         self._place, of_the_city = area_of(self.area)
         self._rules = self.rules or Rules(spacing=of_the_city)
         self._reading = Reading(
@@ -154,8 +152,7 @@ class Extraction:
         out = Path(out)
         inputs = [file.path for file in self.files]
         if partition is not None and partition < 1:
-            msg = f"`partition` must be at least 1 (got {partition})"
-            raise BadInput(msg)
+            raise BadInput(f"`partition` must be at least 1 (got {partition})")
         with ExitStack() as stack:
             if partition is None:
                 (draft,) = stack.enter_context(replacing(out, inputs=inputs))
@@ -178,13 +175,11 @@ class Extraction:
         """List the files of the source; none for the server."""
         names = sources_of(self.source)
         if not all(map(os.fspath, names)) or not names:
-            msg = f"no source is given: name files or folders, or {OSM_API}"
-            raise BadInput(msg)
+            raise BadInput(f"no source is given: name files or folders, or {OSM_API}")
         if OSM_API not in map(str, names):
             return files.find([Path(name) for name in names], self._reading, self.format)
         if len(names) > 1:
-            msg = f"{OSM_API} and files cannot be one source: extract them one by one"
-            raise BadInput(msg)
+            raise BadInput(f"{OSM_API} and files cannot be one source: extract them one by one")
         return []
 
     def _begun(self, state: State) -> tuple[Source, Cutter, Iterator[list[Trace]]]:

@@ -70,18 +70,16 @@ def from_frame(
     try:
         geometry = frame.geometry
     except AttributeError as error:  # of geopandas, and of what is no frame of its own
-        msg = (
+        raise BadInput(
             "from_frame takes a GeoDataFrame with geometries, not "
             f"{type(frame).__name__} without; make one with geopandas.GeoDataFrame("
             "..., geometry=...)"
-        )
-        raise BadInput(msg) from error
+        ) from error
     attributes = pd.DataFrame(frame.drop(columns=geometry.name))
     attributes.columns = attributes.columns.map(str)
     if not attributes.columns.is_unique:
         twice = attributes.columns[attributes.columns.duplicated()][0]
-        msg = f"the frame has two columns {twice!r}; rename one of them"
-        raise BadInput(msg)
+        raise BadInput(f"the frame has two columns {twice!r}; rename one of them")
     wanted = dict(columns or {})
     if isinstance(frame.index, pd.DatetimeIndex):
         attributes["DatetimeIndex"] = frame.index
@@ -140,11 +138,10 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     """
     trajectories = getattr(collection, "trajectories", [collection])
     if not all(hasattr(one, "to_point_gdf") for one in trajectories):
-        msg = (
+        raise BadInput(
             "from_collection takes a TrajectoryCollection or a Trajectory of "
             f"movingpandas, not {type(collection).__name__}"
         )
-        raise BadInput(msg)
     ids = names(pd.Series([one.id for one in trajectories], dtype=object))
     subjects = as_given(pd.Series([one.obj_id for one in trajectories], dtype=object))
     for number, one in enumerate(trajectories):

@@ -107,14 +107,12 @@ class Rules:
         if self.trips:
             self._check_trips()
         elif self.min_length is not None:
-            msg = f"`min_length={self.min_length:g}` is for whole trips: add `trips=True`"
-            raise BadInput(msg)
+            raise BadInput(f"`min_length={self.min_length:g}` is for whole trips: add `trips=True`")
         elif self.spacing is None:
-            msg = (
+            raise BadInput(
                 "say how many metres lie between the points of a trajectory, `spacing=100`, or "
                 "take whole trips, `trips=True`"
             )
-            raise BadInput(msg)
         else:
             holds = 0.01 <= self.spacing < 1e6
             self._check("spacing", holds, "a positive number of metres, from 0.01")
@@ -134,19 +132,17 @@ class Rules:
             number = getattr(self, name)
             self._check(name, number is None or number >= 1, "at least 1")
         if self.per_trace is not None and self.windows == "all":
-            msg = (
+            raise BadInput(
                 f"`per_trace={self.per_trace}` needs to know which windows of a trace: "
                 "add `windows='first'`, or `windows='spread'`"
             )
-            raise BadInput(msg)
 
     def _check_trips(self) -> None:
         if self.spacing is not None:
-            msg = (
+            raise BadInput(
                 f"`spacing={self.spacing:g}` is for windows: the points of a trip lie at equal "
                 "shares of its way, so leave out `spacing` or `trips`"
             )
-            raise BadInput(msg)
         if self.min_length is None:
             object.__setattr__(self, "min_length", _LENGTH_OF_TRIPS)
         length = self.min_length or 0.0
@@ -154,8 +150,7 @@ class Rules:
 
     def _check(self, name: str, holds: bool, rule: str) -> None:
         if not holds:
-            msg = f"`{name}` must be {rule} (got {getattr(self, name)!r})"
-            raise BadInput(msg)
+            raise BadInput(f"`{name}` must be {rule} (got {getattr(self, name)!r})")
 
     @property
     def length(self) -> float:

@@ -40,8 +40,7 @@ def match(
     typed = checked(report)
     originals = released_of(trajectories, typed)
     if len(originals) == 0:
-        msg = "there are no trajectories to draw: extract a larger area"
-        raise BadInput(msg)
+        raise BadInput("there are no trajectories to draw: extract a larger area")
     try:
         return matched(originals, release, typed), typed
     except BadInput as error:  # labels that are no groups are those of another report, too

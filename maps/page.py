@@ -136,8 +136,9 @@ def map_page(
         try:
             layer = folium.TileLayer(tiles, name="Street map", overlay=True, opacity=0.6)
         except ValueError as error:
-            msg = f"no street map is called {tiles!r}; try OpenStreetMap, or none"
-            raise BadInput(msg) from error
+            raise BadInput(
+                f"no street map is called {tiles!r}; try OpenStreetMap, or none"
+            ) from error
         layer.add_to(drawn)
     return drawn
 

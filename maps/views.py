@@ -124,8 +124,7 @@ def compare_releases(
     """
     _check_view(view)
     if not releases:
-        msg = "there is no release to draw: name at least one"
-        raise BadInput(msg)
+        raise BadInput("there is no release to draw: name at least one")
     matches = {
         name: match(trajectories, *(with_report(each, None) if isinstance(each, Release) else each))
         for name, each in releases.items()
@@ -146,8 +145,7 @@ def compare_in_parts(
 
 def _check_view(view: str) -> None:
     if view not in VIEWS:
-        msg = f"view {view!r} is not known; choose from {', '.join(VIEWS)}"
-        raise BadInput(msg)
+        raise BadInput(f"view {view!r} is not known; choose from {', '.join(VIEWS)}")
 
 
 def _for_the_holder(
@@ -210,8 +208,7 @@ def public(
     if isinstance(release, Release):
         release = release.trajectories
     if len(release) == 0:
-        msg = "there are no released trajectories to draw: run trajanon anonymize again"
-        raise BadInput(msg)
+        raise BadInput("there are no released trajectories to draw: run trajanon anonymize again")
     return map_page(
         [released_alone(release)],
         view="public",

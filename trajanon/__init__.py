@@ -67,8 +67,7 @@ __all__ = sorted(_HOME)
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME:
-        msg = f"module 'trajanon' has no attribute {name!r}"
-        raise AttributeError(msg)
+        raise AttributeError(f"module 'trajanon' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
 
 

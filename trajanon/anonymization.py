@@ -148,8 +148,9 @@ def _refuse_unreleasable(trajectories: Trajectories, align: bool) -> None:
         longitudes.append(trajectories.tracks.points.ticks[:, 1])
     for some, degree in zip(longitudes, (1.0, TICKS), strict=False):
         if some.size and float(some.max()) - float(some.min()) > 180.0 * degree:
-            msg = "the trajectories lie on both sides of the antimeridian: anonymise each side"
-            raise BadInput(msg)
+            raise BadInput(
+                "the trajectories lie on both sides of the antimeridian: anonymise each side"
+            )
     refuse_attribution(trajectories.attribution)
 
 
@@ -157,8 +158,7 @@ def refuse_attribution(attribution: object) -> None:
     """Refuse what trajectories say of their source, if a release must not hold it."""
     if attribution not in (None, OSM_ATTRIBUTION):
         unknown = f"an unknown attribution {str(attribution)[:40]!r}"
-        msg = f"the trajectories carry {unknown}: extract them again without it"
-        raise BadInput(msg)
+        raise BadInput(f"the trajectories carry {unknown}: extract them again without it")
 
 
 def _group_and_slide(
@@ -177,8 +177,7 @@ def _group_and_slide(
             seen, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
         )
     except TooFewSubjects as error:
-        msg = f"{error}, or count trajectories with `count='records'`"
-        raise TooFewSubjects(msg) from error
+        raise TooFewSubjects(f"{error}, or count trajectories with `count='records'`") from error
     if timing is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
     cut = TrajectoryGroups(trajectories, partition, settings.digits, timing)

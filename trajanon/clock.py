@@ -47,11 +47,10 @@ class Clock:
 
     def __post_init__(self) -> None:
         if self.timezone not in available_timezones():
-            msg = (
+            raise BadInput(
                 f"`timezone` {self.timezone!r} is not known: name one of the IANA database, such "
                 "as Europe/Madrid"
             )
-            raise BadInput(msg)
 
     @property
     def sentence(self) -> str:

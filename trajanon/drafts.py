@@ -138,8 +138,7 @@ def clean(
     """
     folder = Path(folder)
     if not folder.is_dir():
-        msg = f"there is no folder {folder}; name the one with your outputs"
-        raise FileProblem(msg)
+        raise FileProblem(f"there is no folder {folder}; name the one with your outputs")
     removed: list[Path] = []
     kept: dict[Path, str] = {}
     for left in sorted(folder.iterdir()):

@@ -134,8 +134,9 @@ def _threads(client: "Client") -> int:
     threads: int = sum(client.nthreads().values())
     if not threads:
         address = client.scheduler_info()["address"]
-        msg = f"the scheduler at {address} has no workers: start some with: dask worker {address}"
-        raise ServerProblem(msg)
+        raise ServerProblem(
+            f"the scheduler at {address} has no workers: start some with: dask worker {address}"
+        )
     return threads
 
 
@@ -149,20 +150,20 @@ def _said() -> Iterator[None]:
     except TrajanonError:
         raise
     except KilledWorker as error:
-        msg = (
+        raise ServerProblem(
             "several workers were lost during one task, as happens if it takes more memory than "
             "they have: give them more, or smaller tasks: a lower `memory`, or smaller files"
-        )
-        raise ServerProblem(msg) from error
+        ) from error
     except ImportError as error:
-        msg = f"a package is missing on the workers: {error}; install trajanon there, too"
-        raise ServerProblem(msg) from error
+        raise ServerProblem(
+            f"a package is missing on the workers: {error}; install trajanon there, too"
+        ) from error
     except CancelledError as error:
-        msg = "the scheduler was lost during the run: start it and its workers, then begin again"
-        raise ServerProblem(msg) from error
+        raise ServerProblem(
+            "the scheduler was lost during the run: start it and its workers, then begin again"
+        ) from error
     except (OSError, TimeoutError) as error:
-        msg = f"the cluster was lost: {_words(error)}"
-        raise ServerProblem(msg) from error
+        raise ServerProblem(f"the cluster was lost: {_words(error)}") from error
 
 
 def _words(error: Exception) -> str:
@@ -175,8 +176,7 @@ def connected(cluster: str) -> Iterator["Client"]:
     try:
         import_module("distributed")
     except ImportError as error:
-        msg = "`cluster` needs Dask: pip install 'trajanon[cluster]'"
-        raise BadInput(msg) from error
+        raise BadInput("`cluster` needs Dask: pip install 'trajanon[cluster]'") from error
     with _quiet(), ExitStack() as ending:
         yield (_started if cluster.startswith(_LOCAL) else _reached)(cluster, ending)
 
@@ -189,17 +189,15 @@ def _reached(address: str, ending: ExitStack) -> "Client":
             raise ValueError
         client: Client = ending.enter_context(Client(address, timeout=_PATIENCE))
     except ValueError as error:
-        msg = (
+        raise BadInput(
             f"`cluster` {address!r} must be the address of a scheduler, such as "
             "tcp://10.0.0.1:8786, or local:4"
-        )
-        raise BadInput(msg) from error
+        ) from error
     except (OSError, TimeoutError) as error:
-        msg = (
+        raise ServerProblem(
             f"no scheduler answers at {address}: start one with dask scheduler, and "
             "workers with dask worker"
-        )
-        raise ServerProblem(msg) from error
+        ) from error
     _threads(client)  # there must be some
     return client
 
@@ -211,8 +209,7 @@ def _started(cluster: str, ending: ExitStack) -> "Client":
 
     workers = cluster.removeprefix(_LOCAL)
     if not workers.isdecimal() or int(workers) < 1:
-        msg = f"`cluster` {cluster!r} must be local: and a number of workers: local:4"
-        raise BadInput(msg)
+        raise BadInput(f"`cluster` {cluster!r} must be local: and a number of workers: local:4")
     before = dask.config.get(_ENVIRONMENT)
     # Without Dask's MALLOC_TRIM: with it each block of a search has to ask for its memory again.
     kept = {name: before[name] for name in before if "MALLOC_TRIM" not in name}
@@ -227,8 +224,7 @@ def _started(cluster: str, ending: ExitStack) -> "Client":
             )
             client: Client = ending.enter_context(Client(ending.enter_context(local)))
     except (OSError, RuntimeError, TimeoutError) as error:
-        msg = f"the workers could not be started: {_words(error)}"
-        raise ServerProblem(msg) from error
+        raise ServerProblem(f"the workers could not be started: {_words(error)}") from error
     return client
 
 

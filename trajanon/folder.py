@@ -37,8 +37,9 @@ class Folder:
         here = isinstance(self.system, LocalFileSystem)
         self.local = Path(self.path) if here else None  # absolute
         if not here and set("*?[") & set(self.path):
-            msg = f"{self} has *, ? or [ in its name, which match other names: use another name"
-            raise BadInput(msg)
+            raise BadInput(
+                f"{self} has *, ? or [ in its name, which match other names: use another name"
+            )
 
     def __truediv__(self, name: str) -> "Folder":
         return Folder(f"{self}/{name}" if self.local is None else self.local / name)
@@ -60,8 +61,7 @@ class Folder:
                 raise
             reason = getattr(error, "strerror", None) or str(error) or repr(error)
             where = f"{self}/{name}" if name else self
-            msg = f"cannot use {where}: {' '.join(reason.split())[:200]}"
-            raise FileProblem(msg) from error
+            raise FileProblem(f"cannot use {where}: {' '.join(reason.split())[:200]}") from error
 
     @property
     def exists(self) -> bool:
@@ -270,8 +270,7 @@ def exchanged(
 
 def _refuse_foreign(out: Folder, names: Iterable[str], ours: Callable[[str], bool]) -> None:
     for name in filter(ours, names):
-        msg = (
+        raise FileProblem(
             f"somebody else wrote {out}/{name} during the run, and nothing there was "
             "replaced: write to another folder"
         )
-        raise FileProblem(msg)

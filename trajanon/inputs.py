@@ -23,8 +23,7 @@ def regular(path: Path) -> Path:
     except (OSError, ValueError):
         return path
     if not S_ISREG(mode) and not S_ISDIR(mode):
-        msg = f"{path} is a device or a pipe: save it to a file, and name that"
-        raise BadInput(msg)
+        raise BadInput(f"{path} is a device or a pipe: save it to a file, and name that")
     return path
 
 
@@ -42,14 +41,12 @@ def named_rightly(path: Path) -> Path:
     suffix = path.suffix.lower()
     for name, (magic, kind) in _BINARY.items():
         if head.startswith(magic) and suffix in _TEXT:
-            msg = f"{path} begins as {kind}: let its name end in {name}"
-            raise FileProblem(msg)
+            raise FileProblem(f"{path} begins as {kind}: let its name end in {name}")
     line = head.decode("utf-8-sig", "replace").partition("\n")[0].rstrip("\r")
     text = line.strip() and line.expandtabs().isprintable() and "\ufffd" not in line
     if suffix in _BINARY and text and not head.startswith((b"PAR1", b"SQLite")):
-        msg = (
+        raise FileProblem(
             f"{path} is no {_BINARY[suffix][1]} but a text that begins with "
             f"{printable(line, 40)!r}: if it is a table, let its name end in .csv"
         )
-        raise FileProblem(msg)
     return path

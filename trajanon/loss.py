@@ -27,8 +27,7 @@ def standardise(X: ArrayLike, weights: Floats | None = None) -> Floats:
             widest = np.ptp(records, axis=0) * len(records)  # no sum of differences is larger
         if not np.isfinite(widest).all():
             column = int(np.flatnonzero(~np.isfinite(widest))[0])
-            msg = f"column {column} spans more than a number can hold; use a larger unit"
-            raise BadInput(msg)
+            raise BadInput(f"column {column} spans more than a number can hold; use a larger unit")
     # About the first record first, for the mean of numbers far from zero loses digits;
     # then in units of the largest deviation, whose square neither over- nor underflows.
     centred = records - records[:1]
@@ -56,18 +55,16 @@ def as_records(X: ArrayLike) -> Floats:
         given = np.asarray(X)
         records = np.ascontiguousarray(given.real, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        msg = f"records must be numbers, one row each: {error}"
-        raise BadInput(msg) from error
+        raise BadInput(f"records must be numbers, one row each: {error}") from error
     if np.iscomplexobj(given):
-        msg = "records must be real numbers; got complex ones"
-        raise BadInput(msg)
+        raise BadInput("records must be real numbers; got complex ones")
     if records.ndim != 2 or records.shape[1] == 0:
-        msg = f"records must have shape (n, p) with p >= 1; got {records.shape}"
-        raise BadInput(msg)
+        raise BadInput(f"records must have shape (n, p) with p >= 1; got {records.shape}")
     if not np.isfinite(records).all():
         row, column = np.argwhere(~np.isfinite(records))[0]
-        msg = f"record {row}, column {column} is {records[row, column]}: drop it or fill it in"
-        raise BadInput(msg)
+        raise BadInput(
+            f"record {row}, column {column} is {records[row, column]}: drop it or fill it in"
+        )
     return records
 
 
@@ -76,17 +73,18 @@ def as_weights(weights: ArrayLike, columns: int) -> Floats:
     try:
         given = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        msg = f"`weights` must be numbers, one for each of {columns} columns: {error}"
-        raise BadInput(msg) from error
+        raise BadInput(
+            f"`weights` must be numbers, one for each of {columns} columns: {error}"
+        ) from error
     if given.shape != (columns,):
-        msg = f"`weights` must be one number for each of {columns} columns; got {given.shape}"
-        raise BadInput(msg)
+        raise BadInput(
+            f"`weights` must be one number for each of {columns} columns; got {given.shape}"
+        )
     if not ((given >= 0.0) & (given <= HEAVIEST)).all() or not given.any():
-        msg = (
+        raise BadInput(
             f"`weights` must be numbers from 0 to {HEAVIEST:g}, one of them above 0 "
             f"(got {given.tolist()})"
         )
-        raise BadInput(msg)
     return given
 
 

@@ -108,8 +108,9 @@ def microaggregate(
     if subjects is not None:
         column = column_of(subjects)
         if column.shape != (len(raw),):
-            msg = f"subjects must have shape ({len(raw)},), one for each record; got {column.shape}"
-            raise BadInput(msg)
+            raise BadInput(
+                f"subjects must have shape ({len(raw)},), one for each record; got {column.shape}"
+            )
         found = numbered(column, exact=subjects_exact)
         if said := found.merged.told():
             _LOG.warning("%s", said)
@@ -151,6 +152,7 @@ def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, boo
     if log.best is not None:
         labels = dense(log.best)
     if broken_promises(labels, problem.subjects, problem.k):
-        msg = f"{settings.method} left a group of fewer than {problem.k}; please report it"
-        raise TrajanonError(msg)
+        raise TrajanonError(
+            f"{settings.method} left a group of fewer than {problem.k}; please report it"
+        )
     return labels, stopped

@@ -119,8 +119,9 @@ def making(folder: Path) -> Iterator[None]:
             made += (one for one in (folder, *folder.parents) if not one.exists())
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            msg = f"cannot make the folder {folder}: {error.strerror}; name another one"
-            raise FileProblem(msg) from error
+            raise FileProblem(
+                f"cannot make the folder {folder}: {error.strerror}; name another one"
+            ) from error
         yield
     except BaseException:
         with suppress(OSError):  # it is not empty, or was never made
@@ -183,8 +184,7 @@ def _refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
             with suppress(OSError):  # one of the two is not there
                 if output.samefile(path):
                     kind = "folder" if output.is_dir() else "file"
-                    msg = f"{output} is read as input; write to another {kind}"
-                    raise BadInput(msg)
+                    raise BadInput(f"{output} is read as input; write to another {kind}")
 
 
 def _place(output: Path) -> Path:

@@ -103,25 +103,21 @@ class Partition:
 def check_k(k: int) -> None:
     """Refuse a group size that is no promise."""
     if isinstance(k, bool) or not isinstance(k, int | np.integer):
-        msg = f"k must be a whole number (got {k!r})"
-        raise BadInput(msg)
+        raise BadInput(f"k must be a whole number (got {k!r})")
     if k < 2:
-        msg = f"k must be at least 2 (got {k}): a group of 1 hides nobody"
-        raise BadInput(msg)
+        raise BadInput(f"k must be at least 2 (got {k}): a group of 1 hides nobody")
 
 
 def check_enough(n: int, k: int, different: int | None = None, what: str = "records") -> None:
     """Refuse records that cannot form a group of k, or different subjects, where these count."""
     check_k(k)
     if n < k:
-        msg = f"{n} {what} cannot form a group of k = {k}; lower k or add {what}"
-        raise TooFewRecords(msg)
+        raise TooFewRecords(f"{n} {what} cannot form a group of k = {k}; lower k or add {what}")
     if different is not None and different < k:
-        msg = (
+        raise TooFewSubjects(
             f"the {n} {what} come from {number_of(different, 'subject')}, and k = {k} needs "
             f"{k} different ones in each group; lower k or add subjects"
         )
-        raise TooFewSubjects(msg)
 
 
 def dense(labels: Ints) -> Ints:

@@ -112,11 +112,9 @@ def check_limit(ledger: LedgerLike, per_subject_in_all: int | None) -> None:
     if per_subject_in_all is None:
         return
     if ledger is None:
-        msg = f"`per_subject_in_all={per_subject_in_all}` needs `ledger`, which counts"
-        raise BadInput(msg)
+        raise BadInput(f"`per_subject_in_all={per_subject_in_all}` needs `ledger`, which counts")
     if per_subject_in_all < 1:
-        msg = f"`per_subject_in_all` must be at least 1 (got {per_subject_in_all})"
-        raise BadInput(msg)
+        raise BadInput(f"`per_subject_in_all` must be at least 1 (got {per_subject_in_all})")
 
 
 def opened_for(ledger: LedgerLike) -> AbstractContextManager[Ledger | None]:
@@ -132,10 +130,10 @@ def waiting(found: Sorted, ledger: Ledger) -> Iterator[None]:
     if found.over:
         others += f", {found.over:,} are of people who have as many as they may"
     if not new:
-        msg = f"nothing is new: {others}, as {ledger.path} tells"
-        raise BadInput(msg)
+        raise BadInput(f"nothing is new: {others}, as {ledger.path} tells")
     try:
         yield
     except (TooFewRecords, TooFewSubjects) as error:
-        msg = f"{others}, and the {new:,} new ones wait for the next time: {error}"
-        raise type(error)(msg) from error
+        raise type(error)(
+            f"{others}, and the {new:,} new ones wait for the next time: {error}"
+        ) from error

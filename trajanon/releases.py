@@ -146,8 +146,9 @@ def with_report(
             return release.trajectories, release.report
     elif report is not None:
         return release, report
-    msg = "give the Release that anonymize made, or the released trajectories and their report"
-    raise BadInput(msg)
+    raise BadInput(
+        "give the Release that anonymize made, or the released trajectories and their report"
+    )
 
 
 @contextmanager

@@ -284,8 +284,7 @@ def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None
             upper = f" to below {below}"
         asked = f"must be a {'whole ' * whole}number from {least}{upper} (got {value!r})"
     if not holds:
-        msg = f"`{name}` {asked}"
-        raise BadInput(msg)
+        raise BadInput(f"`{name}` {asked}")
 
 
 def bytes_of(memory: str | float) -> float:
@@ -294,6 +293,5 @@ def bytes_of(memory: str | float) -> float:
     found = re.fullmatch(rf"\s*{number}\s*([kmgt]?)i?b?\s*", str(memory).lower())
     amount = float(found[1]) * _BYTES[found[2]] if found else inf
     if amount == inf:
-        msg = f"`memory` must be an amount such as 4GB or 500MB (got {memory!r})"
-        raise BadInput(msg)
+        raise BadInput(f"`memory` must be an amount such as 4GB or 500MB (got {memory!r})")
     return amount

@@ -106,8 +106,7 @@ def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Nu
     try:
         number, found = pd.factorize(given)
     except (TypeError, ValueError) as error:
-        msg = f"subjects must be names or numbers: {error}"
-        raise BadInput(msg) from error
+        raise BadInput(f"subjects must be names or numbers: {error}") from error
     merged = Merged()
     if given.dtype == object:
         names = [text_of_subject(value) for value in found]

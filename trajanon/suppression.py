@@ -169,8 +169,7 @@ def without_tight_groups(groups: TrajectoryGroups, radius: float) -> tuple[Traje
         for lines in (partition.lines(trajectories.points), groups.released):
             tight |= too_tight(trajectories.points, partition.labels, lines, radius)
     if tight.all():
-        msg = f"all groups lie within {radius:g} m: lower `min_radius`, or raise `k`"
-        raise BadInput(msg)
+        raise BadInput(f"all groups lie within {radius:g} m: lower `min_radius`, or raise `k`")
     out = tight[partition.labels]
     if not out.any():
         return groups, out

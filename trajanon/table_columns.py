@@ -66,8 +66,9 @@ def read_columns(
     for one, other in combinations(asked, 2):
         twice = [name for name in asked[one] if name in asked[other]]
         if twice and {one, other} != {"keep", "strata"}:
-            msg = f"column {twice[0]!r} is named in both `{one}` and `{other}`; name it once"
-            raise BadInput(msg)
+            raise BadInput(
+                f"column {twice[0]!r} is named in both `{one}` and `{other}`; name it once"
+            )
     ids, weights = [], []
     if columns is None or takes_all:
         columns = [n for n in names if n not in every and numeric_table.holds_numbers(table[n])]
@@ -77,11 +78,10 @@ def read_columns(
     chosen = [n for n in names if n in columns and n not in {*ids, *weights}]
     if not chosen:
         aside = f" ({', '.join(ids + weights)} look like identifiers or weights)"
-        msg = (
+        raise BadInput(
             f"{path} has no column to microaggregate{aside if ids + weights else ''}; name "
             f"some that hold numbers in `columns`, out of {_listed(names)}"
         )
-        raise BadInput(msg)
     kept = [n for n in names if (n not in chosen and n != subject if keeps_all else n in keep)]
     complete, dropped = _complete(path, table, chosen, others, missing)
     records = numeric_table.records(path, complete[chosen])
@@ -103,8 +103,7 @@ def _complete(
 ) -> tuple[pd.DataFrame, str]:
     """Take the rows in which no value is missing, and say how many were dropped."""
     if missing not in MISSING:
-        msg = f"missing {missing!r} is not known; choose from {', '.join(MISSING)}"
-        raise BadInput(msg)
+        raise BadInput(f"missing {missing!r} is not known; choose from {', '.join(MISSING)}")
     gaps = {name: numeric_table.missing(table[name]) for name in chosen}
     gaps |= {name: numbered(table[name]).missing for name in others}
     out = np.any(list(gaps.values()), axis=0)
@@ -119,8 +118,7 @@ def _complete(
     )
     if missing == "refuse" or out.all():
         drop = "" if out.all() else "leave these rows out with `missing='drop'`, "
-        msg = f"{told}; fill them in, {drop}or choose other `columns`"
-        raise BadInput(msg)
+        raise BadInput(f"{told}; fill them in, {drop}or choose other `columns`")
     return table[~out], f"Rows with missing values are dropped: {told}."
 
 
@@ -152,18 +150,17 @@ def weights_of(weights: Mapping[str, float], source: Columns, path: Path) -> dic
     refuse_unknown(path, list(source.table), list(weights))
     for name, weight in weights.items():
         if name not in source.chosen:
-            msg = f"column {name!r} has a weight but is not averaged; name it in `columns`, too"
-            raise BadInput(msg)
+            raise BadInput(
+                f"column {name!r} has a weight but is not averaged; name it in `columns`, too"
+            )
         if not isinstance(weight, Real) or not 0.0 <= weight <= HEAVIEST:
-            msg = (
+            raise BadInput(
                 f"the weight of {name!r} in `weights` must be a number from 0 to {HEAVIEST:g} "
                 f"(got {weight!r})"
             )
-            raise BadInput(msg)
     given = {name: float(weights.get(name, 1.0)) for name in source.chosen}
     if not any(given.values()):
-        msg = f"all `weights` of {path} are 0; give a column more"
-        raise BadInput(msg)
+        raise BadInput(f"all `weights` of {path} are 0; give a column more")
     return given
 
 
@@ -173,8 +170,7 @@ def refuse_unknown(path: Path, names: Sequence[str], asked: Sequence[str]) -> No
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             guess = f"did you mean {near[0]!r}? Its" if near else "its"
-            msg = f"{path} has no column {name!r}; {guess} columns are {_listed(names)}"
-            raise BadInput(msg)
+            raise BadInput(f"{path} has no column {name!r}; {guess} columns are {_listed(names)}")
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -56,11 +56,10 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
     numeric_table.write_table(draft, result.table)
     occurs = numeric_table.occurrences(draft, result.report["columns"]).min()
     if occurs < result.report["k"]:
-        msg = (
+        raise TrajanonError(
             f"nothing was written: a row of the microaggregated columns occurs {occurs} times "
             f"as written, and k is {result.report['k']}; please report it"
         )
-        raise TrajanonError(msg)
 
 
 @takes_settings(Settings)
@@ -136,8 +135,7 @@ def microaggregate_table(
     settings, path = Settings(**options), Path(path)
     for name, given in (("columns", columns), ("keep", keep)):
         if isinstance(given, str):
-            msg = f"{name} must be a list of names (got {given!r})"
-            raise BadInput(msg)
+            raise BadInput(f"{name} must be a list of names (got {given!r})")
     source = read_columns(path, columns, keep, subject, strata, missing)
     table, X = source.table.reset_index(drop=True), source.records
     people = None if subject is None else numbered(table[subject], exact=subjects_exact)
@@ -197,12 +195,11 @@ def _refuse_small_strata(
         return
     names = [str(column.iloc[np.argmax(stratum == one)])[:40] for one in few[:10]]
     listed = ", ".join(f"{n!r} {held}" for n, held in zip(names, different[few], strict=False))
-    msg = (
+    raise (TooFewRecords if counts_rows else TooFewSubjects)(
         f"{len(few):,} of {len(different):,} strata of column {column.name!r} have "
         f"fewer than k = {k} {'rows' if counts_rows else 'different subjects'} "
         f"({listed}{' ...' * (len(few) > 10)}); lower k, or join small strata"
     )
-    raise (TooFewRecords if counts_rows else TooFewSubjects)(msg)
 
 
 def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints) -> dict[str, Any]:
@@ -320,8 +317,7 @@ def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str])
     chosen = names if list(columns) == ALL else list(dict.fromkeys(columns))
     refuse_unknown(path, names, chosen)
     if not chosen:
-        msg = f"name the columns of {path} to look at in `columns`, or all"
-        raise BadInput(msg)
+        raise BadInput(f"name the columns of {path} to look at in `columns`, or all")
     counts = numeric_table.occurrences(path, chosen)
     return TableFindings(
         k=k,

@@ -129,21 +129,22 @@ def timing_asked_for(
         for name in _OF_TIMES:
             value = getattr(settings, name)
             if value != getattr(ReleaseSettings, name):
-                msg = f"`{name}={value!r}` is for releases with times: add `times='of-day'`"
-                raise BadInput(msg)
+                raise BadInput(
+                    f"`{name}={value!r}` is for releases with times: add `times='of-day'`"
+                )
         return None
     asked = f"`times='{settings.times}'`"
     if "times" in provenance:
-        msg = (
+        raise BadInput(
             f"{asked} needs the times of originals, and these are the times of a release: name "
             "what trajanon extract wrote"
         )
-        raise BadInput(msg)
     if unknown:
         raise BadInput(without_times(asked, unknown, of_all))
     if bare_tracks:
-        msg = f"{asked} needs tracks with times: extract again, or keep windows with `align=False`"
-        raise BadInput(msg)
+        raise BadInput(
+            f"{asked} needs tracks with times: extract again, or keep windows with `align=False`"
+        )
     zone = settings.timezone
     if zone is None:
         zone = zone_of(*middle())
@@ -162,15 +163,13 @@ def refuse_one_time(clock: Clock, still: int, of_all: int, first: float, last: f
     """Refuse clocks that stood still, and departures, from first to last, that are one."""
     asked = f"`times='{clock.times}'`"
     if still:
-        msg = (
+        raise BadInput(
             f"{asked} needs times that go on, and {still:,} of {of_all:,} bear one time from start "
             "to end: leave them out, or release without times"
         )
-        raise BadInput(msg)
     first, last = clock.rounded(np.array([first, last])).tolist()
     if first == last:
-        msg = (
+        raise BadInput(
             f"{asked} would tell nothing: all depart at {clock.text(first)}, within "
             f"{clock.step} s; lower `time_step`, or release without times"
         )
-        raise BadInput(msg)

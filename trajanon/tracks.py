@@ -33,11 +33,10 @@ def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
         -most <= column.min() and column.max() <= most for column, most in columns
     ):
         off = ~(np.abs(points) <= (90.0 * unit, 180.0 * unit))  # NaN is nowhere
-        msg = (
+        raise BadInput(
             f"{row.format(np.argwhere(off)[0, 0])} is not on Earth; latitudes lie in -90..90, "
             "longitudes in -180..180 (are the two swapped?)"
         )
-        raise BadInput(msg)
 
 
 def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
@@ -55,8 +54,7 @@ def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
         if odd.any():
             # Where the odd one is the second of two, the first is of the same one.
             number = np.count_nonzero(begins[: np.argmax(odd) + 1]) - 1
-            msg = f"{what.format(number)} {said}: mend its times, or leave them out"
-            raise BadInput(msg)
+            raise BadInput(f"{what.format(number)} {said}: mend its times, or leave them out")
 
 
 def ticks_of(points: Floats) -> NDArray[np.int32]:
@@ -113,26 +111,25 @@ class Tracks:
     def __post_init__(self) -> None:
         shape = self.points.ticks.shape
         if len(shape) != 2 or shape[1] != 2:
-            msg = f"tracks must have points of shape (n, 2), lat and lon; got {shape}"
-            raise BadInput(msg)
+            raise BadInput(f"tracks must have points of shape (n, 2), lat and lon; got {shape}")
         refuse_off_earth(self.points.ticks, "point {} of the tracks", TICKS)
         if self.times is not None and self.times.shape != shape[:1]:
-            msg = (
+            raise BadInput(
                 f"tracks need a time for each of {len(self.points)} points; got {self.times.shape}"
             )
-            raise BadInput(msg)
         ends = (0, len(self.points))
         whole = self.first.ndim == 1 and len(self.first) > 0
         if not whole or tuple(self.first[[0, -1]]) != ends or (np.diff(self.first) < 1).any():
-            msg = f"the first points of runs must rise from 0 to {ends[1]}; got {self.first}"
-            raise BadInput(msg)
+            raise BadInput(
+                f"the first points of runs must rise from 0 to {ends[1]}; got {self.first}"
+            )
         if self.run.ndim != 1 or self.run.shape != self.start.shape:
-            msg = f"runs and starts must be as many; got {self.run.shape} and {self.start.shape}"
-            raise BadInput(msg)
+            raise BadInput(
+                f"runs and starts must be as many; got {self.run.shape} and {self.start.shape}"
+            )
         for name, values in (("run", self.run), ("start", self.start)):
             if values.dtype.kind not in "iu":
-                msg = f"{name} must hold whole numbers; got {values.dtype}"
-                raise BadInput(msg)
+                raise BadInput(f"{name} must hold whole numbers; got {values.dtype}")
         if self.times is not None:
             begins = np.zeros(len(self.times), dtype=np.bool_)
             begins[self.first[:-1]] = True
@@ -140,8 +137,9 @@ class Tracks:
         runs = len(self.first) - 1
         stray = np.flatnonzero((self.run < 0) | (self.run >= runs))
         if len(stray):
-            msg = f"trajectory {stray[0]} is on run {self.run[stray[0]]}; runs are 0 to {runs - 1}"
-            raise BadInput(msg)
+            raise BadInput(
+                f"trajectory {stray[0]} is on run {self.run[stray[0]]}; runs are 0 to {runs - 1}"
+            )
         self._room(self.start, 1)
 
     def _room(self, start: Ints, m: int) -> None:
@@ -150,11 +148,10 @@ class Tracks:
         off = np.flatnonzero((start < 0) | (start + STEPS * (m - 1) >= size))
         if len(off):
             one = off[0]
-            msg = (
+            raise BadInput(
                 f"trajectory {one} cannot start at {start[one]}: its run has "
                 f"{size[one]} points, and {m} of them, every {STEPS}th, must lie on it"
             )
-            raise BadInput(msg)
 
     def windows(self, m: int, start: Ints | None = None) -> Floats:
         """Read the points of each trajectory off its run."""

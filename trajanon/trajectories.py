@@ -87,14 +87,16 @@ class Trajectories:
 
     def __post_init__(self) -> None:
         if self.points.ndim != 3 or self.points.shape[2] != 2:
-            msg = f"points must have shape (n, points, 2), lat and lon; got {self.points.shape}"
-            raise BadInput(msg)
+            raise BadInput(
+                f"points must have shape (n, points, 2), lat and lon; got {self.points.shape}"
+            )
         for name in ("subject", "trace"):
             given = getattr(self, name)
             shape = None if given is None else column_of(given).shape
             if shape not in (None, (len(self),)):
-                msg = f"{name} must have one number or name for each trajectory; got shape {shape}"
-                raise BadInput(msg)
+                raise BadInput(
+                    f"{name} must have one number or name for each trajectory; got shape {shape}"
+                )
             if _is_whole(given):
                 object.__setattr__(self, name, given.astype(np.int64, copy=False))
         if self.subject is not None and not _is_whole(self.subject):
@@ -109,45 +111,43 @@ class Trajectories:
         if self.times is not None:
             if self.times.shape != self.points.shape[:2]:
                 shape = self.points.shape[:2]
-                msg = f"times must have shape {shape}, as the points; got {self.times.shape}"
-                raise BadInput(msg)
+                raise BadInput(
+                    f"times must have shape {shape}, as the points; got {self.times.shape}"
+                )
             refuse_odd_times(self.times, "trajectory {}")
         if self.marks is not None and self.marks.shape != (len(self), 1 + HOPS):
-            msg = f"marks must have shape {(len(self), 1 + HOPS)}; got {self.marks.shape}"
-            raise BadInput(msg)
+            raise BadInput(f"marks must have shape {(len(self), 1 + HOPS)}; got {self.marks.shape}")
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
 
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         if tracks.run.shape != (len(self),):
-            msg = f"{len(self)} trajectories need a run each; the tracks have {len(tracks.run)}"
-            raise BadInput(msg)
+            raise BadInput(
+                f"{len(self)} trajectories need a run each; the tracks have {len(tracks.run)}"
+            )
         m = self.points.shape[1]
         differs = tracks.differing(self.points)
         if differs.any():
-            msg = (
+            raise BadInput(
                 f"trajectory {np.argmax(differs)} is not every {STEPS}th point of its track from "
                 "its start on; move it by slid, or leave tracks out if points are changed otherwise"
             )
-            raise BadInput(msg)
         own, of_windows = self.times, tracks.times_of_windows(m)
         if of_windows is not None and not (
             own is not None and np.array_equal(own, of_windows, equal_nan=True)
         ):
-            msg = (
+            raise BadInput(
                 "the times of trajectories are not those of their tracks; leave out one of the two"
             )
-            raise BadInput(msg)
         order = np.lexsort((tracks.start, tracks.run))
         apart = np.diff(tracks.start[order])
         shared = (np.diff(tracks.run[order]) == 0) & (apart <= STEPS * (m - 1))
         if shared.any():
             one, other = order[np.argmax(shared) + np.arange(2)].tolist()
-            msg = (
+            raise BadInput(
                 f"trajectories {one} and {other} share ground on run {tracks.run[one]}; "
                 f"starts on one run must lie more than {STEPS * (m - 1)} steps apart"
             )
-            raise BadInput(msg)
 
     def __len__(self) -> int:
         return len(self.points)
@@ -227,8 +227,7 @@ class Trajectories:
         [0.0009, 0.0009, 0.0009, 0.0009, 0.0009, 0.0009]
         """
         if self.tracks is None:
-            msg = "trajectories without tracks cannot slide; extract them with tracks"
-            raise BadInput(msg)
+            raise BadInput("trajectories without tracks cannot slide; extract them with tracks")
         tracks, m = replace(self.tracks, start=np.asarray(start)), self.points.shape[1]
         times = tracks.times_of_windows(m)
         return replace(self, points=tracks.windows(m), tracks=tracks, times=times)

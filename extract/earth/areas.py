@@ -66,11 +66,10 @@ def area(text: str) -> tuple[Box, float | None]:
         words = "-".join(name.split())
         near = [] if "," in words else get_close_matches(words, CITIES)
         cities = f"did you mean {' or '.join(near)}?" if near else f"name {KNOWN}."
-        msg = (
+        raise BadInput(
             f"{text!r} is not an area: {cities} Any other box is four degrees "
             "W,S,E,N such as `area='-3.75,40.38,-3.65,40.48'`"
-        )
-        raise BadInput(msg) from None
+        ) from None
     return Box(west, south, east, north), None
 
 
@@ -104,8 +103,7 @@ def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
     2,41,2.3,41.1
     """
     if not texts:
-        msg = f"no area is given: name {KNOWN}, or four degrees W,S,E,N"
-        raise BadInput(msg)
+        raise BadInput(f"no area is given: name {KNOWN}, or four degrees W,S,E,N")
     boxes, spacings = zip(*map(area, texts), strict=True)
     spacing = spacings[0] if len(set(spacings)) == 1 else None
     if len(boxes) == 1:
@@ -137,8 +135,7 @@ def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
         return areas(several)
     if len(several) == 4 and all(isinstance(side, Real) for side in several):
         return Box(*map(float, several)), None
-    msg = (
+    raise BadInput(
         f"{given!r} is not an area: give four numbers (west, south, east, north), a "
         "polygon, a file with polygons, or a city"
     )
-    raise BadInput(msg)

@@ -75,12 +75,11 @@ def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None 
             shape = polygons(found)
             if shape is not None:
                 return Region(shape, f"{known_as} (relation {relation})")
-    msg = (
+    raise BadInput(
         f"the boundary of {known_as} (relation {relation}) is incomplete in {pbf}: some of its "
         "lines are missing or do not close; take a larger extract of OpenStreetMap, or give four "
         "degrees W,S,E,N"
     )
-    raise BadInput(msg)
 
 
 def _boundaries(pbf: _Path) -> list[_Boundary]:
@@ -110,12 +109,11 @@ def _chosen(pbf: _Path, name: str, admin_level: int | None) -> _Boundary:
         return at_level[0]
     if called:
         found = "; ".join(map(str, at_level or called))
-        msg = (
+        raise BadInput(
             f"{len(at_level) or 'no'} boundaries in {pbf} are called {name!r}"
             f"{'' if admin_level is None else f' at level {admin_level}'} ({found}): "
             f"choose with `admin_level=N`, or give a relation such as {called[0].relation}"
         )
-        raise BadInput(msg)
     by_name = {text.casefold(): text for one in known for text in one.names}
     near = get_close_matches(wanted, by_name, n=5, cutoff=0.7)
     names = sorted({one.names[0] for one in known})
@@ -126,5 +124,4 @@ def _chosen(pbf: _Path, name: str, admin_level: int | None) -> _Boundary:
         way_out += f" and {len(names) - 10} more" if len(names) > 10 else ""
     else:
         way_out = "it holds no administrative boundary at all"
-    msg = f"{pbf} holds no boundary called {name!r}: {way_out}"
-    raise BadInput(msg)
+    raise BadInput(f"{pbf} holds no boundary called {name!r}: {way_out}")

@@ -86,8 +86,7 @@ class Box:
             (west == east or south == north, f"is empty {order}"),
         ):
             if broken:
-                msg = f"the box {self} {problem}"
-                raise BadInput(msg)
+                raise BadInput(f"the box {self} {problem}")
 
     def __str__(self) -> str:
         return ",".join(f"{side:.10g}" for side in self.sides)

@@ -84,11 +84,9 @@ def roads_to_follow(
     [[41.0, 2.02], [41.0, 2.08]]
     """
     if mode not in MODES:
-        msg = f"`mode` {mode!r} is not known; choose from {', '.join(MODES)}"
-        raise BadInput(msg)
+        raise BadInput(f"`mode` {mode!r} is not known; choose from {', '.join(MODES)}")
     if not 0.0 < keep_off < inf:
-        msg = f"`keep_off` must be a positive number of metres (got {keep_off:g})"
-        raise BadInput(msg)
+        raise BadInput(f"`keep_off` must be a positive number of metres (got {keep_off:g})")
     numbers: dict[int, int] = {}
     places: list[tuple[float, float]] = []
     ends: list[tuple[int, int]] = []
@@ -109,8 +107,7 @@ def roads_to_follow(
                 passable.append(directions)
             last = here
     if not ends:
-        msg = f"{pbf} holds no roads for {mode}"
-        raise BadInput(msg)
+        raise BadInput(f"{pbf} holds no roads for {mode}")
     lat, lon = np.array(places).T
     tail, head = np.array(ends).T
     network = network_of(lat, lon, tail, head, np.array(passable))

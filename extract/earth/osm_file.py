@@ -34,8 +34,7 @@ def objects(
     try:
         regular(Path(pbf)).open("rb").close()
     except OSError as error:
-        msg = f"cannot read {pbf}: {error.strerror}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot read {pbf}: {error.strerror}") from error
     try:
         processor = osmium.FileProcessor(Path(pbf), entities)
         if locations:
@@ -47,8 +46,9 @@ def objects(
         yield from processor
     except (RuntimeError, ValueError, osmium.InvalidLocationError) as error:
         reason = str(error).rstrip(".")
-        msg = f"cannot read {pbf} as OpenStreetMap data (.osm.pbf): {reason}"
-        raise FileProblem(msg) from error
+        raise FileProblem(
+            f"cannot read {pbf} as OpenStreetMap data (.osm.pbf): {reason}"
+        ) from error
 
 
 def ways(pbf: str | os.PathLike[str], *keys: str) -> Iterator[osm.Way]:

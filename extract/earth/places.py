@@ -173,16 +173,16 @@ def hidden(
     """
     wanted = _tags(tags)
     if not 0.0 < radius <= WIDEST:
-        msg = f"`radius` must be a positive number of metres (got {radius}), at most {WIDEST:,.0f}"
-        raise BadInput(msg)
+        raise BadInput(
+            f"`radius` must be a positive number of metres (got {radius}), at most {WIDEST:,.0f}"
+        )
     places = _places(pbf, wanted)
     if len(places) == 0:
         # A slip of the pen must not publish places that were meant to be hidden.
-        msg = (
+        raise BadInput(
             f"{pbf} holds no places with the tags {tags}, so nothing would be hidden: "
             "look for the right tags at https://taginfo.openstreetmap.org"
         )
-        raise BadInput(msg)
     surroundings = around(places, radius)
     if bounds is not None:
         surroundings = surroundings[shapely.intersects(surroundings, shapely.box(*bounds.sides))]
@@ -202,11 +202,10 @@ def _tags(text: str) -> Tags:
         before, equals, value = part.rpartition("=")
         key, value = before.strip() if equals else key, value.strip()
         if not key or not value:
-            msg = (
+            raise BadInput(
                 f"{part.strip()!r} in the tags {text!r} is no key and value: write "
                 "them like amenity=hospital,place_of_worship,healthcare=*"
             )
-            raise BadInput(msg)
         tags.setdefault(key, set()).add(value)
     return tags
 

@@ -71,8 +71,7 @@ class Region:
             reason = shapely.is_valid_reason(self.shape)
             problem = f"is no valid polygon ({reason}): mend it and try again"
         if problem:
-            msg = f"{self.name} {problem}"
-            raise BadInput(msg)
+            raise BadInput(f"{self.name} {problem}")
         _ = self.bounds  # a box off the Earth is refused
 
     def __str__(self) -> str:
@@ -153,15 +152,15 @@ def _geometries(path: Path) -> "GeoSeries":
         raise
     except Exception as error:  # damaged files make geopandas raise anything
         reason = getattr(error, "strerror", None) or " ".join(str(error).split())
-        msg = f"cannot read {path} as an outline: {reason.partition('.;')[0][:200]}"
-        raise FileProblem(msg) from error
+        raise FileProblem(
+            f"cannot read {path} as an outline: {reason.partition('.;')[0][:200]}"
+        ) from error
     found = getattr(table, "geometry", geopandas.GeoSeries())
     found = found[~(shapely.is_missing(found) | shapely.is_empty(found))]
     others = set(found.geom_type) - {"Polygon", "MultiPolygon"}
     if others or len(found) == 0:
         holds = ", ".join(sorted(others)) or "no geometry"
-        msg = f"{path} holds {holds}: an outline needs polygons, and nothing else"
-        raise BadInput(msg)
+        raise BadInput(f"{path} holds {holds}: an outline needs polygons, and nothing else")
     return found
 
 
@@ -170,11 +169,10 @@ def _layer(path: Path) -> "GeoDataFrame":
 
     layers = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
     if len(layers) > 1:
-        msg = (
+        raise BadInput(
             f"{path} holds {len(layers)} layers ({', '.join(layers)}): save the one "
             "with the outline as a file of its own"
         )
-        raise BadInput(msg)
     return pyogrio.read_dataframe(path, columns=[])
 
 
@@ -185,9 +183,8 @@ def _degrees(path: Path, shapes: "GeoSeries") -> NDArray[np.object_]:
     if not (-180 <= west <= east <= 180 and -90 <= south <= north <= 90):
         known = "" if shapes.crs is None else f" in {shapes.crs.name}"
         seen = ",".join(f"{side:.10g}" for side in shapes.total_bounds)
-        msg = (
+        raise BadInput(
             f"{path} reaches over {seen}{known}, which is not on Earth: save it with "
             "its coordinate reference system, or in degrees (WGS 84)"
         )
-        raise BadInput(msg)
     return np.asarray(places, dtype=np.object_)

@@ -79,8 +79,7 @@ class Roads:
             If the limit is no positive number.
         """
         if within is not None and not within > 0.0:
-            msg = f"within must be a positive number of metres (got {within})"
-            raise BadInput(msg)
+            raise BadInput(f"within must be a positive number of metres (got {within})")
         known = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
         metres = np.full(len(lat), np.nan)
         metres[known] = np.inf
@@ -138,8 +137,7 @@ def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
         lines = lines[shapely.intersects(lines, shapely.box(*bbox.sides))]
     if len(lines) == 0:
         where = "" if bbox is None else f" in the box {bbox}"
-        msg = f"{pbf} holds no roads (ways with a highway){where}"
-        raise BadInput(msg)
+        raise BadInput(f"{pbf} holds no roads (ways with a highway){where}")
     return Roads(lines)
 
 

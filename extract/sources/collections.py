@@ -107,11 +107,10 @@ def _read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     layout = layout_of(path)
     missing = [name for name in _PORTO if name not in layout.names]
     if missing:
-        msg = (
+        raise BadInput(
             f"{path} has no column {' and '.join(missing)}, as tables of Porto's "
             f"taxis have; its columns are {', '.join(layout.names)}"
         )
-        raise BadInput(msg)
     for part in delimited.read(path, layout, dict.fromkeys(_PORTO, TEXT), how):
         trips = _frame([part])
         lines = trips["POLYLINE"].fillna("")

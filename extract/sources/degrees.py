@@ -32,11 +32,10 @@ def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Float
         transformer = Transformer.from_crs(known, "EPSG:4326", always_xy=True)
     except (CRSError, ProjError) as error:
         reason = " ".join(str(error).split())[:100]
-        msg = (
+        raise BadInput(
             f"{what} has a reference system that cannot be turned into WGS 84 "
             f"({reason}); transform it to EPSG:4326 first"
-        )
-        raise BadInput(msg) from error
+        ) from error
     return transformed
 
 
@@ -47,17 +46,15 @@ def check_columns(lat: Floats, lon: Floats, what: str) -> None:
     """
     lat, lon, swapped = _looked_at(lat, lon)
     if swapped:
-        msg = (
+        raise BadInput(
             f"{what}: latitude and longitude seem swapped, with {_ranges(lat=lat, lon=lon)}; "
             "say `columns` lat=...,lon=... with the two columns the other way round"
         )
-        raise BadInput(msg)
     if _most((np.abs(lat) > 180.0) & (np.abs(lon) > 180.0)):
-        msg = (
+        raise BadInput(
             f"{what} is not in degrees, with {_ranges(lat=lat, lon=lon)}; transform it to "
             "EPSG:4326, or give it as a GeoPackage or GeoParquet that names its reference system"
         )
-        raise BadInput(msg)
 
 
 def check_geometries(lat: Floats, lon: Floats, what: str, *, known: bool) -> None:
@@ -73,8 +70,7 @@ def check_geometries(lat: Floats, lon: Floats, what: str, *, known: bool) -> Non
     if swapped:
         problem = ": latitude and longitude seem swapped"
         way_out = "write its geometries with x = longitude and y = latitude"
-    msg = f"{what}{problem}, with {_ranges(x=lon, y=lat)}; {way_out}"
-    raise BadInput(msg)
+    raise BadInput(f"{what}{problem}, with {_ranges(x=lon, y=lat)}; {way_out}")
 
 
 def _looked_at(lat: Floats, lon: Floats) -> tuple[Floats, Floats, bool]:

@@ -54,8 +54,9 @@ _Read = tuple[list[Item], Counter[str], list[logging.LogRecord], BadInput | File
 def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) -> list[SourceFile]:
     """List the files that can be read; folders are searched to their depths."""
     if format_name not in (None, *FORMATS):
-        msg = f"there is no format {format_name!r}: `format` is one of {', '.join(FORMATS)}"
-        raise BadInput(msg)
+        raise BadInput(
+            f"there is no format {format_name!r}: `format` is one of {', '.join(FORMATS)}"
+        )
     found: list[SourceFile] = []
     for path in paths:
         if path.is_dir():
@@ -63,11 +64,10 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
         elif file := _file(path, how, format_name):
             found.append(file)
         else:
-            msg = (
+            raise BadInput(
                 f"{path} is of no known kind; the formats are {', '.join(FORMATS)}: "
                 "name one with `format`"
             )
-            raise BadInput(msg)
     depth, different = 1, len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
         depth += 1
@@ -79,11 +79,9 @@ def _file(path: Path, how: Reading, format_name: str | None) -> SourceFile | Non
     try:
         stat = path.stat()
     except FileNotFoundError as error:
-        msg = f"there is no file or folder {path}; name one, or osm-api"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"there is no file or folder {path}; name one, or osm-api") from error
     except OSError as error:
-        msg = f"cannot read {path}: {error.strerror}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot read {path}: {error.strerror}") from error
     regular(path)
     kind = format_name or format_of(path, how)
     if kind is None:
@@ -112,8 +110,7 @@ def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[Sour
     if problem is not None:
         raise problem
     what = f"file of the format {format_name}" if format_name else "file of traces"
-    msg = f"the folder {folder} holds no {what} ({', '.join(FORMATS)})"
-    raise FileProblem(msg)
+    raise FileProblem(f"the folder {folder} holds no {what} ({', '.join(FORMATS)})")
 
 
 def _pass_over(error: BadInput | FileProblem, how: Reading) -> None:
@@ -251,8 +248,9 @@ def _by_processes(
             for some in in_order(lambda task: pool.submit(_all, task).result, tasks, 2 * jobs):
                 yield from some
         except BrokenProcessPool as error:
-            msg = "a reading process was ended: if memory ran out, lower `jobs`"
-            raise FileProblem(msg) from error
+            raise FileProblem(
+                "a reading process was ended: if memory ran out, lower `jobs`"
+            ) from error
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
@@ -296,11 +294,10 @@ def _on_worker(given: Sequence[tuple[SourceFile, Reading]]) -> list[_Read]:
         except OSError:
             seen = False
         if not seen:
-            msg = (
+            raise FileProblem(
                 f"a worker cannot read {file.path} as it was found here: all workers must see the "
                 "files under the same names"
             )
-            raise FileProblem(msg)
     return _all(given)
 
 

@@ -30,11 +30,9 @@ def members(
     try:
         yield from _members(text, opened)
     except RecursionError as error:
-        why = "it is nested too deeply"
-        raise text.broken(why) from error
+        raise text.broken("it is nested too deeply") from error
     if text.sign():
-        why = "it goes on after its end"
-        raise text.broken(why)
+        raise text.broken("it goes on after its end")
 
 
 class _Text:
@@ -64,8 +62,9 @@ class _Text:
         """Take the next character, which is one of these."""
         sign = self.sign()
         if not sign or sign not in signs:
-            why = f"it has {sign!r} in place of {' or '.join(signs)}" if sign else "it ends early"
-            raise self.broken(why)
+            raise self.broken(
+                f"it has {sign!r} in place of {' or '.join(signs)}" if sign else "it ends early"
+            )
         self._at += 1
         return sign
 
@@ -87,19 +86,17 @@ class _Text:
     def _read_more(self) -> None:
         held = len(self._text) - self._at
         if held > LONGEST:
-            msg = (
+            raise FileProblem(
                 f"{self._what} is no JSON, or holds a value of more than {LONGEST:,} characters; "
                 "write long recordings in several features"
             )
-            raise FileProblem(msg)
         try:
             data = self._stream.read(max(_CHUNK, held))  # twice as much: few values are read twice
             text = self._decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:
             raise self.broken(str(error)[:100]) from error
         except DAMAGED as error:
-            msg = f"cannot unpack {self._what}: {error}"
-            raise FileProblem(msg) from error
+            raise FileProblem(f"cannot unpack {self._what}: {error}") from error
         self._text, self._at = self._text[self._at :] + text, 0
         self._ended = not data
 
@@ -112,8 +109,7 @@ def _members(text: _Text, opened: Collection[str]) -> Iterator[tuple[str, Any]]:
     while True:
         name = text.value()
         if not isinstance(name, str):
-            why = f"it has {str(name)[:100]!r} for a name"
-            raise text.broken(why)
+            raise text.broken(f"it has {str(name)[:100]!r} for a name")
         text.take(":")
         inside = text.sign() if name in opened else ""
         if inside == "{":

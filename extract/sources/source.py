@@ -104,8 +104,7 @@ def _joined(pieces: Sequence[Trace]) -> Trace:
 def check_untimed(choice: str) -> None:
     """Refuse what is not one of `CHOICES`."""
     if choice not in CHOICES:
-        msg = f"`untimed` must be {' or '.join(CHOICES)} (got {choice!r})"
-        raise BadInput(msg)
+        raise BadInput(f"`untimed` must be {' or '.join(CHOICES)} (got {choice!r})")
 
 
 def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iterator[Trace]:

@@ -58,8 +58,7 @@ class Reading:
         try:
             return io.BufferedReader(_Metered(regular(path), self.read), _BUFFER)
         except OSError as error:
-            msg = f"cannot read {path}: {error.strerror}"
-            raise FileProblem(msg) from error
+            raise FileProblem(f"cannot read {path}: {error.strerror}") from error
 
     def unpacked(self, path: Path) -> io.BufferedReader:
         """Open a file and unpack it, if it is packed by gzip, bzip2 or xz."""

@@ -62,8 +62,9 @@ def which_k(
     """
     found = curve(trajectories, ks, progress=progress, **options)
     if not found.choices:
-        msg = f"there are too few for any k of {', '.join(map(str, ks))}: give more, or a smaller k"
-        raise BadInput(msg)
+        raise BadInput(
+            f"there are too few for any k of {', '.join(map(str, ks))}: give more, or a smaller k"
+        )
     told = pd.DataFrame(found.account["choices"])
     with styled():
         figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.8)

@@ -91,11 +91,10 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
             if without := ", ".join(name for name in datasets if drawn[name] is None):
                 left_out.append(f"{kind}: {path} has no {needed} of {without}")
     if not pictures:
-        msg = (
+        raise BadInput(
             f"{path} has nothing to draw: figures need trajanon benchmark --table hm2 "
             "or --table compression"
         )
-        raise BadInput(msg)
     return pictures, left_out
 
 
@@ -106,31 +105,29 @@ def read_results(path: Path) -> pd.DataFrame:
     try:
         rows = pd.read_csv(path, dtype=str, keep_default_na=False)
     except FileNotFoundError as error:
-        msg = f"there is no {path}: {way_out}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"there is no {path}: {way_out}") from error
     except OSError as error:
-        msg = f"cannot read {path}: {error.strerror}; {way_out}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot read {path}: {error.strerror}; {way_out}") from error
     except ValueError as error:  # pandas' own errors are ValueErrors
-        msg = f"{path} is no table of measurements: {way_out}"
-        raise BadInput(msg) from error
+        raise BadInput(f"{path} is no table of measurements: {way_out}") from error
     missing = ", ".join(name for name in _TEXT + _NUMBERS if name not in rows)
     if missing:
-        msg = f"{path} is no table of measurements, it lacks the columns {missing}: {way_out}"
-        raise BadInput(msg)
+        raise BadInput(
+            f"{path} is no table of measurements, it lacks the columns {missing}: {way_out}"
+        )
     rows = rows[_TEXT + _NUMBERS]
     for name in _NUMBERS:
         try:
             # As texts, for a whole number may be larger than all floats.
             rows[name] = rows[name].str.strip().replace("", "nan").to_numpy(np.float64)
         except ValueError as error:
-            msg = f"{path} has no numbers in the column {name}: {error}; measure again"
-            raise BadInput(msg) from error
+            raise BadInput(
+                f"{path} has no numbers in the column {name}: {error}; measure again"
+            ) from error
     measured = np.isfinite(rows["ours"])
     if not measured.all():
         row = int(np.argmin(measured)) + 2
-        msg = f"{path} has no number in the column ours of line {row}: measure again"
-        raise BadInput(msg)
+        raise BadInput(f"{path} has no number in the column ours of line {row}: measure again")
     # Concorde itself is not run: no figure may say that it was.
     stands_in = rows["method"].str.startswith("Concorde") & (rows["by"] != "concorde")
     named = rows["method"] + " (" + rows["by"] + ")"

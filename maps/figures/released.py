@@ -182,8 +182,7 @@ def _group(report: Report, found: Matched, number: int | None) -> Picture:
         number = int(np.argsort(moved, kind="stable")[(count - 1) // 2])
         chosen = ", that of median displacement"
     elif not 0 <= number < count:
-        msg = f"there is no group {number}: choose one from 0 to {count - 1}"
-        raise BadInput(msg)
+        raise BadInput(f"there is no group {number}: choose one from 0 to {count - 1}")
     members = points[labels == number]
     # One plane for all: the members one after the other, as if they were one line.
     on_ground, centroid = on_plane(members.reshape(1, -1, 2), lines[[number]])

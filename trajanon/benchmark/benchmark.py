@@ -19,11 +19,9 @@ def benchmark(
     """Measure the papers' tables again."""
     unknown = [name for name in tables if name not in (*TABLES, EVERY)]
     if unknown:
-        msg = f"table {unknown[0]!r} is not known; choose from {', '.join(TABLES)}, all"
-        raise BadInput(msg)
+        raise BadInput(f"table {unknown[0]!r} is not known; choose from {', '.join(TABLES)}, all")
     if repeats < 1:
-        msg = f"repeats must be a whole number from 1 (got {repeats})"
-        raise BadInput(msg)
+        raise BadInput(f"repeats must be a whole number from 1 (got {repeats})")
     chosen = TABLES if EVERY in tables else {name: TABLES[name] for name in tables}
     datasets = find_datasets(data)
     published = read_published(data.parent / "published")
@@ -33,8 +31,7 @@ def benchmark(
             nothing = False
             yield measured
     if nothing:
-        msg = (
+        raise BadInput(
             f"{', '.join(chosen)} has nothing to measure in {data}: see "
             "trajanon benchmark --help for the data sets, or ask for `table=hm2`"
         )
-        raise BadInput(msg)

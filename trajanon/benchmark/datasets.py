@@ -76,22 +76,20 @@ def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
     if folder.is_file():
         return [cache(partial(_own, folder))]  # a warning is said once
     if not folder.is_dir():
-        msg = (
+        raise FileProblem(
             f"{folder} is no folder; name the one with census.csv, tarragona.csv and "
             "eia.csv, or with trajectories, or a table of yours, as `data`"
         )
-        raise FileProblem(msg)
     papers = {name: folder / f"{name.lower()}.csv" for name in PAPERS}
     found: list[Callable[[], Dataset]] = [
         partial(_of_a_paper, name, file) for name, file in papers.items() if file.exists()
     ]
     found += [partial(_trajectories, file) for file in sorted(folder.glob("*.parquet"))]
     if not found:
-        msg = (
+        raise BadInput(
             f"{folder} has neither census.csv, tarragona.csv or eia.csv nor "
             "trajectories (.parquet); name another folder as `data`"
         )
-        raise BadInput(msg)
     return found
 
 
@@ -101,8 +99,7 @@ def _of_a_paper(name: str, table: Path) -> Dataset:
         frame = pd.read_csv(table).drop(columns=_LEFT_OUT.get(name, []))
         records = standardise(frame.to_numpy())
     except (OSError, ValueError, KeyError) as error:
-        msg = f"cannot read {table} as the {name} data set: {error}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot read {table} as the {name} data set: {error}") from error
     return _large_enough(name, records, table)
 
 
@@ -121,9 +118,8 @@ def _trajectories(file: Path) -> Dataset:
 
 def _large_enough(name: str, records: Floats, file: Path) -> Dataset:
     if len(records) < _LEAST:
-        msg = (
+        raise BadInput(
             f"{file} has {len(records)} records, and the tables need {_LEAST} or more; "
             "take it out of the folder, or name another one as `data`"
         )
-        raise BadInput(msg)
     return Dataset(name, records)

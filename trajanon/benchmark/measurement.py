@@ -109,8 +109,7 @@ def read_published(folder: Path) -> Numbers:
                 if table == "compression" and row["statistic"] == "seconds":
                     found.setdefault(("timing", *where), number)
         except (OSError, ValueError, KeyError) as error:
-            msg = f"cannot read the published table {file}: {error}"
-            raise FileProblem(msg) from error
+            raise FileProblem(f"cannot read the published table {file}: {error}") from error
     return found
 
 

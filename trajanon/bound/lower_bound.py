@@ -134,8 +134,7 @@ def lower_bound(
     if upper is not None:
         number = isinstance(upper, int | float | np.integer | np.floating)
         if not number or isinstance(upper, bool) or not 0.0 <= upper < np.inf:
-            msg = f"upper must be the SSE of a partition, 0 or more (got {upper!r})"
-            raise BadInput(msg)
+            raise BadInput(f"upper must be the SSE of a partition, 0 or more (got {upper!r})")
     records = loss.standardise(raw)
     if n < 2 * k:
         sse, certified = loss.sse(records, np.zeros(n, dtype=np.int64)), True

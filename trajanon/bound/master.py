@@ -183,8 +183,7 @@ def solve_programme(
     (status,) = in_threads([partial(_run, programme, looks)], watch)
     if status == highspy.HighsStatus.kError:
         model_status = programme.modelStatusToString(programme.getModelStatus())
-        msg = f"HiGHS gave up on a programme that has a solution: {model_status}"
-        raise RuntimeError(msg)
+        raise RuntimeError(f"HiGHS gave up on a programme that has a solution: {model_status}")
 
 
 def _run(programme: highspy.Highs, looks: float, stop: Event) -> highspy.HighsStatus:

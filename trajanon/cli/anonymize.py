@@ -77,8 +77,7 @@ def anonymize(
         for name, value in (("--memory", memory), ("--cluster", cluster)):
             if value is not None:
                 make_one = "make one with trajanon extract --partition 100000"
-                msg = f"{name} {value} is for a folder of parts: {make_one}"
-                raise BadInput(msg)
+                raise BadInput(f"{name} {value} is for a folder of parts: {make_one}")
         # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
         from trajanon.cli.screen import bars
         from trajanon.files.report import report_path
@@ -104,8 +103,7 @@ def _of_parts(
     from trajanon.parts.scratch import report_of
 
     if Path(out).suffix.lower() in RELEASE_FORMATS:
-        msg = f"{folder} is a folder of parts: --out must name a folder, too (got {out})"
-        raise BadInput(msg)
+        raise BadInput(f"{folder} is a folder of parts: --out must name a folder, too (got {out})")
     on_cluster = nullcontext() if cluster is None else connected(cluster)
     try:
         with bars() as progress, on_cluster as client:
@@ -125,6 +123,5 @@ def _share(text: str) -> float:
     except ValueError:
         share = -1.0
     if number == text.strip() or not 0.0 <= share < 1.0:
-        msg = f"--suppress must be a percentage below 100%, such as 1% (got {text!r})"
-        raise BadInput(msg)
+        raise BadInput(f"--suppress must be a percentage below 100%, such as 1% (got {text!r})")
     return share

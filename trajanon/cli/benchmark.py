@@ -36,8 +36,7 @@ def benchmark(
     from trajanon.outputs import check_outputs, replacing
 
     if out.suffix.lower() != ".csv":
-        msg = f"the measurements are written as CSV: {out} must end in .csv"
-        raise BadInput(msg)
+        raise BadInput(f"the measurements are written as CSV: {out} must end in .csv")
     page = out.with_suffix(".md")
     read = [data, *data.glob("*"), *data.parent.glob("published/*")]
     check_outputs(out, page, inputs=read)

@@ -51,8 +51,7 @@ def check(
     }
     given = [name for name, value in asked.items() if value is not None]
     if len(given) > 1 and given[0] in ("--columns", "--rewrite"):
-        msg = f"{given[0]} and {given[1]} are different checks: run one after the other"
-        raise BadInput(msg)
+        raise BadInput(f"{given[0]} and {given[1]} are different checks: run one after the other")
     earlier = against or []
     amiss = f"{released} must not be published:"
     if columns is not None:

@@ -49,8 +49,7 @@ def evaluate(
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:
-        msg = "evaluate takes two files, or folders of parts: trajectories and release"
-        raise BadInput(msg)
+        raise BadInput("evaluate takes two files, or folders of parts: trajectories and release")
     ks = [] if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
     originals, released = given
@@ -115,5 +114,6 @@ def _numbers(text: str) -> list[int]:
     try:
         return [int(word) for word in text.split(",")]
     except ValueError as error:
-        msg = f"`curve` takes whole numbers between commas, as 2,3,4,5,8,10,20 (got {text!r})"
-        raise BadInput(msg) from error
+        raise BadInput(
+            f"`curve` takes whole numbers between commas, as 2,3,4,5,8,10,20 (got {text!r})"
+        ) from error

@@ -128,14 +128,11 @@ def extract(
     out = out or (TRAJECTORIES if partition is None else PARTS)
     is_file = out.suffix.lower() in (".parquet", ".geoparquet")
     if partition is None and not is_file:
-        msg = f"trajectories are written as GeoParquet: {out} must end in .parquet"
-        raise BadInput(msg)
+        raise BadInput(f"trajectories are written as GeoParquet: {out} must end in .parquet")
     if partition is not None and is_file:
-        msg = f"with --partition, --out names a folder (got {out})"
-        raise BadInput(msg)
+        raise BadInput(f"with --partition, --out names a folder (got {out})")
     if pbf is not None and area is None and hide_near is None:
-        msg = f"--pbf {pbf} is for --area NAME or --hide-near TAGS: add one of them"
-        raise BadInput(msg)
+        raise BadInput(f"--pbf {pbf} is for --area NAME or --hide-near TAGS: add one of them")
     where, of_the_city = _where(bbox or [], area, pbf, admin_level)
     if where is None and not source and not paths:
         raise BadInput(SAY_WHERE)
@@ -184,17 +181,16 @@ def _where(
 
     if area is None:
         if admin_level is not None:
-            msg = f"--admin-level {admin_level} needs --area NAME and --pbf FILE.osm.pbf"
-            raise BadInput(msg)
+            raise BadInput(f"--admin-level {admin_level} needs --area NAME and --pbf FILE.osm.pbf")
         return areas(bbox) if bbox else (None, None)
     if bbox:
-        msg = f"--bbox {bbox[0]} and --area {area} are two areas: give one of them"
-        raise BadInput(msg)
+        raise BadInput(f"--bbox {bbox[0]} and --area {area} are two areas: give one of them")
     if Path(area).is_file():
         return read_outline(Path(area)), None
     if pbf is None:
-        msg = f"--area {area} is no file; for a boundary of this name add --pbf FILE.osm.pbf"
-        raise BadInput(msg)
+        raise BadInput(
+            f"--area {area} is no file; for a boundary of this name add --pbf FILE.osm.pbf"
+        )
     from trajanon.extract.earth.boundaries import boundary
 
     return boundary(pbf, area, admin_level=admin_level), None
@@ -210,11 +206,11 @@ def _hidden(
         bounds = None if where is None else where.bounds
         return hidden(pbf, tags, _RADIUS if radius is None else radius, bounds)
     if tags is not None:
-        msg = f"--hide-near {tags} needs a file that holds such places: add --pbf FILE.osm.pbf"
-        raise BadInput(msg)
+        raise BadInput(
+            f"--hide-near {tags} needs a file that holds such places: add --pbf FILE.osm.pbf"
+        )
     if radius is not None:  # whoever forgot what it is around must not publish it
-        msg = f"--radius {radius:g} needs to know around what: add --hide-near TAGS"
-        raise BadInput(msg)
+        raise BadInput(f"--radius {radius:g} needs to know around what: add --hide-near TAGS")
     return None
 
 
@@ -225,5 +221,4 @@ def _limit(option: str, unit: str, text: str) -> float | None:
     with suppress(ValueError):  # `BadInput` is one
         return seconds_of(option, text) if unit == "seconds" else float(text)
     times = ", a time such as 5min or 2h" * (unit == "seconds")
-    msg = f"{option} must be a number of {unit}{times}, or none (got {text!r})"
-    raise BadInput(msg)
+    raise BadInput(f"{option} must be a number of {unit}{times}, or none (got {text!r})")

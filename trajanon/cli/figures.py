@@ -36,8 +36,7 @@ def figures(
     For the last two, trajectories are anonymized anew again and again.
     """
     if find_spec("matplotlib") is None:
-        msg = "figures are drawn by matplotlib; run pip install 'trajanon[figures]'"
-        raise BadInput(msg)
+        raise BadInput("figures are drawn by matplotlib; run pip install 'trajanon[figures]'")
     from trajanon.cli.screen import bars
     from trajanon.files.report import read_report, report_path
     from trajanon.maps.figures import (
@@ -53,18 +52,15 @@ def figures(
     left_out: list[str] = []
     of_times, of_ks = read[0] == _TRADE_OFF, read[0] == _WHICH_K
     if k is not None and not of_times:
-        msg = f"-k {k} goes with trade-off-time: trajanon figures trade-off-time -k {k}"
-        raise BadInput(msg)
+        raise BadInput(f"-k {k} goes with trade-off-time: trajanon figures trade-off-time -k {k}")
     anew = of_times or of_ks
     if len(read) > 2 or (len(read) == 1 and not anew and read[0].suffix.lower() != ".csv"):
-        msg = (
+        raise BadInput(
             "figures takes the CSV of trajanon benchmark, or two files, trajectories and release, "
             "or trade-off-time or which-k and trajectories"
         )
-        raise BadInput(msg)
     if group is not None and (anew or len(read) == 1):
-        msg = f"--group {group} goes with a release: name trajectories and release"
-        raise BadInput(msg)
+        raise BadInput(f"--group {group} goes with a release: name trajectories and release")
     if anew:
         read = read[1:] or [TRAJECTORIES]
         with bars() as progress:

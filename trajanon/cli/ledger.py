@@ -20,12 +20,10 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
     from trajanon.privacy.ledger import opened
 
     if action not in _ACTIONS:
-        msg = f"trajanon ledger takes show, verify or forget (got {action!r})"
-        raise BadInput(msg)
+        raise BadInput(f"trajanon ledger takes show, verify or forget (got {action!r})")
     if (action == "forget") != (release is not None):
         wants = "the number of a release, which show tells" if release is None else "no number"
-        msg = f"trajanon ledger {action} {ledger} takes {wants}"
-        raise BadInput(msg)
+        raise BadInput(f"trajanon ledger {action} {ledger} takes {wants}")
     with opened(ledger) as book:
         if release is not None:
             told = book.forget(release).told

@@ -59,13 +59,11 @@ def draw(
     from trajanon.outputs import replacing
 
     if view not in _VIEWS:
-        msg = f"view {view!r} is not known; choose from {', '.join(_VIEWS)}"
-        raise BadInput(msg)
+        raise BadInput(f"view {view!r} is not known; choose from {', '.join(_VIEWS)}")
     trajectories, releases = _inputs(files, view, compare, originals)
     check_page(out, "a map")
     if offline and (tiles or "none").lower() != "none":
-        msg = f"an offline map has no tiles: leave out --offline or --tiles {tiles}"
-        raise BadInput(msg)
+        raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
     read = [*releases, *map(report_path, releases)]
     read += [path for path in (trajectories, background) if path is not None]
@@ -84,8 +82,7 @@ def _public(release: Path, tiles: str | None, background: Path | None) -> "Map":
 
     # Arguments are easily swapped, and originals must not look released.
     if problems := trajanon.check(release, k=2).problems:
-        msg = f"{release} is no release: {problems[0]}"
-        raise BadInput(msg)
+        raise BadInput(f"{release} is no release: {problems[0]}")
     shown = trajanon.read_release(release)
     return maps.public(shown, tiles=tiles, background=_behind(shown, background))
 

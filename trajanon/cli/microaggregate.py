@@ -73,7 +73,8 @@ def _weights_of(text: str) -> dict[str, float]:
         except ValueError:
             weight = None
         if not name or name in weights or weight is None:
-            msg = f"`weights` {text!r} is not understood at {part!r}; write a=2,b=0.5, each once"
-            raise BadInput(msg)
+            raise BadInput(
+                f"`weights` {text!r} is not understood at {part!r}; write a=2,b=0.5, each once"
+            )
         weights[name] = weight
     return weights

@@ -75,8 +75,7 @@ def names_of(text: str) -> list[str]:
     try:
         return next(csv.reader([text], skipinitialspace=True), [])
     except csv.Error as error:
-        msg = f"cannot read {text!r} as column names between commas: {error}"
-        raise BadInput(msg) from error
+        raise BadInput(f"cannot read {text!r} as column names between commas: {error}") from error
 
 
 def seconds_of(option: str, text: str) -> float:
@@ -88,12 +87,12 @@ def seconds_of(option: str, text: str) -> float:
     except ValueError:
         with suppress(ValueError):
             return float(pd.Timedelta(text).total_seconds())
-    msg = f"{option} must be a number of seconds, or a time such as 5min or 2h (got {text!r})"
-    raise BadInput(msg)
+    raise BadInput(
+        f"{option} must be a number of seconds, or a time such as 5min or 2h (got {text!r})"
+    )
 
 
 def check_page(out: Path, what: str) -> None:
     """Refuse a name that is not that of a page."""
     if out.suffix.lower() not in (".html", ".htm"):
-        msg = f"{what} is a page: {out} must end in .html"
-        raise BadInput(msg)
+        raise BadInput(f"{what} is a page: {out} must end in .html")

@@ -42,8 +42,7 @@ def run(
     given = _read(settings)
     if unknown := [name for name in given if name not in commands or name in _NOT_HERE]:
         known = ", ".join(name for name in commands if name not in _NOT_HERE)
-        msg = f"{settings}: [{unknown[0]}] is no command; choose from {known}"
-        raise BadInput(msg)
+        raise BadInput(f"{settings}: [{unknown[0]}] is no command; choose from {known}")
     steps = []
     for name, table in given.items():  # all before the first begins, which may take hours
         try:
@@ -51,8 +50,7 @@ def run(
             steps.append((name, words, commands[name].make_context(name, list(words), context)))
         except Exception as error:  # a usage error of typer, or our own
             said = error.format_message() if hasattr(error, "format_message") else str(error)
-            msg = f"{settings}: [{name}] {said.rstrip('.')}"
-            raise BadInput(msg) from error
+            raise BadInput(f"{settings}: [{name}] {said.rstrip('.')}") from error
     with chdir(settings.parent):
         for number, (name, words, step) in enumerate(steps, start=1):
             tell(f"{number}. {shlex.join(['trajanon', name, *words])}")
@@ -70,11 +68,9 @@ def words_of(parameters: Sequence[_Parameter], table: Table) -> list[str]:
         parameter = named.get(name.replace("_", "-"), named.get(name))
         values = value if isinstance(value, list) else [value]
         if parameter is None or name == "help":
-            msg = f"has no option {name}: trajanon COMMAND --help lists them"
-            raise BadInput(msg)
+            raise BadInput(f"has no option {name}: trajanon COMMAND --help lists them")
         if not values or not all(isinstance(one, str | int | float) for one in values):
-            msg = f"{name} must be a text, a number, true or false, or a list of these"
-            raise BadInput(msg)
+            raise BadInput(f"{name} must be a text, a number, true or false, or a list of these")
         if parameter.param_type_name == "argument":
             files += map(str, values)
         elif isinstance(value, bool):
@@ -93,15 +89,14 @@ def _read(path: Path) -> dict[str, Table]:
     try:
         found = tomllib.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        msg = f"cannot read the settings {path}: {error.strerror}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot read the settings {path}: {error.strerror}") from error
     except ValueError as error:  # of TOML, or of UTF-8
-        msg = f"{path} is no file of settings: {error}"
-        raise BadInput(msg) from error
+        raise BadInput(f"{path} is no file of settings: {error}") from error
     tables: dict[str, Table] = {
         name: table for name, table in found.items() if isinstance(table, dict)
     }
     if not tables or tables.keys() != found.keys():
-        msg = f"{path} needs a table for each command, such as [anonymize] and below it k = 4"
-        raise BadInput(msg)
+        raise BadInput(
+            f"{path} needs a table for each command, such as [anonymize] and below it k = 4"
+        )
     return tables

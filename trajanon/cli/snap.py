@@ -35,8 +35,7 @@ def snap(
 
     # Arguments are easily swapped, and originals must not look released.
     if problems := trajanon.check(release, k=2, digits=MOST_DIGITS).problems:
-        msg = f"{release} is no release: {problems[0]}"
-        raise BadInput(msg)
+        raise BadInput(f"{release} is no release: {problems[0]}")
     roads = roads_to_follow(pbf, mode, keep_off)
     on = n = 0
     with bars() as progress:

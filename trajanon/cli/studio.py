@@ -19,13 +19,13 @@ def studio(
     commands: dict[str, Any] = getattr(context.find_root().command, "commands", {})
     for file in files or []:
         if not file.exists():
-            msg = f"there is no {file}"
-            raise BadInput(msg)
+            raise BadInput(f"there is no {file}")
     try:
         import nicegui  # noqa: F401
     except ImportError as error:
-        msg = "the studio is a page of NiceGUI; run pip install 'trajanon[studio]'"
-        raise BadInput(msg) from error
+        raise BadInput(
+            "the studio is a page of NiceGUI; run pip install 'trajanon[studio]'"
+        ) from error
     from trajanon.studio.server import serve
 
     serve(files or [], commands, browser=browser)

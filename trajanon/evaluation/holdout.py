@@ -183,8 +183,9 @@ def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Int
     subjects = dense(own)
     people = int(subjects.max()) + 1
     if people < 2 * k:
-        msg = f"a hold-out with k = {k} needs {2 * k} subjects, k for each half; there are {people}"
-        raise TooFewSubjects(msg)
+        raise TooFewSubjects(
+            f"a hold-out with k = {k} needs {2 * k} subjects, k for each half; there are {people}"
+        )
     chosen = np.random.default_rng(seed).permutation(people)[: (people + 1) // 2]
     return np.isin(subjects, chosen), subjects
 

@@ -44,13 +44,11 @@ def attacks_in_all(ledger: str | os.PathLike[str], *, subjects_exact: bool = Fal
     with opened(ledger) as book:
         entries = book.entries
     if not entries:
-        msg = f"nothing is released in {ledger}: anonymize with --ledger {ledger} first"
-        raise BadInput(msg)
+        raise BadInput(f"nothing is released in {ledger}: anonymize with --ledger {ledger} first")
     seen = [_seen(entry, subjects_exact=subjects_exact) for entry in entries]
     if len(sizes := {as_cut.points.shape[1] for as_cut, _ in seen}) > 1:
         told = " and ".join(map(str, sorted(sizes)))
-        msg = f"the releases of {ledger} have lines of {told} points, and are not alike"
-        raise BadInput(msg)
+        raise BadInput(f"the releases of {ledger} have lines of {told} points, and are not alike")
     found = [_tried([as_cut for as_cut, _ in seen], "")]
     if any(as_slid is not None for _, as_slid in seen):
         found.append(_tried([as_slid or as_cut for as_cut, as_slid in seen], SLID))
@@ -68,8 +66,7 @@ def _seen(entry: Entry, *, subjects_exact: bool) -> tuple[Published, Published |
         person = person[kept_in(report, len(trajectories))]
         found = matched(kept, read_release(release), report)
     except TrajanonError as error:
-        msg = f"release {entry.number}, {release}, cannot be attacked: {error}"
-        raise BadInput(msg) from error
+        raise BadInput(f"release {entry.number}, {release}, cannot be attacked: {error}") from error
     k, _ = promise_in(report)
     return published(kept, found, k, person.view(np.int64), None)
 

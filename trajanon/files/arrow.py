@@ -40,16 +40,14 @@ def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> It
     except TrajanonError:
         raise
     except IsADirectoryError as error:
-        msg = f"{what} is a folder; name a file"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"{what} is a folder; name a file") from error
     except (OSError, UnicodeError, pa.ArrowException, *errors) as error:
         reason = " ".join(str(error).split())[:200]
         if "magic bytes" in reason:
             reason = "it is another kind of file, or not whole"
         for kind_of_error, way_out in _WAYS_OUT.items():
             reason += f"; {way_out}" * isinstance(error, kind_of_error)
-        msg = f"cannot read {what} as {kind}: {reason}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot read {what} as {kind}: {reason}") from error
 
 
 @contextmanager
@@ -117,8 +115,7 @@ class Lists(NamedTuple):
         rows = np.full((len(self.size), size), np.nan)
         if (odd := ~np.isin(self.size, (0, size))).any():
             row = int(np.argmax(odd))
-            msg = f"row {row} has {self.size[row]} times for {size} points"
-            raise BadInput(msg)
+            raise BadInput(f"row {row} has {self.size[row]} times for {size} points")
         rows[self.size == size] = self.values.reshape(-1, size)
         return rows
 
@@ -145,8 +142,7 @@ def lists_of(column: Any, name: str) -> Lists:
     import pyarrow.compute as pc
 
     if not holds_lists(column.type):
-        msg = f"its column {name} holds {column.type}, and not lists of numbers"
-        raise BadInput(msg)
+        raise BadInput(f"its column {name} holds {column.type}, and not lists of numbers")
     column = sound(column)
     size = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
     flat = pc.list_flatten(column).cast(pa.float64(), safe=False)  # also from 2**53 on

@@ -41,11 +41,10 @@ def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
     except TrajanonError:
         raise
     except OSError as error:
-        msg = (
+        raise FileProblem(
             f"cannot write the lines of {path} anew, to compare: "
             f"{error.strerror or error}; TMPDIR names a folder with room"
-        )
-        raise FileProblem(msg) from error
+        ) from error
 
 
 def _compared_contents(path: Path, anew: Path, kind: ReleaseFormat) -> Compared:
@@ -56,8 +55,9 @@ def _compared_contents(path: Path, anew: Path, kind: ReleaseFormat) -> Compared:
     try:
         (writer, here), (own_writer, own) = kind.contents(path), kind.contents(anew)
     except (ValueError, pa.ArrowException, sqlite3.Error) as error:
-        msg = f"cannot read all of {path}; write its lines alone with `rewrite`"
-        raise FileProblem(msg) from error
+        raise FileProblem(
+            f"cannot read all of {path}; write its lines alone with `rewrite`"
+        ) from error
     names = sorted(set(here) | set(own))
     if differ := [name for name in names if here.get(name) != own.get(name)]:
         return Compared([f"{name} is not as trajanon writes it" for name in differ], "")

@@ -99,12 +99,12 @@ def to_collection(trajectories: Trajectories) -> Any:
     from geopandas import GeoDataFrame, points_from_xy
 
     if find_spec("movingpandas") is None:
-        msg = 'movingpandas is not installed; install it with: pip install "trajanon[movingpandas]"'
-        raise BadInput(msg)
+        raise BadInput(
+            'movingpandas is not installed; install it with: pip install "trajanon[movingpandas]"'
+        )
     n, m = trajectories.points.shape[:2]
     if m < 2:
-        msg = f"movingpandas needs trajectories of two points at least, not of {m}"
-        raise BadInput(msg)
+        raise BadInput(f"movingpandas needs trajectories of two points at least, not of {m}")
     times = trajectories.times
     if times is None or np.isnan(times).any():
         dates = pd.to_datetime(np.tile(np.arange(m), n), unit="s")

@@ -88,8 +88,7 @@ def _read(path: Path) -> Lines:
         *(OSError, ValueError, IndexError, TypeError, AttributeError),
         *(RuntimeError, shapely.errors.ShapelyError),
     ) as error:
-        msg = f"cannot read {path} as a GeoPackage"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot read {path} as a GeoPackage") from error
 
 
 def _list(text: Any) -> Any:

@@ -90,12 +90,12 @@ def described(schema: Any, what: object) -> Geo:
         name = geo["primary_column"]
         typed(geo["columns"].get(name), _Column, name)
     except BadInput as error:
-        msg = f"{what} is not GeoParquet: its footer does not describe its geometries, {error}"
-        raise FileProblem(msg) from error
+        raise FileProblem(
+            f"{what} is not GeoParquet: its footer does not describe its geometries, {error}"
+        ) from error
     if (count := schema.names.count(name)) != 1:
         there = "two columns" if count else "no column"
-        msg = f"{what} has {there} {name!r}, where its footer says geometries are"
-        raise FileProblem(msg)
+        raise FileProblem(f"{what} has {there} {name!r}, where its footer says geometries are")
     return geo
 
 
@@ -107,8 +107,9 @@ def expecting_geometries(what: object) -> Iterator[None]:
     try:
         yield
     except (ValueError, TypeError, shapely.errors.ShapelyError) as error:
-        msg = f"{what} is not GeoParquet: it has no readable geometry column"
-        raise FileProblem(msg) from error
+        raise FileProblem(
+            f"{what} is not GeoParquet: it has no readable geometry column"
+        ) from error
 
 
 def refuse_other_system(where: object, geo: Geo) -> None:
@@ -125,8 +126,7 @@ def refuse_other_system(where: object, geo: Geo) -> None:
             "OGC:CRS84", ignore_axis_order=True
         ):
             return
-    msg = f"{where} is not in WGS 84; convert it to EPSG:4326 first"
-    raise BadInput(msg)
+    raise BadInput(f"{where} is not in WGS 84; convert it to EPSG:4326 first")
 
 
 def written_column(path: object, file: Any, name: str) -> NDArray[Any] | None:
@@ -138,8 +138,9 @@ def written_column(path: object, file: Any, name: str) -> NDArray[Any] | None:
         return None
     if len(kinds) > 1 or pa.types.is_nested(kinds[0]):
         holds = "stands there twice" if len(kinds) > 1 else f"holds {kinds[0]}"
-        msg = f"the column {name!r} of {path} {holds}, and not one value a row; leave it out"
-        raise BadInput(msg)
+        raise BadInput(
+            f"the column {name!r} of {path} {holds}, and not one value a row; leave it out"
+        )
     return _values(file, name)
 
 
@@ -193,8 +194,7 @@ def _read(path: Path) -> Lines:
         names = file.schema_arrow.names
         geometry = described(file.schema_arrow, path)["primary_column"]
         if len(set(names)) < len(names):
-            msg = f"{path} has two columns of the same name, as no release has"
-            raise FileProblem(msg)
+            raise FileProblem(f"{path} has two columns of the same name, as no release has")
         written = _values(file, geometry)
         with expecting_geometries(path), np.errstate(invalid="ignore"):
             geometries = shapely.from_wkb(written)

@@ -44,10 +44,9 @@ def write_lines_of_rows(file: IO[bytes], lines: Ints, slid: Ints | None) -> None
 def read_lines_of_rows(folder: Folder) -> LinesOfRows:
     """Read what all parts say, one after another."""
     if not folder.exists:
-        msg = (
+        raise FileProblem(
             f"there is no {folder}, with the line of each trajectory: run trajanon anonymize again"
         )
-        raise FileProblem(msg)
     with parquet_of(folder, _look) as file:
         slid = None
         if "slid" in file.schema_arrow.names:
@@ -57,5 +56,6 @@ def read_lines_of_rows(folder: Folder) -> LinesOfRows:
 
 def _look(schema: Any, where: object) -> None:
     if "line" not in schema.names:
-        msg = f"{where} does not tell the line of each trajectory: run trajanon anonymize again"
-        raise FileProblem(msg)
+        raise FileProblem(
+            f"{where} does not tell the line of each trajectory: run trajanon anonymize again"
+        )

@@ -29,11 +29,9 @@ def parsed(text: str | bytes, kind: type[T]) -> T:
     try:
         value = json.loads(text)
     except RecursionError as error:
-        msg = "it is nested too deeply"
-        raise BadInput(msg) from error
+        raise BadInput("it is nested too deeply") from error
     except ValueError as error:  # a text that is not UTF-8, too
-        msg = f"it is no JSON: {str(error)[:100]}"
-        raise BadInput(msg) from error
+        raise BadInput(f"it is no JSON: {str(error)[:100]}") from error
     return typed(value, kind)
 
 
@@ -43,16 +41,14 @@ def typed(value: Any, kind: type[T], key: str = "") -> T:
     found: Any = next((one for one in kinds if _is(value, one)), None)
     if found is None:
         words = " or ".join(_WORDS[_outer(one)] for one in kinds)
-        msg = f"{key or 'it'} should be {words}, and is {repr(value)}"
-        raise BadInput(msg)
+        raise BadInput(f"{key or 'it'} should be {words}, and is {repr(value)}")
     if is_typeddict(found):
         for name, its in get_type_hints(found).items():
             inner = f"{key}.{name}".lstrip(".")
             if name in value:
                 typed(value[name], its, inner)
             elif name in found.__required_keys__:
-                msg = f"it lacks {inner}"
-                raise BadInput(msg)
+                raise BadInput(f"it lacks {inner}")
     elif inside := get_args(found):
         pairs = value.items() if isinstance(value, Mapping) else enumerate(value)
         for place, one in pairs:

@@ -20,29 +20,30 @@ _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
 def check_table_format(path: Path) -> None:
     """Refuse a path whose suffix is not that of a table."""
     if path.suffix.lower() not in TABLE_FORMATS:
-        msg = f"{path} does not end like a table; choose one of {', '.join(TABLE_FORMATS)}"
-        raise BadInput(msg)
+        raise BadInput(
+            f"{path} does not end like a table; choose one of {', '.join(TABLE_FORMATS)}"
+        )
 
 
 def read_table(path: Path) -> pd.DataFrame:
     """Read a table: the cells of CSV as the texts they are, those of Parquet typed."""
     check_table_format(path)
     if not named_rightly(path).exists():
-        msg = f"there is no {path}; name a table that ends in {' or '.join(TABLE_FORMATS)}"
-        raise FileProblem(msg)
+        raise FileProblem(
+            f"there is no {path}; name a table that ends in {' or '.join(TABLE_FORMATS)}"
+        )
     with arrow.reading(path, "a table", ValueError):
         table = TABLE_FORMATS[path.suffix.lower()](path)
     names = list(table.columns)
     for number, name in enumerate(names, start=1):
         if not name:
-            msg = f"column {number} of {path} has no name: name it, or remove it if it numbers rows"
-            raise BadInput(msg)
+            raise BadInput(
+                f"column {number} of {path} has no name: name it, or remove it if it numbers rows"
+            )
         if name in names[: number - 1]:
-            msg = f"{path} has two columns {name!r}; rename one of them"
-            raise BadInput(msg)
+            raise BadInput(f"{path} has two columns {name!r}; rename one of them")
     if len(table) == 0:
-        msg = f"{path} has a header but no rows; add a row for each record"
-        raise BadInput(msg)
+        raise BadInput(f"{path} has a header but no rows; add a row for each record")
     return table
 
 
@@ -60,8 +61,7 @@ def _texts(path: Path, **how: bool) -> tuple[pd.DataFrame, str]:
         (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))
     separator = csv_dialect.separator_line(header)
     if not (row if separator else header):
-        msg = f"{path} is empty; a table has a header and below it a row for each record"
-        raise BadInput(msg)
+        raise BadInput(f"{path} is empty; a table has a header and below it a row for each record")
     if separator is None:
         separator, above = csv_dialect.separator_of(header, row), 0
     # As a row like the others, for pandas renames columns of equal or no name.
@@ -82,8 +82,9 @@ def _read_parquet(path: Path) -> pd.DataFrame:
     with arrow.parquet(path) as file:
         table = file.read()
     if b"geo" in (table.schema.metadata or {}):
-        msg = f"{path} holds geometries, no numbers: trajectories go to trajanon anonymize"
-        raise BadInput(msg)
+        raise BadInput(
+            f"{path} holds geometries, no numbers: trajectories go to trajanon anonymize"
+        )
     # What pandas took for an index is a column like the others.
     return arrow.frame(table, path)
 
@@ -110,12 +111,11 @@ def records(path: Path, table: pd.DataFrame) -> Floats:
         return X
     row, number = np.argwhere(~np.isfinite(X))[0]
     column = table.iloc[:, number]
-    msg = (
+    raise BadInput(
         f"column {column.name!r} of {path} holds {str(column.iloc[row])[:40]!r} in "
         f"data row {column.index[row] + 1}, which is no finite number; mend it, drop "
         "the row, or choose other `columns`"
     )
-    raise BadInput(msg)
 
 
 def as_numbers(column: pd.Series) -> Floats:

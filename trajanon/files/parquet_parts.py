@@ -53,8 +53,9 @@ class ParquetParts:
         except pa.ArrowTypeError:  # such as names in one part, and numbers in another
             return pa.concat_tables(map(_as_texts, tables))
         except pa.ArrowInvalid as error:
-            msg = f"parts write {', '.join(columns)} in several ways, {error}: {ONE_EXTRACTION}"
-            raise BadInput(msg) from error
+            raise BadInput(
+                f"parts write {', '.join(columns)} in several ways, {error}: {ONE_EXTRACTION}"
+            ) from error
 
     def chosen(self, which: Bools) -> "ParquetParts":
         """Take some of the rows, by a mask of all; a part without any is not opened."""
@@ -144,11 +145,10 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
     except Exception as error:
         cause = error
     for name, _ in sorted(before.items() ^ part_states(folder).items()):
-        msg = (
+        raise FileProblem(
             f"{folder}/{name} was written or removed while it was read: "
             "begin again once nobody writes there"
-        )
-        raise FileProblem(msg) from cause
+        ) from cause
     if cause is not None:
         raise cause
 
@@ -187,16 +187,14 @@ def parquet_of(
         if schema is None:
             first, schema = name, other
         if odd := _difference(schema, other):
-            msg = f"{place}/{name} is not like {first}: {odd}; {ONE_EXTRACTION}"
-            raise BadInput(msg)
+            raise BadInput(f"{place}/{name} is not like {first}: {odd}; {ONE_EXTRACTION}")
         opened.append(partial(part_opened, place, name))
         groups[name] = rows
     if schema is None:
-        msg = (
+        raise FileProblem(
             f"{place} has no parts with trajectories; make some with: trajanon extract "
             "--partition 100000"
         )
-        raise FileProblem(msg)
     with arrow.reading(place):
         yield ParquetParts(opened, schema, sum(map(sum, groups.values())), groups)
 

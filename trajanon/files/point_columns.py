@@ -36,13 +36,11 @@ def read_columns(where: object, file: ParquetParts, names: Sequence[str]) -> Flo
     for batch in file.iter_batches(_AT_ONCE, names):
         if batch.num_columns > len(names):
             twice = next(name for name in names if batch.schema.names.count(name) > 1)
-            msg = f"{where} has two columns {twice}; leave one of them out"
-            raise BadInput(msg)
+            raise BadInput(f"{where} has two columns {twice}; leave one of them out")
         for number, name in enumerate(names):
             column = batch[name]
             if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-                msg = f"{where} has a column {name} of {column.type}, and not of numbers"
-                raise BadInput(msg)
+                raise BadInput(f"{where} has a column {name} of {column.type}, and not of numbers")
             values[row : row + len(batch), number] = column.cast(pa.float64()).to_numpy(
                 zero_copy_only=False
             )

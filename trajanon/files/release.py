@@ -32,14 +32,14 @@ def check_release_format(path: Path, *, timed: bool = True) -> None:
     """Refuse a path whose suffix is not that of a format, or of one of times for none."""
     suffix = path.suffix.lower()
     if suffix not in RELEASE_FORMATS:
-        msg = f"{path} does not end like a release; choose one of {', '.join(RELEASE_FORMATS)}"
-        raise BadInput(msg)
+        raise BadInput(
+            f"{path} does not end like a release; choose one of {', '.join(RELEASE_FORMATS)}"
+        )
     if RELEASE_FORMATS[suffix].only_timed and not timed:
-        msg = (
+        raise BadInput(
             f"{path} would be of moving features, which have times: make the release with "
             "`times`, or choose another format"
         )
-        raise BadInput(msg)
 
 
 def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
@@ -52,11 +52,10 @@ def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
     if times is not None:
         clock = clock_of(release)
         if clock is None or not np.array_equal(clock.rounded(times), times):
-            msg = (
+            raise BadInput(
                 "only times that provenance['times'] tells are released, rounded as it says: make "
                 "the release with trajanon.anonymize, or leave its times out"
             )
-            raise BadInput(msg)
     RELEASE_FORMATS[path.suffix.lower()].write(path, release)
 
 
@@ -64,16 +63,14 @@ def read_as_found(path: Path) -> Lines:
     """Read the lines of a release, whatever else stands in the file."""
     check_release_format(path)
     if not path.exists():
-        msg = f"there is no {path}; make it with: trajanon anonymize -k 4"
-        raise FileProblem(msg)
+        raise FileProblem(f"there is no {path}; make it with: trajanon anonymize -k 4")
     return RELEASE_FORMATS[path.suffix.lower()].read(named_rightly(path))
 
 
 def release_parts(folder: Path) -> list[Path]:
     """List the parts of a release, in their order."""
     if not (parts := sorted(path for path in folder.iterdir() if is_part(path.name))):
-        msg = f"{folder} holds no part of a release: make one with trajanon anonymize"
-        raise FileProblem(msg)
+        raise FileProblem(f"{folder} holds no part of a release: make one with trajanon anonymize")
     return parts
 
 
@@ -110,31 +107,26 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
             part.points.shape[1] != parts[0].points.shape[1]
             or part.provenance != parts[0].provenance
         ):
-            msg = f"{file} is not like {files[0].name}: run trajanon anonymize again"
-            raise BadInput(msg)
+            raise BadInput(f"{file} is not like {files[0].name}: run trajanon anonymize again")
     return replace(joined_trajectories(parts), provenance=parts[0].provenance)
 
 
 def _read_file(path: Path) -> Trajectories:
     lines = read_as_found(path)
     if not len(lines):
-        msg = f"{path} holds no trajectory: run trajanon anonymize again"
-        raise BadInput(msg)
+        raise BadInput(f"{path} holds no trajectory: run trajanon anonymize again")
     alike = lines.sizes.min() == lines.sizes.max() > 0
     if not alike or lines.coordinates.shape[1] != 2:
-        msg = f"{path} does not hold lines of equally many points"
-        raise BadInput(msg)
+        raise BadInput(f"{path} does not hold lines of equally many points")
     if amiss := amiss_in_counts(lines):
-        msg = f"{path}: {amiss[0]}"
-        raise BadInput(msg)
+        raise BadInput(f"{path}: {amiss[0]}")
     said, times = {"attribution": lines.attribution}, None
     if lines.counts is not None:
         said["rows"] = "lines"
     if lines.times is not None and Clock.told(lines.clock) is not None:
         said["times"], times = lines.clock, lines.times
         if np.isnan(times).any():
-            msg = f"{path} has times in some rows only: run trajanon anonymize again"
-            raise BadInput(msg)
+            raise BadInput(f"{path} has times in some rows only: run trajanon anonymize again")
     once = Trajectories(
         points=np.ascontiguousarray(lines.places[:, :, ::-1]), provenance=said, times=times
     )

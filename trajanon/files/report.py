@@ -129,18 +129,17 @@ def read_report(release: Path) -> Report:
         if not several:
             _refuse_without_groups(report)
     except FileNotFoundError as error:
-        msg = (
+        raise FileProblem(
             f"there is no {path}, the report with the groups of {release}: name trajectories "
             "first and then their release, run trajanon anonymize again, or show the release alone "
             "with trajanon map --view public"
-        )
-        raise FileProblem(msg) from error
+        ) from error
     except OSError as error:
-        msg = f"cannot read the report {path}: {error.strerror}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot read the report {path}: {error.strerror}") from error
     except BadInput as error:
-        msg = f"{path} is no report of trajanon, {error}: run trajanon anonymize again"
-        raise FileProblem(msg) from error
+        raise FileProblem(
+            f"{path} is no report of trajanon, {error}: run trajanon anonymize again"
+        ) from error
     if several:
         report["lines_of_rows"] = read_lines_of_rows(Folder(groups_path(release)))
     return report
@@ -148,8 +147,7 @@ def read_report(release: Path) -> Report:
 
 def _refuse_without_groups(report: Mapping[str, Any]) -> None:
     if "labels" not in report and "lines_of_rows" not in report:
-        msg = "it lacks labels"
-        raise BadInput(msg)
+        raise BadInput("it lacks labels")
 
 
 def checked(report: Mapping[str, Any]) -> Report:
@@ -158,16 +156,16 @@ def checked(report: Mapping[str, Any]) -> Report:
         _refuse_without_groups(told := typed(report, Report))
         return told
     except BadInput as error:
-        msg = f"this is no report of trajanon, {error}: run trajanon anonymize again"
-        raise BadInput(msg) from error
+        raise BadInput(
+            f"this is no report of trajanon, {error}: run trajanon anonymize again"
+        ) from error
 
 
 def promise_in(report: Report) -> tuple[int, str]:
     """Take from a report the group size promised, and what it counts."""
     if report["counted"] not in ("subjects", "records"):
         found = f"{report['counted']!r}, and neither subjects nor records"
-        msg = f"the report counts {found}: run trajanon anonymize again"
-        raise BadInput(msg)
+        raise BadInput(f"the report counts {found}: run trajanon anonymize again")
     check_k(report["k"])
     return report["k"], report["counted"]
 
@@ -176,8 +174,7 @@ def unit_in(report: Report) -> str:
     """Take from a report what a released line is of: a trip, or a trajectory."""
     if (unit := report.get("unit", "trajectory")) not in ("trip", "trajectory"):
         found = f"{unit!r}, and neither trip nor trajectory"
-        msg = f"the report's unit is {found}: run trajanon anonymize again"
-        raise BadInput(msg)
+        raise BadInput(f"the report's unit is {found}: run trajanon anonymize again")
     return unit
 
 
@@ -246,8 +243,7 @@ def labels_in(report: Report) -> Ints:
     told = report.get("labels", [])
     found = set(told)
     if not report["n"] == len(told) > 0 or found != set(range(len(found))):
-        msg = "the report's labels are not its groups: run trajanon anonymize again"
-        raise BadInput(msg)
+        raise BadInput("the report's labels are not its groups: run trajanon anonymize again")
     return np.array(told, dtype=np.int64)
 
 

@@ -85,11 +85,10 @@ def _numbered(where: str, column: NDArray[Any], name: str, *, exact: bool) -> Co
         most = 2.0 ** (np.finfo(values.dtype).nmant + 1)
         if (np.abs(values) >= most).any():
             # Another part may write the same one in full, and it would count as two.
-            msg = (
+            raise BadInput(
                 f"{where} has a {name} of {most:,.0f} or more as a floating-point number "
                 "that cannot tell it from the next one: write whole numbers, or names"
             )
-            raise BadInput(msg)
     names = [text_of_subject(value) for value in values]
     spelt = [spelled(one) for one in names]
     keys = [key_of(one, exact=exact) for one in spelt]

@@ -108,14 +108,12 @@ def _read_csv(path: Path) -> Lines:
             dtype=dict.fromkeys([*names, *moments], np.float64),
         )
     if m == 0:
-        msg = (
+        raise FileProblem(
             f"{path} is no release: it has no columns lat1, lon1, lat2, lon2, ...; to "
             "check columns of a table, name them with trajanon check --columns"
         )
-        raise FileProblem(msg)
     if not table.index.equals(pd.RangeIndex(len(table))):
-        msg = f"{path} has rows with more values than its header has names"
-        raise FileProblem(msg)
+        raise FileProblem(f"{path} has rows with more values than its header has names")
     first = [
         str(said[0]) if len(said) else None
         for said in (table.get(name, ()) for name in ("attribution", "times"))
@@ -158,11 +156,9 @@ def collection_of(
         times = [times_of(one) for one in features]
         counts = [(one.get("properties") or {}).get("count") for one in features]
     except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
-        msg = f"cannot read {path} as a {kind} feature collection of {of}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot read {path} as a {kind} feature collection of {of}") from error
     except RecursionError as error:
-        msg = f"{path} is nested too deeply for {kind}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"{path} is nested too deeply for {kind}") from error
     timed = any(some is not None for some in times)
     found = seconds(times, sentence) if timed else None
     counted = counts if any(count is not None for count in counts) else None
@@ -238,12 +234,10 @@ def _read_gpx(path: Path) -> Lines:
                 for track in root.iterfind("{*}trk")
             ]
     except (OSError, ElementTree.ParseError, ValueError, LookupError) as error:
-        msg = f"cannot read {path} as GPX"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot read {path} as GPX") from error
     kind = root.tag.rpartition("}")[2]
     if kind != "gpx":
-        msg = f"{path} is not GPX: it begins with <{kind}>"
-        raise FileProblem(msg)
+        raise FileProblem(f"{path} is not GPX: it begins with <{kind}>")
     times = None if dates is None else seconds_in(dates, words[1])
     counts = None
     if any(comments):

@@ -59,11 +59,10 @@ def read_tracks(
     pieces = _pieces(track(), points, start)
     stray = ~pieces["at_start"] & ~pieces["at_once"]
     if stray.any():
-        msg = (
+        raise BadInput(
             f"the trajectory of row {np.argmax(stray)} is not every {STEPS}th "
             "point of its track from its start on"
         )
-        raise BadInput(msg)
     order = np.lexsort((start, run))
     heads = np.append(True, np.diff(run[order]) != 0)
     pieces, start = pieces[order], start[order]
@@ -137,8 +136,9 @@ def _batches(track: Iterator[Any]) -> Iterator[tuple[slice, WkbLines]]:
         except TypeError:
             missing = np.ones(len(batch), dtype=np.bool_)
         if missing.any():
-            msg = f"the track of row {row + np.argmax(missing)} is missing, or is no LineString"
-            raise BadInput(msg)
+            raise BadInput(
+                f"the track of row {row + np.argmax(missing)} is missing, or is no LineString"
+            )
         yield slice(row, row + len(batch)), some
         row += len(batch)
 
@@ -155,13 +155,11 @@ def _hold(some: WkbLines, first: Ints, windows: Floats, place: Ints) -> Bools:
 def whole_numbers(name: str, column: NDArray[Any] | None) -> Ints:
     """Take a column that has a whole number in each row."""
     if column is None:
-        msg = f"it has a column track, and no column {name}"
-        raise BadInput(msg)
+        raise BadInput(f"it has a column track, and no column {name}")
     with np.errstate(invalid="ignore"):  # NaN is no number either
         whole = column.astype(np.int64) if column.dtype.kind in "iuf" else None
     if whole is None or (whole != column).any():
-        msg = f"its column {name} does not hold a whole number in each row"
-        raise BadInput(msg)
+        raise BadInput(f"its column {name} does not hold a whole number in each row")
     return whole
 
 
@@ -173,8 +171,7 @@ def _batches_of_times(column: Iterator[Any], size: Ints) -> _Values:
         rows = slice(row, row + len(batch))
         if not np.array_equal(times.size, size[rows]):
             odd = row + np.argmax(times.size != size[rows])
-            msg = f"the track of row {odd} does not have a time for each of its points"
-            raise BadInput(msg)
+            raise BadInput(f"the track of row {odd} does not have a time for each of its points")
         yield rows, times.size, times.values
         row += len(batch)
 

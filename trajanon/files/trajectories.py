@@ -244,8 +244,7 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
 
     place = folder_or_file(path)
     if isinstance(place, Path) and not place.exists():
-        msg = f"there is no {path}; make it with: trajanon extract --bbox madrid"
-        raise FileProblem(msg)
+        raise FileProblem(f"there is no {path}; make it with: trajanon extract --bbox madrid")
     with parquet_of(place, look_at_schema) as file:
         yield file
     pa.default_memory_pool().release_unused()  # or it would keep what reading took
@@ -278,8 +277,9 @@ def read_rows(
     try:
         return points, *_tracks_and_times(where, file, points, tracks=tracks, times=times)
     except BadInput as error:
-        msg = f"{where}: {error}; extract again, or leave out columns run, start and track"
-        raise BadInput(msg) from None
+        raise BadInput(
+            f"{where}: {error}; extract again, or leave out columns run, start and track"
+        ) from None
 
 
 def read_marks(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Hashes:
@@ -318,8 +318,7 @@ def _marks(where: object, file: ParquetParts) -> Hashes | None:
         return None
     found = arrow.unsigned_lists_of(file.read(["marks"])["marks"], 1 + HOPS)
     if found is None:
-        msg = f"the column marks of {where} is not as extract writes it: extract again"
-        raise BadInput(msg)
+        raise BadInput(f"the column marks of {where} is not as extract writes it: extract again")
     return found
 
 
@@ -327,11 +326,10 @@ def look_at_schema(schema: Any, where: object) -> None:
     """Refuse what holds neither lines in WGS 84 nor columns of coordinates."""
     if not coordinate_columns(schema):
         if b"geo" not in (schema.metadata or {}):
-            msg = (
+            raise FileProblem(
                 f"{where} is not GeoParquet, and has no columns lat1, lon1, lat2, lon2: "
                 "make trajectories with: trajanon extract --source FILE"
             )
-            raise FileProblem(msg)
         geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
 
 
@@ -349,8 +347,7 @@ def _tracks_and_times(
         pieces = partial(read, "track")
         runs = track_rows.read_tracks(column("run"), column("start"), pieces, points, along)
     if names.count("times") > 1:
-        msg = "it has two columns times"
-        raise BadInput(msg)
+        raise BadInput("it has two columns times")
     if times and "times" in names and arrow.holds_lists(schema.field("times").type):
         lists = [arrow.lists_of(batch, "times") for batch in read("times")]
         size = np.concatenate([np.empty(0, np.int64), *(some.size for some in lists)])
@@ -379,10 +376,9 @@ def _points(path: object, file: ParquetParts) -> Floats:
         row += len(batch)
     least, most = min(sizes, default=0), max(sizes, default=0)
     if least < most or not flat or most < 2:
-        msg = (
+        raise BadInput(
             f"{path} does not hold trajectories: they are LineStrings of equally many "
             f"points without heights, and this has {n} lines of {least} to {most} points; "
             "make trajectories with: trajanon extract --source FILE"
         )
-        raise BadInput(msg)
     return points

@@ -53,8 +53,7 @@ def read_geometries(
     import shapely
 
     if not (pa.types.is_binary(column.type) or pa.types.is_large_binary(column.type)):
-        msg = f"geometries are bytes (WKB), and these are {column.type}"
-        raise TypeError(msg)
+        raise TypeError(f"geometries are bytes (WKB), and these are {column.type}")
     with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
         values = column.to_numpy(zero_copy_only=False)
         return np.asarray(shapely.from_wkb(values, on_invalid=on_invalid))

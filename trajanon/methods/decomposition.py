@@ -59,8 +59,9 @@ def regroup_parts(problem: Problem, labels: Ints) -> Ints:
     subsets = problem.settings.subsets or max(round(n * problem.k / _SUBSET), 1)
     if n > subsets * _LARGEST:
         least = -(-n // _LARGEST)
-        msg = f"`subsets` {subsets} makes parts of {n // subsets} records; ask for {least} or more"
-        raise BadInput(msg)
+        raise BadInput(
+            f"`subsets` {subsets} makes parts of {n // subsets} records; ask for {least} or more"
+        )
     regrouped, groups = np.empty_like(labels), 0
     parts, task = fill_parts(labels, subsets), "Regrouping the parts of the table"
     for number, rows in enumerate(parts):

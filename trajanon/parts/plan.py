@@ -195,11 +195,10 @@ def survey_table(executor: Executor, parts: Parts, timing: Timing | None) -> tup
     low = np.min([look.low for look in looks], axis=0)
     high = np.max([look.high for look in looks], axis=0)
     if high[1::2].max() - low[1::2].min() > 180.0:
-        msg = (
+        raise BadInput(
             "the trajectories span more than 180 degrees of longitude, which cannot be "
             "averaged across the antimeridian: anonymise smaller areas on their own"
         )
-        raise BadInput(msg)
     if timing is not None:
         still = sum(look.still for look in looks)
         refuse_one_time(timing.clock, still, n, low[-1], high[-1])  # the departure comes last
@@ -312,10 +311,9 @@ def capacity_of(memory: float, columns: int, k: int, track_points: int) -> int:
     each = 8 * 3.25 * columns + 16 * neighbours + 300 + 32 * track_points
     capacity = int((memory - PROGRAM) / each)
     if capacity < 10_000:
-        msg = (
+        raise BadInput(
             f"`memory` {memory / 1e9:g}GB is too little: the program alone takes "
             f"{PROGRAM / 1e9:g}GB, and each million records of {columns} numbers some "
             f"{each / 1e3:.0f}GB; give it 1GB at least"
         )
-        raise BadInput(msg)
     return capacity

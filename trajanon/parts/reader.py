@@ -107,12 +107,11 @@ class Parts:
         slices = [one for some in self.slices for one in some.parted(min(most, SLICE_ROWS))]
         largest = max(slices, key=lambda one: one.rows)
         if largest.rows > most:
-            msg = (
+            raise BadInput(
                 f"{self.folder}/{largest.name} has a row group of {largest.rows:,} "
                 f"trajectories, and only {most:,} fit into the memory at once: write "
                 "it with smaller row groups, or raise `memory`"
             )
-            raise BadInput(msg)
         return replace(self, slices=tuple(slices))
 
     def chosen(self, which: Bools) -> "Parts":
@@ -144,15 +143,15 @@ class Parts:
             where, file, tracks=tracks and self.track_points > 0, times=self.timed
         )
         if points.shape[1] != self.points:
-            msg = f"{where} has trajectories of {points.shape[1]} points, and not {self.points}"
-            raise BadInput(msg)
+            raise BadInput(
+                f"{where} has trajectories of {points.shape[1]} points, and not {self.points}"
+            )
         named = where.replace("{", "{{").replace("}", "}}")  # it is formatted
         refuse_off_earth(points, f"{named}, row {{}} has a point that")
         if self.timed:
             bare = np.ones(len(points)) if times is None else np.isnan(times[:, 0])
             if untimed := int(bare.sum()):
-                msg = f"{where}: {without_times('`times`', untimed, len(points))}"
-                raise BadInput(msg)
+                raise BadInput(f"{where}: {without_times('`times`', untimed, len(points))}")
         if times is not None:
             refuse_odd_times(times, f"{named}, row {{}}")
         if runs is not None:

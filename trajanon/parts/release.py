@@ -139,8 +139,7 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
     subjects, m = plan.counted(rows), rows.points.shape[1]
     assert rows.subject is not None
     if broken_promises(labels, subjects, plan.k):
-        msg = f"{key} has a group of fewer than {plan.k}; please report it"
-        raise TrajanonError(msg)
+        raise TrajanonError(f"{key} has a group of fewer than {plan.k}; please report it")
     known = rows if plan.parts.names_subjects else replace(rows, subject=None, trace=None)
     found = measured(rows.records, labels, "shards", perf_counter())
     groups = TrajectoryGroups(known, found, asked.digits, timing, plan.roads)
@@ -227,8 +226,7 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
         first += lines[part.number] if asked.rows == "lines" else part.rows
     rows = plan.parts.n if asked.rows == "trajectories" else tally.of_subjects
     if (came := sum(part.rows for part in parts)) != rows:
-        msg = f"{came} of {rows} rows came to the release; please report it"
-        raise TrajanonError(msg)
+        raise TrajanonError(f"{came} of {rows} rows came to the release; please report it")
     task = partial(write_part, plan.scratch, provenance)
     executor.each("Writing the release", task, parts, removal(plan.scratch, parts))
 

@@ -98,8 +98,7 @@ class Scratch(Folder):
             path = f"{self.path}/{_AT_WORK}"
             if self.system.cat_file(path, start=0, end=len(self._run)) == self._run:
                 return
-        msg = f"{self} is of a run that has ended"
-        raise FileProblem(msg)
+        raise FileProblem(f"{self} is of a run that has ended")
 
     def write_pieces(
         self, name: str, pieces: Iterable[tuple[int, Arrays]]
@@ -199,16 +198,18 @@ def refuse_places(source: Folder, out: Folder) -> None:
     """Refuse, before the long work, to overwrite anything but a release."""
     refuse_inputs(out, [source])
     if not source.exists:
-        msg = f"there is no {source}; make it with: trajanon extract --partition 100000"
-        raise FileProblem(msg)
+        raise FileProblem(
+            f"there is no {source}; make it with: trajanon extract --partition 100000"
+        )
     left = Folder(out.url + UNFINISHED)
     here, place = left.local, out.local
     if left.exists and (here is None or place is None or remove_abandoned(here, place)):
         raise FileProblem(_taken(left))
     for name in out.names() if out.exists else ():
         if not is_part(name):
-            msg = f"{out} holds {name}, which is no part of a release: write to another folder"
-            raise FileProblem(msg)
+            raise FileProblem(
+                f"{out} holds {name}, which is no part of a release: write to another folder"
+            )
 
 
 def _taken(folder: Folder) -> str:
@@ -221,8 +222,7 @@ def _taken(folder: Folder) -> str:
 def refuse_inputs(out: Folder, inputs: Iterable[Folder]) -> None:
     """Refuse an output that is one of the inputs, or has one in it."""
     if any(map(out.holds, inputs)):
-        msg = f"{out} is read as input; write to another folder"
-        raise BadInput(msg)
+        raise BadInput(f"{out} is read as input; write to another folder")
 
 
 @contextmanager

@@ -84,18 +84,16 @@ def shards_of(
     try:
         check_enough(plan.parts.n, plan.k, different, "trajectories")
     except TooFewSubjects as error:
-        msg = f"{error}, or count trajectories with `count='records'`"
-        raise TooFewSubjects(msg) from error
+        raise TooFewSubjects(f"{error}, or count trajectories with `count='records'`") from error
     tasks = [
         Task(number, [place for shard in together for place in places[shard]])
         for number, together in enumerate(joined_shards(subjects, plan.k))
     ]
     if (rows := max(task.rows for task in tasks)) > capacity:
-        msg = (
+        raise BadInput(
             f"{rows:,} trajectories of few subjects lie in one place, and only "
             f"{capacity:,} fit into the memory at once: raise `memory`"
         )
-        raise BadInput(msg)
     return tasks
 
 

@@ -176,11 +176,10 @@ def anonymize_parts(
             check_enough(parts.n, k, what="trajectories")
         shards = shards_for(parts.n, capacity)
         if shards > 1 and (asked.suppress or asked.min_radius):
-            msg = (
+            raise BadInput(
                 f"`suppress` and `min_radius` need all trajectories at once, and of {parts.n:,} "
                 f"some {capacity:,} fit into `memory`: raise it, or release all"
             )
-            raise BadInput(msg)
         scratch = stack.enter_context(replacing_release(release, out))
         if shards == 1:
             with unchanged(folder, before):

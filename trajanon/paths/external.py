@@ -84,11 +84,10 @@ def concorde(problem: Problem, start: int | None = None) -> Ints:
         return _path_by("Concorde", [*_PYTHON, _PYCONCORDE, SEED], problem, start)
     if program := shutil.which("concorde"):
         return _path_by("Concorde", [program, "-s", SEED, "-o", TOUR, ASKED], problem, start)
-    msg = (
+    raise BadInput(
         "Concorde is not installed; install pyconcorde from https://github.com/jvkersch/pyconcorde,"
         " put the program concorde on the PATH, or choose the heuristic or-opt"
     )
-    raise BadInput(msg)
 
 
 def lkh(problem: Problem, start: int | None = None) -> Ints:
@@ -112,8 +111,9 @@ def lkh(problem: Problem, start: int | None = None) -> Ints:
     7.68
     """
     if find_spec("elkai") is None:
-        msg = "LKH is not installed; run pip install 'trajanon[lkh]' or choose the heuristic or-opt"
-        raise BadInput(msg)
+        raise BadInput(
+            "LKH is not installed; run pip install 'trajanon[lkh]' or choose the heuristic or-opt"
+        )
     return _path_by("LKH", [*_PYTHON, _ELKAI, SEED], problem, start)
 
 
@@ -125,8 +125,9 @@ def _path_by(solver: str, command: Sequence[str], problem: Problem, start: int |
     records = problem.records
     n = len(records)
     if n > MOST_RECORDS:
-        msg = f"{n} records are too many for {solver}; give at most {MOST_RECORDS} or choose or-opt"
-        raise BadInput(msg)
+        raise BadInput(
+            f"{n} records are too many for {solver}; give at most {MOST_RECORDS} or choose or-opt"
+        )
     if n < FEWEST:
         return shortest(records, start)
     if (records == records[0]).all():
@@ -141,12 +142,14 @@ def _path_by(solver: str, command: Sequence[str], problem: Problem, start: int |
             tour = read_tour(folder / TOUR, n + 1) if well else None
     except OSError as error:
         reason = error.strerror or error
-        msg = f"cannot write for {solver}: {reason}; set TMPDIR to a folder with more room"
-        raise FileProblem(msg) from error
+        raise FileProblem(
+            f"cannot write for {solver}: {reason}; set TMPDIR to a folder with more room"
+        ) from error
     if tour is None:
         words = f"said {said!r}" if said else "said nothing"
-        msg = f"{solver} {words} and found no tour; choose the heuristic or-opt, or repair {solver}"
-        raise BadInput(msg)
+        raise BadInput(
+            f"{solver} {words} and found no tour; choose the heuristic or-opt, or repair {solver}"
+        )
     return path_of_tour(tour, records, start)
 
 

@@ -159,7 +159,6 @@ def _different_lines(released: Path) -> tuple[Trajectories, Ints]:
         known = known.append(pd.Index(keys[first]))
         of_rows.append(known.get_indexer(keys).astype(np.int64))
     if len({(part.points.shape[1], str(part.provenance)) for part in lines}) > 1:
-        msg = f"the parts of {released} are not alike: run trajanon anonymize again"
-        raise BadInput(msg)
+        raise BadInput(f"the parts of {released} are not alike: run trajanon anonymize again")
     whole = replace(joined_trajectories(lines), provenance=lines[0].provenance)
     return whole, np.concatenate(of_rows)

@@ -89,8 +89,7 @@ def _of_points(
     for name, (value, highest, said) in limits.items():
         whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if not (whole and 1 <= value <= highest):
-            msg = f"{name} must be a whole number, {said} (got {value!r})"
-            raise BadInput(msg)
+            raise BadInput(f"{name} must be a whole number, {said} (got {value!r})")
     points = number_of(known, "point")
     name, knows = points.replace(" ", " known "), f"{points} of the target's {published.unit}"
     drawn = int(sample) if known > _EXACT else 0
@@ -125,11 +124,9 @@ def _when(published: Published, hour: float | None) -> tuple[float, float]:
     if hour is None:
         return np.inf, _NEVER
     if not (np.isfinite(hour) and hour >= 0.0):
-        msg = f"hour must be 0 seconds or more (got {hour})"
-        raise BadInput(msg)
+        raise BadInput(f"hour must be 0 seconds or more (got {hour})")
     if published.times is None or published.line_times is None:
-        msg = "nothing is known of times: leave `hour` out, or give times and line_times"
-        raise BadInput(msg)
+        raise BadInput("nothing is known of times: leave `hour` out, or give times and line_times")
     return float(hour), min(float(published.cycle), _NEVER)
 
 
@@ -147,8 +144,7 @@ def _attack(
     Of very many some are drawn: to try all would take time with the square of their number.
     """
     if not (np.isfinite(known.tolerance) and known.tolerance >= 0.0):
-        msg = f"tolerance must be 0 metres or more (got {known.tolerance})"
-        raise BadInput(msg)
+        raise BadInput(f"tolerance must be 0 metres or more (got {known.tolerance})")
     both = (published.points, published.times), (published.lines, published.line_times)
     columns = (_as_columns(*each, known.cycle)[:, seen] for each in both)
     points, lines = map(np.ascontiguousarray, columns)  # or the kernel is compiled once more

@@ -99,8 +99,9 @@ class Ledger:
         self.path, self._database = path, database
         ((version, key, head),) = database.execute("select version, key, head from ledger")
         if version != _VERSION:
-            msg = f"{path} is a ledger of version {version}, and this trajanon knows {_VERSION}"
-            raise FileProblem(msg)
+            raise FileProblem(
+                f"{path} is a ledger of version {version}, and this trajanon knows {_VERSION}"
+            )
         self._key = bytes(key)
         self.entries = self._read(head)
 
@@ -154,8 +155,9 @@ class Ledger:
         self._refuse_killed()
         for entry in self.entries:
             if entry.told["release"] == _absolute(release):
-                msg = f"{release} is release {entry.number} of {self.path}: write elsewhere"
-                raise BadInput(msg)
+                raise BadInput(
+                    f"{release} is release {entry.number} of {self.path}: write elsewhere"
+                )
         recording = Recording(self, _absolute(release))
         try:
             yield recording
@@ -169,11 +171,10 @@ class Ledger:
     def _refuse_killed(self) -> None:
         for entry in self.entries:
             if not entry.told["settled"]:
-                msg = (
+                raise FileProblem(
                     f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
                     f"whether it is there with trajanon ledger verify {self.path}"
                 )
-                raise FileProblem(msg)
 
     def announce(self, told: Told, keyed: Keyed) -> int:
         """Add a release that is about to get its name, by what its trajectories are known by."""
@@ -217,8 +218,7 @@ class Ledger:
             if entry.number == number:
                 return entry
         known = ", ".join(str(entry.number) for entry in self.entries) or "none"
-        msg = f"there is no release {number} in {self.path}; there are: {known}"
-        raise BadInput(msg)
+        raise BadInput(f"there is no release {number} in {self.path}; there are: {known}")
 
     def _settle(self, number: int) -> None:
         old = self._entry(number)
@@ -305,13 +305,13 @@ def opened(path: str | os.PathLike[str], *, new: bool = False) -> Iterator[Ledge
     path = Path(path)
     if not path.exists():
         if not new:
-            msg = f"there is no {path}: make one with trajanon anonymize --ledger {path}"
-            raise FileProblem(msg)
+            raise FileProblem(
+                f"there is no {path}: make one with trajanon anonymize --ledger {path}"
+            )
         _make(path)
     with _named(path):
         if not path.stat().st_size:  # SQLite would begin a database in it
-            msg = f"{path} is empty, and no ledger: remove it, or name another file"
-            raise FileProblem(msg)
+            raise FileProblem(f"{path} is empty, and no ledger: remove it, or name another file")
         if path.stat().st_mode & 0o077:
             path.chmod(0o600)
         database = sqlite3.connect(path, timeout=0.0, isolation_level=None)
@@ -357,16 +357,14 @@ def _named(path: Path) -> Iterator[None]:
         raise
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
-            msg = f"another run holds {path}: wait for its end"
-            raise FileProblem(msg) from error
-        msg = f"cannot use {path} as a ledger: {error}"
-        raise FileProblem(msg) from error
+            raise FileProblem(f"another run holds {path}: wait for its end") from error
+        raise FileProblem(f"cannot use {path} as a ledger: {error}") from error
     except sqlite3.DatabaseError as error:
-        msg = f"{path} is no ledger, or is damaged ({error}): name another file, or its last copy"
-        raise FileProblem(msg) from error
+        raise FileProblem(
+            f"{path} is no ledger, or is damaged ({error}): name another file, or its last copy"
+        ) from error
     except OSError as error:
-        msg = f"cannot use {path} as a ledger: {error.strerror}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot use {path} as a ledger: {error.strerror}") from error
 
 
 def _damaged(path: Path) -> FileProblem:

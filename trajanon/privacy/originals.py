@@ -202,12 +202,11 @@ def beside_earlier(release: Path, sizes: Ints, k: int, against: Sequence[Path]) 
         read = read_release(path)
         earlier = _labels(path, np.bincount(line_numbers(read.points, read.times)))
         if len(earlier) != len(labels[0]):
-            msg = (
+            raise BadInput(
                 f"{path} was made of {len(earlier)} trajectories and {release} of "
                 f"{len(labels[0])}: what the two tell together can be counted only if "
                 "both are of the same trajectories"
             )
-            raise BadInput(msg)
         labels.append(earlier)
     return _together(labels, k, None)
 
@@ -218,8 +217,7 @@ def _held(release: Path, trajectories: Trajectories) -> tuple[Ints, list[str]]:
     try:
         found = matched(released_of(trajectories, report), rows_read, report)
     except BadInput as error:
-        msg = f"{release}: {error}"
-        raise BadInput(msg) from error
+        raise BadInput(f"{release}: {error}") from error
     labels = all_labels_in(report)
     lines = np.full_like(labels, -1)
     lines[labels >= 0] = found.labels
@@ -235,11 +233,10 @@ def _labels(release: Path, sizes: Ints) -> Ints:
     if "lines_of_rows" in report:  # which do not tell who has a row
         reported, sizes = np.array([len(reported)]), np.array([len(sizes)])
     if not np.array_equal(reported, np.sort(sizes)):
-        msg = (
+        raise BadInput(
             f"{report_path(release)} is not the report of {release}: their lines occur "
             "with different frequencies; run trajanon anonymize again"
         )
-        raise BadInput(msg)
     return labels
 
 

@@ -282,12 +282,10 @@ def rewrite(
     release, clean = Path(release), Path(clean)
     check_release_format(clean)
     if release.is_dir():
-        msg = f"{release} is a release in parts: run trajanon anonymize again"
-        raise BadInput(msg)
+        raise BadInput(f"{release} is a release in parts: run trajanon anonymize again")
     found = read_as_found(release)
     if clean.exists() and clean.samefile(release):
-        msg = f"{clean} is the file that is checked: name a new one"
-        raise BadInput(msg)
+        raise BadInput(f"{clean} is the file that is checked: name a new one")
     if amiss := not_trajectories(found):
         return Findings(k, len(found), 0, 0, amiss)
     points = rounded(found.places[:, :, ::-1], digits)

@@ -78,11 +78,10 @@ def usefulness(
 ) -> Usefulness:
     """Measure what is left of trajectories as released."""
     if original.shape != released.shape or original.ndim != 3 or not len(original):
-        msg = (
+        raise BadInput(
             "originals and released lines must have one shape (trajectories, points, "
             f"2); got {original.shape} and {released.shape}"
         )
-        raise BadInput(msg)
     frechet, warping = closeness(original, released)
     turned = turns(original, released)
     boxes: dict[str, Any] = {"queries": QUERIES, "sides": SIDES, "seed": seed}

@@ -43,8 +43,7 @@ def traces_of_features(
     batches = _points_and_lines(layer, how, told)
     first = next(batches, None)
     if first is None:
-        msg = f"{layer.what} holds no points or lines"
-        raise BadInput(msg)
+        raise BadInput(f"{layer.what} holds no points or lines")
     geometry, _ = first
     degrees = to_degrees(layer.system, layer.what)
     lat, lon = degrees(_coordinates(geometry))
@@ -77,15 +76,13 @@ def _refuse_other_kinds(geometry: NDArray[Any], what: str) -> None:
     others = ~np.isin(kind, known)
     if others.any():
         name = geometry[others][0].geom_type
-        msg = f"{what} holds a {name}; traces are points or lines"
-        raise BadInput(msg)
+        raise BadInput(f"{what} holds a {name}; traces are points or lines")
     clouds = (kind == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
     if clouds.any():
-        msg = (
+        raise BadInput(
             f"{what} holds a MultiPoint of {len(geometry[clouds][0].geoms)} points, "
             "whose order says nothing; write points one by one, or lines"
         )
-        raise BadInput(msg)
 
 
 def _coordinates(geometry: NDArray[Any]) -> Floats:
@@ -112,12 +109,11 @@ def _traces_of_points(
     column_of = layer.roles(how.columns, of_points=True)
     check_use(layer.names, column_of, layer.first, layer.what, how)
     if layer.sorted_by_place and "time" not in column_of:
-        msg = (
+        raise BadInput(
             f"{layer.what} has its points sorted by place, and no column known as time "
             "that tells their order; say `columns` time=..., or write it without a "
             "spatial index (SPATIAL_INDEX=NO)"
         )
-        raise BadInput(msg)
 
     def chunks() -> Iterator[pd.DataFrame]:
         for batch in batches:
@@ -192,11 +188,10 @@ def _times_in(cell: Any) -> list[Any] | None:
 def _single_values(layer: Layer, values: pd.Series) -> pd.Series:
     kinds = pd.api.types
     if kinds.is_object_dtype(values) and values.map(kinds.is_list_like).any():
-        msg = (
+        raise BadInput(
             f"the column {values.name!r} of {layer.what} holds lists, not a value a feature; "
             "name another in `columns`"
         )
-        raise BadInput(msg)
     return values
 
 

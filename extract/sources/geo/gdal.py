@@ -63,8 +63,7 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
     }
     for reason, applies in refused.items():
         if applies:
-            msg = f"{what} {reason}"
-            raise BadInput(msg)
+            raise BadInput(f"{what} {reason}")
 
     def features(columns: Sequence[str]) -> Iterator[Features]:
         read, size = 0, BATCH_OF_FEATURES["points" if "Point" in kind else "lines"]
@@ -73,11 +72,10 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
             try:  # after a feature without geometry, GDAL may give geometries that overlap
                 batch[geometry].validate(full=True)
             except pa.ArrowInvalid as error:
-                msg = (
+                raise FileProblem(
                     f"{what} has features without geometry, with which GDAL does not read a "
                     f"{driver}; leave them out, or save it as GeoPackage"
-                )
-                raise FileProblem(msg) from error
+                ) from error
             yield features_of(batch, geometry, what, strict=how.strict)
         if driver == "FlatGeobuf" and read < count:
             raise _cut_off(what, f"{read:,} of {count:,} features")
@@ -133,8 +131,7 @@ def _plain_words(what: str) -> Iterator[None]:
             yield
     except _UNREADABLE as error:
         reason = " ".join(str(error).split())[:200]
-        msg = f"cannot read {what}: {reason}"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"cannot read {what}: {reason}") from error
 
 
 def _check_shapefile(path: Path, what: str) -> None:
@@ -142,8 +139,9 @@ def _check_shapefile(path: Path, what: str) -> None:
     beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
     for suffix in (".shx", ".dbf"):
         if suffix not in beside:
-            msg = f"{what} needs the other files of its Shapefile: no {suffix} beside it"
-            raise FileProblem(msg)
+            raise FileProblem(
+                f"{what} needs the other files of its Shapefile: no {suffix} beside it"
+            )
     with path.open("rb") as file:
         said = 2 * int.from_bytes(file.read(28)[24:], "big")
     size = path.stat().st_size
@@ -159,11 +157,10 @@ def _check_lines(path: Path, read: int, what: str, how: Reading) -> None:
         counted = (line.count(b"\x1e") if separated else not line.isspace() for line in file)
         there = sum(counted)
     if there > read and how.strict:
-        msg = (
+        raise FileProblem(
             f"{what} has lines that are no features, {there - read:,} of {there:,}; mend "
             "them, or read without strict"
         )
-        raise FileProblem(msg)
     if there > read:
         how.counts[NO_FEATURE] += there - read
 

@@ -57,17 +57,15 @@ def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
     with path.open("rb") as file:
         head = file.read(100)
     if not head:
-        msg = f"{what} is empty"
-        raise FileProblem(msg)
+        raise FileProblem(f"{what} is empty")
     if head.startswith(geo_parquet.MAGIC):
         return [geo_parquet.layer(path, what, label, how)]
     if head.startswith(_BINARY) or _is_json(head):
         return gdal.layers(path, head, what, label, how)
-    msg = (
+    raise FileProblem(
         f"{what} begins like no GeoJSON, GeoPackage, GeoParquet, Shapefile or "
         "FlatGeobuf; give it the suffix of its format, or name the format by `format`"
     )
-    raise FileProblem(msg)
 
 
 def _is_json(head: bytes) -> bool:
@@ -88,6 +86,5 @@ def _plain(path: Path, how: Reading) -> Iterator[tuple[Path, int]]:
             with how.open(path) as stream, plain.open("wb") as file:
                 shutil.copyfileobj(unpacked(stream), file, 1 << 20)
         except DAMAGED as error:
-            msg = f"cannot unpack {path}: {error}"
-            raise FileProblem(msg) from error
+            raise FileProblem(f"cannot unpack {path}: {error}") from error
         yield plain, 0

@@ -47,14 +47,12 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
         schema = file.schema_arrow
     metadata = file.metadata.metadata or {}
     if b"trajanon" in metadata:
-        msg = (
+        raise BadInput(
             f"{what} is what trajanon extract wrote, and no source of traces; give it "
             "to trajanon anonymize"
         )
-        raise BadInput(msg)
     if b"geo" not in metadata:
-        msg = f"{what} is Parquet without geometries; read it with `format='table'`"
-        raise BadInput(msg)
+        raise BadInput(f"{what} is Parquet without geometries; read it with `format='table'`")
     geo = described(schema, what)
     geometry = geo["primary_column"]
     column = geo["columns"][geometry]
@@ -93,8 +91,7 @@ def _refuse_other_shapes(encoding: str, kind: pa.DataType, what: str) -> None:
         placed = pa.types.is_fixed_size_list(inner)
         placed = placed and pa.types.is_float64(inner.value_type) and inner.list_size > 1
     if depth or not placed:
-        msg = (
+        raise FileProblem(
             f"{what} has geometries in the encoding {encoding!r}, which cannot be "
             f"read as {inner}; write them as WKB"
         )
-        raise FileProblem(msg)

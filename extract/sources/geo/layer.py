@@ -85,13 +85,13 @@ def _from_wkb(column: Any, what: str, *, strict: bool) -> NDArray[Any]:
     try:
         found = wkb.read_geometries(column, "ignore")
     except TypeError as error:
-        msg = f"{what} has no geometries (WKB) where it should: {column.type}"
-        raise FileProblem(msg) from error
+        raise FileProblem(
+            f"{what} has no geometries (WKB) where it should: {column.type}"
+        ) from error
     unreadable = int(shapely.is_missing(found).sum()) - column.null_count
     if unreadable and strict:
-        msg = (
+        raise FileProblem(
             f"{what} has geometries that cannot be read, {unreadable:,} of the next "
             f"{len(column):,}; mend them, or read without strict"
         )
-        raise FileProblem(msg)
     return found

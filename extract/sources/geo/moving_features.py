@@ -52,8 +52,9 @@ def _features(stream: io.BufferedReader, what: str) -> Iterator[tuple[Any, Any]]
             collected = True
             yield value, others.get("crs")
         elif collected and name == "crs" and not _is_wgs_84(_system(value), what):
-            msg = f"{what} names its reference system after its features; name it before them"
-            raise BadInput(msg)
+            raise BadInput(
+                f"{what} names its reference system after its features; name it before them"
+            )
         else:
             others[name] = value
     if not collected:

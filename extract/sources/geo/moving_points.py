@@ -49,11 +49,10 @@ def traces_of_moving(
         for batch in chain([first], batches):
             other = next((one.system for one in batch if one.system != system), None)
             if other is not None:
-                msg = (
+                raise BadInput(
                     f"{what} names several reference systems, such as {system} and {other}; "
                     "transform it to EPSG:4326 first"
                 )
-                raise BadInput(msg)
             yield _features(batch, columns)
 
     layer = Layer(
@@ -71,11 +70,10 @@ def _taken(found: Iterable[Moving | LeftOut], what: str, how: Reading) -> Iterat
         if isinstance(one, Moving):
             yield one
         elif one.broken and how.strict:
-            msg = (
+            raise FileProblem(
                 f"{what} has {one.counted}, the first is number {number:,}; mend it, or read "
                 "without strict"
             )
-            raise FileProblem(msg)
         else:
             how.counts[one.counted] += 1
 

@@ -48,8 +48,7 @@ def _in_zip(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
     try:
         archive = zipfile.ZipFile(stream)
     except DAMAGED_ZIP as error:
-        msg = f"{path} is no whole zip archive ({error}): download it again"
-        raise FileProblem(msg) from error
+        raise FileProblem(f"{path} is no whole zip archive ({error}): download it again") from error
     with archive:
         for info in archive.infolist():
             if not info.is_dir():
@@ -60,13 +59,13 @@ def _in_zip(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
 def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> io.BufferedReader:
     name = f"{path}/{info.filename}"
     if info.flag_bits & _ENCRYPTED:
-        msg = f"{name} is encrypted: unpack it, and name the folder"
-        raise FileProblem(msg)
+        raise FileProblem(f"{name} is encrypted: unpack it, and name the folder")
     try:
         return unpacked(stream_of(archive.open(info).read))
     except DAMAGED_ZIP as error:
-        msg = f"{name} cannot be unpacked ({error}): download the archive again"
-        raise FileProblem(msg) from error
+        raise FileProblem(
+            f"{name} cannot be unpacked ({error}): download the archive again"
+        ) from error
 
 
 def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
@@ -77,8 +76,9 @@ def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
                 fileobj=content, mode="r|", bufsize=CHUNK, tarinfo=_Header
             )
     except CutOff as error:
-        msg = f"{path} is neither a zip nor a tar archive, or damaged ({error})"
-        raise FileProblem(msg) from error
+        raise FileProblem(
+            f"{path} is neither a zip nor a tar archive, or damaged ({error})"
+        ) from error
     with archive:
         while True:
             with _cut_off():
@@ -124,6 +124,5 @@ class _Header(tarfile.TarInfo):
                 raise
             raise tarfile.ReadError(str(error)) from error
         if header.type in _READ_WHOLE and header.size > _LARGEST_HEADER:
-            msg = f"a header of {header.size:,} bytes"
-            raise tarfile.ReadError(msg)
+            raise tarfile.ReadError(f"a header of {header.size:,} bytes")
         return header

@@ -43,8 +43,9 @@ class XmlParser:
         try:
             chunk = self._read(size)
         except DAMAGED_ZIP as error:
-            msg = f"{self._name} cannot be read to its end ({error}): download it again"
-            raise FileProblem(msg) from error
+            raise FileProblem(
+                f"{self._name} cannot be read to its end ({error}): download it again"
+            ) from error
         last = not chunk
         if not self._fed:  # blanks before a document, which XML does not allow
             begun = chunk.lstrip(_BLANK)
@@ -60,11 +61,13 @@ class XmlParser:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as error:
             line, way_out = self._above + error.lineno, self._way_out(error, last=last)
-            msg = f"{self._name} is not well-formed XML (line {line}); {way_out}"
-            raise FileProblem(msg) from error
+            raise FileProblem(
+                f"{self._name} is not well-formed XML (line {line}); {way_out}"
+            ) from error
         except (LookupError, ValueError) as error:
-            msg = f"{self._name} is in an encoding that is not known here: save it as UTF-8"
-            raise FileProblem(msg) from error
+            raise FileProblem(
+                f"{self._name} is in an encoding that is not known here: save it as UTF-8"
+            ) from error
         self._fed += len(chunk)
 
     def read_beginning(self) -> Self:
@@ -86,8 +89,7 @@ class XmlParser:
             self._refuse(f"more than {_DEEPEST} elements stand in each other")
 
     def _refuse(self, why: str) -> None:
-        msg = f"{self._name} is not GPX: {why}"
-        raise FileProblem(msg)
+        raise FileProblem(f"{self._name} is not GPX: {why}")
 
 
 def by_name(attributes: list[str]) -> dict[str, str]:

@@ -54,22 +54,19 @@ class NumberedPages:
 
     def __post_init__(self) -> None:
         if (area := _square_degrees(self.box)) > MAX_AREA:
-            msg = (
+            raise BadInput(
                 f"the box {self.box} has {area:.3g} square degrees, the server gives "
                 f"at most {MAX_AREA}; take a smaller box, or GPX files of the area"
             )
-            raise BadInput(msg)
         if self.max_pages < 1:
-            msg = f"`max_pages` must be at least 1 (got {self.max_pages})"
-            raise BadInput(msg)
+            raise BadInput(f"`max_pages` must be at least 1 (got {self.max_pages})")
         try:
             parts = urlsplit(self.url)
             named = parts.hostname and (parts.port is None or parts.port > 0)
         except ValueError:  # a port that is none
             named = False
         if not named or not self.url.startswith(("https://", "http://")):
-            msg = f"the server {self.url!r} must begin with https:// and a host"
-            raise BadInput(msg)
+            raise BadInput(f"the server {self.url!r} must begin with https:// and a host")
 
     def __iter__(self) -> Iterator[Document]:
         """Give the pages, from the cache where it has them."""
@@ -128,11 +125,11 @@ class _PageCache:
             content = server.page(bbox, number)
             page = read(content, f"page {number}")
         except TryAgain as again:
-            msg = f"{again}; {self._way_on()}"
-            raise ServerProblem(msg) from again
+            raise ServerProblem(f"{again}; {self._way_on()}") from again
         except FileProblem as error:
-            msg = f"{server.name} sent something else than GPX as page {number}; {self._way_on()}"
-            raise ServerProblem(msg) from error
+            raise ServerProblem(
+                f"{server.name} sent something else than GPX as page {number}; {self._way_on()}"
+            ) from error
         if self._writes:
             try:
                 with replacing(path) as (draft,):

@@ -85,8 +85,9 @@ class Server:
             for kind, words in _PASSING.items():
                 if isinstance(error, kind):
                     raise TryAgain(words.format(self.name)) from error
-            msg = f"{self.name} cannot be asked for page {number}: {error}"
-            raise ServerProblem(msg) from error
+            raise ServerProblem(
+                f"{self.name} cannot be asked for page {number}: {error}"
+            ) from error
         finally:
             self._asked = time.monotonic()
         if answer.status_code == requests.codes.ok:
@@ -100,7 +101,5 @@ class Server:
                 wait = Retry().parse_retry_after(answer.headers["Retry-After"])
             raise TryAgain(msg, busy=True, wait=wait)
         if answer.status_code in FAILED:
-            msg = f"{self.name} failed at page {number} {said}"
-            raise TryAgain(msg)
-        msg = f"{self.name} refused page {number} {said}"
-        raise ServerProblem(msg)
+            raise TryAgain(f"{self.name} failed at page {number} {said}")
+        raise ServerProblem(f"{self.name} refused page {number} {said}")

@@ -64,11 +64,10 @@ def parse_columns(text: str) -> dict[str, str]:
         role, _, name = (word.strip() for word in part.partition("="))
         understood = role in KNOWN_NAMES and name and not set(name) & set("=;")
         if not understood or role in columns:
-            msg = (
+            raise BadInput(
                 f"`columns` {text!r} is not understood at {part!r}; write "
                 "id=...,lat=...,lon=...,time=...,subject=... with your column names"
             )
-            raise BadInput(msg)
         columns[role] = name
     _check_wanted(columns)
     return columns
@@ -118,23 +117,22 @@ def check_single(names: Sequence[str], used: Iterable[str], what: str) -> None:
     """Refuse a name that two columns have, if one of them is used."""
     for name in used:
         if names.count(name) > 1:
-            msg = f"the column {name!r} appears more than once in {what}: rename one of them"
-            raise BadInput(msg)
+            raise BadInput(
+                f"the column {name!r} appears more than once in {what}: rename one of them"
+            )
 
 
 def _check_wanted(wanted: Mapping[str, str]) -> None:
     """Refuse unknown roles, and a coordinate whose column has a second role."""
     for role, name in wanted.items():
         if role not in KNOWN_NAMES:
-            msg = f"columns have no role {role!r}: choose from {', '.join(KNOWN_NAMES)}"
-            raise BadInput(msg)
+            raise BadInput(f"columns have no role {role!r}: choose from {', '.join(KNOWN_NAMES)}")
         others = [other for other in wanted if other != role and wanted[other] == name]
         if others and role in ("lat", "lon"):
-            msg = (
+            raise BadInput(
                 f"`columns` {role}={name},{others[0]}={name} names one column twice: "
                 "lat and lon each have a column of their own"
             )
-            raise BadInput(msg)
 
 
 def numbers(values: Values) -> Floats:

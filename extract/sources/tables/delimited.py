@@ -59,8 +59,9 @@ def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pa.
             if (wrong and not fault) or any(table[name].null_count for name in numeric):
                 place, why = _first_fault(part, layout, numeric)
                 if how.strict:
-                    msg = f"line {line + place:,} of {path} {why}; mend it, or read not strictly"
-                    raise FileProblem(msg)
+                    raise FileProblem(
+                        f"line {line + place:,} of {path} {why}; mend it, or read not strictly"
+                    )
                 fault = f"line {line + place:,} {why}"
             if wrong:
                 how.counts[UNREAD] += wrong
@@ -81,8 +82,7 @@ def _parts(path: Path, layout: Layout, how: Reading) -> Iterator[_Part]:
             rest += block
             if block and rest.count(b"\n") <= (above or 0):
                 if len(rest) > _LONGEST + _BLOCK:
-                    msg = f"it has lines of over {_LONGEST:,} bytes"
-                    raise OSError(msg)
+                    raise OSError(f"it has lines of over {_LONGEST:,} bytes")
                 continue
             end = rest.rfind(b"\n") + 1 if block else len(rest)
             text, rest = rest[:end], rest[end:]

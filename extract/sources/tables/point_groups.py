@@ -195,11 +195,10 @@ class Spill(ExitStack):
                 while left:
                     left = left[file.write(left) :]
         except OSError as error:
-            msg = (
+            raise FileProblem(
                 f"cannot put rows aside in {tempfile.gettempdir()}: {error.strerror}; "
                 "make room there, or set TMPDIR to a folder with room"
-            )
-            raise FileProblem(msg) from error
+            ) from error
 
     def buckets(self, held: list[_Rows]) -> Iterator[list[_Rows]]:
         """Give back the rows, and those held, bucket by bucket; those of one id are in one."""

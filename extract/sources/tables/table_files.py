@@ -89,11 +89,10 @@ def _read_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         for name in column_of.values():
             kind = schema.field(name).type
             if pa.types.is_nested(kind):
-                msg = (
+                raise BadInput(
                     f"the column {name!r} of {path} holds {kind}, not a value a row; name "
                     "another in `columns`"
                 )
-                raise BadInput(msg)
 
         def first(names: Sequence[str]) -> pd.DataFrame:
             batches = file.iter_batches(_JUDGED, columns=list(names), use_threads=False)
@@ -120,11 +119,10 @@ def _chunks(
                 values, rows[role] = rows[role], numbers(rows[role])
                 wrong = np.flatnonzero(~np.isfinite(rows[role]) & how.strict)
                 if len(wrong):
-                    msg = (
+                    raise FileProblem(
                         f"row {before + wrong[0] + 1:,} of {path} has "
                         f"{str(values.iloc[wrong[0]])!r} for {role}, which is no number; "
                         "mend it, or read not strictly"
                     )
-                    raise FileProblem(msg)
             before += len(rows)
             yield rows

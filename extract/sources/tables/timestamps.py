@@ -92,12 +92,11 @@ class TimeColumn:
         of_day = pc.sum(pc.match_substring_regex(texts, _OF_DAY)).as_py() or 0
         if 2 * of_day <= len(texts) or "date" in first:
             return 2 * of_day > len(texts)
-        msg = (
+        raise BadInput(
             f"the column of times holds times of day ({texts[0]}), which do not tell "
             "one day from another: name a column with both, `columns` time=..., or one "
             "with the day, date=..."
         )
-        raise BadInput(msg)
 
     def _values(self, rows: Rows) -> Values:
         if not self._dated:
@@ -120,11 +119,10 @@ class TimeColumn:
         if unread.any() and how.strict:
             row = int(np.argmax(unread))
             text = str(np.asarray(values, object)[row]).strip()
-            msg = (
+            raise FileProblem(
                 f"the time {text!r} in row {before + row + 1:,} of "
                 f"{self._what} cannot be read; mend it, or read not strictly"
             )
-            raise FileProblem(msg)
         if unread.any():
             how.counts[UNREAD_TIMES] += int(unread.sum())
         return read
