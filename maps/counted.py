@@ -9,13 +9,13 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
 from trajanon.maps.departures import by_hour, hours_of
-from trajanon.maps.layers import Honeycomb, corners, unrolled
+from trajanon.maps.layers import Honeycomb, corners, turning_point, unrolled
 from trajanon.privacy.in_parts import InParts
 from trajanon.privacy.originals import Matched
-from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
 _OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most
+_AT_ONCE = 20_000  # originals that are counted
 
 
 class Counted(NamedTuple):
@@ -30,54 +30,57 @@ class Counted(NamedTuple):
     outliers: Floats  # the originals that moved farthest, (o, m, 2)
     outliers_hours: list[int]  # when these depart; empty without times
     by_hour: list[int]  # departures of all originals; empty without times
-    among: Floats  # what tells that side
+    middle: float | None  # longitude that tells that side
 
     def on_side(self, points: Floats) -> Floats:
         """Move points to the same side."""
-        return unrolled(points, self.among)
+        return unrolled(points, self.middle)
 
 
 def counted(found: Matched, clock: Clock | None) -> Counted:
     """Count what is in memory."""
-    windows = found.slid.points
-    bounds = corners(unrolled(windows, windows))
-    batches = [(slice(None), found.slid)]
-    return _counted(found.lines, found.times, found.labels, batches, windows, bounds, clock)
+    windows, times = found.slid.points, found.slid.times
+    starts = range(0, len(windows), _AT_ONCE)
+    batches = (
+        (some, windows[some], None if times is None else times[some])
+        for some in (slice(start, start + _AT_ONCE) for start in starts)
+    )
+    return _counted(found.lines, found.times, found.labels, batches, windows, clock)
 
 
 def counted_in_parts(whole: InParts, clock: Clock | None) -> Counted:
     """Count what is read some at a time; the map is as wide as the lines."""
     lines = whole.lines.points
-    batches = ((rows, slid) for rows, _, slid in whole.batches())
-    bounds = corners(unrolled(lines, lines))
-    return _counted(lines, whole.lines.times, whole.line, batches, lines, bounds, clock)
+    batches = ((rows, slid.points, slid.times) for rows, _, slid in whole.batches())
+    return _counted(lines, whole.lines.times, whole.line, batches, lines, clock)
 
 
 def _counted(
     lines: Floats,
     times: Floats | None,
     labels: Ints,
-    batches: Iterable[tuple[slice, Trajectories]],
-    among: Floats,
-    bounds: list[list[float]],
+    batches: Iterable[tuple[slice, Floats, Floats | None]],
+    shown: Floats,
     clock: Clock | None,
 ) -> Counted:
-    lines, cells = unrolled(lines, among), Honeycomb(bounds)
+    middle = turning_point(shown)
+    lines, bounds = unrolled(lines, middle), corners(unrolled(shown, middle))
+    cells = Honeycomb(bounds)
     share, most = _OUTLIERS
     outlying = min(most, max(1, round(share * len(labels))))
     moved, sizes = np.zeros(len(lines)), np.bincount(labels, minlength=len(lines))
     farthest, how_far = np.empty((0, *lines.shape[1:])), np.empty(0)
     hours, departures = np.empty(0, np.int64), Counter[int]()
-    for rows, windows in batches:
-        points, mine = unrolled(windows.points, among), labels[rows]
+    for rows, windows, departing in batches:
+        points, mine = unrolled(windows, middle), labels[rows]
         far = displacement(points, lines[mine]).mean(axis=1)
         moved += np.bincount(mine, far, len(lines))
         cells.add(points)
         how_far = np.append(how_far, far)
         order = np.argsort(-how_far, kind="stable")[:outlying]
         how_far, farthest = how_far[order], np.concatenate([farthest, points])[order]
-        if clock is not None and windows.times is not None:
-            departed = hours_of(clock, clock.of(windows.times))
+        if clock is not None and departing is not None:
+            departed = hours_of(clock, clock.of(departing))
             departures.update(dict(enumerate(by_hour(clock, departed))))
             hours = np.append(hours, departed)[order]
     return Counted(
@@ -90,5 +93,5 @@ def _counted(
         outliers=farthest,
         outliers_hours=hours.tolist(),
         by_hour=[*departures.values()],
-        among=among,
+        middle=middle,
     )

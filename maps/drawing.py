@@ -12,7 +12,7 @@ from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, relea
 from trajanon.maps.colours import colours, weights
 from trajanon.maps.counted import Counted, counted, counted_in_parts
 from trajanon.maps.departures import by_hour, hours_of, in_words, told
-from trajanon.maps.layers import bends, corners, honeycomb, steps, unrolled
+from trajanon.maps.layers import bends, corners, honeycomb, steps, turning_point, unrolled
 from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
 from trajanon.privacy.in_parts import InParts
 from trajanon.privacy.originals import Matched, matched
@@ -53,7 +53,7 @@ def released_alone(release: Trajectories) -> Drawing:
     clock = Clock.told(release.provenance.get("times"))
     records = release.records if times is None else np.hstack([release.records, times])
     _, example, sizes = np.unique(records, axis=0, return_index=True, return_counts=True)
-    lines = unrolled(points[example], points)
+    lines = unrolled(points[example], turning_point(points))
     bounds = corners(lines)
     most = max(1, _POINTS // points.shape[1])
     drawn = np.sort(np.random.default_rng(0).permutation(len(sizes))[:most])
@@ -159,8 +159,8 @@ def _drawing(
         layers["hours-outliers"] = whole.outliers_hours
     if slid and tracks is not None:
         runs = np.unique(tracks.run[drawn])
-        on_runs = whole.on_side(tracks.points[:])
-        layers["tracks"] = bends(on_runs[tracks.first[r] : tracks.first[r + 1]] for r in runs)
+        ends = zip(tracks.first[runs], tracks.first[runs + 1], strict=True)
+        layers["tracks"] = bends(whole.on_side(tracks.points[one:end]) for one, end in ends)
         layers["runs"] = [
             np.unique(np.searchsorted(runs, tracks.run[each])).tolist() for each in members
         ]

@@ -34,12 +34,18 @@ def bends(lines: Iterable[Floats]) -> list[list[int]]:
     return [steps(shapely.get_coordinates(one)[None])[0] for one in simple]
 
 
-def unrolled(points: Floats, among: Floats) -> Floats:
-    """Move longitudes to one side of the antimeridian, if the data they are among lie on both."""
-    longitude = among[..., 1]
+def turning_point(points: Floats) -> float | None:
+    """The longitude that a map of points is centred on if they lie beside the antimeridian."""
+    longitude = points[..., 1]
     if np.ptp(longitude) <= 180.0:
+        return None
+    return float(np.degrees(np.angle(np.exp(1j * np.radians(longitude)).mean())))
+
+
+def unrolled(points: Floats, middle: float | None) -> Floats:
+    """Move longitudes to within half a turn of one, if there is one."""
+    if middle is None:
         return points
-    middle = np.degrees(np.angle(np.exp(1j * np.radians(longitude)).mean()))
     moved = points.copy()
     moved[..., 1] -= 360.0 * np.rint((points[..., 1] - middle) / 360.0)
     return moved

@@ -22,7 +22,7 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
-from trajanon.maps.layers import unrolled
+from trajanon.maps.layers import turning_point, unrolled
 from trajanon.maps.panel import by_size, counted, lost_in_stages, stages_with_loss
 from trajanon.privacy.originals import Matched
 from trajanon.releases import Release, with_report
@@ -174,7 +174,8 @@ def _departures(report: Report, found: Matched) -> list[Picture]:
 def _group(report: Report, found: Matched, number: int | None) -> Picture:
     labels, chosen, when = found.labels, "", ""
     windows = found.slid.points
-    points, lines = unrolled(windows, windows), unrolled(found.lines, windows)
+    middle = turning_point(windows)
+    points, lines = unrolled(windows, middle), unrolled(found.lines, middle)
     count = len(lines)
     far = displacement(points, lines[labels]).mean(axis=1)
     if number is None:
