@@ -12,7 +12,7 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.attack import Published
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.utility.displacements import metres_of_degrees
 from trajanon.words import metres, number_of, percent
 from trajanon.workers import in_parts
@@ -141,21 +141,18 @@ def companions(
     members = drawn(seen.labels, owners, k, seed)
     if not len(members) or m == 1:
         return None
-    origin, scale = seen.lines[0, 0], metres_of_degrees(seen.lines[..., 0].mean())
-    points = (seen.points - origin) * scale
+    plane = _Plane(seen.lines[0, 0], metres_of_degrees(seen.lines[..., 0].mean()))
     if as_slid is None or tracks is None:
-        each = np.arange(len(points))
-        windows = _Windows(points.reshape(-1, 2), m * each, np.arange(m), each, owners, each)
+        each, points = np.arange(len(seen.points) + 1), seen.points.reshape(-1, 2)
+        windows = _Windows(plane, points, m * each[:-1], np.arange(m), each, owners, each[:-1])
     else:
-        track = (tracks.points[:] - origin) * scale
-        windows = _at_all_starts(track, tracks, m, owners)
+        windows = _at_all_starts(plane, tracks, m, owners)
     search = _Search(windows, k, spacing)
-    lines = (seen.lines - origin) * scale
 
     def tried(one: Ints, _: Event) -> _Outcome:
         group = one[0]
-        line, runs = lines[seen.labels[group[0]]], windows.of_member[group]
-        return search.tried(line, points[group], runs, owners[group[0]])
+        line, members = plane.of(seen.lines[seen.labels[group[0]]]), plane.of(seen.points[group])
+        return search.tried(line, members, windows.of_member[group], owners[group[0]])
 
     found = _summed(k, search.near, in_parts(tried, members, 1))
     return replace(found, departure=_departure(seen, members))
@@ -190,29 +187,43 @@ def smooth(line: Floats) -> Floats:
     return np.array([line[i - r : i + r + 1].mean(axis=0) for i, r in enumerate(reach)])
 
 
-class _Windows(NamedTuple):
-    """All that may be a companion, in metres: trajectories, or windows at all starts of runs."""
+class _Plane(NamedTuple):
+    origin: Floats  # latitude and longitude, (2,)
+    scale: Floats  # metres of a degree, (2,)
 
-    points: Floats  # (t, 2)
-    place: Ints  # of the first point of each window, (w,)
+    def of(self, points: Floats) -> Floats:
+        """Put points on the plane, in metres."""
+        return np.asarray((points - self.origin) * self.scale)
+
+
+class _Windows(NamedTuple):
+    """All that may be a companion: trajectories, or windows at all starts of runs, run by run."""
+
+    plane: _Plane
+    points: TrackPoints | Floats  # degrees, (t, 2)
+    place: Ints  # of the first point of each run's first window, (r,)
     along: Ints  # places from there to each of its points, (m,)
-    run: Ints  # what it is a window of, (w,)
-    owner: Ints  # whose it is, (w,)
-    of_member: Ints  # what each trajectory of the release is a window of, (n,)
+    before: Ints  # how many windows the runs before each have, and all, (r + 1,)
+    owner: Ints  # whose each run is, (r,)
+    of_member: Ints  # the run of each trajectory of the release, (n,)
+
+    def run(self, which: Ints) -> Ints:
+        """Tell which runs windows are of."""
+        return np.searchsorted(self.before, which, side="right") - 1
 
     def read(self, which: Ints, of: Ints | slice = slice(None)) -> Floats:
-        """Read the points of some windows, all or some of each."""
-        return np.asarray(self.points[self.place[which][:, None] + self.along[of]])
+        """Read the points of some windows, all or some of each, in metres."""
+        run = self.run(which)
+        place = self.place[run] + which - self.before[run]
+        return self.plane.of(self.points[place[:, None] + self.along[of]])
 
 
-def _at_all_starts(points: Floats, tracks: Tracks, m: int, owners: Ints) -> _Windows:
-    starts = np.diff(tracks.first) - STEPS * (m - 1)
-    run = np.repeat(np.arange(len(starts)), starts)
-    before = np.cumsum(starts) - starts
-    place = tracks.first[run] + np.arange(len(run)) - before[run]
+def _at_all_starts(plane: _Plane, tracks: Tracks, m: int, owners: Ints) -> _Windows:
+    starts, along = np.diff(tracks.first) - STEPS * (m - 1), STEPS * np.arange(m)
+    before = np.concatenate([[0], np.cumsum(starts)])
     of_run = np.empty(len(starts), dtype=np.int64)
     of_run[tracks.run] = owners
-    return _Windows(points, place, STEPS * np.arange(m), run, of_run[run], tracks.run)
+    return _Windows(plane, tracks.points, tracks.first[:-1], along, before, of_run, tracks.run)
 
 
 class _Left(NamedTuple):
@@ -237,19 +248,24 @@ class _Search:
         most = k - 1  # candidates tried, so that their sets of k - 1 are not too many
         while most < _NEAR and comb(most + 1, k - 1) <= _SETS:
             most += 1
-        self.near = min(most, len(np.unique(windows.run)))
+        self.near = min(most, len(windows.owner))
         self._looked_at = _LOOKED_AT * most
         self._windows, self._spacing = windows, spacing
         self._sets = np.array(list(combinations(range(self.near), k - 1))).reshape(-1, k - 1)
         self._three = np.array([0, len(windows.along) // 2, len(windows.along) - 1])
-        every = np.arange(len(windows.place))
-        self._coarse = windows.read(every, self._three).reshape(len(every), -1)
+        # There may be a hundred million: half the digits are as good to choose by.
+        self._coarse = np.empty((windows.before[-1], 2 * len(self._three)), dtype=np.float32)
+        for start in range(0, len(self._coarse), _WINDOWS_AT_ONCE):
+            some = self._coarse[start : start + _WINDOWS_AT_ONCE]
+            places = windows.read(start + np.arange(len(some)), self._three)
+            some[:] = places.reshape(some.shape)
 
     def tried(self, line: Floats, members: Floats, runs: Ints, owner: int) -> _Outcome:
         """Look for the companions of the first member, whose owner is told."""
         true = np.sort(runs[1:])
         which, offsets = self._candidates(line, owner)
-        found, owners = self._windows.run[which], self._windows.owner[which]
+        found = self._windows.run(which)
+        owners = self._windows.owner[found]
         near = slice(self.near)
 
         def left_by(companions: Floats, right: bool) -> _Left:
@@ -276,17 +292,19 @@ class _Search:
 
         Only those windows are measured that are nearest at three points.
         """
-        three, away = line[self._three].ravel(), np.empty(len(self._coarse))
+        windows, three = self._windows, line[self._three].ravel().astype(np.float32)
+        away = np.empty(len(self._coarse), dtype=np.float32)
         for place in range(0, len(away), _WINDOWS_AT_ONCE):
             off = self._coarse[place : place + _WINDOWS_AT_ONCE] - three
             away[place : place + _WINDOWS_AT_ONCE] = np.einsum("ij,ij->i", off, off)
-        away[self._windows.owner == hidden] = np.inf
+        for run in np.flatnonzero(windows.owner == hidden):
+            away[windows.before[run] : windows.before[run + 1]] = np.inf
         most = min(self._looked_at, len(away) - 1)
-        some = np.argpartition(away, most)[: most + 1]
-        some = some[np.isfinite(away[some])]
-        offsets = self._windows.read(some) - line
+        limit = min(np.partition(away, most)[most], np.finfo(np.float32).max)
+        some = np.flatnonzero(away <= limit)
+        offsets = windows.read(some) - line
         order = np.argsort((offsets**2).sum(axis=(1, 2)), kind="stable")
-        best = order[_first_of_each(self._windows.run[some[order]])]
+        best = order[_first_of_each(windows.run(some[order]))]
         return some[best], offsets[best]
 
     def _equally_spaced(self, line: Floats, offsets: Floats, owners: Ints) -> Ints | None:
