@@ -57,11 +57,15 @@ def shares(one: Floats, other: Floats, cell: float) -> tuple[Floats, Floats]:
 
 def counted(one: Ints, other: Ints) -> tuple[Ints, Ints]:
     """Count in two sets each of the numbers, or rows of numbers, that either holds."""
-    both = np.concatenate([one, other])
-    by_row = None if both.ndim == 1 else 0
-    found, place = np.unique(both, axis=by_row, return_inverse=True)
-    first, second = np.split(place.reshape(-1), [len(one)])
-    return np.bincount(first, minlength=len(found)), np.bincount(second, minlength=len(found))
+    by_row = None if one.ndim == 1 else 0
+    # Each set by itself: there may be many of few, and those of both take little to compare.
+    mine, here = np.unique(one, axis=by_row, return_counts=True)
+    others, there = np.unique(other, axis=by_row, return_counts=True)
+    found, place = np.unique(np.concatenate([mine, others]), axis=by_row, return_inverse=True)
+    first, second = np.zeros((2, len(found)), dtype=np.int64)
+    places = place.reshape(-1)
+    first[places[: len(mine)]], second[places[len(mine) :]] = here, there
+    return first, second
 
 
 def divergence(before: Floats, after: Floats) -> float:
