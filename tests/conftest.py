@@ -11,6 +11,7 @@ import platformdirs
 import pytest
 from browsing import CHROMIUM, DESKTOP, TILE, Open, Opened
 from commands import Answer, Run
+from evaluations import Evaluated, released
 from hypothesis import HealthCheck, settings
 from naive_refine import search_in_blocks
 
@@ -75,6 +76,14 @@ def made(tmp_path_factory: pytest.TempPathFactory, madrid: Trajectories) -> Path
     release = trajanon.anonymize(madrid, k=4, method="mdav", refine="none")
     release.write(folder / "anonymized.parquet")
     return folder
+
+
+@pytest.fixture(scope="session")
+def slid_sample(madrid: Trajectories) -> Evaluated:
+    """The evidence for a release of the sample whose windows slid, and its report."""
+    few = madrid.take(np.arange(0, len(madrid), 2))
+    release, report = released(few, 3)
+    return trajanon.evaluate(few, release, report), report
 
 
 @pytest.fixture
@@ -155,6 +164,15 @@ def see(browser: "Browser", tmp_path: Path) -> Iterator[Open]:
         tiles = "https://tile.openstreetmap.org/"
         assert [one for one in each.requests if not one.startswith(tiles)] == []
         assert each.complaints == []
+
+
+@pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where other programs work: nothing may stay there."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive_refine import grouped, random_groups
 from pricings import peoples, seeds, set_limit, several
 from problems import problem
-from test_mdav import reference
+from real_data import reference
 
 from trajanon import loss
 from trajanon.bound.column_generation import best_groups

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_mdav import reference
+from real_data import reference
 
 from trajanon import loss, workers
 from trajanon._kernels.pricing import PricingProblem
