@@ -161,7 +161,7 @@ def test_near_records_of_a_small_table_come_together(values: list[float]) -> Non
 
 @every_way
 def test_the_order_of_columns_leaves_the_loss(how: dict[str, Any]) -> None:
-    @examples(how, 12)
+    @examples(how, 6)
     @given(seed=seeds, n=st.integers(6, 45), p=st.integers(2, 4))
     def test(seed: int, n: int, p: int) -> None:
         rng = np.random.default_rng(seed)
@@ -175,7 +175,7 @@ def test_the_order_of_columns_leaves_the_loss(how: dict[str, Any]) -> None:
 
 @every_way
 def test_the_units_of_columns_leave_the_loss(how: dict[str, Any]) -> None:
-    @examples(how, 12)
+    @examples(how, 6)
     @given(seed=seeds, n=st.integers(6, 45), p=st.integers(2, 4))
     def test(seed: int, n: int, p: int) -> None:
         rng = np.random.default_rng(seed)
