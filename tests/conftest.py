@@ -10,7 +10,7 @@ import numpy as np
 import platformdirs
 import pytest
 from browsing import CHROMIUM, DESKTOP, TILE, Open, Opened
-from commands import Answer, Run
+from commands import Answer, Run, unannounced
 from evaluations import Evaluated, released
 from hypothesis import HealthCheck, settings
 from naive_refine import search_in_blocks
@@ -209,7 +209,7 @@ def run(
         with pytest.raises(SystemExit) as ended:
             main()
         captured = capsys.readouterr()
-        return Answer(ended.value.code or 0, captured.out, captured.err)
+        return Answer(ended.value.code or 0, captured.out, unannounced(captured.err))
 
     logger = logging.getLogger("trajanon")
     handlers, level = logger.handlers, logger.level
