@@ -10,6 +10,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 LINKS := trajanon/extract trajanon/maps trajanon/data
+# There are as many tests at a time as cores: where each wants all of them for small matrices,
+# these take a hundred times as long. A test of several threads sets their number itself.
+PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
 
 .PHONY: demo test types tests docs coverage dist packages sbom format clean
 
@@ -27,7 +30,7 @@ types: .venv/dev
 	$(BIN)/mypy
 
 tests: .venv/dev
-	$(BIN)/python -m pytest -n auto --dist worksteal
+	$(PYTEST)
 
 docs: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
@@ -35,7 +38,7 @@ docs: .venv/dev
 
 # Kernels are compiled and left out.
 coverage: .venv/dev
-	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report term --cov-report html:build/coverage $(TESTS)
+	$(PYTEST) --cov --cov-report term --cov-report html:build/coverage $(TESTS)
 
 dist: .venv/release
 	rm -rf dist build/lib

@@ -21,20 +21,22 @@ class Answer:
 
     @property
     def sentence(self) -> str:
-        """The one line by which a command refuses; exit code 2 and nothing else.
-
-        But for the word that kernels are compiled, which the first command of a process may say.
-        """
+        """The one line by which a command refuses; exit code 2 and nothing else."""
         assert self.code == 2, self
         assert self.out == "", self
-        lines = self.err.splitlines(keepends=True)
-        (refused,) = (line for line in lines if "compiling the kernels, once" not in line)
+        (refused,) = self.err.splitlines(keepends=True)
         assert refused.startswith("trajanon: "), self
         assert len(refused) < 700, self
         return refused
 
 
 Run = Callable[..., Answer]
+
+
+def unannounced(said: str) -> str:
+    """What was said, but that kernels are compiled: the first command of a process may say so."""
+    lines = said.splitlines(keepends=True)
+    return "".join(line for line in lines if "compiling the kernels, once" not in line)
 
 
 @contextmanager

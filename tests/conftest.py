@@ -10,7 +10,8 @@ import numpy as np
 import platformdirs
 import pytest
 from browsing import CHROMIUM, DESKTOP, TILE, Open, Opened
-from commands import Answer, Run
+from commands import Answer, Run, unannounced
+from evaluations import Evaluated, released
 from hypothesis import HealthCheck, settings
 from naive_refine import search_in_blocks
 
@@ -54,17 +55,19 @@ def book(tmp_path: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def madrid() -> Trajectories:
-    """The bundled sample, extracted; its arrays cannot be changed."""
+def madrid() -> Iterator[Trajectories]:
+    """The bundled sample, extracted; no test may change its arrays."""
     trajectories = extract(str(sample()), "madrid")
     tracks = trajectories.tracks
     assert tracks is not None
     arrays: list[Any] = [trajectories.points, trajectories.subject, trajectories.trace]
-    arrays += [tracks.points.ticks, tracks.first, tracks.run, tracks.start]
     for array in arrays:
-        assert isinstance(array, np.ndarray)
         array.flags.writeable = False
-    return trajectories
+    # Kernels would be compiled once more for arrays that cannot be written.
+    arrays = [tracks.points.ticks, tracks.first, tracks.run, tracks.start]
+    before = [array.tobytes() for array in arrays]
+    yield trajectories
+    assert [array.tobytes() for array in arrays] == before
 
 
 @pytest.fixture(scope="session")
@@ -75,6 +78,14 @@ def made(tmp_path_factory: pytest.TempPathFactory, madrid: Trajectories) -> Path
     release = trajanon.anonymize(madrid, k=4, method="mdav", refine="none")
     release.write(folder / "anonymized.parquet")
     return folder
+
+
+@pytest.fixture(scope="session")
+def slid_sample(madrid: Trajectories) -> Evaluated:
+    """The evidence for a release of the sample whose windows slid, and its report."""
+    few = madrid.take(np.arange(0, len(madrid), 2))
+    release, report = released(few, 3)
+    return trajanon.evaluate(few, release, report), report
 
 
 @pytest.fixture
@@ -158,6 +169,15 @@ def see(browser: "Browser", tmp_path: Path) -> Iterator[Open]:
 
 
 @pytest.fixture
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where other programs work: nothing may stay there."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    return folder
+
+
+@pytest.fixture
 def few_moves() -> Iterator[None]:
     """A search that is soon over."""
     with efforts.few_moves():
@@ -189,7 +209,7 @@ def run(
         with pytest.raises(SystemExit) as ended:
             main()
         captured = capsys.readouterr()
-        return Answer(ended.value.code or 0, captured.out, captured.err)
+        return Answer(ended.value.code or 0, captured.out, unannounced(captured.err))
 
     logger = logging.getLogger("trajanon")
     handlers, level = logger.handlers, logger.level

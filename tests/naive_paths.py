@@ -136,3 +136,29 @@ def mf_tsp(records: Floats, counts: Ints, k: int) -> list[set[int]]:
         )
         groups[next(g for g in near if len(groups[g]) < 2 * k - 1)].add(record)
     return groups
+
+
+# Paths that an exact solver finds
+
+
+def least_length(records: Floats, start: int | None) -> float:
+    """Length of the shortest path, by all sets of records and their last ones."""
+    n = len(records)
+    first = range(n) if start is None else [start]
+    reached = {(1 << i, i): 0.0 for i in first}
+    for _ in range(n - 1):
+        onward: dict[tuple[int, int], float] = {}
+        for (met, last), done in reached.items():
+            for i in range(n):
+                if not met >> i & 1:
+                    length = done + distance(records[last], records[i])
+                    key = (met | 1 << i, i)
+                    onward[key] = min(length, onward.get(key, np.inf))
+        reached = onward
+    return min(reached.values())
+
+
+def assert_is_path(path: Ints, n: int, start: int | None) -> None:
+    assert path.dtype == np.int64
+    assert sorted(path.tolist()) == list(range(n))
+    assert start is None or path[0] == start

@@ -64,6 +64,7 @@ def with_metadata(**members: str) -> Callable[[pa.Table], pa.Table]:
 
 def run_sql(path: Path, *commands: str, tidy: bool = True) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as database:
+        database.execute("PRAGMA synchronous = OFF")  # no waiting for the disk
         triggers = database.execute(  # they call functions of GDAL
             "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'"
         ).fetchall()

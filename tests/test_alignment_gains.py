@@ -1,7 +1,6 @@
 """Alignment as a whole: what it finds."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import naive
 import numpy as np
@@ -20,6 +19,7 @@ from naive_sliding import (
     town,
     tracks_of,
 )
+from real_data import REAL, needs_real_data
 
 import trajanon
 from trajanon.align.alignment import WindowLog
@@ -32,8 +32,6 @@ from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
-
-REAL = Path(__file__).parents[2] / "shared" / "realdata"
 
 
 def pairs(phases: Sequence[tuple[int, int]], m: int = 4) -> Trajectories:
@@ -127,7 +125,7 @@ def test_the_search_slides_windows_while_they_change_groups(
     assert len(set(lost)) > 3
 
 
-@pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
+@needs_real_data
 def test_streets_of_san_francisco_end_nearer() -> None:
     """At 5 m; they are of one account, so records are counted."""
     pages = REAL / "osm_trackpoints_san_francisco"

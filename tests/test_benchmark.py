@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import Run
+from real_data import REFERENCE
 
 from trajanon.benchmark import benchmark as module
 from trajanon.benchmark.benchmark import benchmark
@@ -24,7 +25,6 @@ from trajanon.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
 
-REFERENCE = Path(__file__).parents[2] / "shared" / "reference"
 
 # One cell of each table, with numbers that nobody published.
 PUBLISHED = {

@@ -7,14 +7,12 @@ import numpy as np
 import osmium
 import pytest
 from osm_xml import OsmFile
+from real_data import OSM, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.earth.boundaries import boundary
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.regions import Region
-
-REAL = Path(__file__).parents[2] / "shared" / "realdata" / "osm_pbf"
-needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 
 @pytest.fixture
@@ -215,7 +213,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 
 def liechtenstein(name: str) -> Region:
-    return boundary(REAL / "liechtenstein.osm.pbf", name)
+    return boundary(OSM / "liechtenstein.osm.pbf", name)
 
 
 @needs_real_data
@@ -238,13 +236,13 @@ def test_vaduz_is_relation_1155956() -> None:
 
 @needs_real_data
 def test_boundaries_cut_by_an_extract_are_incomplete() -> None:
-    assert "incomplete" in refused(REAL / "liechtenstein.osm.pbf", "Stadt Feldkirch")
-    assert "incomplete" in refused(REAL / "helsinki_centre.osm.pbf", "Helsinki")
+    assert "incomplete" in refused(OSM / "liechtenstein.osm.pbf", "Stadt Feldkirch")
+    assert "incomplete" in refused(OSM / "helsinki_centre.osm.pbf", "Helsinki")
 
 
 @needs_real_data
 def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
     cut = tmp_path / "cut.osm.pbf"
-    cut.write_bytes((REAL / "andorra.osm.pbf").read_bytes()[:300_000])
+    cut.write_bytes((OSM / "andorra.osm.pbf").read_bytes()[:300_000])
     with pytest.raises(FileProblem, match="unexpected EOF"):
         boundary(cut, "Canillo")

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import problem
-from test_mdav import published, reference
+from real_data import published, reference
 
 from trajanon import loss
 from trajanon.arrays import Floats

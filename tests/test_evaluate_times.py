@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from test_evaluate import released
+from evaluations import Evaluated, released
 from toy import toy
 
 import trajanon
@@ -197,10 +197,8 @@ def test_trips_are_called_trips(whole_town: Evaluation) -> None:
     assert "by both ends" in page
 
 
-def test_other_trajectories_are_not(madrid: Trajectories) -> None:
-    few = madrid.take(np.arange(0, len(madrid), 3))
-    release, report = released(few, 3)
-    evaluation = trajanon.evaluate(few, release, report)
+def test_other_trajectories_are_not(slid_sample: Evaluated) -> None:
+    evaluation, _ = slid_sample
     assert (evaluation.unit, evaluation.clock, evaluation.alone) == ("trajectory", None, None)
     assert evaluation.account["times"] is None
     for text in (evaluation.html, evaluation.datasheet, str(evaluation.verdict)):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from naive_refine import random_groups
 from pricings import different, peoples, random_pricing, seeds, set_limit
 from problems import problem
-from test_mdav import reference
+from real_data import reference
 
 from trajanon import loss
 from trajanon.bound.column_generation import generate

@@ -25,6 +25,7 @@ from geo_tables import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo import features, geo_files
@@ -32,10 +33,6 @@ from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import table_files
 from trajanon.extract.trace import Trace
-
-REAL = Path(__file__).parents[2] / "shared" / "realdata"
-
-needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 
 @pytest.mark.parametrize("name", FILES)

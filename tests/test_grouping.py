@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from problems import problem
-from test_mdav import reference, toy
+from real_data import reference, toy
 
 import trajanon
 from trajanon._kernels.mdav import farthest_pair

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_usefulness import AWAY, HOME, WORK, on_earth
 
@@ -126,6 +126,7 @@ def test_counts_in_boxes_and_hours_are_those_of_every_point(seed: int, hours: in
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["of-day", "of-week", "date"]))
+@settings(max_examples=9)
 def test_measures_keep_their_bounds_and_what_stays_is_whole(seed: int, times: str) -> None:
     rng, n = np.random.default_rng(seed), 12
     points, moved = on_earth(rng.normal(0, 900, (2, n, 3, 2)))

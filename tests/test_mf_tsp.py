@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from problems import problem
+from real_data import published, reference, toy
 from scipy.sparse import csr_array
-from test_mdav import published, reference, toy
 
 from trajanon.arrays import Floats, Ints
 from trajanon.methods.mf_tsp import group_by_counts, group_by_paths, mf_tsp, paths_from_every_record

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_mdav import CLASSIC, DATASETS, LEFT_OUT
+from real_data import CLASSIC, DATASETS, LEFT_OUT
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput

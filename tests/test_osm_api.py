@@ -15,14 +15,12 @@ import platformdirs
 import pytest
 from commands import mode
 from osm_server import Fault, OsmServer, serving
+from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, ServerProblem
 from trajanon.extract.earth.box import Box
 from trajanon.extract.sources.osm.osm_api import NumberedPages
 from trajanon.extract.sources.osm.trackpoints import joined_traces
-
-REAL = Path(__file__).parents[2] / "shared" / "realdata"
-needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 BOX = Box(2.1, 41.3, 2.2, 41.4)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import problem
-from test_mdav import published, reference
+from real_data import published, reference
 
 from trajanon._kernels.mhm import latest_starts, optimal_cut
 from trajanon._kernels.nearest_neighbour import greedy_fragments, join_fragments

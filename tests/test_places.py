@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 from osm_xml import OsmFile
 from pyproj import Geod
+from real_data import OSM, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.places import hidden
 
 GEOD = Geod(ellps="WGS84")
-REAL = Path(__file__).parents[2] / "shared" / "realdata" / "osm_pbf"
-needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 
 @pytest.fixture
@@ -156,4 +155,4 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     ],
 )
 def test_liechtenstein_has_so_many_sensitive_places(tags: str, places: int) -> None:
-    assert hidden(REAL / "liechtenstein.osm.pbf", tags, 150.0).places == places
+    assert hidden(OSM / "liechtenstein.osm.pbf", tags, 150.0).places == places

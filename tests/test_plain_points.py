@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from real_data import REAL, needs_real_data
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx import gpx_document
@@ -17,8 +18,6 @@ from trajanon.extract.sources.gpx.gpx_document import GpxStream
 from trajanon.extract.sources.gpx.plain_points import WINDOW, run_of_points
 
 ROOT = Path(__file__).parents[1]
-REAL = ROOT.parent / "shared" / "realdata"
-needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 PLAIN = b'<trkpt lat="41.5" lon="2.25"><time>2020-01-01T00:00:01Z</time></trkpt>'
 GARMIN = (

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gpx_written import Slowly, write
 from hypothesis import given
 from hypothesis import strategies as st
-from test_gpx import Slowly
-from test_gpx_archive import names, read, tar, walk, write, zipped
+from test_gpx_archive import names, read, tar, walk, zipped
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx import gpx_archive, planet

@@ -122,7 +122,7 @@ def test_each_row_is_in_the_trace_where_it_belongs(
 @every_table
 @pytest.mark.parametrize("held", [0, 5, 10**6])
 @given(rows=rows_of_tables)
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=15)
 def test_how_a_table_is_cut_makes_no_difference(
     roles: Sequence[str], held: int, rows: list[Row]
 ) -> None:

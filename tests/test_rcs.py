@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_refine import Grouped, both, grouped, random_groups
 from numpy.typing import NDArray
-from test_mdav import DATASETS, reference
+from real_data import REFERENCE, reference
 
 import trajanon
 from trajanon import loss
@@ -42,7 +42,7 @@ def test_rcs_comes_near_the_published_losses(k: int) -> None:
     X = reference("census")
     records = loss.standardise(X)
     mdav = trajanon.microaggregate(X, k, method="mdav", refine="none")
-    path = DATASETS.parent / "published" / "rcs.csv"
+    path = REFERENCE / "published" / "rcs.csv"
     with path.open(encoding="utf-8", newline="") as file:
         published = [
             row

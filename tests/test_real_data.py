@@ -17,6 +17,7 @@ import platformdirs
 import pytest
 from commands import Run
 from osm_server import OsmServer, serving
+from real_data import REAL, needs_real_data
 
 import trajanon
 from trajanon.errors import FileProblem, TooFewSubjects
@@ -24,8 +25,7 @@ from trajanon.extract import Box, Rules, Trace, cut, extract, traces
 from trajanon.files.trajectories import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
-REAL = Path(__file__).parents[2] / "shared" / "realdata"
-pytestmark = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
+pytestmark = needs_real_data
 
 CABS = REAL / "sf_cabs" / "cabs_dataset_20080608.parquet"
 CITY = "-122.52,37.70,-122.35,37.84"

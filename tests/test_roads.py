@@ -9,14 +9,13 @@ from geodesics import GEOD, ahead, nearest
 from hypothesis import given
 from hypothesis import strategies as st
 from osm_xml import OsmFile
+from real_data import OSM, needs_real_data
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.roads import Roads, roads
 
-REAL = Path(__file__).parents[2] / "shared" / "realdata" / "osm_pbf"
-needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 STREET = {"highway": "residential"}
 
 
@@ -156,14 +155,14 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
 )
 def test_real_files_hold_so_many_roads(name: str, count: int) -> None:
     """In the middle of Helsinki, 73 ways have no two points in a row in the file."""
-    assert len(roads(REAL / f"{name}.osm.pbf")) == count
+    assert len(roads(OSM / f"{name}.osm.pbf")) == count
 
 
 @needs_real_data
 def test_a_walk_in_andorra_keeps_to_the_roads() -> None:
     from trajanon.extract.sources.gpx import gpx_document
 
-    path = REAL.parent / "gpx" / "graphhopper_andorra.gpx"
+    path = OSM.parent / "gpx" / "graphhopper_andorra.gpx"
     (segment,) = gpx_document.read(path.read_bytes(), path.name).segments
-    far = roads(REAL / "andorra.osm.pbf").distance(segment.lat, segment.lon)
+    far = roads(OSM / "andorra.osm.pbf").distance(segment.lat, segment.lon)
     assert np.median(far) < 20

@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_roads import best_likelihood
 from osm_xml import OsmFile
+from real_data import OSM, needs_real_data
 from shards import shards_of, write_parts
 
 import trajanon
@@ -26,7 +27,6 @@ from trajanon.parts import release as parts_release
 from trajanon.snapping import RoadsToFollow, network_of, snapped
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
-LIECHTENSTEIN = Path(__file__).parents[2] / "shared/realdata/osm_pbf/liechtenstein.osm.pbf"
 LAT, LON = 47.0, 9.5
 NORTH, EAST = 1 / 111_177.0, 1 / 76_055.0  # degrees of a metre there
 HOW = Matching(100.0, 8, 0.0, 5.0, 500.0)
@@ -260,8 +260,7 @@ def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str
     assert "is read as input" in run("snap", "out", "--pbf", "town.osm", "--out", "out").sentence
 
 
-@pytest.mark.parametrize("rows", ["subjects", "lines"])
-@pytest.mark.parametrize("shards", [1, 2])
+@pytest.mark.parametrize(("rows", "shards"), [("lines", 1), ("subjects", 2)])
 def test_parts_are_laid_on_roads_while_they_are_anonymised(
     run: Run, tmp_path: Path, rows: str, shards: int
 ) -> None:
@@ -285,23 +284,23 @@ def test_parts_are_laid_on_roads_while_they_are_anonymised(
 # Real streets.
 
 
-@pytest.mark.skipif(not LIECHTENSTEIN.exists(), reason="needs real files beside the checkout")
-@pytest.mark.parametrize(("noise", "right"), [(5.0, 0.97), (20.0, 0.94), (60.0, 0.83)])
-def test_tracks_drawn_on_streets_come_back_on_them(noise: float, right: float) -> None:
-    network, random = roads_to_follow(LIECHTENSTEIN, "car").network, np.random.default_rng(0)
+@needs_real_data
+def test_tracks_drawn_on_streets_come_back_on_them() -> None:
+    network = roads_to_follow(OSM / "liechtenstein.osm.pbf", "car").network
+    random, share = np.random.default_rng(0), np.linspace(0, 1, 30)
     ways = [walked_way(network, random) for _ in range(150)]
-    share = np.linspace(0, 1, 30)
     exact = np.array(
         [[way.interpolate(one, normalized=True).coords[0] for one in share] for way in ways]
     )
-    lines = exact[..., ::-1] + random.normal(0, noise, (150, 30, 2)) * (NORTH, EAST)
-    found = RoadsToFollow(network, 300.0).lay(lines).lines
     flat = np.array([EAST / NORTH, 1.0])  # degrees of longitude to those of latitude
-    off = [
-        shapely.distance(shapely.points(line[:, ::-1] / flat), scaled(way, flat)) / NORTH
-        for line, way in zip(found, ways, strict=True)
-    ]
-    assert (np.array(off) < 3.0).mean() > right
+    for noise, right in ((5.0, 0.97), (20.0, 0.94), (60.0, 0.83)):
+        lines = exact[..., ::-1] + random.normal(0, noise, (150, 30, 2)) * (NORTH, EAST)
+        found = RoadsToFollow(network, 300.0).lay(lines).lines
+        off = [
+            shapely.distance(shapely.points(line[:, ::-1] / flat), scaled(way, flat)) / NORTH
+            for line, way in zip(found, ways, strict=True)
+        ]
+        assert (np.array(off) < 3.0).mean() > right, noise
 
 
 def scaled(way: shapely.LineString, flat: Floats) -> shapely.LineString:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_refine import both, grouped, random_groups
-from test_mdav import reference
+from real_data import reference
 
 import trajanon
 from trajanon import loss

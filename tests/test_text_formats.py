@@ -11,15 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.collections import COLLECTIONS, Collection
 from trajanon.extract.sources.streams import Reading, unpacked
 from trajanon.extract.sources.tables import delimited, table_files
 from trajanon.extract.trace import Trace
-
-REAL = Path(__file__).parents[2] / "shared" / "realdata"
-needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
 
 Reads = Collection | ModuleType
 geolife, cabspotting, porto, tdrive = COLLECTIONS.values()

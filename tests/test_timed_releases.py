@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from commands import Run
 from planted import K
-from test_release_times import CLOCK, released, written
+from releases_with_times import CLOCK, released, written
 
 import trajanon
 from trajanon.clock import Clock

@@ -1,26 +1,22 @@
+"""Paths of Concorde: a program or a package of others, faked here."""
+
 import signal
 import subprocess
 import sys
 import textwrap
-from itertools import pairwise, permutations
 from pathlib import Path
 
-import naive
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from naive_paths import assert_is_path
 from problems import problem
 from test_paths import records_of
 
-from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.paths import external
-from trajanon.paths.external import concorde, lkh, path_of_tour, read_tour, write_problem
-from trajanon.paths.tours import path_length, shortest
+from trajanon.paths.external import concorde
 
-seeds = st.integers(0, 10**6)
-kinds = st.sampled_from(["normal", "grid", "line", "clusters", "far", "heavy"])
+pytestmark = pytest.mark.usefixtures("temporary")
 
 # What a fake solver does with a problem: read it, and visit the nearest city left.
 NEAREST = """
@@ -74,54 +70,6 @@ PYCONCORDE = """
 """
 
 
-def least_length(records: Floats, start: int | None) -> float:
-    """Length of the shortest path, by all sets of records and their last ones."""
-    n = len(records)
-    first = range(n) if start is None else [start]
-    reached = {(1 << i, i): 0.0 for i in first}
-    for _ in range(n - 1):
-        onward: dict[tuple[int, int], float] = {}
-        for (met, last), done in reached.items():
-            for i in range(n):
-                if not met >> i & 1:
-                    length = done + naive.distance(records[last], records[i])
-                    key = (met | 1 << i, i)
-                    onward[key] = min(length, onward.get(key, np.inf))
-        reached = onward
-    return min(reached.values())
-
-
-def assert_is_path(path: Ints, n: int, start: int | None) -> None:
-    assert path.dtype == np.int64
-    assert sorted(path.tolist()) == list(range(n))
-    assert start is None or path[0] == start
-
-
-def parse(file: Path) -> tuple[dict[str, str], list[list[int]]]:
-    """The keywords and the rows of a TSPLIB file with a matrix."""
-    *lines, end = file.read_text(encoding="ascii").splitlines()
-    assert end == "EOF"
-    section = lines.index("EDGE_WEIGHT_SECTION")
-    keywords = dict(line.split(": ") for line in lines[:section])
-    return keywords, [[int(x) for x in row.split()] for row in lines[section + 1 :]]
-
-
-def problem_of(
-    records: Floats, start: int | None, folder: Path
-) -> tuple[dict[str, str], list[list[int]]]:
-    write_problem(folder / "p.tsp", records, start)
-    return parse(folder / "p.tsp")
-
-
-@pytest.fixture(autouse=True)
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Where the solvers work: nothing may stay there."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
-    return folder
-
-
 @pytest.fixture
 def no_concorde(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "concorde", None)
@@ -148,139 +96,6 @@ def install_pyconcorde(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.syspath_prepend(package.parent)
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
     monkeypatch.setenv("PATH", "")
-
-
-# The problem
-
-
-@given(kind=kinds, seed=seeds, n=st.integers(2, 30))
-def test_the_problem_is_the_distances_and_a_dummy_at_none(
-    tmp_path: Path, kind: str, seed: int, n: int
-) -> None:
-    records = records_of(kind, seed, n)
-    records[0] += 1.0  # not all equal
-    keywords, rows = problem_of(records, None, tmp_path)
-    assert keywords == {
-        "NAME": "path",
-        "TYPE": "TSP",
-        "DIMENSION": str(n + 1),
-        "EDGE_WEIGHT_TYPE": "EXPLICIT",
-        "EDGE_WEIGHT_FORMAT": "FULL_MATRIX",
-    }
-    matrix = np.array(rows)
-    assert matrix.shape == (n + 1, n + 1)
-    assert np.array_equal(matrix, matrix.T)
-    assert not matrix[0].any()
-    assert not matrix.diagonal().any()
-    exact = np.array([[naive.distance(a, b) for b in records] for a in records])
-    scale = 2 * max(exact[0]) / ((2**31 - 1) // (n + 1) - 1)
-    assert np.abs(matrix[1:, 1:] * scale - exact).max() <= 0.5001 * scale
-
-
-@given(kind=kinds, seed=seeds, n=st.integers(2, 30))
-def test_no_sum_along_a_tour_leaves_32_bits(tmp_path: Path, kind: str, seed: int, n: int) -> None:
-    records = records_of(kind, seed, n)
-    records[0] += 1.0
-    _, rows = problem_of(records, 0, tmp_path)
-    longest = max(map(max, rows))
-    assert longest * (n + 1) < 2**31
-    assert max(map(max, rows[1:])) * (n + 1) > 2**28  # nor is much precision lost
-
-
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("start", [0, 3, 5])
-def test_the_shortest_tour_leads_from_the_dummy_to_the_start(
-    tmp_path: Path, seed: int, start: int
-) -> None:
-    records = records_of(["normal", "heavy", "grid"][seed % 3], seed, 6)
-    _, rows = problem_of(records, start, tmp_path)
-    tours = [(0, *order) for order in permutations(range(1, 7))]
-    lengths = [sum(rows[a][b] for a, b in zip(tour, (*tour[1:], 0), strict=True)) for tour in tours]
-    for tour, length in zip(tours, lengths, strict=True):
-        if length == min(lengths):
-            assert start + 1 in (tour[1], tour[-1])
-            path = path_of_tour(np.array(tour), records, start)
-            assert path[0] == start
-            assert path_length(records, path) == pytest.approx(
-                least_length(records, start), rel=1e-6
-            )
-
-
-# The solution
-
-
-@pytest.mark.parametrize(
-    "text", ["4\n0 2 1 3\n", "4\n0 2 \n1 3 \n", "4 0 2\n1\n3", " 4\r\n0 2 1 3\r\n"]
-)
-def test_a_tour_may_stand_on_several_lines(tmp_path: Path, text: str) -> None:
-    (tmp_path / "s").write_text(text)
-    tour = read_tour(tmp_path / "s", 4)
-    assert tour is not None
-    assert tour.tolist() == [0, 2, 1, 3]
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "",
-        "4\n",
-        "4\n0 2 1\n",
-        "4\n0 2 1 3 0\n",
-        "4\n0 2 1 1\n",
-        "4\n1 2 3 4\n",
-        "3\n0 2 1 3\n",
-        "5\n0 2 1 3 4\n",
-        "4\n0 2 1 three\n",
-        "4\n0 2 1 3.0\n",
-        "4\n0 2 -1 3\n",
-        "vier\n0 2 1 3\n",
-        "4\n0 2 1 3 é\n",
-    ],
-)
-def test_what_is_no_tour_of_all_cities_is_none(tmp_path: Path, text: str) -> None:
-    (tmp_path / "s").write_text(text, encoding="utf-8")
-    assert read_tour(tmp_path / "s", 4) is None
-    assert read_tour(tmp_path / "absent", 4) is None
-
-
-@given(seed=seeds, n=st.integers(1, 12))
-def test_a_tour_is_cut_at_the_dummy(seed: int, n: int) -> None:
-    rng = np.random.default_rng(seed)
-    tour, records = rng.permutation(n + 1), rng.normal(size=(n, 2))
-    path = path_of_tour(tour, records, None)
-    assert_is_path(path, n, None)
-    links = {frozenset(pair) for pair in zip(tour, np.roll(tour, 1), strict=True)}
-    for a, b in pairwise(path.tolist()):
-        assert {a + 1, b + 1} in links
-
-
-@given(seed=seeds, n=st.integers(1, 12))
-def test_a_tour_past_the_start_is_mended_by_one_jump(seed: int, n: int) -> None:
-    rng = np.random.default_rng(seed)
-    tour, records = rng.permutation(n + 1), rng.normal(size=(n, 2))
-    start = int(rng.integers(n))
-    whole = path_of_tour(tour, records, None)
-    path = path_of_tour(tour, records, start)
-    assert_is_path(path, n, start)
-    jump = naive.distance(records[whole[0]], records[whole[-1]])
-    assert path_length(records, path) <= path_length(records, whole) + jump + 1e-9
-    if start in (whole[0], whole[-1]):
-        assert path_length(records, path) <= path_length(records, whole) + 1e-9
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 8])
-@pytest.mark.parametrize("start", [None, "first", "last"])
-@pytest.mark.parametrize("kind", ["normal", "grid", "far", "heavy"])
-def test_a_handful_of_records_get_their_shortest_path(n: int, start: str | None, kind: str) -> None:
-    records = records_of(kind, n, n)
-    first = {None: None, "first": 0, "last": n - 1}[start]
-    path = shortest(records, first)
-    assert_is_path(path, n, first)
-    expected = least_length(records, first)
-    assert path_length(records, path) == pytest.approx(expected, abs=1e-8)
-
-
-# Concorde
 
 
 def test_without_concorde_it_is_said_what_to_install(no_concorde: None) -> None:
@@ -446,72 +261,6 @@ def test_ctrl_c_ends_concorde_and_removes_its_files(tmp_path: Path, temporary: P
     assert list(temporary.iterdir()) == []
     # The system has forgotten a process that was ended and waited for.
     assert not Path("/proc", (tmp_path / "pid").read_text(), "status").exists()
-
-
-# LKH
-
-
-def test_without_elkai_it_is_said_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "elkai", None)
-    with pytest.raises(
-        BadInput,
-        match=r"^LKH is not installed; run pip install 'trajanon\[lkh\]' or choose the "
-        r"heuristic or-opt$",
-    ):
-        lkh(problem(records_of("normal", 0, 10)))
-
-
-@pytest.fixture
-def elkai() -> None:
-    pytest.importorskip("elkai", reason="LKH comes with the extra lkh")
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 10])
-@pytest.mark.parametrize("kind", ["normal", "grid", "line", "clusters", "far", "heavy"])
-@pytest.mark.parametrize("begins", [False, True])
-@pytest.mark.usefixtures("elkai")
-def test_lkh_finds_the_shortest_path(n: int, kind: str, begins: bool, temporary: Path) -> None:
-    records = records_of(kind, n, n)
-    start = n // 2 if begins else None
-    path = lkh(problem(records), start)
-    assert_is_path(path, n, start)
-    expected = least_length(records, start)
-    assert path_length(records, path) == pytest.approx(expected, rel=1e-6)
-    assert list(temporary.iterdir()) == []
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 9, 30])
-@pytest.mark.parametrize("start", [None, 0, -1])
-@pytest.mark.usefixtures("elkai")
-def test_equal_records_get_a_path(n: int, start: int | None) -> None:
-    begin = None if start is None else start % n
-    assert_is_path(lkh(problem(np.full((n, 2), 0.7)), begin), n, begin)
-
-
-@pytest.mark.usefixtures("elkai")
-def test_all_but_one_equal_records_get_the_shortest_path() -> None:
-    records = np.full((30, 2), 0.7)
-    records[11] += 2.0
-    assert path_length(records, lkh(problem(records))) == pytest.approx(8**0.5)
-    assert path_length(records, lkh(problem(records), 11)) == pytest.approx(8**0.5)
-
-
-@pytest.mark.usefixtures("elkai")
-def test_a_seed_repeats_the_path_of_lkh(capfd: pytest.CaptureFixture[str]) -> None:
-    records = records_of("grid", 5, 60)  # of many shortest paths
-    paths = [lkh(problem(records, seed=seed)).tolist() for seed in (1, 1, 2, 3)]
-    assert paths[0] == paths[1]
-    assert len({tuple(path) for path in paths}) > 1
-    assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.usefixtures("elkai")
-def test_a_straight_line_is_walked_once() -> None:
-    numbers = np.random.default_rng(0).permutation(100).astype(float)[:, None]
-    assert path_length(numbers, lkh(problem(numbers))) == 99.0
-
-
-# Both
 
 
 def test_too_many_records_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

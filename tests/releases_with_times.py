@@ -1,0 +1,34 @@
+"""Releases with times for tests."""
+
+from pathlib import Path
+
+import numpy as np
+from planted import groups
+
+from trajanon.arrays import Floats
+from trajanon.clock import Clock
+from trajanon.files.release import write_release
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+CLOCK = Clock("of-day", "Europe/Madrid", 300)
+
+
+def release(
+    points: Floats, times: Floats, clock: Clock = CLOCK, attribution: str | None = OSM_ATTRIBUTION
+) -> Trajectories:
+    words = {"attribution": attribution, "times": clock.sentence}
+    return Trajectories(points, provenance=words, times=times)
+
+
+def released(sizes: tuple[int, ...] = (4, 5, 4, 7), clock: Clock = CLOCK) -> Trajectories:
+    """Groups of lines, each of three points at times of its own."""
+    points = groups(sizes)
+    of_line = np.unique(points.reshape(len(points), -1), axis=0, return_inverse=True)[1].ravel()
+    departure = 28_800 + 3_600 * of_line
+    times = departure[:, None] + np.array([0, 0, 600])
+    return release(points, times.astype(np.float64), clock)
+
+
+def written(path: Path, of: Trajectories | None = None) -> Path:
+    write_release(path, released() if of is None else of)
+    return path

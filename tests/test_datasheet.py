@@ -1,0 +1,110 @@
+"""The datasheet of a release: what it tells of it, and what it may not."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from evaluations import Evaluated, evaluated, released
+from toy import toy
+
+import trajanon
+from trajanon.evaluation.cost import AS_SLID, RELEASE
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.words import metres
+
+
+def test_the_datasheet_holds_nothing_that_a_release_may_not(slid_sample: Evaluated) -> None:
+    evaluation, report = slid_sample
+    text = evaluation.datasheet
+    assert "k-anonymity is not differential privacy" in text
+    rows = f"{report['rows']['subjects']:,}"
+    assert f"| Rows | {rows}, one for each different subject of a line |" in text
+    assert "madrid" not in text.lower()
+    # No places: no number of a degree beyond hundredths, no hour, no day but one.
+    assert not re.findall(r"\d+\.\d{4,}|\d\d:\d\d", text)
+    assert re.findall(r"\d{4}-\d\d-\d\d", text) == [evaluation.date.isoformat()]
+
+
+def test_the_datasheet_names_what_it_is_of(slid_sample: Evaluated) -> None:
+    evaluation, _ = slid_sample
+    text = replace(evaluation, file="a|b`c\n.csv").datasheet
+    assert "| File | `a?b?c?.csv` |" in text
+    assert "| File | not named |" in evaluation.datasheet
+    assert "| Metres between points | 150 |" in text
+    slid, in_file = (evaluation.usefulness[way] for way in (AS_SLID, RELEASE))
+    assert in_file.from_runs is not None
+    moved = (
+        (slid.displacement, "from the windows as slid"),
+        (in_file.displacement, "from the windows as in the file"),
+        (in_file.from_runs, "from the whole tracks"),
+    )
+    said = ", ".join(f"{metres(far['mean'])} {what}" for far, what in moved)
+    assert f"| Points moved, on average | {said} |" in text
+    lost = [f"{evaluation.loss[way]:.3g} %" for way in (AS_SLID, RELEASE)]
+    assert f"| {lost[0]} of the windows as slid, {lost[1]} of those as in" in text
+    west, south, east, north = evaluation.area
+    area = f"latitudes {south:.2f} to {north:.2f}, longitudes {west:.2f} to {east:.2f}"
+    assert f"| Area | {area} |" in text
+
+
+def test_the_area_holds_all_released_lines_and_is_no_finer_than_hundredths() -> None:
+    release, report = released(toy())
+    area = trajanon.evaluate(toy(), release, report).area
+    assert area == (0.0, 0.0, 0.01, 0.02)  # to 222 m east, and to 2,010 m north
+
+
+@pytest.mark.parametrize("told", [None, "50", True, [5], -5.0, float("nan")])
+def test_a_spacing_that_is_no_number_is_not_repeated(told: object) -> None:
+    odd = Trajectories(toy().points, provenance={"spacing": told})
+    release, report = released(toy())
+    assert trajanon.evaluate(odd, release, report).spacing is None
+
+
+def test_the_datasheet_repeats_no_words_of_a_report() -> None:
+    release, report = released(toy())
+    report["stages"] += [
+        {"name": name, "information_loss": None} for name in ("alice/her.gpx", "none")
+    ]
+    report["attribution"] = "alice"
+    report["notice"] = "alice"
+    text = trajanon.evaluate(toy(), release, report).datasheet
+    assert "alice" not in text
+    assert "To be named by the publisher" in text
+    report["attribution"] = OSM_ATTRIBUTION
+    text = trajanon.evaluate(toy(), release, report).datasheet
+    assert OSM_ATTRIBUTION in text
+    assert "ODbL" in text
+
+
+def test_the_datasheet_says_what_was_left_out_and_not_how_much() -> None:
+    ten = Trajectories(np.random.default_rng(0).uniform(40, 41, (10, 3, 2)))
+    assert "left out on purpose" not in evaluated(ten).datasheet
+    ten.points[8:] += np.array([[[20.0]], [[-20.0]]])  # two unlike all others
+    few = evaluated(ten, suppress=0.2)
+    said = "\n".join(sentence for _, sentence in few.verdict)
+    assert "2 of 10 trajectories were left out of the release" in said
+    assert few.account["left_out"] == 2
+    assert "on purpose: those unlike all others.\n" in few.datasheet
+    far = toy()
+    far.points[2:, :, 0] += np.array([[0.0], [0.01]])  # the second pair, 1 km apart
+    loose = evaluated(far, min_radius=50.0)
+    assert loose.left_out == 2
+    assert "on purpose: groups so alike that" in loose.datasheet
+    assert "unlike" not in loose.datasheet
+
+
+def test_recordings_without_a_name_are_told() -> None:
+    """Each counts as a subject of its own, which it need not be."""
+    provenance = {"counts": {"recordings of unknown subjects": 3}}
+    named = toy()
+    some = Trajectories(named.points, subject=named.subject, provenance=provenance)
+    for one, word in ((named, False), (some, True)):
+        evaluation = evaluated(one)
+        said = "\n".join(sentence for _, sentence in evaluation.verdict)
+        assert ("3 recordings of the source name no subject" in said) == word
+        assert ("several may be of one person" in evaluation.datasheet) == word
+    for counts in (7, None, {"recordings of unknown subjects": "many"}):
+        odd = Trajectories(named.points, provenance={"counts": counts})
+        release, report = released(named)
+        assert trajanon.evaluate(odd, release, report).nameless == 0

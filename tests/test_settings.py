@@ -1,0 +1,179 @@
+"""Options and data of a search: what they may be, and what refuses them."""
+
+import inspect
+import re
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+import pytest
+
+import trajanon
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.microaggregation import METHODS, microaggregate
+from trajanon.paths import HEURISTICS
+from trajanon.refine import REFINEMENTS
+from trajanon.settings import (
+    HEURISTIC_NAMES,
+    METHOD_NAMES,
+    REFINEMENT_NAMES,
+    ReleaseSettings,
+    Settings,
+)
+
+TABLE = np.arange(12.0).reshape(6, 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "says"),
+    [
+        ({"k": 1}, BadInput, "k must be at least 2 (got 1)"),
+        ({"k": 0}, BadInput, "k must be at least 2 (got 0)"),
+        ({"k": -3}, BadInput, "k must be at least 2 (got -3)"),
+        ({"k": 7}, TooFewRecords, "6 records cannot form a group of k = 7; lower k"),
+        ({"X": np.empty((0, 2))}, TooFewRecords, "0 records cannot form"),
+        (
+            {"subjects": [1] * 6},
+            TooFewSubjects,
+            "the 6 records come from 1 subject, and k = 3 needs 3",
+        ),
+        ({"subjects": [1, 2] * 3}, TooFewSubjects, "from 2 subjects, and k = 3"),
+        ({"subjects": [1, 2, 3]}, BadInput, "subjects must have shape (6,)"),
+        ({"subjects": np.zeros((6, 1))}, BadInput, "got (6, 1)"),
+        ({"X": [[np.nan]] * 6}, BadInput, "record 0, column 0 is nan"),
+        ({"X": [[1.0], [np.inf]] * 3}, BadInput, "record 1, column 0 is inf"),
+        ({"X": np.zeros(6)}, BadInput, "shape (n, p) with p >= 1; got (6,)"),
+        ({"X": np.zeros((6, 0))}, BadInput, "got (6, 0)"),
+        ({"X": [["a"]] * 6}, BadInput, "records must be numbers"),
+        ({"method": "hm3"}, BadInput, "`method` 'hm3' is not known; choose from hm2"),
+        ({"heuristic": "?"}, BadInput, f"choose from {', '.join(HEURISTICS)}"),
+        ({"refine": "rc"}, BadInput, "`refine` 'rc' is not known; choose from none"),
+        ({"effort": "most"}, BadInput, "choose from fast, balanced, best"),
+        ({"expansion": "x"}, BadInput, "'x' is not known; choose from distance, row"),
+    ],
+)
+def test_what_cannot_be_grouped_is_refused(
+    changes: dict[str, Any], error: type[Exception], says: str
+) -> None:
+    arguments = {"X": TABLE, "k": 3, **changes}
+    with pytest.raises(error, match=re.escape(says)):
+        microaggregate(**arguments)
+
+
+def test_subjects_that_cannot_be_told_apart_are_refused() -> None:
+    people: Any = [{}] * 6
+    with pytest.raises(BadInput, match="subjects must be names or numbers"):
+        microaggregate(TABLE, 3, subjects=people)
+
+
+@pytest.mark.parametrize("k", [2.5, float("nan"), "3", None])
+def test_a_k_that_is_no_whole_number_is_refused(k: Any) -> None:
+    with pytest.raises(BadInput, match="k must be a whole number"):
+        microaggregate(TABLE, k)
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x"])
+def test_a_seed_that_is_no_whole_number_from_0_is_refused(seed: Any) -> None:
+    with pytest.raises(BadInput, match="`seed` must be"):
+        microaggregate(TABLE, 3, seed=seed)
+
+
+@pytest.mark.parametrize("name", ["method", "heuristic", "expansion", "refine", "effort"])
+@pytest.mark.parametrize("value", [["mdav"], None, 1, True, float("nan"), {"mdav": 1}])
+def test_a_choice_that_is_no_word_is_refused(name: str, value: Any) -> None:
+    says = f"`{name}` {value!r} is not known; choose from "
+    with pytest.raises(BadInput, match=f"^{re.escape(says)}"):
+        microaggregate(TABLE, 3, **{name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "span"),
+    [
+        ("compression", "1 to 1000000000"),
+        ("subsets", "1 to 1000000000"),
+        ("max_events", "0 to 1000000"),
+        ("seed", "0"),
+    ],
+)
+@pytest.mark.parametrize(
+    "value", [-1, 1.0, 2.5, float("nan"), "2", [2], True, False, 2j, np.array([2])]
+)
+def test_a_count_that_is_no_whole_number_is_refused(name: str, span: str, value: Any) -> None:
+    says = f"`{name}` must be a whole number from {span} (got {value!r})"
+    with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
+        microaggregate(TABLE, 3, **{name: value})
+
+
+@pytest.mark.parametrize("name", ["compression", "subsets"])
+def test_a_count_of_nothing_is_refused(name: str) -> None:
+    says = f"`{name}` must be a whole number from 1 to 1000000000 (got 0)"
+    options: dict[str, Any] = {name: 0}
+    with pytest.raises(BadInput, match=re.escape(says)):
+        microaggregate(TABLE, 3, **options)
+
+
+@pytest.mark.parametrize("name", ["compression", "subsets", "max_events"])
+def test_a_count_beyond_reason_is_refused(name: str) -> None:
+    options: dict[str, Any] = {name: 10**30}
+    with pytest.raises(BadInput, match=f"`{name}` must be a whole number from . to"):
+        microaggregate(TABLE, 3, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "span"), [("gamma", "0 to 1000"), ("shuffle_probability", "0 to 1")]
+)
+@pytest.mark.parametrize(
+    "value", [-0.1, float("nan"), float("inf"), 10**400, "0.5", [0.5], {}, 0.5j, True, False]
+)
+def test_a_share_that_is_no_number_is_refused(name: str, span: str, value: Any) -> None:
+    says = f"`{name}` must be a number from {span} (got {value!r})"
+    with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
+        microaggregate(TABLE, 3, **{name: value})
+
+
+@pytest.mark.parametrize("value", [1.001, 2, float("inf")])
+def test_a_probability_above_1_is_refused(value: float) -> None:
+    says = f"`shuffle_probability` must be a number from 0 to 1 (got {value!r})"
+    with pytest.raises(BadInput, match=re.escape(says)):
+        microaggregate(TABLE, 3, shuffle_probability=value)
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    options: dict[str, Any] = {
+        "k": np.int64(3),
+        "compression": np.int64(2),
+        "subsets": np.int32(1),
+        "gamma": np.float32(0.5),
+        "shuffle_probability": np.float64(1.0),
+        "max_events": np.uint8(3),
+        "seed": np.int16(4),
+    }
+    assert microaggregate(TABLE, **options).sizes.tolist() == [3, 3]
+
+
+def test_errors_are_the_packages_and_those_of_python() -> None:
+    with pytest.raises(trajanon.TrajanonError):
+        microaggregate(TABLE, 1)
+    with pytest.raises(ValueError, match="at least 2"):
+        microaggregate(TABLE, 1)
+
+
+def test_the_first_sentence_about_an_option_is_its_help() -> None:
+    for kind in (Settings, ReleaseSettings):
+        for option in fields(kind):
+            assert re.fullmatch(r"\S[^`]{20,}[^.]\.", option.metadata["help"])
+
+
+@pytest.mark.parametrize(
+    "name", ["microaggregate", "anonymize", "anonymize_parts", "microaggregate_table"]
+)
+def test_help_shows_the_options_of_the_search(name: str) -> None:
+    shown = inspect.signature(getattr(trajanon, name)).parameters
+    for option in fields(Settings):
+        assert shown[option.name].default == option.default
+
+
+def test_every_name_in_the_settings_has_its_function() -> None:
+    assert list(METHODS) == list(METHOD_NAMES)
+    assert list(HEURISTICS) == list(HEURISTIC_NAMES)
+    assert ["none", *REFINEMENTS] == list(REFINEMENT_NAMES)

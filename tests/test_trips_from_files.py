@@ -1,0 +1,144 @@
+"""Trips of recordings in pieces, from files, in parts, stopped, by several processes."""
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from naive_trips import places_of
+from recorded_trips import RULES, east, times_of
+from tracks import Leg, bent
+
+from trajanon.extract import Extraction, Rules, checkpoint, cut, cutting, extract
+from trajanon.extract.cutting import Cutter
+from trajanon.extract.earth.box import Box
+from trajanon.extract.sources.source import Source, joined_pieces
+from trajanon.extract.trips import FOUND, LEFT_OUT
+from trajanon.files.trajectories import read_trajectories
+from trajanon.partition import dense
+from trajanon.trajectories import Trajectories
+
+
+def test_pieces_that_follow_in_time_are_one_recording() -> None:
+    ways, seconds = np.arange(0, 4_001, 100.0), 10.0 * np.arange(41)
+    one, other = east(ways[:20].tolist(), seconds[:20].tolist()), None
+    other = east(ways[20:].tolist(), seconds[20:].tolist())
+    assert len(cut([one, other], RULES)) == 1
+    assert len(cut([other, one], RULES)) == 2  # the times run back: two pieces
+    assert len(cut([one, replace(other, name="two")], RULES)) == 2
+    assert len(cut([one, replace(other, time=other.time + 301)], RULES)) == 2
+    untimed = [replace(each, time=np.full(len(each), np.nan)) for each in (one, other)]
+    assert len(cut(untimed, RULES)) == 2
+
+
+def test_joined_pieces_say_how_many_they_are_and_are_gone_on_from() -> None:
+    ways = [east([0, 100], [10 * n, 10 * n + 5], name) for n, name in enumerate("aabccc")]
+    assert [(n, one.name, len(one)) for n, one in joined_pieces(ways)] == [
+        (2, "a", 4),
+        (3, "b", 2),
+        (6, "c", 6),
+    ]
+    source = Source(lambda unit, _: ((0, way) for way in ways[unit:]), joined=True)
+    places = [source.position for _ in source]
+    assert places == [(0, 2), (0, 3), (0, 6)]
+    rest = Source(source.numbered, places[0], Counter(), joined=True)
+    assert [one.name for one in rest] == ["b", "c"]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Three tables of recordings with stays, pauses and hops that are too long."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    for number in range(3):
+        rows = []
+        for ride in range(12):
+            n = int(rng.integers(30, 80))
+            steps = rng.choice([5.0, 120.0, 2_500.0], n, p=[0.19, 0.8, 0.01])
+            steps[12:24] = 1.0
+            legs: list[Leg] = [(float(rng.normal(90, 20)), float(step) + 0.1) for step in steps]
+            fixes = places_of(bent(legs[1:], start=(40.40 + ride / 1e3, -3.73)))
+            rows.append(
+                pd.DataFrame(fixes, columns=["lat", "lon"]).assign(
+                    trip_id=f"{number}-{ride}",
+                    user_id=(5 * number + ride) % 7,
+                    time=1_200_000_000 + 10_000 * ride + 40 * np.arange(n),
+                )
+            )
+        pd.concat(rows).to_csv(folder / f"{number}.csv", index=False)
+    return folder
+
+
+def of(folder: Path, **more: Any) -> Extraction:
+    rules = Rules(trips=True, points=6, max_per_subject=9, limit=25, min_length=700.0)
+    return Extraction(folder, Box(-3.74, 40.39, -3.65, 40.43), rules, **more)
+
+
+def is_the_same(one: Trajectories, other: Trajectories) -> bool:
+    assert len(one) > 10
+    np.testing.assert_array_equal(one.points, other.points)
+    np.testing.assert_array_equal(times_of(one), times_of(other))
+    for name in ("subject", "trace"):
+        np.testing.assert_array_equal(dense(getattr(one, name)), dense(getattr(other, name)))
+    assert one.provenance == other.provenance
+    return True
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpoint, "TRAJECTORIES_HELD", 8)
+    monkeypatch.setattr(cutting, "BATCH", 150)
+
+
+@pytest.mark.usefixtures("small")
+def test_on_disk_and_by_two_processes_it_is_as_in_memory(folder: Path, tmp_path: Path) -> None:
+    expected = of(folder).trajectories()
+    assert expected.provenance["trips"] is True
+    assert expected.provenance["spacing"] is None
+    assert expected.unit == "trip"
+    assert expected.tracks is None
+    counts = expected.provenance["counts"]
+    assert counts["stays"] > 0
+    out = sum(counts.get(why, 0) for why in LEFT_OUT)
+    over = sum(many for what, many in counts.items() if what.startswith("trajectories over"))
+    assert counts[FOUND] == out + over + counts["trajectories"]
+    of(folder).write(tmp_path / "a.parquet")
+    assert is_the_same(expected, read_trajectories(tmp_path / "a.parquet"))
+    assert is_the_same(expected, of(folder, jobs=2).trajectories())
+    of(folder).write(tmp_path / "parts", partition=7)
+    parts = [read_trajectories(path) for path in sorted((tmp_path / "parts").glob("*.parquet"))]
+    assert {len(part) for part in parts[:-1]} == {7}
+    points = np.concatenate([part.points for part in parts])
+    np.testing.assert_array_equal(points, expected.points)
+    times = np.concatenate([times_of(part) for part in parts])
+    np.testing.assert_array_equal(times, times_of(expected))
+
+
+@pytest.mark.usefixtures("small")
+@pytest.mark.parametrize("stop", [0, 2, 5])
+def test_stopped_it_goes_on_to_the_same(folder: Path, tmp_path: Path, stop: int) -> None:
+    expected, cut, left = of(folder).trajectories(), Cutter.cut, [stop]
+
+    def until(cutter: Cutter, some: Any) -> Any:
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return cut(cutter, some)
+
+    out = tmp_path / "a.parquet"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Cutter, "cut", until)
+        with pytest.raises(KeyboardInterrupt):
+            of(folder).write(out)
+    of(folder).write(out, resume=True)
+    assert is_the_same(expected, read_trajectories(out))
+
+
+def test_a_city_brings_its_box_but_no_spacing(folder: Path) -> None:
+    whole = extract(folder, "madrid", trips=True)
+    assert whole.provenance["spacing"] is None
+    assert whole.points.shape[1] == 30
