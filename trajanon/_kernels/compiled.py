@@ -24,6 +24,7 @@ _OPTIONS: dict[str, Any] = {
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract"},
     "no_cfunc_wrapper": True,
+    "_nrt": True,  # else as what calls it
 }
 
 

@@ -164,7 +164,7 @@ def group_pass(descent, k, moves, start, stop):
     return moves
 
 
-@kernel
+@bare
 def creation_pass(descent, k, moves, start, stop):
     """Create a group round each record from start to stop once; the moves so far."""
     for record in range(start, stop):

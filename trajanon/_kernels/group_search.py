@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.compiled import inlined, kernel
+from trajanon._kernels.compiled import bare, inlined, kernel
 from trajanon._kernels.pricing import different_subjects
 
 
@@ -30,7 +30,7 @@ class Search(NamedTuple):
     every: bool  # whether all groups that earn enough are looked for, or the best
 
 
-@kernel
+@bare
 def insert_largest(largest, value):
     """Put a value in its place among the largest so far, falling; the least drops."""
     place = largest.shape[0]
@@ -42,7 +42,7 @@ def insert_largest(largest, value):
         largest[place] = value
 
 
-@kernel
+@bare
 def bound_by_root(pricing, search, record):
     """What a member adds at most, if the first is the nearest to all of them.
 
@@ -91,7 +91,7 @@ def keep_promising(pricing, search, depth, size, earned, least):
     search.following[depth] = 0
 
 
-@kernel
+@bare
 def enter_cuts(pricing, search, depth, record):
     """Count a record that has joined as the last of ``depth``. Returns the duals now due."""
     due = 0.0
@@ -115,7 +115,7 @@ def leave_cuts(pricing, search, record):
         search.held[pricing.cuts_of[i]] -= 1
 
 
-@kernel
+@bare
 def begin_group(pricing, search):
     """Begin with the root, which all others may join; what it earns by itself."""
     root = search.members[0]

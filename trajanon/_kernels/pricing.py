@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 
 
 class PricingProblem(NamedTuple):
@@ -31,7 +31,7 @@ class PricingProblem(NamedTuple):
     cuts_of: NDArray[np.int64]
 
 
-@kernel
+@bare
 def earnings(pricing, members):
     """What a group earns before the duals of cuts."""
     prices, pairs = 0.0, 0.0
@@ -42,7 +42,7 @@ def earnings(pricing, members):
     return prices - pairs / members.shape[0]
 
 
-@kernel
+@bare
 def has_subject(subjects, members, record, leave_out):
     """Whether a member other than ``leave_out`` has the subject of a record."""
     for member in members:
@@ -53,7 +53,7 @@ def has_subject(subjects, members, record, leave_out):
     return False
 
 
-@kernel
+@bare
 def different_subjects(subjects, members):
     """Count the different subjects of some records."""
     different = 0

@@ -3,7 +3,7 @@
 import numpy as np
 
 from trajanon._kernels.common import below, insert_rising, squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 from trajanon._kernels.groups import (
     close_group,
     joining_change,
@@ -17,7 +17,7 @@ from trajanon._kernels.pricing import different_subjects
 _DRAWS = 2**31  # as many as ``below`` can tell apart
 
 
-@kernel
+@bare
 def nearest_other(groups, point, group):
     """The group with the nearest centroid, but for one; -1 if there is no other."""
     best, least = -1, np.inf
@@ -98,7 +98,7 @@ def recut(groups, a, b, k):
     return True
 
 
-@kernel
+@bare
 def shuffling_pass(groups, random, k, probability, events, start, stop):
     """Look at the records from start to stop once; how many events are left."""
     for record in range(start, stop):

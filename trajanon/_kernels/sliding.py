@@ -99,7 +99,7 @@ def windows_of_run(windows, head):
     return run, least
 
 
-@kernel
+@bare
 def best_slacks(costs, slacks):
     """Choose a column of each row, none before that of the row above; the least sum."""
     for place in range(costs.shape[0]):
@@ -119,7 +119,7 @@ def best_slacks(costs, slacks):
     return total
 
 
-@kernel
+@bare
 def slide_run(groups, windows, start, run, least, slacks, record):
     """Slide the windows of a run; what that changes the SSE by. Its ``slacks`` then lead back."""
     change = 0.0

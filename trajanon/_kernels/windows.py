@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import keep_nearest, squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 
 _TILE = 16  # starts whose rows are read at once
 
@@ -43,7 +43,7 @@ class Slides(NamedTuple):
     began: NDArray[np.int64]  # the starts of all then, (n,)
 
 
-@kernel
+@bare
 def read_record(windows, x, start, record):
     """Read the record of a window at a start."""
     numbers = 2 * (record.shape[0] // 2)
@@ -57,7 +57,7 @@ def read_record(windows, x, start, record):
         record[numbers] = value * windows.share[numbers]
 
 
-@kernel
+@bare
 def read_records(windows, start, records):
     """Read the records of all windows at their starts, (n, p)."""
     for x in range(start.shape[0]):
@@ -152,7 +152,7 @@ def build_rows_at_once(windows, weights, centre, rest, first, rows):
                     rows[first[x] + start, axis] += weights[axis, -1] * late
 
 
-@kernel
+@bare
 def find_meetings(slides, neighbours):
     """Find the start where each window is nearest to each of its neighbours."""
     for x in range(neighbours.shape[0]):
@@ -190,7 +190,7 @@ def compare_places(rows, window, here, order, borders, nearest, away):
                     keep_nearest(nearest[x], away[x], whose[j], distances[j])
 
 
-@kernel
+@bare
 def tell_each_other(nearest, away):
     """Insert each window in the lists of those in its own, (n, c)."""
     for x in range(nearest.shape[0]):
