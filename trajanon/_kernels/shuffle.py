@@ -49,7 +49,7 @@ def joining_cost(groups, members, bound):
 def dissolve(groups, group):
     """Send each member to the nearest other group unless that raises the SSE."""
     members = np.empty(groups.sizes[group], dtype=np.int64)
-    bound = np.empty_like(members)
+    bound = np.empty(groups.sizes[group], dtype=np.int64)
     rise, member = 0.0, groups.first[group]
     for i in range(members.shape[0]):
         point = groups.records[member]

@@ -31,7 +31,7 @@ def sliding_changes(groups, windows, x, first, costs):
     group = groups.labels[x]
     share = 1.0 - 1.0 / groups.sizes[group]
     here, mean, scale = groups.records[x], windows.mean, windows.share
-    away = np.empty_like(here)
+    away = np.empty(here.shape[0])
     for number in range(here.shape[0]):
         away[number] = 2.0 * (here[number] - groups.centroids[group, number])
     begin, count = windows.place[x] + first, costs.shape[0]

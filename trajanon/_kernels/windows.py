@@ -68,8 +68,8 @@ def read_records(windows, start, records):
 def lost_in_groups(windows, start, members, first):
     """Sum up what windows lose in groups, whose members stand one after another, (g + 1,)."""
     total = 0.0
-    origin = np.empty(windows.mean.shape[0])
-    record, away = np.empty_like(origin), np.empty_like(origin)
+    p = windows.mean.shape[0]
+    origin, record, away = np.empty(p), np.empty(p), np.empty(p)
     for group in range(first.shape[0] - 1):
         # About a member, so that nothing is lost far from zero.
         head = members[first[group]]
@@ -109,11 +109,13 @@ def build_rows_at_once(windows, weights, centre, rest, first, rows):
     points are odd, with those of one more, which are 0.
     """
     axes, m = weights.shape[0], windows.mean.shape[0] // 2
-    longest = windows.most.max() + 1 + _TILE
+    longest = np.int64(0)
+    for most in windows.most:
+        longest = max(longest, most + 1 + _TILE)
     lats = np.zeros(longest + windows.stride * m, dtype=np.float32)
-    lons = np.zeros_like(lats)
+    lons = np.zeros(longest + windows.stride * m, dtype=np.float32)
     ones = np.empty(longest, dtype=np.float32)
-    others = np.empty_like(ones)
+    others = np.empty(longest, dtype=np.float32)
     for x in range(first.shape[0]):
         starts = windows.most[x] + 1
         # What is left of a loop that does several at once is slow: it ends beyond the last start.
