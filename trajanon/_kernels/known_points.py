@@ -79,23 +79,19 @@ class Trial(NamedTuple):
 
 def room_for(lines: int, points: int, known: int) -> tuple[Passing, SecondPoints]:
     """Make room for so many lines of so many points, of which so many are known."""
-    passing = Passing(
-        np.full(lines, -1),
-        np.empty(lines, dtype=np.int64),
-        *np.empty((2, lines), dtype=np.int32),
-        *np.empty((3, lines, points), dtype=np.int32),
-        np.empty((lines, points)),
-        np.empty(lines * points, dtype=np.int64),
-        np.empty(points + 1, dtype=np.int64),
+    rows, own = np.empty((2, lines), dtype=np.int32)
+    earliest, latest, nearest = np.empty((3, lines, points), dtype=np.int32)
+    away, near = np.empty((lines, points)), np.empty(lines * points, dtype=np.int64)
+    number, line = np.full(lines, -1), np.empty(lines, dtype=np.int64)
+    begin, chosen = np.empty(points + 1, dtype=np.int64), np.empty(known, dtype=np.int64)
+    counts = np.empty((4, points), dtype=np.int64)
+    best, at_home = np.empty(points), np.empty(points, dtype=np.bool_)
+    return (
+        Passing(number, line, rows, own, earliest, latest, nearest, away, near, begin),
+        SecondPoints(
+            counts[0], counts[1], counts[2], counts[3], best, at_home, chosen, np.empty(known + 1)
+        ),
     )
-    second_points = SecondPoints(
-        *np.empty((4, points), dtype=np.int64),
-        np.empty(points),
-        np.empty(points, dtype=np.bool_),
-        np.empty(known, dtype=np.int64),
-        np.empty(known + 1),
-    )
-    return passing, second_points
 
 
 @bare
