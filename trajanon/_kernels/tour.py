@@ -29,7 +29,6 @@ class Tour(NamedTuple):
     queue: NDArray[np.int64]
     queued: NDArray[np.bool_]
     journal: NDArray[np.int64]  # reversals since the last mark, two cells each; then their number
-    ends: NDArray[np.int64]  # of the links of one chain of moves, (2 DEEPEST + 2,)
     random: NDArray[np.uint64]  # state of the generator, one cell
 
 

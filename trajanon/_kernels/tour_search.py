@@ -3,7 +3,7 @@
 import numpy as np
 
 from trajanon._kernels.common import below
-from trajanon._kernels.compiled import bare
+from trajanon._kernels.compiled import bare, kernel
 from trajanon._kernels.tour import (
     AHEAD,
     BACK,
@@ -22,7 +22,7 @@ TWO_OPT, OR_OPT, LIN_KERNIGHAN = np.int64(0), np.int64(1), np.int64(2)
 
 _NOTHING = np.int64(0)
 _LONGEST_SEGMENT = 3  # records that or-opt moves together
-DEEPEST = 50  # moves in a chain; also what ends one that goes in circles
+_DEEPEST = 50  # moves in a chain; also what ends one that goes in circles
 _KICKED = 50  # records at most in each of the two stretches a kick exchanges
 
 
@@ -125,20 +125,20 @@ def lin_kernighan(tour, a):
     return 0.0
 
 
-@bare
+@kernel
 def chain(tour, a, b, c, step):
     """Link b with c, the freed end with its best near record, and so on; the gain.
 
     b follows a along ``step``. Each move turns round the stretch from b to the city d before c:
     then d follows a, and could stay there or be the next b.
     """
-    ends = tour.ends
+    ends = np.empty(2 * _DEEPEST + 2, dtype=np.int64)
     ends[0], ends[1] = a, b
     tour.journal[-1] = 0
     freed = between(tour, a, b)
     most, kept = 0.0, 0
     depth = 0
-    while c >= 0 and depth < DEEPEST:
+    while c >= 0 and depth < _DEEPEST:
         d = after(tour, c, -step)
         freed += between(tour, d, c) - between(tour, b, c)
         step = reverse_stretch(tour, b, d, step)

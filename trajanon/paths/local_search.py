@@ -13,14 +13,7 @@ import numpy as np
 
 from trajanon._kernels.nearest_neighbour import greedy_fragments, join_fragments
 from trajanon._kernels.tour import Tour, enqueue
-from trajanon._kernels.tour_search import (
-    DEEPEST,
-    LIN_KERNIGHAN,
-    OR_OPT,
-    TWO_OPT,
-    improve_everywhere,
-    kicks,
-)
+from trajanon._kernels.tour_search import LIN_KERNIGHAN, OR_OPT, TWO_OPT, improve_everywhere, kicks
 from trajanon.arrays import Floats, Ints
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
@@ -195,7 +188,6 @@ def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random
         queue=np.zeros(n + 3, dtype=np.int64),
         queued=np.zeros(n + 1, dtype=np.bool_),
         journal=np.zeros(2 * _JOURNAL + 1, dtype=np.int64),
-        ends=np.empty(2 * DEEPEST + 2, dtype=np.int64),
         random=random.integers(1, 2**63, size=1, dtype=np.uint64),
     )
     tour.position[tour.order] = np.arange(n + 1)
