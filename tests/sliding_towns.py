@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
-from trajanon._kernels.annealing import Annealing
+from trajanon._kernels.annealing import AT_ONE_HEAT, Annealing
 from trajanon._kernels.windows import Slides, Windows, build_rows, find_meetings
 from trajanon.align.windows import (
     build_windows,
@@ -93,6 +93,7 @@ def scene(
         quantiles=QUANTILES,
         ranks=nearest_most(near.shape[1]),
         random=rng.integers(1, 2**63, 1, dtype=np.uint64),
+        moves=np.empty((AT_ONE_HEAT, 4), dtype=np.int64),
     )
     return Scene(annealing, slides, k)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from naive_refine import Grouped, both, grouped, random_groups, search_in_blocks
 
 from trajanon import loss, workers
-from trajanon._kernels.annealing import Annealing, make_random_moves
+from trajanon._kernels.annealing import AT_ONE_HEAT, Annealing, make_random_moves
 from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
@@ -125,6 +125,7 @@ def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
         quantiles=QUANTILES,
         ranks=nearest_most(1),
         random=np.array([1], dtype=np.uint64),
+        moves=np.empty((AT_ONE_HEAT, 4), dtype=np.int64),
     )
     make_random_moves(annealing, None, 2, 1_000, 1.0, 0.5)
     assert dense(annealing.descent.groups.labels).tolist() == [0, 1, 1, 0, 0]

@@ -63,8 +63,7 @@ def members(labels: Ints) -> set[Group]:
 
 
 def near_of(state: Descent, record: int) -> Ints:
-    found = np.empty(state.neighbours.shape[1], dtype=np.int64)
-    return found[: find_near_groups(state, record, found)]
+    return state.near[: find_near_groups(state, record, state.near)]
 
 
 @given(work=starts())
@@ -147,8 +146,7 @@ def test_chains_and_cycles_are_found_where_there_are_any(work: Grouped) -> None:
     gained = []
     for x in range(len(work.labels)):
         state = begun(work)
-        nearer = np.empty(state.neighbours.shape[1], dtype=np.int64)
-        if exchange_three(state, x, work.k, 1, near_of(state, x), nearer):
+        if exchange_three(state, x, work.k, 1, near_of(state, x)):
             after = state.groups.labels
             assert naive.holds(after, work.subjects, work.k)
             gain = naive.sse(work.records, work.labels)
@@ -171,8 +169,7 @@ def test_a_group_is_dissolved_as_by_the_slow_twin(work: Grouped) -> None:
         change = -twin.gain((twin.groups, expected))
         for limit in (change - 1e-9, change + 1e-9):
             state = begun(work)
-            near = np.empty(state.neighbours.shape[1], dtype=np.int64)
-            moved = dissolve_group(state, group, limit, near)
+            moved = dissolve_group(state, group, limit)
             done = limit > change
             assert moved == (len(inside) if done else 0)
             found = members(state.groups.labels)

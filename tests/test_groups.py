@@ -165,7 +165,6 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
     state = build_descent(groups.records, groups.labels, groups.subjects, 1, near)
     groups = state.groups
     n = len(groups.labels)
-    near = np.empty(state.neighbours.shape[1], dtype=np.int64)
     for what in rng.choice(5, 60, p=[0.6, 0.1, 0.1, 0.1, 0.1]):
         limit = rng.choice([-np.inf, np.inf])
         record = int(rng.integers(n))
@@ -178,7 +177,7 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
                 assert groups.labels[record] == target
             continue
         if what == 1:
-            done = dissolve_group(state, group, limit, near)
+            done = dissolve_group(state, group, limit)
             assert done == 0 or not (groups.labels == group).any()
         elif what == 2:
             done = create_group(state, record, k, limit)

@@ -14,7 +14,7 @@ def test_groups_grow_as_their_slow_twin(seed: int, m: int, k: int, people: int |
     largest = pricing.halves.shape[1]
     for record in range(m):
         members = np.full(largest, record)
-        size = grow_group(pricing, members, 1)
+        size = grow_group(pricing, members, 1, np.empty(m))
         assert members[:size].tolist() == naive_columns.grown_group(
             records, pricing.prices, pricing.subjects, pricing.k, record
         )
@@ -28,13 +28,13 @@ def test_exchanges_earn_most_and_end_where_none_earns(
     args = records, pricing.prices, pricing.subjects, pricing.k
     for record in range(m):
         members = np.full(pricing.halves.shape[1], record)
-        group = members[: grow_group(pricing, members, 1)]
+        group = members[: grow_group(pricing, members, 1, np.empty(m))]
         if len(group):
             most = naive_columns.most_after_exchange(*args, group.tolist())
-            exchange_member(pricing, group)
+            exchange_member(pricing, group, np.empty(m))
             assert earnings(pricing, group) == pytest.approx(most, abs=1e-9)
     found, sizes = room(pricing)
-    grow_groups(pricing, np.arange(m), found, sizes)
+    grow_groups(pricing, np.arange(m), found, sizes, np.empty(m))
     for members, size in zip(found, sizes, strict=True):
         if size:
             group = members[:size]

@@ -25,7 +25,7 @@ from naive_sliding import (
 from sliding_towns import points_of, seeds, towns
 
 from trajanon._kernels.descent import Descent
-from trajanon._kernels.sliding import slide_pass
+from trajanon._kernels.sliding import Room, room_for, slide_pass
 from trajanon._kernels.windows import Windows
 from trajanon.align.windows import build_windows, centred, records_at
 from trajanon.arrays import Ints
@@ -41,6 +41,7 @@ class Slid(NamedTuple):
     windows: Windows
     start: Ints
     looked: Ints
+    room: Room
 
     def go(self, moves: int, begin: int = 0, end: int | None = None) -> int:
         """Let windows slide, and count moves on."""
@@ -55,7 +56,7 @@ def about_to_slide(tracks: Tracks, m: int, labels: Ints) -> Slid:
     windows = centred(build_windows(tracks, m), start)
     near = np.empty((n, 0), np.int64)
     descent = build_descent(records_at(windows, start), labels, np.arange(n), n, near)
-    return Slid(descent, windows, start, np.full(n, -1))
+    return Slid(descent, windows, start, np.full(n, -1), room_for(windows))
 
 
 def followed(slid: Slid, labels: Ints) -> bool:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.ahead import ask_for_row
 from trajanon._kernels.common import draw_bits
-from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.compiled import bare
 from trajanon._kernels.descent import Descent
 from trajanon._kernels.group_moves import create_group, dissolve_group
 from trajanon._kernels.groups import (
@@ -21,7 +21,7 @@ from trajanon._kernels.groups import (
 )
 from trajanon._kernels.sliding import slid_exchange_change, slide, sliding_change
 
-_AT_ONE_HEAT = 256  # moves, which are drawn together
+AT_ONE_HEAT = 256  # moves, which are drawn together
 _AHEAD = 4  # moves: what one reads is asked for so many before it
 _FAR = 4  # steps that a window slides at most where no neighbour leads it
 _LOW = np.uint64(0xFFFFFFFF)
@@ -40,6 +40,7 @@ class Annealing(NamedTuple):
     quantiles: NDArray[np.float64]  # of the exponential distribution, 4,096
     ranks: NDArray[np.int64]  # of neighbours: the oftener one is listed, the oftener it is drawn
     random: NDArray[np.uint64]  # state of the generator, one cell
+    moves: NDArray[np.int64]  # drawn together, (AT_ONE_HEAT, 4)
 
 
 @bare
@@ -118,16 +119,16 @@ def draw_start(slides, x, y, rank, together, bits):
 
 
 @bare
-def try_moves(annealing, slides, k, count, hot, cold, near, moves):
-    """Try random moves, with room for the groups near a record and for moves drawn together."""
+def make_random_moves(annealing, slides, k, count, hot, cold):
+    """Try random moves while the heat falls. Records that cannot slide have None as ``slides``."""
     groups, neighbours = annealing.descent.groups, annealing.descent.neighbours
-    cooling = (cold / hot) ** (_AT_ONE_HEAT / count)
+    cooling = (cold / hot) ** (AT_ONE_HEAT / count)
     heat = hot
     for step in range(count):
-        place = step % _AT_ONE_HEAT
+        place = step % AT_ONE_HEAT
         if place == 0:
             heat *= 1.0 if step == 0 else cooling
-            moves = moves[: count - step]
+            moves = annealing.moves[: count - step]
             draw_moves(annealing, moves)
         if place + _AHEAD < moves.shape[0]:
             ask_for_move(annealing, slides, moves[place + _AHEAD])
@@ -138,7 +139,7 @@ def try_moves(annealing, slides, k, count, hot, cold, near, moves):
         limit *= annealing.quantiles[moves[place, 2]]
         if bits < RARE:
             if bits & np.uint64(1):
-                dissolve_group(annealing.descent, groups.labels[x], limit, near)
+                dissolve_group(annealing.descent, groups.labels[x], limit)
             else:
                 create_group(annealing.descent, x, k, limit)
             continue
@@ -175,11 +176,3 @@ def try_moves(annealing, slides, k, count, hot, cold, near, moves):
                 if slides is not None:
                     slide_to(groups, slides, x, start)
                 exchange(groups, x, z)
-
-
-@kernel
-def make_random_moves(annealing, slides, k, count, hot, cold):
-    """Try random moves while the heat falls. Records that cannot slide have None as ``slides``."""
-    near = np.empty(annealing.descent.neighbours.shape[1], dtype=np.int64)
-    moves = np.empty((_AT_ONE_HEAT, 4), dtype=np.int64)
-    try_moves(annealing, slides, k, count, hot, cold, near, moves)

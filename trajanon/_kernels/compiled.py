@@ -23,8 +23,9 @@ _OPTIONS: dict[str, Any] = {
     "nogil": True,
     "error_model": "numpy",
     "fastmath": {"reassoc", "contract"},
+    "no_cfunc_wrapper": True,
+    "_nrt": True,  # else as what calls it
 }
-_INNER = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 
 
 class _Cache:
@@ -78,7 +79,7 @@ class Kernel:
     @cached_property
     def _inner(self) -> Any:
         """The kernel as kernels call it: without what Python needs, which takes a fifth longer."""
-        return njit(**_INNER, **self._options)(self._function)
+        return njit(no_cpython_wrapper=True, **self._options)(self._function)
 
     @property
     def _numba_type_(self) -> Any:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.compiled import bare
 from trajanon._kernels.groups import (
     NONE,
     Groups,
@@ -34,6 +34,8 @@ class Descent(NamedTuple):
     gathered: NDArray[np.int64]  # records of one move, (n,)
     origins: NDArray[np.int64]  # the groups they came from, (n,)
     along: NDArray[np.float64]  # places of the members of one group on a line, (n,)
+    near: NDArray[np.int64]  # the groups near a record, (c,)
+    nearer: NDArray[np.int64]  # and those near one of their members, (c,)
     tiny: float  # a gain below it is rounding
 
 
@@ -113,7 +115,7 @@ def relocate_or_exchange(descent, x, k, number, near):
 
 
 @bare
-def exchange_three(descent, x, k, number, near, nearer):
+def exchange_three(descent, x, k, number, near):
     """Move a record into the place of another, and that one on; whether that gains."""
     if k > _LARGEST:
         return False
@@ -128,7 +130,7 @@ def exchange_three(descent, x, k, number, near, nearer):
             first = replacing_change(groups, z, x, x_enters)
             # Whoever joins a group costs something: no chain gains that has not by now.
             if leaving + first < 0.0 and may_replace(groups, z, x, k):
-                for other in nearer[: near_groups(descent, z, nearer)]:
+                for other in descent.nearer[: near_groups(descent, z, descent.nearer)]:
                     if other == own:
                         continue
                     z_enters = squared_distance(groups.records[z], groups.centroids[other])
@@ -161,21 +163,14 @@ def exchange_three(descent, x, k, number, near, nearer):
 
 
 @bare
-def look_at_records(descent, k, moves, start, stop, near, nearer):
-    """Look at the records from start to stop once, with room for the groups near two records."""
+def record_pass(descent, k, moves, start, stop):
+    """Look at the records from start to stop once; the moves made so far."""
     for x in range(start, stop):
         if not surroundings_changed(descent, x):
             continue
         descent.looked[x] = moves
-        groups = near[: near_groups(descent, x, near)]
-        moves += relocate_or_exchange(descent, x, k, moves + 1, groups) or exchange_three(
-            descent, x, k, moves + 1, groups, nearer
+        near = descent.near[: near_groups(descent, x, descent.near)]
+        moves += relocate_or_exchange(descent, x, k, moves + 1, near) or exchange_three(
+            descent, x, k, moves + 1, near
         )
     return moves
-
-
-@kernel
-def record_pass(descent, k, moves, start, stop):
-    """Look at the records from start to stop once; the moves made so far."""
-    near = np.empty(descent.neighbours.shape[1], dtype=np.int64)
-    return look_at_records(descent, k, moves, start, stop, near, np.empty_like(near))

@@ -3,12 +3,12 @@
 import numpy as np
 
 from trajanon._kernels.common import below, insert_rising, keep_nearest, squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 
 _LOOKED_AT = 25  # points of a part that tell where a far one is, and the middle
 
 
-@kernel
+@bare
 def place_along(direction, point):
     """Where a point lies along a direction."""
     total = 0.0

@@ -6,7 +6,7 @@ Each is made if it changes the SSE by less than a limit; returned is how many re
 import numpy as np
 
 from trajanon._kernels.common import insert_rising, squared_distance
-from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.compiled import bare
 from trajanon._kernels.descent import near_groups
 from trajanon._kernels.groups import (
     NONE,
@@ -49,7 +49,7 @@ def touch(descent, count, number):
 
 
 @bare
-def dissolve_group(descent, group, limit, near):
+def dissolve_group(descent, group, limit):
     """Send the members, one after the other, to the near group that each costs least."""
     groups = descent.groups
     count = gather(descent, group)
@@ -61,7 +61,7 @@ def dissolve_group(descent, group, limit, near):
         member = descent.gathered[i]
         descent.origins[i] = group
         target, least = NONE, np.inf
-        for other in near[: near_groups(descent, member, near)]:
+        for other in descent.near[: near_groups(descent, member, descent.near)]:
             cost = joining_change(groups, groups.records[member], other)
             if cost < least:
                 target, least = other, cost
@@ -148,23 +148,22 @@ def split_group(descent, group, k, limit):
     return moved
 
 
-@kernel
+@bare
 def group_pass(descent, k, moves, start, stop):
     """Split or dissolve each group from start to stop once; the moves made so far."""
-    near = np.empty(descent.neighbours.shape[1], dtype=np.int64)
     for group in range(start, stop):
         if descent.groups.sizes[group] == 0:
             continue
         moved = split_group(descent, group, k, -descent.tiny)
         if moved == 0:
-            moved = dissolve_group(descent, group, -descent.tiny, near)
+            moved = dissolve_group(descent, group, -descent.tiny)
         if moved > 0:
             moves += 1
             touch(descent, moved, moves)
     return moves
 
 
-@kernel
+@bare
 def creation_pass(descent, k, moves, start, stop):
     """Create a group round each record from start to stop once; the moves so far."""
     for record in range(start, stop):

@@ -5,8 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.compiled import inlined, kernel
+from trajanon._kernels.compiled import bare, inlined, kernel
 from trajanon._kernels.pricing import different_subjects
+
+_ROOT = np.int64(1)  # members of a group that has only begun
 
 
 class Search(NamedTuple):
@@ -20,6 +22,10 @@ class Search(NamedTuple):
     score: NDArray[np.float64]  # what each of these adds at most, (size, m)
     listed: NDArray[np.int64]  # their number, (size,)
     following: NDArray[np.int64]  # place of the record to be tried next, (size,)
+    # What the members have by themselves: their prices, less their squared pair distances divided
+    # by the group's size, less the duals of cuts that count them, (size,).
+    earned: NDArray[np.float64]
+    largest: NDArray[np.float64]  # of what records add at most, in two ways, (2, size)
     to_members: NDArray[np.float64]  # squared distances of each record to the members, summed
     # Half the duals of each record's cuts that have one member in the group, (size, m): the other
     # half is left to the third record, which may join too.
@@ -30,7 +36,7 @@ class Search(NamedTuple):
     every: bool  # whether all groups that earn enough are looked for, or the best
 
 
-@kernel
+@bare
 def insert_largest(largest, value):
     """Put a value in its place among the largest so far, falling; the least drops."""
     place = largest.shape[0]
@@ -42,7 +48,7 @@ def insert_largest(largest, value):
         largest[place] = value
 
 
-@kernel
+@bare
 def bound_by_root(pricing, search, record):
     """What a member adds at most, if the first is the nearest to all of them.
 
@@ -51,19 +57,16 @@ def bound_by_root(pricing, search, record):
     return pricing.prices[record] - pricing.distances[search.members[0], record] / 2.0
 
 
-@kernel
-def keep_promising(pricing, search, depth, size, earned, least):
-    """Keep, in order, the records with which a group may earn more than the least.
-
-    ``earned`` is what the members have by themselves: their prices, less their squared pair
-    distances divided by ``size``, less the duals of cuts that count them.
-    """
+@bare
+def keep_promising(pricing, search, depth, size, least):
+    """Keep, in order, the records with which a group may earn more than the least."""
     wanted = size - depth
     share = 2.0 if wanted == 1 else 1.0
     near, score = search.near[depth], search.score[depth]
     count = search.listed[depth]
-    largest = np.full(wanted, -np.inf)
-    largest_by_root = np.full(wanted, -np.inf)
+    largest, largest_by_root = search.largest[0, :wanted], search.largest[1, :wanted]
+    for i in range(wanted):
+        largest[i] = largest_by_root[i] = -np.inf
     for i in range(count):
         record = near[i]
         cost = search.to_members[depth, record] + pricing.halves[record, wanted - 1]
@@ -71,7 +74,7 @@ def keep_promising(pricing, search, depth, size, earned, least):
         score[i] -= share * search.half_duals[depth, record]
         insert_largest(largest, score[i])
         insert_largest(largest_by_root, bound_by_root(pricing, search, record))
-    needed = least - earned - largest[: wanted - 1].sum()
+    needed = least - search.earned[depth] - largest[: wanted - 1].sum()
     needed_by_root = least - largest_by_root[: wanted - 1].sum()
     for member in search.members[:depth]:
         needed_by_root -= bound_by_root(pricing, search, member)
@@ -91,7 +94,7 @@ def keep_promising(pricing, search, depth, size, earned, least):
     search.following[depth] = 0
 
 
-@kernel
+@bare
 def enter_cuts(pricing, search, depth, record):
     """Count a record that has joined as the last of ``depth``. Returns the duals now due."""
     due = 0.0
@@ -115,9 +118,9 @@ def leave_cuts(pricing, search, record):
         search.held[pricing.cuts_of[i]] -= 1
 
 
-@kernel
+@bare
 def begin_group(pricing, search):
-    """Begin with the root, which all others may join; what it earns by itself."""
+    """Begin with the root, which all others may join."""
     root = search.members[0]
     search.half_duals[1] = 0.0
     search.held[:] = 0
@@ -128,12 +131,12 @@ def begin_group(pricing, search):
             search.near[1, count] = record
             count += 1
     search.listed[1] = count
-    return pricing.prices[root] - enter_cuts(pricing, search, 1, root)
+    search.earned[1] = pricing.prices[root] - enter_cuts(pricing, search, _ROOT, root)
 
 
 @inlined
-def join_group(pricing, search, size, depth, earned):
-    """Let the last of ``depth + 1`` members join those that ``earned``; what all of them earn."""
+def join_group(pricing, search, size, depth):
+    """Let the last of ``depth + 1`` members join the others."""
     # Those after it in the list may join next.
     record, rest = search.members[depth], search.following[depth]
     search.listed[depth + 1] = search.listed[depth] - rest
@@ -146,27 +149,26 @@ def join_group(pricing, search, size, depth, earned):
         search.half_duals[depth + 1, other] = search.half_duals[depth, other]
     due = enter_cuts(pricing, search, depth + 1, record)
     cost = search.to_members[depth, record] / size
-    return earned + pricing.prices[record] - cost - due
+    search.earned[depth + 1] = search.earned[depth] + pricing.prices[record] - cost - due
 
 
-@kernel
+@bare
 def search_group(pricing, search, size, least, nodes, place):
     """Find the group of a size round ``search.members[0]`` that earns most, or every.
 
     ``found[place]`` takes the best, if it earns more than ``least``; or from there on ``found``
     takes every group that does.
     """
-    earned = np.empty(size)
-    earned[1] = begin_group(pricing, search)
-    keep_promising(pricing, search, 1, size, earned[1], least)
+    begin_group(pricing, search)
+    keep_promising(pricing, search, _ROOT, size, least)
     most = least
     if search.listed[1] >= size - 1:
-        most = max(least, earned[1] + search.score[1, : size - 1].sum())
-    depth = 1
+        most = max(least, search.earned[1] + search.score[1, : size - 1].sum())
+    depth = _ROOT
     while depth > 0 and nodes > 0:
         first = search.following[depth]
         last = first + size - depth
-        at_most = earned[depth] + search.score[depth, first:last].sum()
+        at_most = search.earned[depth] + search.score[depth, first:last].sum()
         if last > search.listed[depth] or at_most <= least:
             depth -= 1
             leave_cuts(pricing, search, search.members[depth])
@@ -178,9 +180,9 @@ def search_group(pricing, search, size, least, nodes, place):
         if depth + 1 - different_subjects(pricing.subjects, group) > size - pricing.k:
             continue
         if depth + 1 < size:
-            earned[depth + 1] = join_group(pricing, search, size, depth, earned[depth])
+            join_group(pricing, search, size, depth)
             depth += 1
-            keep_promising(pricing, search, depth, size, earned[depth], least)
+            keep_promising(pricing, search, depth, size, least)
         elif place == search.found.shape[0]:
             nodes = 0
         else:
@@ -207,6 +209,8 @@ def search_groups(pricing, roots, least, nodes, found, sizes, at_most, every):
         score=np.empty((largest, m)),
         listed=np.empty(largest, dtype=np.int64),
         following=np.empty(largest, dtype=np.int64),
+        earned=np.empty(largest),
+        largest=np.empty((2, largest)),
         to_members=np.empty((largest, m)),
         half_duals=np.empty((largest, m)),
         held=np.empty(pricing.cut_duals.shape[0], dtype=np.int64),

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.compiled import bare
 
 NONE = np.int64(-1)  # no record, or no group
 
@@ -39,7 +39,7 @@ def holds_subject(groups, group, subject, leave_out):
     return False
 
 
-@kernel
+@bare
 def chain_members(groups):
     """Build the chains of members; count the subjects, and stack the empty groups."""
     groups.first[:] = -1
@@ -146,7 +146,7 @@ def exchange(groups, x, z):
         groups.centroids[b, column] -= step * b_share
 
 
-@kernel
+@bare
 def refresh_centroids(groups):
     """Compute the centroids anew: many moves add up their rounding."""
     for group in range(groups.sizes.shape[0]):

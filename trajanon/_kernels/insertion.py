@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import insert_rising
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 from trajanon._kernels.tour import between
 
 KEPT = np.int64(8)  # places a city remembers: losing one is common, losing all is rare
@@ -52,7 +52,7 @@ def cut_at_dummy(tour):
     return order
 
 
-@kernel
+@bare
 def insert(tour, city):
     """Insert a city in the best of its places; the city before it."""
     before = tour.places[city, 0]
@@ -61,7 +61,7 @@ def insert(tour, city):
     return before
 
 
-@kernel
+@bare
 def look_for_places(tour, city):
     """Find the best places of a city in the whole tour."""
     tour.known[city] = 0
@@ -77,7 +77,7 @@ def look_for_places(tour, city):
             break
 
 
-@kernel
+@bare
 def remember(tour, city, a, cost):
     """Keep the place behind ``a`` among the best of a city, the best first."""
     if cost >= tour.beyond[city]:
@@ -94,7 +94,7 @@ def remember(tour, city, a, cost):
     insert_rising(longer, places, i, cost, a)
 
 
-@kernel
+@bare
 def forget(tour, city, a):
     """Drop the place behind ``a``, if a city keeps it."""
     places, longer = tour.places[city], tour.longer[city]

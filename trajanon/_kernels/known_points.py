@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import below
-from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.compiled import bare
 
 
 class SortedLines(NamedTuple):
@@ -48,21 +48,50 @@ class Passing(NamedTuple):
     latest: NDArray[np.int32]
     nearest: NDArray[np.int32]
     away: NDArray[np.float64]  # squared metres to the nearest of them; infinity: nowhere, (g, p)
-    near: NDArray[np.int32]  # places of the lines that pass each point, point after point, (g p,)
+    near: NDArray[np.int64]  # places of the lines that pass each point, point after point, (g p,)
     begin: NDArray[np.int64]  # where those of each point begin there, and end, (p + 1,)
 
 
 class SecondPoints(NamedTuple):
     """What is counted for each second point of a choice, beside one first point, (p,)."""
 
-    rows: NDArray[np.int32]  # of lines that pass both
-    own: NDArray[np.int32]  # of these, those of the target's subject
-    tied: NDArray[np.int32]  # rows of the nearest lines
-    own_tied: NDArray[np.int32]
+    rows: NDArray[np.int64]  # of lines that pass both
+    own: NDArray[np.int64]  # of these, those of the target's subject
+    tied: NDArray[np.int64]  # rows of the nearest lines
+    own_tied: NDArray[np.int64]
     best: NDArray[np.float64]  # least sum of a line with a row of the target's subject
     at_home: NDArray[np.bool_]  # whether the target's line is among the nearest
-    chosen: NDArray[np.int64]  # both points, (2,)
-    sums: NDArray[np.float64]  # least sums of none, one and both, (3,)
+    chosen: NDArray[np.int64]  # the points of a choice, (c,)
+    sums: NDArray[np.float64]  # least sums of none, one, ... and all of them, (c + 1,)
+
+
+class Trial(NamedTuple):
+    """A target among the lines, and what is counted of it."""
+
+    target: NDArray[np.float64]  # its points, as those of lines, (p, 5)
+    home: int  # place of its line among those that pass; -1: does not
+    in_order: bool  # whether a line has to pass the known points one after another
+    points: NDArray[np.float64]  # of all lines, (g, p, 5)
+    known: Known
+    passing: Passing
+    second_points: SecondPoints
+
+
+def room_for(lines: int, points: int, known: int) -> tuple[Passing, SecondPoints]:
+    """Make room for so many lines of so many points, of which so many are known."""
+    rows, own = np.empty((2, lines), dtype=np.int32)
+    earliest, latest, nearest = np.empty((3, lines, points), dtype=np.int32)
+    away, near = np.empty((lines, points)), np.empty(lines * points, dtype=np.int64)
+    number, line = np.full(lines, -1), np.empty(lines, dtype=np.int64)
+    begin, chosen = np.empty(points + 1, dtype=np.int64), np.empty(known, dtype=np.int64)
+    counts = np.empty((4, points), dtype=np.int64)
+    best, at_home = np.empty(points), np.empty(points, dtype=np.bool_)
+    return (
+        Passing(number, line, rows, own, earliest, latest, nearest, away, near, begin),
+        SecondPoints(
+            counts[0], counts[1], counts[2], counts[3], best, at_home, chosen, np.empty(known + 1)
+        ),
+    )
 
 
 @bare
@@ -86,6 +115,19 @@ def rounding(squared):
 
 
 @bare
+def first_place(cells, number):
+    """The first of cells, which rise, that has no lower number."""
+    low, high = 0, cells.shape[0]
+    while low < high:
+        middle = (low + high) // 2
+        if cells[middle] < number:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@bare
 def find_passing(target, subject, lines, known, passing):
     """Find the lines near a target's points, (p, 5), and count them and their rows."""
     count = 0
@@ -98,7 +140,7 @@ def find_passing(target, subject, lines, known, passing):
         if left > right:
             continue
         for beside in range(row - 2, row + 3):
-            place = np.searchsorted(lines.cell, beside * lines.columns + left)
+            place = first_place(lines.cell, beside * lines.columns + left)
             last = beside * lines.columns + right
             while place < lines.cell.shape[0] and lines.cell[place] <= last:
                 away = apart(target[point], lines.where[place], known)
@@ -146,12 +188,13 @@ def along(line, target, chosen, known, sums):
 
 
 @bare
-def of_two(entry, first, second, target, lines, known, in_order, passing, second_points):
+def of_two(trial, entry, first, second):
     """The same of two points that an entry passes, in any order or in their own."""
-    if in_order and passing.nearest[entry, first] >= passing.nearest[entry, second]:
-        second_points.chosen[0], second_points.chosen[1] = first, second
-        line = lines.points[passing.line[entry]]
-        return along(line, target, second_points.chosen, known, second_points.sums)
+    passing, chosen = trial.passing, trial.second_points.chosen
+    if trial.in_order and passing.nearest[entry, first] >= passing.nearest[entry, second]:
+        chosen[0], chosen[1] = first, second
+        line = trial.points[passing.line[entry]]
+        return along(line, trial.target, chosen, trial.known, trial.second_points.sums)
     return passing.away[entry, first] + passing.away[entry, second]
 
 
@@ -165,112 +208,119 @@ def tally(chances, own, rows, home):
 
 
 @bare
-def earliest_after(passing, entry, first, in_order):
+def earliest_after(trial, entry, first):
     """The earliest position at which an entry may pass a second point."""
-    return passing.earliest[entry, first] + np.int32(1) if in_order else np.int32(0)
+    return trial.passing.earliest[entry, first] + np.int32(1) if trial.in_order else np.int32(0)
 
 
 @bare
-def all_choices(home, target, lines, known, in_order, passing, second_points, out):
+def look_at_own(trial, first, begin, end):
+    """Find what lines with a row of the target's subject are away from a first point and others.
+
+    Returns what no line is farther from the first point than that ties with the nearest of them.
+    """
+    passing, (rows, own, tied, own_tied, best, at_home, _, _) = trial.passing, trial.second_points
+    for second in range(begin, end):
+        rows[second] = own[second] = tied[second] = own_tied[second] = 0
+        best[second], at_home[second] = np.inf, False
+    for holder in passing.near[passing.begin[first] : passing.begin[first + 1]]:
+        if passing.own[holder] == 0:
+            continue
+        position = earliest_after(trial, holder, first)
+        for second in range(begin, end):
+            if passing.latest[holder, second] >= position:
+                own[second] += passing.own[holder]
+                best[second] = min(best[second], of_two(trial, holder, first, second))
+    farthest = -1.0
+    for second in range(begin, end):
+        if own[second] > 0:
+            farthest = max(farthest, best[second] + rounding(best[second]))
+    return farthest
+
+
+@bare
+def look_at_all(trial, first, begin, end, farthest):
+    """Count the rows of the lines that pass a first point and others, and of the nearest."""
+    passing, (rows, _, tied, own_tied, best, at_home, _, _) = trial.passing, trial.second_points
+    for entry in passing.near[passing.begin[first] : passing.begin[first + 1]]:
+        position = earliest_after(trial, entry, first)
+        of_entry = passing.rows[entry]
+        for second in range(begin, end):
+            if passing.latest[entry, second] >= position:
+                rows[second] += of_entry
+        if passing.away[entry, first] > farthest:
+            continue
+        for second in range(begin, end):
+            limit = best[second] + rounding(best[second])
+            least = passing.away[entry, first] + passing.away[entry, second]
+            if least > limit or passing.latest[entry, second] < position:
+                continue
+            away = of_two(trial, entry, first, second)
+            if away < best[second] - rounding(best[second]):
+                best[second] = -np.inf  # another line is nearer
+            elif away <= limit:
+                tied[second] += of_entry
+                own_tied[second] += passing.own[entry]
+                at_home[second] |= entry == trial.home
+
+
+@bare
+def all_choices(trial, out):
     """Sums of chances over every choice of one point or of two, and the highest: (2, 3).
 
     For each first point, one pass over the lines that pass it counts the rows for all second ones.
     """
+    passing, second_points, home = trial.passing, trial.second_points, trial.home
     points = passing.latest.shape[1]
-    rows, own, tied, own_tied, best, at_home = second_points[:6]
     for first in range(points):
         begin, end = first, first + 1  # one known point is its own second
-        if known.points == 2:
+        if trial.known.points == 2:
             begin, end = first + 1, points
-        rows[:], own[:], tied[:], own_tied[:], best[:] = 0, 0, 0, 0, np.inf
-        at_home[:] = False
-        farthest = -1.0
-        for holder in passing.near[passing.begin[first] : passing.begin[first + 1]]:
-            if passing.own[holder] == 0:
-                continue
-            position = earliest_after(passing, holder, first, in_order)
-            for second in range(begin, end):
-                if passing.latest[holder, second] >= position:
-                    own[second] += passing.own[holder]
-                    away = of_two(
-                        holder,
-                        first,
-                        second,
-                        target,
-                        lines,
-                        known,
-                        in_order,
-                        passing,
-                        second_points,
-                    )
-                    best[second] = min(best[second], away)
-        for second in range(begin, end):
-            if own[second] > 0:
-                farthest = max(farthest, best[second] + rounding(best[second]))
+        farthest = look_at_own(trial, first, begin, end)
         if farthest < 0.0:
             continue  # what else passes has no row of the target's subject
-        for entry in passing.near[passing.begin[first] : passing.begin[first + 1]]:
-            position = earliest_after(passing, entry, first, in_order)
-            of_entry = passing.rows[entry]
-            for second in range(begin, end):
-                if passing.latest[entry, second] >= position:
-                    rows[second] += of_entry
-            if passing.away[entry, first] > farthest:
-                continue
-            for second in range(begin, end):
-                limit = best[second] + rounding(best[second])
-                least = passing.away[entry, first] + passing.away[entry, second]
-                if least > limit or passing.latest[entry, second] < position:
-                    continue
-                away = of_two(
-                    entry, first, second, target, lines, known, in_order, passing, second_points
-                )
-                if away < best[second] - rounding(best[second]):
-                    best[second] = -np.inf  # another line is nearer
-                elif away <= limit:
-                    tied[second] += of_entry
-                    own_tied[second] += passing.own[entry]
-                    at_home[second] |= entry == home
+        look_at_all(trial, first, begin, end, farthest)
         for second in range(begin, end):
             passes = home >= 0 and passing.latest[home, first] >= 0
             if passes:
-                position = earliest_after(passing, home, first, in_order)
-                passes = passing.latest[home, second] >= position
-            tally(out[0], own[second], rows[second], passing.rows[home] * passes)
-            if np.isfinite(best[second]):
-                of_home = passing.rows[home] * at_home[second]
-                tally(out[1], own_tied[second], tied[second], of_home)
+                passes = passing.latest[home, second] >= earliest_after(trial, home, first)
+            of_home = passing.rows[home] * passes
+            tally(out[0], second_points.own[second], second_points.rows[second], of_home)
+            if np.isfinite(second_points.best[second]):
+                of_home = passing.rows[home] * second_points.at_home[second]
+                tied = second_points.tied[second]
+                tally(out[1], second_points.own_tied[second], tied, of_home)
 
 
-@kernel
-def of_choice(entry, chosen, target, lines, known, in_order, passing):
+@bare
+def of_choice(trial, entry):
     """Least sum of squared distances at which an entry passes the points chosen; or infinity."""
-    away = 0.0
+    passing, chosen, away = trial.passing, trial.second_points.chosen, 0.0
     for point in chosen:
         away += passing.away[entry, point]
         if away == np.inf:
             return away
-    if in_order:
-        sums = np.empty(chosen.shape[0] + 1)
-        return along(lines.points[passing.line[entry]], target, chosen, known, sums)
+    if trial.in_order:
+        line = trial.points[passing.line[entry]]
+        return along(line, trial.target, chosen, trial.known, trial.second_points.sums)
     return away
 
 
-@kernel
-def some_choices(count, home, target, lines, known, in_order, passing, random, out):
+@bare
+def some_choices(trial, count, random, out):
     """The same for choices drawn at random, each as likely as any other."""
-    points = passing.latest.shape[1]
-    chosen = np.empty(known.points, dtype=np.int64)
-    mine, ends = np.flatnonzero(passing.own[:count]), passing.begin[1:]
-    for _ in range(known.sample):
+    passing, home, chosen = trial.passing, trial.home, trial.second_points.chosen
+    points, ends = passing.latest.shape[1], passing.begin[1:]
+    for _ in range(trial.known.sample):
         have = 0
         for point in range(points):
-            if below(random, points - point) < known.points - have:
+            if below(random, points - point) < chosen.shape[0] - have:
                 chosen[have] = point
                 have += 1
         best = np.inf
-        for holder in mine:
-            best = min(best, of_choice(holder, chosen, target, lines, known, in_order, passing))
+        for holder in range(count):
+            if passing.own[holder] > 0:
+                best = min(best, of_choice(trial, holder))
         if best == np.inf:
             continue  # what else passes has no row of the target's subject
         rows, own, of_home, tied, own_tied, tied_home = 0, 0, 0, 0, 0, 0
@@ -280,7 +330,7 @@ def some_choices(count, home, target, lines, known, in_order, passing, random, o
             if ends[point] - passing.begin[point] < ends[rarest] - passing.begin[rarest]:
                 rarest = point
         for entry in passing.near[passing.begin[rarest] : ends[rarest]]:
-            away = of_choice(entry, chosen, target, lines, known, in_order, passing)
+            away = of_choice(trial, entry)
             if away == np.inf:
                 continue
             rows += passing.rows[entry]
@@ -296,54 +346,33 @@ def some_choices(count, home, target, lines, known, in_order, passing, random, o
             tally(out[1], own_tied, tied, tied_home)
 
 
-@kernel
-def attack_targets(targets, own_lines, subjects, states, lines, known, orders, out):
+@bare
+def attack_targets(targets, own_lines, subjects, states, lines, known, orders, room, out):
     """Attack targets, (t, p, 5) as the points of lines: mean chances, and the worst, (o, t, 2, 3).
 
     First of somebody who picks among all lines that pass, then of one who picks the nearest.
     ``own_lines`` and ``subjects`` hold the line that stands for each and its subject, (t,);
-    ``states``, (t, 1), the state of its chance; ``orders``, (o,), whether a line has to pass two or
-    more of the known points one after another.
+    ``orders``, (o,), whether a line has to pass two or more of the known points one after another;
+    ``states``, (o, t, 1), the states of their chance. ``out`` is 0 before.
     """
-    g, points = lines.points.shape[0], targets.shape[1]
-    passing = Passing(
-        np.full(g, -1, dtype=np.int64),
-        np.empty(g, dtype=np.int64),
-        np.empty(g, dtype=np.int32),
-        np.empty(g, dtype=np.int32),
-        np.empty((g, points), dtype=np.int32),
-        np.empty((g, points), dtype=np.int32),
-        np.empty((g, points), dtype=np.int32),
-        np.empty((g, points)),
-        np.empty(g * points, dtype=np.int32),
-        np.empty(points + 1, dtype=np.int64),
-    )
-    second_points = SecondPoints(
-        np.empty(points, dtype=np.int32),
-        np.empty(points, dtype=np.int32),
-        np.empty(points, dtype=np.int32),
-        np.empty(points, dtype=np.int32),
-        np.empty(points),
-        np.empty(points, dtype=np.bool_),
-        np.empty(2, dtype=np.int64),
-        np.empty(3),
-    )
+    passing, second_points = room
+    points = targets.shape[1]
     choices = points * (points - 1) // 2 if known.points == 2 else points
     if known.sample > 0:
         choices = known.sample
-    out[:] = 0.0
     for target in range(targets.shape[0]):
         seen = targets[target]
         count = find_passing(seen, subjects[target], lines, known, passing)
         home = passing.number[own_lines[target]]
-        passing.number[passing.line[:count]] = -1
+        for entry in range(count):
+            passing.number[passing.line[entry]] = -1
         for number, in_order in enumerate(orders):
+            trial = Trial(seen, home, in_order, lines.points, known, passing, second_points)
             found = out[number, target]
             if known.sample > 0:
-                random = states[target].copy()
-                some_choices(count, home, seen, lines, known, in_order, passing, random, found)
+                some_choices(trial, count, states[number, target], found)
             else:
-                all_choices(home, seen, lines, known, in_order, passing, second_points, found)
+                all_choices(trial, found)
             for way in range(found.shape[0]):
                 found[way, 0] /= choices
                 found[way, 1] /= choices

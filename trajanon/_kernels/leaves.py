@@ -28,7 +28,7 @@ class Leaves(NamedTuple):
     slack: float  # by which squared distances may be wrong, for rounding
 
 
-@kernel
+@bare
 def take(leaves, rows):
     """Take records out: each changes places with the last one left in its leaf."""
     for row in rows:

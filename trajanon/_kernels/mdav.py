@@ -3,10 +3,10 @@
 import numpy as np
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare
 
 
-@kernel
+@bare
 def farthest(records, remaining, point):
     """The remaining record farthest from a point; the first one of equals."""
     best, best_distance = remaining[0], -1.0
@@ -17,7 +17,7 @@ def farthest(records, remaining, point):
     return best
 
 
-@kernel
+@bare
 def nearest_centroid(point, centroids):
     """The row of ``centroids`` nearest to a point."""
     best, best_distance = 0, np.inf
@@ -28,7 +28,7 @@ def nearest_centroid(point, centroids):
     return best
 
 
-@kernel
+@bare
 def farthest_pair(records, outer_first, radius, opposite, reach, labels):
     """The two remaining records that are farthest apart: ``outer_first``, by falling ``radius``."""
     first, second, best = outer_first[0], outer_first[1], -1.0

@@ -11,7 +11,10 @@ def latest_starts(subjects, k):
     """For each end of a group on the path, the latest start that gives k subjects, -1 for none."""
     n = subjects.shape[0]
     latest = np.empty(n, dtype=np.int64)
-    held = np.zeros(subjects.max() + 1, dtype=np.int64)
+    highest = np.int64(0)
+    for subject in subjects:
+        highest = max(highest, subject)
+    held = np.zeros(highest + 1, dtype=np.int64)
     different = 0
     start = 0
     for end in range(n):

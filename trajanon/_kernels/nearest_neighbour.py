@@ -3,7 +3,7 @@
 import numpy as np
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 
 _FIRST = 4  # principal axes that often tell already that a record is too far
 
@@ -33,7 +33,7 @@ def walk(records, start, met):
     return order
 
 
-@kernel
+@bare
 def leave(waiting, position, left, record):
     """Take a record out of the first ``left`` of ``waiting``; how many are left."""
     last = waiting[left - 1]
@@ -44,7 +44,7 @@ def leave(waiting, position, left, record):
     return left - 1
 
 
-@kernel
+@bare
 def nearest_waiting(turned, here, waiting, left):
     """The nearest waiting record, the smallest row of equals, and its squared distance."""
     columns = turned.shape[1]

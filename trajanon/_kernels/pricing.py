@@ -5,7 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare
+from trajanon._kernels.groups import NONE
+
+_ALONE = np.int64(1)
 
 
 class PricingProblem(NamedTuple):
@@ -31,7 +34,7 @@ class PricingProblem(NamedTuple):
     cuts_of: NDArray[np.int64]
 
 
-@kernel
+@bare
 def earnings(pricing, members):
     """What a group earns before the duals of cuts."""
     prices, pairs = 0.0, 0.0
@@ -42,7 +45,7 @@ def earnings(pricing, members):
     return prices - pairs / members.shape[0]
 
 
-@kernel
+@bare
 def has_subject(subjects, members, record, leave_out):
     """Whether a member other than ``leave_out`` has the subject of a record."""
     for member in members:
@@ -53,24 +56,34 @@ def has_subject(subjects, members, record, leave_out):
     return False
 
 
-@kernel
+@bare
 def different_subjects(subjects, members):
     """Count the different subjects of some records."""
     different = 0
     for place in range(members.shape[0]):
-        if not has_subject(subjects, members[:place], members[place], -1):
+        if not has_subject(subjects, members[:place], members[place], NONE):
             different += 1
     return different
 
 
-@kernel
-def grow_group(pricing, members, started):
-    """Grow ``members`` from the first ``started``, which stay; the best size, 0 if none holds k."""
-    to_members = np.zeros(pricing.prices.shape[0])
-    for place in range(started):
-        # Never to join again.
-        to_members[members[place]] = np.inf
-        to_members += pricing.distances[members[place]]
+@bare
+def sum_distances(pricing, members, to_members):
+    """Sum up the squared distances of each record to members; those of a member are infinite."""
+    for record in range(to_members.shape[0]):
+        to_members[record] = 0.0
+    for member in members:
+        to_members[member] = np.inf
+        for record in range(to_members.shape[0]):
+            to_members[record] += pricing.distances[member, record]
+
+
+@bare
+def grow_group(pricing, members, started, to_members):
+    """Grow ``members`` from the first ``started``, which stay; the best size, 0 if none holds k.
+
+    ``to_members`` is room for a number of each record.
+    """
+    sum_distances(pricing, members[:started], to_members)
     best_size, most = 0, -np.inf
     for size in range(started, members.shape[0] + 1):
         group = members[:size]
@@ -85,31 +98,32 @@ def grow_group(pricing, members, started):
         best, least = -1, np.inf
         for record in range(pricing.prices.shape[0]):
             cost = to_members[record] / (size + 1) - pricing.prices[record]
-            if cost < least and (repeats or not has_subject(pricing.subjects, group, record, -1)):
+            if cost < least and (repeats or not has_subject(pricing.subjects, group, record, NONE)):
                 best, least = record, cost
         if best < 0:
             break
         members[size] = best
-        to_members[best] = np.inf
-        to_members += pricing.distances[best]
+        to_members[best] = np.inf  # never to join again
+        for record in range(to_members.shape[0]):
+            to_members[record] += pricing.distances[best, record]
     return best_size
 
 
-@kernel
-def exchange_member(pricing, members):
+@bare
+def exchange_member(pricing, members, to_members):
     """Exchange the member and the record outside that earn most; whether they do."""
     size, subjects = members.shape[0], pricing.subjects
-    to_members = np.zeros(pricing.prices.shape[0])
-    for member in members:
-        to_members += pricing.distances[member]
-    for member in members:
-        to_members[member] = np.inf
+    sum_distances(pricing, members, to_members)
     spare = different_subjects(subjects, members) > pricing.k
-    tiny = 1e-12 * np.abs(pricing.prices).max()
-    most, place, entering = tiny, -1, -1
+    highest, place, entering = 0.0, -1, -1
+    for price in pricing.prices:
+        highest = max(highest, abs(price))
+    most = 1e-12 * highest
     for i in range(size):
         leaving = members[i]
-        before = pricing.distances[leaving].take(members).sum()
+        before = 0.0
+        for member in members:
+            before += pricing.distances[leaving, member]
         free = spare or has_subject(subjects, members, leaving, leaving)
         for record in range(pricing.prices.shape[0]):
             after = to_members[record] - pricing.distances[leaving, record]
@@ -123,13 +137,13 @@ def exchange_member(pricing, members):
     return True
 
 
-@kernel
-def grow_groups(pricing, roots, found, sizes):
+@bare
+def grow_groups(pricing, roots, found, sizes, to_members):
     """Grow a group round each root, and exchange members while that earns more."""
     for i in range(roots.shape[0]):
         found[i, 0] = roots[i]
-        sizes[i] = grow_group(pricing, found[i], 1)
+        sizes[i] = grow_group(pricing, found[i], _ALONE, to_members)
         if sizes[i]:
             group = found[i, : sizes[i]]
-            while exchange_member(pricing, group):
+            while exchange_member(pricing, group, to_members):
                 pass

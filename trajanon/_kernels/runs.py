@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare
 
 
-@kernel
+@bare
 def nearest_on_runs(points, first, run, lines, labels, scale, away):
     """Fill in how far the points of each window's line are from its run."""
     last, north, east = -1, 0.0, 0.0

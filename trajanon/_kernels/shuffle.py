@@ -3,7 +3,7 @@
 import numpy as np
 
 from trajanon._kernels.common import below, insert_rising, squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 from trajanon._kernels.groups import (
     close_group,
     joining_change,
@@ -17,7 +17,7 @@ from trajanon._kernels.pricing import different_subjects
 _DRAWS = 2**31  # as many as ``below`` can tell apart
 
 
-@kernel
+@bare
 def nearest_other(groups, point, group):
     """The group with the nearest centroid, but for one; -1 if there is no other."""
     best, least = -1, np.inf
@@ -49,7 +49,7 @@ def joining_cost(groups, members, bound):
 def dissolve(groups, group):
     """Send each member to the nearest other group unless that raises the SSE."""
     members = np.empty(groups.sizes[group], dtype=np.int64)
-    bound = np.empty_like(members)
+    bound = np.empty(groups.sizes[group], dtype=np.int64)
     rise, member = 0.0, groups.first[group]
     for i in range(members.shape[0]):
         point = groups.records[member]
@@ -73,32 +73,38 @@ def dissolve(groups, group):
 @kernel
 def recut(groups, a, b, k):
     """Merge two groups and cut them into runs by distance to their mean, if each run holds k."""
-    members = np.flatnonzero((groups.labels == a) | (groups.labels == b))
-    middle = groups.centroids[a] * groups.sizes[a]
-    middle += groups.centroids[b] * groups.sizes[b]
-    middle /= members.shape[0]
-    distance = np.empty(members.shape[0])
-    for i in range(members.shape[0]):
+    count, joined = groups.sizes[a] + groups.sizes[b], 0
+    members, distance = np.empty(count, dtype=np.int64), np.empty(count)
+    for record in range(groups.labels.shape[0]):
+        if groups.labels[record] in (a, b):
+            members[joined] = record
+            joined += 1
+    middle = np.empty(groups.records.shape[1])
+    for column in range(middle.shape[0]):
+        total = groups.centroids[b, column] * groups.sizes[b]
+        total += groups.centroids[a, column] * groups.sizes[a]
+        middle[column] = total / count
+    for i in range(count):
         away = squared_distance(groups.records[members[i]], middle)
         insert_rising(distance, members, i, away, members[i])
     runs = different_subjects(groups.subjects, members) // k
     if runs < 2:
         return False
-    borders = np.arange(runs + 1) * members.shape[0] // runs
     for run in range(runs):
-        if different_subjects(groups.subjects, members[borders[run] : borders[run + 1]]) < k:
+        held = members[run * count // runs : (run + 1) * count // runs]
+        if different_subjects(groups.subjects, held) < k:
             return False
     while groups.first[b] >= 0:
         move(groups, groups.first[b], a)
     close_group(groups, b)
     for run in range(1, runs):
         group = open_group(groups)
-        for i in range(borders[run], borders[run + 1]):
-            move(groups, members[i], group)
+        for member in members[run * count // runs : (run + 1) * count // runs]:
+            move(groups, member, group)
     return True
 
 
-@kernel
+@bare
 def shuffling_pass(groups, random, k, probability, events, start, stop):
     """Look at the records from start to stop once; how many events are left."""
     for record in range(start, stop):

@@ -1,12 +1,37 @@
 """Windows that slide on their runs: records that change, in groups that change."""
 
-import numpy as np
+from typing import NamedTuple
 
-from trajanon._kernels.compiled import bare, inlined, kernel
-from trajanon._kernels.windows import read_record
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.compiled import bare, inlined
+from trajanon._kernels.windows import Windows, read_record
 
 SIGHT = 2  # lengths of a window that it looks ahead and back at most by itself
 _LARGEST = 1_000_000  # costs of the windows of a run that are looked at together
+
+
+class Room(NamedTuple):
+    """What a pass of slides writes on."""
+
+    run: NDArray[np.int64]  # the windows of a run, from its first one on, (n,)
+    least: NDArray[np.int64]  # the first start of each, (n,)
+    slacks: NDArray[np.int64]  # how many steps behind it each starts, (n,)
+    costs: NDArray[np.float64]  # what windows change the SSE by, at some starts
+    lats: NDArray[np.float64]  # of the points of these
+    lons: NDArray[np.float64]
+    record: NDArray[np.float64]  # (p,)
+    away: NDArray[np.float64]  # twice what is between a record and its centroid, (p,)
+
+
+def room_for(windows: Windows) -> Room:
+    """Make room for slides of windows."""
+    longest, p = int(windows.most.max()) + 1, len(windows.mean)
+    run, least, slacks = np.empty((3, len(windows.most)), dtype=np.int64)
+    lats, lons = np.empty((2, longest + windows.stride * (p // 2)))
+    costs, record, away = np.empty(max(longest, _LARGEST)), np.empty(p), np.empty(p)
+    return Room(run, least, slacks, costs, lats, lons, record, away)
 
 
 @bare
@@ -22,22 +47,20 @@ def sliding_change(groups, x, record):
     return 2.0 * along + apart * (1.0 - 1.0 / groups.sizes[group])
 
 
-@kernel
-def sliding_changes(groups, windows, x, first, costs):
+@bare
+def sliding_changes(groups, windows, x, first, room, costs):
     """What a window's group changes by with the window at each of some starts, from the first on.
 
     As `sliding_change` says, for all of them at once.
     """
     group = groups.labels[x]
     share = 1.0 - 1.0 / groups.sizes[group]
-    here, mean, scale = groups.records[x], windows.mean, windows.share
-    away = np.empty_like(here)
+    here, mean, scale, away = groups.records[x], windows.mean, windows.share, room.away
     for number in range(here.shape[0]):
         away[number] = 2.0 * (here[number] - groups.centroids[group, number])
     begin, count = windows.place[x] + first, costs.shape[0]
-    reach = count + windows.stride * (here.shape[0] // 2 - 1)
-    lats, lons = np.empty(reach), np.empty(reach)
-    for step in range(reach):
+    lats, lons = room.lats, room.lons
+    for step in range(count + windows.stride * (here.shape[0] // 2 - 1)):
         lats[step], lons[step] = windows.points[begin + step]
     costs[:] = 0.0
     for lat in range(0, here.shape[0] - 1, 2):
@@ -85,46 +108,47 @@ def slid_exchange_change(groups, x, record, z):
     return 2.0 * along + change
 
 
-@kernel
-def windows_of_run(windows, head):
-    """The windows of a run from its first one on, and the first start of each."""
-    count, x = 0, head
+@bare
+def windows_of_run(windows, head, room):
+    """List the windows of a run from its first one on, and the first start of each; how many."""
+    count, least, x = 0, 0, head
     while x >= 0:
+        least += windows.apart[x]
+        room.run[count], room.least[count] = x, least
         x, count = windows.after[x], count + 1
-    run, least = np.empty(count, dtype=np.int64), np.empty(count, dtype=np.int64)
-    run[0], least[0] = head, windows.apart[head]
-    for place in range(1, count):
-        x = run[place] = windows.after[run[place - 1]]
-        least[place] = least[place - 1] + windows.apart[x]
-    return run, least
+    return count
 
 
-@kernel
-def best_slacks(costs, slacks):
-    """Choose a column of each row, none before that of the row above; the least sum."""
-    for place in range(costs.shape[0]):
-        least = np.inf
-        for slack in range(costs.shape[1]):
+@bare
+def best_slacks(costs, columns, slacks):
+    """Choose a column of each row, none before that of the row above; the least sum.
+
+    The rows of ``costs``, of so many columns, stand one after another.
+    """
+    for place in range(slacks.shape[0]):
+        least, row = np.inf, place * columns
+        for cell in range(row, row + columns):
             if place > 0:
-                costs[place, slack] += costs[place - 1, slack]
+                costs[cell] += costs[cell - columns]
             # From here on: the least sum down to this row, up to this column.
-            least = min(least, costs[place, slack])
-            costs[place, slack] = least
-    column = costs.shape[1] - 1
-    total = costs[-1, column]
-    for place in range(costs.shape[0] - 1, -1, -1):
-        while column > 0 and costs[place, column - 1] == costs[place, column]:
+            least = min(least, costs[cell])
+            costs[cell] = least
+    column = columns - 1
+    total = costs[slacks.shape[0] * columns - 1]
+    for place in range(slacks.shape[0] - 1, -1, -1):
+        row = place * columns
+        while column > 0 and costs[row + column - 1] == costs[row + column]:
             column -= 1
         slacks[place] = column
     return total
 
 
-@kernel
-def slide_run(groups, windows, start, run, least, slacks, record):
+@bare
+def slide_run(groups, windows, start, count, room):
     """Slide the windows of a run; what that changes the SSE by. Its ``slacks`` then lead back."""
-    change = 0.0
-    for place in range(run.shape[0]):
-        x = run[place]
+    least, slacks, record, change = room.least, room.slacks, room.record, 0.0
+    for place in range(count):
+        x = room.run[place]
         before, start[x] = start[x] - least[place], least[place] + slacks[place]
         read_record(windows, x, start[x], record)
         change += sliding_change(groups, x, record)
@@ -133,75 +157,74 @@ def slide_run(groups, windows, start, run, least, slacks, record):
     return change
 
 
-@kernel
-def slide_alone(groups, windows, start, x, record, tiny):
+@bare
+def slide_alone(groups, windows, start, x, room, tiny):
     """Slide a window to where that gains most while the others stay; whether it does."""
-    sight = SIGHT * windows.stride * (record.shape[0] // 2)
+    sight = SIGHT * windows.stride * (room.record.shape[0] // 2)
     first, last = max(0, start[x] - sight), min(windows.most[x], start[x] + sight)
     before, after = windows.before[x], windows.after[x]
     if before >= 0:
         first = max(first, start[before] + windows.apart[x])
     if after >= 0:
         last = min(last, start[after] - windows.apart[after])
-    costs = np.empty(last + 1 - first)
-    sliding_changes(groups, windows, x, first, costs)
+    costs = room.costs[: last + 1 - first]
+    sliding_changes(groups, windows, x, first, room, costs)
     target, least = start[x], -tiny
     for here in range(first, last + 1):
         if costs[here - first] < least:
             target, least = here, costs[here - first]
     if target == start[x]:
         return False
-    read_record(windows, x, target, record)
-    slide(groups, x, record)
+    read_record(windows, x, target, room.record)
+    slide(groups, x, room.record)
     start[x] = target
     return True
 
 
-@kernel
-def slide_together(groups, windows, start, run, least, room, record, tiny):
-    """Slide all windows of a run, with so much room; whether that gains.
+@bare
+def slide_together(groups, windows, start, count, columns, room, tiny):
+    """Slide all windows of a run, each to one of so many starts; whether that gains.
 
     To the starts that keep them apart, with the least sum of what each slide alone changes. That is
     exact but where two of a group slide; they go back if it is a loss.
     """
-    # What each slide of each window alone changes, (c, room + 1): column o is for windows that have
+    # What each slide of each window alone changes, row by row: column o is for windows that have
     # left o steps more than they must behind them.
-    costs, slacks = np.empty((run.shape[0], room + 1)), np.empty_like(run)
-    for place in range(run.shape[0]):
-        x = run[place]
-        sliding_changes(groups, windows, x, least[place], costs[place])
-        costs[place, start[x] - least[place]] = 0.0  # where it is, but for rounding
-    if best_slacks(costs, slacks) >= -tiny:
+    for place in range(count):
+        x, least = room.run[place], room.least[place]
+        costs = room.costs[place * columns : (place + 1) * columns]
+        sliding_changes(groups, windows, x, least, room, costs)
+        costs[start[x] - least] = 0.0  # where it is, but for rounding
+    if best_slacks(room.costs, columns, room.slacks[:count]) >= -tiny:
         return False
-    if slide_run(groups, windows, start, run, least, slacks, record) < -tiny:
+    if slide_run(groups, windows, start, count, room) < -tiny:
         return True
-    slide_run(groups, windows, start, run, least, slacks, record)  # back again
+    slide_run(groups, windows, start, count, room)  # back again
     return False
 
 
-@kernel
-def slide_pass(descent, windows, start, looked, moves, begin, end):
+@bare
+def slide_pass(descent, windows, start, looked, room, moves, begin, end):
     """Slide the windows of the runs of which the first is in the range; the moves made so far."""
     groups = descent.groups
-    record = np.empty(groups.records.shape[1])
     for head in range(begin, end):
         if windows.before[head] >= 0:
             continue
-        run, least = windows_of_run(windows, head)
-        changed = False
+        count = windows_of_run(windows, head, room)
+        run, changed = room.run[:count], False
         for x in run:
             changed = changed or descent.changed[groups.labels[x]] > looked[head]
         if not changed:
             continue
         looked[head] = moves
-        room = windows.most[head] - least[-1]
-        together = run.shape[0] * (room + 1) <= _LARGEST
+        columns = windows.most[head] - room.least[count - 1] + 1
+        together = count * columns <= _LARGEST
         slid = together and slide_together(
-            groups, windows, start, run, least, room, record, descent.tiny
+            groups, windows, start, count, columns, room, descent.tiny
         )
-        if run.shape[0] > 1 or not together:
+        if count > 1 or not together:
             for x in run:
-                if slide_alone(groups, windows, start, x, record, descent.tiny):
+                if slide_alone(groups, windows, start, x, room, descent.tiny):
                     slid = True
         if not slid:
             continue

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare
 from trajanon._kernels.groups import Groups, exchange, exchange_change, may_replace
 
 
@@ -20,7 +20,7 @@ class Swaps(NamedTuple):
     change: NDArray[np.float64]  # what that changes the SSE by, (n,)
 
 
-@kernel
+@bare
 def offer_members(swaps, i, group, k):
     """Make the later member that gains most, the first of equals, a record's partner."""
     groups = swaps.groups
@@ -35,7 +35,7 @@ def offer_members(swaps, i, group, k):
         j = groups.following[j]
 
 
-@kernel
+@bare
 def measure(swaps, group):
     """Measure how far the members of a group are from its centroid."""
     swaps.radius[group] = 0.0
@@ -47,7 +47,7 @@ def measure(swaps, group):
         member = swaps.groups.following[member]
 
 
-@kernel
+@bare
 def within_reach(swaps, group, away, other):
     """Whether one so far from its group's centroid may gain by another group.
 
@@ -58,7 +58,7 @@ def within_reach(swaps, group, away, other):
     return apart < reach * reach
 
 
-@kernel
+@bare
 def find_partners(swaps, start, stop, k):
     """Find the best partners of the records from start to stop."""
     for record in range(start, stop):
@@ -69,7 +69,7 @@ def find_partners(swaps, start, stop, k):
                 offer_members(swaps, record, group, k)
 
 
-@kernel
+@bare
 def exchange_partners(swaps, i, j, k):
     """Exchange two records; partners follow, wherever one of the two groups counts."""
     labels, following = swaps.groups.labels, swaps.groups.following
@@ -93,7 +93,7 @@ def exchange_partners(swaps, i, j, k):
             member = following[member]
 
 
-@kernel
+@bare
 def exchanges(swaps, k, tiny, count):
     """Make the best exchange up to ``count`` times; how many lowered the SSE."""
     for done in range(count):

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare
 
 TINY = 1e-10  # of standard deviations: a gain below it is rounding
 AHEAD, BACK = np.int64(1), np.int64(-1)  # steps along a tour
@@ -32,7 +32,7 @@ class Tour(NamedTuple):
     random: NDArray[np.uint64]  # state of the generator, one cell
 
 
-@kernel
+@bare
 def between(tour, a, b):
     """Distance of two cities of a tour, or of one that grows."""
     dummy = tour.records.shape[0]
@@ -41,7 +41,7 @@ def between(tour, a, b):
     return np.sqrt(squared_distance(tour.records[a], tour.records[b]))
 
 
-@kernel
+@bare
 def after(tour, city, step):
     """The next city in the direction of ``step`` (1 or -1)."""
     size = tour.order.shape[0]
@@ -53,14 +53,14 @@ def after(tour, city, step):
     return tour.order[place]
 
 
-@kernel
+@bare
 def ahead(tour, a, b, step):
     """How many steps lead from one city to another in the direction of ``step``."""
     steps = (tour.position[b] - tour.position[a]) * step
     return steps if steps >= 0 else steps + tour.order.shape[0]
 
 
-@kernel
+@bare
 def reverse_places(tour, i, j):
     """Reverse the stretch from place i forward to place j, both included."""
     size = tour.order.shape[0]
@@ -73,7 +73,7 @@ def reverse_places(tour, i, j):
         j = j - 1 if j > 0 else size - 1
 
 
-@kernel
+@bare
 def reverse_stretch(tour, first, last, step):
     """Turn round the stretch that leads from one city to another along ``step``.
 
@@ -97,7 +97,7 @@ def reverse_stretch(tour, first, last, step):
     return -step if other_side else step
 
 
-@kernel
+@bare
 def take_back(tour, kept):
     """Undo the reversals of the journal but for the first ``kept``, the last first."""
     for entry in range(tour.journal[-1] - 1, kept - 1, -1):
@@ -105,7 +105,7 @@ def take_back(tour, kept):
     tour.journal[-1] = kept
 
 
-@kernel
+@bare
 def enqueue(tour, city):
     size = tour.order.shape[0]
     if not tour.queued[city]:
@@ -114,7 +114,7 @@ def enqueue(tour, city):
         tour.queue[size + 1] += 1
 
 
-@kernel
+@bare
 def exchange_stretches(tour, first, middle, last, step):
     """Exchange the stretches first..middle and (behind it)..last along ``step``."""
     behind = after(tour, middle, step)

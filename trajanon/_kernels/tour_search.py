@@ -3,7 +3,7 @@
 import numpy as np
 
 from trajanon._kernels.common import below
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 from trajanon._kernels.tour import (
     AHEAD,
     BACK,
@@ -26,7 +26,7 @@ _DEEPEST = 50  # moves in a chain; also what ends one that goes in circles
 _KICKED = 50  # records at most in each of the two stretches a kick exchanges
 
 
-@kernel
+@bare
 def two_opt_move(tour, a):
     """Link a with a near record instead of a next one; the gain, 0 if there is none."""
     for step in (1, -1):
@@ -46,7 +46,7 @@ def two_opt_move(tour, a):
     return 0.0
 
 
-@kernel
+@bare
 def place_segment(tour, a, e, c, d, step):
     """Move the segment a..e (along ``step``) between the neighbours c and d, a by c."""
     c_is_behind = 2 * ahead(tour, e, c, step) <= tour.order.shape[0]
@@ -69,7 +69,7 @@ def place_segment(tour, a, e, c, d, step):
         reverse_stretch(tour, before, c, step)
 
 
-@kernel
+@bare
 def or_opt_move(tour, a):
     """Move a segment that begins at a next to a near record; the gain, or 0."""
     for step in (1, -1):
@@ -105,7 +105,7 @@ def or_opt_move(tour, a):
     return 0.0
 
 
-@kernel
+@bare
 def lin_kernighan(tour, a):
     """Make a chain of moves that ends the link of a with a next city; the gain, or 0."""
     for step in (1, -1):
@@ -155,7 +155,7 @@ def chain(tour, a, b, c, step):
     return most
 
 
-@kernel
+@bare
 def best_link(tour, a, b, step, freed):
     """The near record of b whose link frees most, -1 if none frees anything."""
     best, most = -1, TINY
@@ -173,7 +173,7 @@ def best_link(tour, a, b, step, freed):
     return best
 
 
-@kernel
+@bare
 def improve(tour, rule):
     """Make the moves of a rule until no queued city has one; the gain."""
     size = tour.order.shape[0]
@@ -197,7 +197,7 @@ def improve(tour, rule):
     return gained
 
 
-@kernel
+@bare
 def improve_everywhere(tour, rule):
     """Look at every city until none has a move of a rule.
 
@@ -208,7 +208,7 @@ def improve_everywhere(tour, rule):
             enqueue(tour, city)
 
 
-@kernel
+@bare
 def kick(tour):
     """Exchange two short neighbouring stretches at random; the loss."""
     size = tour.order.shape[0]
@@ -229,7 +229,7 @@ def kick(tour):
     return loss
 
 
-@kernel
+@bare
 def kicks(tour, count):
     """Kick and improve ``count`` times; keep what is no longer than before."""
     for _ in range(count):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import keep_nearest, squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare, kernel
 
 _TILE = 16  # starts whose rows are read at once
 
@@ -43,7 +43,7 @@ class Slides(NamedTuple):
     began: NDArray[np.int64]  # the starts of all then, (n,)
 
 
-@kernel
+@bare
 def read_record(windows, x, start, record):
     """Read the record of a window at a start."""
     numbers = 2 * (record.shape[0] // 2)
@@ -57,7 +57,7 @@ def read_record(windows, x, start, record):
         record[numbers] = value * windows.share[numbers]
 
 
-@kernel
+@bare
 def read_records(windows, start, records):
     """Read the records of all windows at their starts, (n, p)."""
     for x in range(start.shape[0]):
@@ -68,8 +68,8 @@ def read_records(windows, start, records):
 def lost_in_groups(windows, start, members, first):
     """Sum up what windows lose in groups, whose members stand one after another, (g + 1,)."""
     total = 0.0
-    origin = np.empty(windows.mean.shape[0])
-    record, away = np.empty_like(origin), np.empty_like(origin)
+    p = windows.mean.shape[0]
+    origin, record, away = np.empty(p), np.empty(p), np.empty(p)
     for group in range(first.shape[0] - 1):
         # About a member, so that nothing is lost far from zero.
         head = members[first[group]]
@@ -109,11 +109,13 @@ def build_rows_at_once(windows, weights, centre, rest, first, rows):
     points are odd, with those of one more, which are 0.
     """
     axes, m = weights.shape[0], windows.mean.shape[0] // 2
-    longest = windows.most.max() + 1 + _TILE
+    longest = np.int64(0)
+    for most in windows.most:
+        longest = max(longest, most + 1 + _TILE)
     lats = np.zeros(longest + windows.stride * m, dtype=np.float32)
-    lons = np.zeros_like(lats)
+    lons = np.zeros(longest + windows.stride * m, dtype=np.float32)
     ones = np.empty(longest, dtype=np.float32)
-    others = np.empty_like(ones)
+    others = np.empty(longest, dtype=np.float32)
     for x in range(first.shape[0]):
         starts = windows.most[x] + 1
         # What is left of a loop that does several at once is slow: it ends beyond the last start.
@@ -152,7 +154,7 @@ def build_rows_at_once(windows, weights, centre, rest, first, rows):
                     rows[first[x] + start, axis] += weights[axis, -1] * late
 
 
-@kernel
+@bare
 def find_meetings(slides, neighbours):
     """Find the start where each window is nearest to each of its neighbours."""
     for x in range(neighbours.shape[0]):
@@ -190,7 +192,7 @@ def compare_places(rows, window, here, order, borders, nearest, away):
                     keep_nearest(nearest[x], away[x], whose[j], distances[j])
 
 
-@kernel
+@bare
 def tell_each_other(nearest, away):
     """Insert each window in the lists of those in its own, (n, c)."""
     for x in range(nearest.shape[0]):

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.annealing import make_random_moves
 from trajanon._kernels.descent import Descent
-from trajanon._kernels.sliding import slide_pass
+from trajanon._kernels.sliding import room_for, slide_pass
 from trajanon._kernels.windows import Slides, Windows, build_rows_at_once, find_meetings
 from trajanon.align.windows import (
     Aligned,
@@ -97,10 +97,10 @@ def settle_windows(
     neighbours = np.empty((n, 0), np.int64) if near is None else near.astype(np.int64, copy=False)
     records = records_at(windows, start)
     descent = build_descent(records, aligned.labels, problem.subjects, problem.k, neighbours)
-    looked = np.full(n, -1)
+    looked, room = np.full(n, -1), room_for(windows)
 
     def slide(_: Descent, k: int, moves: int, first: int, end: int) -> int:
-        return int(slide_pass(descent, windows, start, looked, moves, first, end))
+        return int(slide_pass(descent, windows, start, looked, room, moves, first, end))
 
     passes: list[tuple[Pass, int]] = [(slide, n)]
     passes += [] if near is None else passes_of(descent)

@@ -99,7 +99,7 @@ def first_groups(pricing: PricingProblem) -> Iterator[Ints]:
     for record in range(m):
         for other in near[record]:
             members = np.array([record, other, *[-1] * (largest - 2)])
-            grow_group(pricing, members, 2)
+            grow_group(pricing, members, 2, np.empty(m))
             for size in range(pricing.k, largest + 1):
                 group = members[:size]
                 if group[-1] >= 0 and len(set(pricing.subjects[group])) >= pricing.k:
@@ -112,7 +112,7 @@ def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Int
     def grow(roots: Ints, _: Event) -> list[Ints]:
         found = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
         sizes = np.zeros(len(roots), dtype=np.int64)
-        grow_groups(pricing, roots, found, sizes)
+        grow_groups(pricing, roots, found, sizes, np.empty(len(pricing.prices)))
         return [
             group for group in _cut_out(found, sizes) if earnings(pricing, group) > LEAST_EARNINGS
         ]

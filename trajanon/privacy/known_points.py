@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.known_points import Known, SortedLines, attack_targets
+from trajanon._kernels.known_points import Known, SortedLines, attack_targets, room_for
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.partition import dense
@@ -158,9 +158,10 @@ def _attack(
     orders = np.array([way.in_order for way in ways])
 
     def some(rows: Ints, _: Event) -> Floats:
-        out = np.empty((len(ways), len(rows), 2, 3))
-        whose = published.labels[rows], subjects[rows], states[rows]
-        attack_targets(points[rows], *whose, cells, known, orders, out)
+        out = np.zeros((len(ways), len(rows), 2, 3))
+        whose = published.labels[rows], subjects[rows], np.stack([states[rows]] * len(ways))
+        room = room_for(len(lines), p, known.points)
+        attack_targets(points[rows], *whose, cells, known, orders, room, out)
         return out
 
     choices = known.sample or p**known.points

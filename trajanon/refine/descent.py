@@ -141,6 +141,8 @@ def build_descent(
         gathered=np.zeros(n, dtype=np.int64),
         origins=np.zeros(n, dtype=np.int64),
         along=np.zeros(n),
+        near=np.empty(neighbours.shape[1], dtype=np.int64),
+        nearer=np.empty(neighbours.shape[1], dtype=np.int64),
         tiny=TINY_GAIN * float((groups.records**2).sum(axis=1).max()),
     )
 

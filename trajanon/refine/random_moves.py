@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.annealing import Annealing, make_random_moves
+from trajanon._kernels.annealing import AT_ONE_HEAT, Annealing, make_random_moves
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes, turn
 from trajanon.loss import sse, sums_of_products
@@ -106,6 +106,7 @@ def build_annealing(
         quantiles=QUANTILES,
         ranks=nearest_most(near.shape[1]),
         random=np.array([word]),
+        moves=np.empty((AT_ONE_HEAT, 4), dtype=np.int64),
     )
 
 
