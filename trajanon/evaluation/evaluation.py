@@ -157,15 +157,7 @@ def evaluate(
     ways = dict(zip([RELEASE, AS_SLID], windows, strict=False))
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
-        of_places = regrouped(mdav, kept.records, mdav.labels)
-        groups = TrajectoryGroups(kept, of_places, options_in(told)["digits"], timing)
-        ways[MDAV] = replace(
-            as_cut,
-            lines=groups.released,
-            labels=mdav.labels,
-            line_times=groups.released_times,
-            own_row=None,
-        )
+        ways[MDAV] = _in_groups(as_cut, kept, mdav, options_in(told)["digits"], timing)
     ways[NOTHING] = as_cut.originals
     step(4, 5, "utility")
     problems = None
@@ -222,6 +214,25 @@ def evaluate(
         diversity_as_slid=diverse[-1],
         roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
         report=told,
+    )
+
+
+def _in_groups(
+    as_cut: Published,
+    kept: Trajectories,
+    partition: Partition,
+    digits: int | None,
+    timing: Timing | None,
+) -> Published:
+    """Publish the same trajectories in other groups."""
+    of_places = regrouped(partition, kept.records, partition.labels)
+    groups = TrajectoryGroups(kept, of_places, digits, timing)
+    return replace(
+        as_cut,
+        lines=groups.released,
+        labels=partition.labels,
+        line_times=groups.released_times,
+        own_row=None,
     )
 
 
