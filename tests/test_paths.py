@@ -11,7 +11,7 @@ from real_data import published, reference
 from trajanon._kernels.mhm import latest_starts, optimal_cut
 from trajanon._kernels.nearest_neighbour import greedy_fragments, join_fragments
 from trajanon._kernels.tour import Tour, enqueue, take_back
-from trajanon._kernels.tour_search import OR_OPT, improve, kick, kicks
+from trajanon._kernels.tour_search import OR_OPT, improve, kick, shorten
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse, standardise
 from trajanon.microaggregation import microaggregate
@@ -128,7 +128,7 @@ def test_kicks_never_lengthen_the_tour(kind: str, seed: int, n: int) -> None:
     improve(tour, OR_OPT)
     before = length(tour)
     for _ in range(10):
-        kicks(tour, 10)
+        shorten(tour, OR_OPT, 10)
         after = length(tour)
         assert after <= before + 1e-8
         before = after
@@ -139,7 +139,7 @@ def test_a_full_journal_keeps_the_tour_whole() -> None:
     tour = first_tour("normal", 0, 30)
     tour = tour._replace(journal=np.zeros(9, dtype=np.int64))
     improve(tour, OR_OPT)
-    kicks(tour, 200)
+    shorten(tour, OR_OPT, 200)
     assert length(tour) > 0.0
 
 
@@ -155,7 +155,7 @@ def test_no_move_is_overlooked_where_every_city_is_looked_at(
 ) -> None:
     tour = first_tour(kind, seed, n)
     improve(tour, OR_OPT)
-    kicks(tour, kicked)
+    shorten(tour, OR_OPT, kicked)
     gained = 1.0
     while gained > 0.0:
         for city in tour.order:

@@ -1,6 +1,7 @@
 """Kernels of the usual search and of evaluation, compiled on all cores before they are needed."""
 
 import atexit
+import gc
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,7 +18,7 @@ from trajanon._kernels.groups import refresh_centroids
 from trajanon._kernels.known_points import attack_targets
 from trajanon._kernels.leaves import farthest_left
 from trajanon._kernels.sliding import slide_pass
-from trajanon._kernels.tour_search import kicks
+from trajanon._kernels.tour_search import shorten
 from trajanon._kernels.windows import find_meetings
 from trajanon.align.alignment import WindowLog, search_windows, window_field
 from trajanon.align.sliding import anneal_windows, work_in_blocks
@@ -100,7 +101,7 @@ _SHARES: tuple[tuple[Kernel, Callable[[], object]], ...] = (
     (make_random_moves, _annealing),
     (group_pass, partial(_descent, creation_pass, group_pass)),
     (record_pass, partial(_descent, record_pass)),
-    (kicks, lambda: hm2(_problem())),
+    (shorten, lambda: hm2(_problem())),
     (farthest_left, _measures),
     (attack_targets, lambda: known_in_both_orders(_published())),
 )
@@ -111,7 +112,8 @@ _NEEDED = {"sliding": range(6), "search": range(2, 6), "evaluation": range(6, 8)
 
 
 def compile_some(*numbers: int) -> None:
-    """Compile some shares."""
+    """Compile some shares, as seldom looking for garbage as a command does."""
+    gc.set_threshold(100_000)
     for number in numbers:
         _SHARES[number][1]()
 

@@ -198,17 +198,6 @@ def improve(tour, rule):
 
 
 @bare
-def improve_everywhere(tour, rule):
-    """Look at every city until none has a move of a rule.
-
-    Neighbour lists are not symmetric: a city may gain where its surroundings have not changed.
-    """
-    while improve(tour, rule) > 0.0:
-        for city in tour.order:
-            enqueue(tour, city)
-
-
-@bare
 def kick(tour):
     """Exchange two short neighbouring stretches at random; the loss."""
     size = tour.order.shape[0]
@@ -230,12 +219,18 @@ def kick(tour):
 
 
 @bare
-def kicks(tour, count):
-    """Kick and improve ``count`` times; keep what is no longer than before."""
-    for _ in range(count):
+def shorten(tour, rule, kicks):
+    """Look at every city until none has a move of a rule; then kick, and keep what is no longer.
+
+    Neighbour lists are not symmetric: a city may gain where its surroundings have not changed.
+    """
+    while improve(tour, rule) > 0.0:
+        for city in tour.order:
+            enqueue(tour, city)
+    for _ in range(kicks):
         tour.journal[-1] = 0
         loss = kick(tour)
-        gain = improve(tour, OR_OPT)
+        gain = improve(tour, rule)
         # A journal that overflowed cannot be undone: then the longer tour stays.
         if gain < loss - TINY and 2 * tour.journal[-1] < tour.journal.shape[0]:
             take_back(tour, _NOTHING)

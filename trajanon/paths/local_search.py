@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon._kernels.nearest_neighbour import greedy_fragments, join_fragments
-from trajanon._kernels.tour import Tour, enqueue
-from trajanon._kernels.tour_search import LIN_KERNIGHAN, OR_OPT, TWO_OPT, improve_everywhere, kicks
+from trajanon._kernels.tour import Tour
+from trajanon._kernels.tour_search import LIN_KERNIGHAN, OR_OPT, TWO_OPT, shorten
 from trajanon.arrays import Floats, Ints
 from trajanon.methods.mdav import mdav
 from trajanon.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
@@ -137,12 +137,12 @@ def _shortened(
     if len(records) < FEW:
         return shortest(records)
     tour = tour_through(records, first(), near or near_lists(records), problem.random)
-    improve_everywhere(tour, rule)
+    shorten(tour, rule, 0)
     if rule == OR_OPT:
         total = problem.budget.kicks_per_record * len(records)
         for done in range(0, total, _CHUNK):
             problem.progress(_TASK, done, total)
-            kicks(tour, min(_CHUNK, total - done))
+            shorten(tour, rule, min(_CHUNK, total - done))
         problem.progress(_TASK, total, total)
     return np.roll(tour.order, -int(tour.position[-1]))[1:]  # cut at the dummy
 
@@ -185,14 +185,12 @@ def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random
         near=away,
         order=np.append(path, n),
         position=np.empty(n + 1, dtype=np.int64),
-        queue=np.zeros(n + 3, dtype=np.int64),
-        queued=np.zeros(n + 1, dtype=np.bool_),
+        queue=np.concatenate([path, [n, 0, n + 1]]),  # all from the first on
+        queued=np.ones(n + 1, dtype=np.bool_),
         journal=np.zeros(2 * _JOURNAL + 1, dtype=np.int64),
         random=random.integers(1, 2**63, size=1, dtype=np.uint64),
     )
     tour.position[tour.order] = np.arange(n + 1)
-    for city in tour.order:
-        enqueue(tour, city)
     return tour
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trajanon._kernels.swap import Swaps, exchanges, find_partners, measure
+from trajanon._kernels.swap import Swaps, exchanges, find_partners
 from trajanon.arrays import Ints
 from trajanon.problem import Problem
 from trajanon.refine.descent import TINY_GAIN, build_groups
@@ -56,13 +56,7 @@ def swap(problem: Problem, labels: Ints) -> Ints:
 def build_swaps(problem: Problem, labels: Ints) -> Swaps:
     """Lay out the groups; no record has a partner yet."""
     groups = build_groups(problem.records, labels, problem.subjects)
-    swaps = Swaps(
-        groups=groups,
-        away=np.zeros(len(labels)),
-        radius=np.zeros(len(groups.sizes)),
-        partner=np.full(len(labels), -1),
-        change=np.zeros(len(labels)),
-    )
-    for group in range(len(groups.sizes)):
-        measure(swaps, group)
-    return swaps
+    away = np.sqrt(((groups.records - groups.centroids[labels]) ** 2).sum(axis=1))
+    radius = np.zeros(len(groups.sizes))
+    np.maximum.at(radius, labels, away)
+    return Swaps(groups, away, radius, np.full(len(labels), -1), np.zeros(len(labels)))
