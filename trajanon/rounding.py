@@ -31,7 +31,8 @@ def grids_of(points: Floats, lines: Floats, labels: Ints, subjects: Ints | None 
     ``subjects`` are None, each trajectory has its own.
     """
     sizes, parts = np.bincount(labels), _parts(labels, subjects)
-    width = np.bincount(labels, moved_to(points, lines, labels).mean(axis=1)) / sizes
+    moved = moved_to(points, lines, labels).mean(axis=1, dtype=np.float64)
+    width = np.bincount(labels, moved) / sizes
     degree = metres_of_degrees(lines[..., 0].mean(axis=1))
     turned = 2.0 * np.pi * _drawn(points, labels, len(sizes), b"places")
     direction = np.column_stack([np.sin(turned), np.cos(turned)])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Bools, Floats, Ints, Metres
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release_lines import Grids, as_written, line_numbers
 from trajanon.loss import loss_to, standardise
@@ -92,8 +92,8 @@ class TrajectoryGroups:
         return line_numbers(self.released, self.released_times)
 
     @property
-    def moved(self) -> Floats:
-        """Metres from each trajectory's points to those of its released line, on average, (n,)."""
+    def moved(self) -> Metres:
+        """Metres from each trajectory's points to those of its released line, (n, m)."""
         return moved_to(self.trajectories.points, self.released, self.partition.labels)
 
 
@@ -138,7 +138,7 @@ def without_costly(
 
 def _gains(before: TrajectoryGroups, kept: Bools, after: TrajectoryGroups) -> bool:
     """Whether those kept are moved less than before, and lose less, on average."""
-    was, now = before.moved[kept], after.moved
+    was, now = (far.astype(np.float64) for far in (before.moved[kept], after.moved))
     return bool(now.mean() < was.mean() and (now**2).mean() < (was**2).mean())
 
 

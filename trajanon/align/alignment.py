@@ -125,7 +125,7 @@ def align(
 def _mean_metres(trajectories: Trajectories, groups: Partition) -> float:
     """Measure how far points are from where their group's line has them, on average."""
     lines = groups.lines(trajectories.points)
-    return float(moved_to(trajectories.points, lines, groups.labels).mean())
+    return float(moved_to(trajectories.points, lines, groups.labels).mean(dtype=np.float64))
 
 
 class WindowLog(SearchLog):

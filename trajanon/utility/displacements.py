@@ -6,7 +6,7 @@ import numpy as np
 
 from trajanon._kernels.couplings import closest_couplings
 from trajanon._kernels.runs import nearest_on_runs
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Floats, Ints, Metres
 from trajanon.geodesy import radii
 from trajanon.tracks import TICKS, Tracks
 from trajanon.workers import in_parts
@@ -16,12 +16,13 @@ _PAIRS_AT_ONCE = 2_000  # pairs of lines: some hundredths of a second
 _RUNS_AT_ONCE = 2_000  # windows: some hundredths of a second
 
 
-def summary(metres: Floats) -> dict[str, float]:
+def summary(metres: Floats | Metres) -> dict[str, float]:
     """Sum up distances in metres, ready for JSON: mean, median, 95 %, the farthest.
 
     They are put in another order, for there may be too many to copy.
     """
-    mean, farthest, flat = float(metres.mean()), float(metres.max()), metres.reshape(-1)
+    mean, farthest = float(metres.mean(dtype=np.float64)), float(metres.max())
+    flat = metres.reshape(-1)
     return {
         "mean": mean,
         "median": float(np.median(flat, overwrite_input=True)),
@@ -48,12 +49,12 @@ def displacement(original: Floats, released: Floats) -> Floats:
     return np.asarray(np.hypot(north * meridian_radius, east * ring_radius))
 
 
-def moved_to(points: Floats, lines: Floats, labels: Ints) -> Floats:
+def moved_to(points: Floats, lines: Floats, labels: Ints) -> Metres:
     """Measure how far trajectories were moved to the lines of their groups.
 
     As `displacement`, but some at a time, for there may be very many.
     """
-    metres = np.empty(points.shape[:2])
+    metres = np.empty(points.shape[:2], dtype=np.float32)
 
     def measure(rows: Ints, stop: Event) -> None:
         some = slice(rows[0], rows[-1] + 1)
@@ -74,14 +75,14 @@ def on_plane(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     return one, other
 
 
-def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Floats:
+def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Metres:
     """Measure how far each point of a window's line is from the window's run.
 
     From the nearest point of the run, wherever on it the window lies; runs are kept as points, a
     quarter of the spacing apart.
     """
     order = np.argsort(tracks.run, kind="stable")
-    found = np.empty((len(order), lines.shape[1]))
+    found = np.empty((len(order), lines.shape[1]), dtype=np.float32)
 
     def measure(some: Ints, stop: Event) -> None:
         away = np.empty((len(some), lines.shape[1]))

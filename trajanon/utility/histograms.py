@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Floats, Ints, Metres
 
 _LEAST, _STEP, _BINS = 1e-3, 0.002, 12_500
 """Bins from a millimetre to some 70,000 km, each 0.2 % wide."""
@@ -19,12 +19,12 @@ class Histogram(NamedTuple):
     largest: float
 
     @classmethod
-    def of(cls, errors: Floats) -> "Histogram":
+    def of(cls, errors: Floats | Metres) -> "Histogram":
         """Count errors, an array of any shape."""
         with np.errstate(divide="ignore"):
             place = np.ceil(np.log(errors.ravel() / _LEAST) / _STEP).clip(0, _BINS - 1)
         bins = np.bincount(place.astype(np.int64), minlength=_BINS)
-        return cls(bins, float(errors.sum()), float(errors.max(initial=0.0)))
+        return cls(bins, float(errors.sum(dtype=np.float64)), float(errors.max(initial=0.0)))
 
     @property
     def summary(self) -> dict[str, float]:
