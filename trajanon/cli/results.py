@@ -65,8 +65,8 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         spacing = provenance["spacing"]
         far = "the spacing of their trip" if spacing is None else f"{spacing:g} m"
         tell(
-            f"{percent(provenance['fill'], 2)} of the points lie farther than {far} from both fixes "
-            f"around them, on straight lines: --max-fill leaves out {unit} with many."
+            f"{percent(provenance['fill'], 2)} of the points lie farther than {far} from both "
+            f"fixes around them, on straight lines: --max-fill leaves out {unit} with many."
         )
     if provenance["attribution"]:
         tell(provenance["attribution"])
@@ -94,6 +94,11 @@ def show_release(report: Mapping[str, Any]) -> None:
     show_table("What it costs", moved, ["Points moved"], numbers=distances)
     if alignment is not None:
         tell(alignment["measured"])
+    if report["information_loss"] == 0.0:
+        tell(
+            "Nothing was lost, because the members of each group are equal: give anonymize what "
+            "trajanon extract wrote, not a release."
+        )
     if suppressed is not None and suppressed["declined"]:
         tell(
             f"Nothing was left out for its cost: without the {suppressed['declined']:,} that "
