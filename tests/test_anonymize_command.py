@@ -41,6 +41,7 @@ from commands import Run, names
             "cannot read damaged.parquet as Parquet: it is another kind of file, or not",
         ),
         (["table.parquet", "-k", "4"], "table.parquet"),
+        (["tracks.csv", "-k", "4"], "make it of traces with trajanon extract tracks.csv"),
         (["trajectories.parquet", "more.parquet", "-k", "4"], "more.parquet"),
     ],
 )
@@ -48,6 +49,7 @@ def test_anonymize_refuses_in_one_sentence(
     run: Run, here: Path, arguments: list[str], says: str
 ) -> None:
     (here / "folder.csv").mkdir()
+    (here / "tracks.csv").write_text("id,lat,lon\n")
     (here / "damaged.parquet").write_bytes((here / "trajectories.parquet").read_bytes()[:-99])
     pd.DataFrame({"lat": [1.0], "lon": [2.0]}).to_parquet(here / "table.parquet")
     release = (here / "anonymized.parquet").read_bytes()
