@@ -112,12 +112,12 @@ def sample_note(
     """
     sentences = []
     if sampled is not None or groups < of_groups:
-        sample = f"{groups:,} of {of_groups:,} groups"
+        sample = f"{'all' if groups == of_groups else f'{groups:,} of'} {of_groups:,} groups"
         if sampled is not None:
             originals, of_originals, each = sampled
             of_each = f"{originals:,} of {of_originals:,} originals, at most {each} of a group"
             sample = f"{of_each}, and {sample}"
-        sentences.append(f"Drawn: {sample}, chosen at random. All numbers count everything.")
+        sentences.append(f"Drawn at random: {sample}. All numbers count everything.")
     if np.abs(points[..., 0]).max() > _EDGE:
         end = f"The map ends at {_EDGE:.2f}° of latitude"
         sentences.append(f"{end}: points beyond are drawn at its edge.")

@@ -145,7 +145,7 @@ def compare_in_parts(
 
 def _check_view(view: str) -> None:
     if view not in VIEWS:
-        raise BadInput(f"view {view!r} is not known; choose from {', '.join(VIEWS)}")
+        raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(VIEWS)}")
 
 
 def _for_the_holder(

@@ -10,7 +10,7 @@ from commands import Run, names
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "'-k'"),
+        ([], "trajanon anonymize --help"),
         (["-k", "1"], "k must be at least 2 (got 1)"),
         (["-k", "0"], "k must be at least 2"),
         (["-k", "-4"], "k must be at least 2"),
@@ -41,6 +41,7 @@ from commands import Run, names
             "cannot read damaged.parquet as Parquet: it is another kind of file, or not",
         ),
         (["table.parquet", "-k", "4"], "table.parquet"),
+        (["tracks.csv", "-k", "4"], "make it of traces with trajanon extract tracks.csv"),
         (["trajectories.parquet", "more.parquet", "-k", "4"], "more.parquet"),
     ],
 )
@@ -48,6 +49,7 @@ def test_anonymize_refuses_in_one_sentence(
     run: Run, here: Path, arguments: list[str], says: str
 ) -> None:
     (here / "folder.csv").mkdir()
+    (here / "tracks.csv").write_text("id,lat,lon\n")
     (here / "damaged.parquet").write_bytes((here / "trajectories.parquet").read_bytes()[:-99])
     pd.DataFrame({"lat": [1.0], "lon": [2.0]}).to_parquet(here / "table.parquet")
     release = (here / "anonymized.parquet").read_bytes()
@@ -63,3 +65,9 @@ def test_counting_records_is_said_in_the_first_line_of_the_report(run: Run, here
     assert "150 records stand behind each line, but not 150 people" in answer.out
     first = (here / "anonymized.report.json").read_text().splitlines()[0]
     assert "150 records stand behind each line, but not 150 people" in first
+
+
+def test_a_release_taken_for_trajectories_is_noticed(run: Run, here: Path) -> None:
+    answer = run("anonymize", "anonymized.parquet", "-k", 4, "--effort", "fast", "--out", "a.csv")
+    assert "Nothing was lost" in answer.out
+    assert "not a release" in answer.out

@@ -31,7 +31,7 @@ def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
     assert checked.code == 0
     assert checked.err == ""
     assert "anonymized.parquet holds" in checked.out
-    assert "Next: trajanon map" in checked.out
+    assert "Next: trajanon evaluate, then trajanon map" in checked.out
 
     for arguments in (["map"], ["map", "--view", "public", "--out", "public.html"]):
         drawn = run(*arguments)

@@ -220,7 +220,7 @@ def test_page_and_verdict_say_what_came_out() -> None:
     assert ("caution", held.found + ".") in found.verdict
     assert held.found.startswith(
         "Somebody who holds the tracks of everybody else finds the other member of a line in "
-        "100 % of 2 groups, and rebuilds the missing one to "
+        "100 % of 2 groups. What is rebuilt of the missing one is "
     )
     assert held.words in found.html
     account = found.account["companions"]
@@ -232,7 +232,7 @@ def test_page_and_verdict_say_what_came_out() -> None:
     assert any(kind == "good" and told.endswith(sentence) for kind, told in good.verdict)
     assert good.html.count("<td>–</td>") == found.html.count("<td>–</td>") + 3
     nearer = replace(rarely, by_distance=Ranked(0.05, Rebuilt(30.0, 20.0, 22.0)), line=25.0).found
-    assert "and rebuilds the missing one to 20 m (told who the others are, to " in nearer
+    assert "What is rebuilt of the missing one is 20 m off in the median (" in nearer
     assert nearer.endswith("; the line itself is 25 m off")
     none = trajanon.evaluate(toy(), trajanon.anonymize(toy(), 3, effort="fast"))
     assert none.companions is none.account["companions"] is None

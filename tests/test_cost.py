@@ -105,4 +105,4 @@ def test_short_lines_that_go_anywhere_are_no_good_release() -> None:
     assert "--spacing" in moved_by
     # Four decimals are longer than a hop: the file has longer lines than the means.
     assert found.usefulness[RELEASE].length_change > found.length_kept - 1.0 + 0.05
-    assert "The rounding adds steps" in length
+    assert "With the steps of the grid" in length

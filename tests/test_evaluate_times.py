@@ -197,6 +197,13 @@ def test_trips_are_called_trips(whole_town: Evaluation) -> None:
     assert "by both ends" in page
 
 
+def test_the_page_says_which_chances_are_of_a_sample(whole_town: Evaluation) -> None:
+    sampled = [one for one in whole_town.attacks if one.sampled and one.worst_case < 1.0]
+    assert sampled
+    assert whole_town.html.count("≥ ") == len(sampled)
+    assert whole_town.html.count("≥: the worst of a sample") == 1
+
+
 def test_other_trajectories_are_not(slid_sample: Evaluated) -> None:
     evaluation, _ = slid_sample
     assert (evaluation.unit, evaluation.clock, evaluation.alone) == ("trajectory", None, None)

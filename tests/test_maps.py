@@ -405,8 +405,8 @@ def test_a_sample_is_told_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
     given = report(n=9, labels=[0, 0, 0, 1, 1, 1, 2, 2, 2])
     page = html(compare(Trajectories(points), Trajectories(released), given))
     assert about(page)["drawn"] == (
-        "Drawn: 3 of 9 originals, at most 1 of a group, and 3 of 3 groups, chosen at "
-        "random. All numbers count everything."
+        "Drawn at random: 3 of 9 originals, at most 1 of a group, and all 3 groups. "
+        "All numbers count everything."
     )
     assert about(page)["total"] == {"groups": 3, "originals": 9, "outliers": 1}
     monkeypatch.undo()

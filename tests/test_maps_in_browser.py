@@ -349,6 +349,6 @@ def test_of_more_a_sample_is_drawn_and_said(see: Open, monkeypatch: pytest.Monke
     seen = see(many(120))
     assert (seen.lines("originals"), seen.lines("released")) == (90, 30)
     assert seen.page.locator(".drawn").inner_text() == (
-        "Drawn: 90 of 120 originals, at most 3 of a group, and 30 of 30 groups, chosen "
-        "at random. All numbers count everything."
+        "Drawn at random: 90 of 120 originals, at most 3 of a group, and all 30 groups. "
+        "All numbers count everything."
     )

@@ -208,7 +208,7 @@ def test_what_is_no_parquet_is_one_sentence(
 def test_risk_and_loss_are_told(run: Run, table: Path) -> None:
     said = words(run("microaggregate", "people.csv", "-k", 3, *FAST))
     assert "Loss of a column age: " in said
-    assert "Chance to link a row to a person 33.3% on average, 33.3% at most" in said
+    assert "Chance to link a row to a person 33.3 % on average, 33.3 % at most" in said
     assert "Rows that hardly moved " in said
 
 

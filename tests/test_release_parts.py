@@ -152,7 +152,7 @@ def test_of_a_large_one_some_groups_are_drawn_and_all_are_counted(
     monkeypatch.setattr(drawing, "_POINTS", 60 * 30)
     some = sample_and_counts("a", in_parts(Path("trips"), folders, report))
     assert 10 < len(some.about["groups"]["number"]) < len(whole.about["groups"]["number"])
-    assert "Drawn: " in some.about["drawn"]
+    assert "Drawn at random: " in some.about["drawn"]
     for name in ("facts", "counts", "total"):
         assert some.about[name] == whole.about[name], name
     for name in ("originals", "groups", "released"):
@@ -166,7 +166,7 @@ def test_of_a_large_one_some_groups_are_drawn_and_all_are_counted(
         cells, all_cells = (sum(each.layers[name]["cells"][2::3]) for each in (some, whole))
         assert cells == all_cells == cut.points.size / 2
     monkeypatch.setattr("trajanon.privacy.in_parts.LARGEST", 100)
-    assert "Drawn: " in drawn(run, "folder")
+    assert "Drawn at random: " in drawn(run, "folder")
 
 
 def test_a_subject_of_two_shards_on_one_line_may_have_two_rows() -> None:

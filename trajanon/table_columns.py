@@ -103,7 +103,7 @@ def _complete(
 ) -> tuple[pd.DataFrame, str]:
     """Take the rows in which no value is missing, and say how many were dropped."""
     if missing not in MISSING:
-        raise BadInput(f"missing {missing!r} is not known; choose from {', '.join(MISSING)}")
+        raise BadInput(f"`missing` {missing!r} is not known; choose from {', '.join(MISSING)}")
     gaps = {name: numeric_table.missing(table[name]) for name in chosen}
     gaps |= {name: numbered(table[name]).missing for name in others}
     out = np.any(list(gaps.values()), axis=0)

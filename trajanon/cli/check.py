@@ -145,5 +145,6 @@ def _counted(released: Path, unknown: int | None, against: Sequence[Path], k: in
         said += "." if released.is_dir() else ": --trajectories counts them."
     if released.is_dir():  # more than a map shows
         return said
-    name = "" if released == ANONYMIZED else f" --view public {shlex.quote(str(released))}"
-    return f"{said} Next: trajanon map{name}"
+    if released == ANONYMIZED:
+        return f"{said} Next: trajanon evaluate, then trajanon map"
+    return f"{said} Next: trajanon map --view public {shlex.quote(str(released))}"

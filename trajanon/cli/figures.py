@@ -33,7 +33,7 @@ def figures(
     Of a benchmark: loss by method and k, against path length, and against seconds. Of a release:
     loss by stage, group sizes, departures by hour, and one group in detail. trade-off-time: what
     hours cost in metres. which-k: metres moved and the chance of the best attack, for k = 2 to 20.
-    For the last two, trajectories are anonymized anew again and again.
+    For the last two, trajectories are anonymized up to ten times.
     """
     if find_spec("matplotlib") is None:
         raise BadInput("figures are drawn by matplotlib; run pip install 'trajanon[figures]'")

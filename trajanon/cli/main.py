@@ -144,7 +144,9 @@ def main() -> NoReturn:
         # A usage error of typer, whose class has moved between typer's versions.
         if not hasattr(error, "format_message"):
             sys.exit(_defect())
-        say(f"{error.format_message().rstrip('.')}; see trajanon --help")
+        where = getattr(error, "ctx", None)
+        command = "trajanon" if where is None else where.command_path
+        say(f"{error.format_message().rstrip('.')}; see {command} --help")
         code = 2
     if code == INTERRUPTED:
         say("stopped; no file was left half-written")

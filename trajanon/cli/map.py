@@ -59,7 +59,7 @@ def draw(
     from trajanon.outputs import replacing
 
     if view not in _VIEWS:
-        raise BadInput(f"view {view!r} is not known; choose from {', '.join(_VIEWS)}")
+        raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
     trajectories, releases = _inputs(files, view, compare, originals)
     check_page(out, "a map")
     if offline and (tiles or "none").lower() != "none":

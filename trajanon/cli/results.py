@@ -8,7 +8,7 @@ from trajanon.cli.screen import listed, show_table
 from trajanon.cli.wording import steps_of, tell
 from trajanon.settings import OF_PAIRS, PAIR
 from trajanon.subjects import Merged
-from trajanon.words import UNITS, number_of, span
+from trajanon.words import UNITS, number_of, percent, span
 
 if TYPE_CHECKING:
     from trajanon.benchmark.measurement import Measurement
@@ -65,8 +65,8 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         spacing = provenance["spacing"]
         far = "the spacing of their trip" if spacing is None else f"{spacing:g} m"
         tell(
-            f"{provenance['fill']:.0%} of the points lie farther than {far} from both fixes "
-            f"around them, on straight lines: --max-fill leaves out {unit} with many."
+            f"{percent(provenance['fill'], 2)} of the points lie farther than {far} from both "
+            f"fixes around them, on straight lines: --max-fill leaves out {unit} with many."
         )
     if provenance["attribution"]:
         tell(provenance["attribution"])
@@ -94,6 +94,11 @@ def show_release(report: Mapping[str, Any]) -> None:
     show_table("What it costs", moved, ["Points moved"], numbers=distances)
     if alignment is not None:
         tell(alignment["measured"])
+    if report["information_loss"] == 0.0:
+        tell(
+            "Nothing was lost, because the members of each group are equal: give anonymize what "
+            "trajanon extract wrote, not a release."
+        )
     if suppressed is not None and suppressed["declined"]:
         tell(
             f"Nothing was left out for its cost: without the {suppressed['declined']:,} that "
@@ -163,7 +168,7 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
     if on_grids:
         yield "Information loss as written", f"{report['information_loss']:.4g} %"
     if (alignment := report["alignment"]) is not None:
-        yield "Trajectories that slid", f"{alignment['slid']['share']:.0%}"
+        yield "Trajectories that slid", percent(alignment["slid"]["share"], 2)
         yield "(on their tracks by, mean)", f"{alignment['slid']['mean']:,.0f} m"
     if (suppressed := report.get("suppressed")) is None:
         return
@@ -252,9 +257,11 @@ def _of_table(report: Mapping[str, Any]) -> _Facts:
     if len(losses) > _MOST_LOSSES:
         yield "(of all others, at most)", f"{losses[_MOST_LOSSES][1]:.3g} %"
     risk = report["risk"]
-    linked = f"{risk['linkage_mean']:.1%} on average, {risk['linkage_highest']:.1%} at most"
+    linked = (
+        f"{percent(risk['linkage_mean'])} on average, {percent(risk['linkage_highest'])} at most"
+    )
     yield "Chance to link a row to a person", linked
-    yield "Rows that hardly moved", f"{risk['near_original']:.1%}"
+    yield "Rows that hardly moved", percent(risk["near_original"])
 
 
 def _promised(report: Mapping[str, Any], records: str) -> tuple[str, str]:

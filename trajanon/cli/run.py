@@ -30,7 +30,7 @@ def run(
         Path,
         typer.Argument(
             help="A TOML file with a table for each command, in their order, which names options "
-            "as the command does. Its files are named from its folder on."
+            "as the command does. Paths in it start from its folder."
         ),
     ],
 ) -> None:

@@ -25,7 +25,7 @@ def snap(
     out: Path,
     as_json: bool = False,
 ) -> None:
-    """Lay the lines of a release on roads. Its report stays with the release as it was."""
+    """Lay the lines of a release on roads. It writes no report."""
     from trajanon.cli.screen import bars
     from trajanon.extract import roads_to_follow
     from trajanon.files.geoparquet import write_released

@@ -15,7 +15,7 @@ def studio(
     ] = None,
     browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
 ) -> None:
-    """Open a page of this machine that does all of this by clicks."""
+    """Open a local page in the browser that runs these commands by clicks."""
     commands: dict[str, Any] = getattr(context.find_root().command, "commands", {})
     for file in files or []:
         if not file.exists():

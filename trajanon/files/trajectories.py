@@ -24,12 +24,14 @@ from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
 from trajanon.files.wkb import read_lines
 from trajanon.folder import Folder, folder_or_file
 from trajanon.hashing import hashes_of, least_hashes
+from trajanon.inputs import named_rightly
 from trajanon.outputs import replacing
 from trajanon.subjects import Identities, identities, nameless
 from trajanon.tracks import Tracks
 from trajanon.trajectories import HOPS, Trajectories
 
 _LOG = logging.getLogger(__name__)
+_TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories
 
 
 def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories) -> None:
@@ -245,6 +247,8 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
     place = folder_or_file(path)
     if isinstance(place, Path) and not place.exists():
         raise FileProblem(f"there is no {path}; make it with: trajanon extract --bbox madrid")
+    if isinstance(place, Path) and named_rightly(place).suffix.lower() in _TRACES:
+        raise FileProblem(f"{path} is no Parquet: make it of traces with trajanon extract {path}")
     with parquet_of(place, look_at_schema) as file:
         yield file
     pa.default_memory_pool().release_unused()  # or it would keep what reading took

@@ -85,13 +85,13 @@ class Companions:
 
     @property
     def found(self) -> str:
-        """What the better way comes to, a sentence without its end."""
+        """What the better way comes to, without the last full stop."""
         rebuilt = ""
         if self.best.rebuilt is not None:
             rebuilt = (
-                f", and rebuilds the missing one to {metres(min(self.best.rebuilt))} (told who the "
-                f"others are, to {metres(min(self.told))}); the line itself is "
-                f"{metres(self.line)} off"
+                f". What is rebuilt of the missing one is {metres(min(self.best.rebuilt))} off in "
+                f"the median ({metres(min(self.told))} if the others are known); the line itself "
+                f"is {metres(self.line)} off"
             )
         others = "member" if self.k == 2 else "members"
         return (
