@@ -1,6 +1,6 @@
 """What a release is made of: lines, with so many decimals, perhaps times, and an attribution."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -177,7 +177,7 @@ class Lines:
     def told(
         self,
         attribution: str | None,
-        times: Sequence[Any] | None,
+        times: Iterable[Any] | None,
         clock: str | None,
         counts: Collection[Any] | None,
     ) -> "Lines":
@@ -186,7 +186,7 @@ class Lines:
         return replace(self, attribution=attribution, times=known, clock=clock, counts=counted)
 
 
-def _times(rows: Sequence[Any] | None, sizes: Ints) -> Floats | None:
+def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
     """Take a time for each point from rows of anything; NaN in rows that hold something else."""
     if rows is None:
         return None

@@ -400,6 +400,7 @@ def content_of(place: str | os.PathLike[str] | Folder) -> str | None:
     whole = sha256()
     for name in where.names():
         with where.open(name) as part:
+            # What file systems open can `readinto`; its type does not say so.
             digest = file_digest(part, "sha256").hexdigest()  # type: ignore[arg-type]
         whole.update(f"{name} {digest}\n".encode())
     return whole.hexdigest()
