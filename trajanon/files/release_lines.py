@@ -85,12 +85,6 @@ def _numbers(keys: NDArray[Any]) -> Ints:
     return np.asarray(pd.factorize(keys)[0].astype(np.int64))
 
 
-def _with_times(numbers: Ints, times: Floats) -> Ints:
-    """Number lines anew, of which those with other times are others."""
-    of_times = _numbers(_bytes(times))
-    return _numbers(numbers * (int(of_times.max(initial=0)) + 1) + of_times)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
     """Released geometries in the order of the file, as columns."""
@@ -129,7 +123,10 @@ class Lines:
     def groups(self) -> Ints:
         """A number for each line, equal where lines are equal as written, (n,)."""
         numbers = _numbers(self.shapes)
-        return numbers if self.times is None else _with_times(numbers, self.times)
+        if self.times is None:
+            return numbers
+        of_times = _numbers(_bytes(self.times))
+        return _numbers(numbers * (int(of_times.max(initial=0)) + 1) + of_times)
 
     def key(self, row: int) -> bytes:
         """Bytes of a line, equal where lines are equal as written."""
