@@ -62,19 +62,8 @@ def commands(windows: Path) -> None:
         run_command(evaluate, folder)
         row("`evaluate`", *spent(evaluate, folder))
         write_small_files(folder / "small")
-        extract = [
-            "extract",
-            "--source",
-            "small",
-            _BOX,
-            "--spacing",
-            "30",
-            "--jobs",
-            "2",
-            "--out",
-            "small.parquet",
-        ]
-        row(f"`extract --jobs 2`, {_FILES:,} CSV files", *spent(extract, folder, 1))
+        extract = f"extract --source small {_BOX} --spacing 30 --jobs 2 --out small.parquet"
+        row(f"`extract --jobs 2`, {_FILES:,} CSV files", *spent(extract.split(), folder, 1))
 
 
 if __name__ == "__main__":
