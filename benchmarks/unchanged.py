@@ -44,8 +44,8 @@ def digest(value: Any) -> str:
 
 
 def searches(folder: Path) -> Iterator[tuple[str, str]]:
-    """Groups of the extracted records: by each method, path, refinement, and with subjects."""
-    records = trajanon.read_trajectories(folder / "trajectories.parquet").records
+    """Groups of some of the records: by each method, path, refinement, and with subjects."""
+    records = trajanon.read_trajectories(folder / "trajectories.parquet").records[:400]
     asked: list[dict[str, Any]] = [{"method": method, "refine": "none"} for method in METHODS]
     asked += [{"heuristic": path, "refine": "none"} for path in PATHS]
     asked += [{"refine": refine} for refine in ("anneal", "descent", "swap", "rcs")]
@@ -57,7 +57,7 @@ def searches(folder: Path) -> Iterator[tuple[str, str]]:
         words = " ".join(f"{key}={value}" for key, value in options.items() if value is not few)
         words += " subjects" * ("subjects" in options)
         yield words, f"{digest(found.labels)} {found.sse!r} {found.path_length!r}"
-    found = trajanon.microaggregate(records[:400], 6, effort="best", seed=1)
+    found = trajanon.microaggregate(records, 6, effort="best", seed=1)
     yield "effort=best", digest(found.labels)
     bound = trajanon.lower_bound(records[:200], 3)
     yield "bound", f"{bound.sse:.9e} {bound.certified}"
