@@ -6,14 +6,12 @@ Start-up is included. Kernels are compiled before, but for the first row. Second
 all threads and processes. The file holds trajectories that may slide.
 """
 
-import os
 import tempfile
 from pathlib import Path
-from time import perf_counter
 
 import numpy as np
 import pandas as pd
-from measures import command_line, load, row, run_command
+from measures import command_line, load, of_command, row, run_command
 
 _TIMES = 3  # the least of so many
 _FILES, _POINTS = 20_000, 60
@@ -22,14 +20,8 @@ _BOX = "--bbox=1.9,40.9,3.1,42.1"
 
 def spent(words: list[str], folder: Path, times: int = _TIMES, **environment: str) -> list[float]:
     """Seconds by the clock and of a core, the least of some runs, and how busy the machine was."""
-    busy, runs = load(), []
-    for _ in range(times):
-        since, before = perf_counter(), os.times()
-        run_command(words, folder, **environment)
-        after = os.times()
-        used = after.children_user - before.children_user
-        used += after.children_system - before.children_system
-        runs.append((perf_counter() - since, used))
+    busy = load()
+    runs = [of_command(words, folder, **environment) for _ in range(times)]
     return [*np.min(runs, axis=0).round(2).tolist(), busy]
 
 
@@ -62,19 +54,8 @@ def commands(windows: Path) -> None:
         run_command(evaluate, folder)
         row("`evaluate`", *spent(evaluate, folder))
         write_small_files(folder / "small")
-        extract = [
-            "extract",
-            "--source",
-            "small",
-            _BOX,
-            "--spacing",
-            "30",
-            "--jobs",
-            "2",
-            "--out",
-            "small.parquet",
-        ]
-        row(f"`extract --jobs 2`, {_FILES:,} CSV files", *spent(extract, folder, 1))
+        extract = f"extract --source small {_BOX} --spacing 30 --jobs 2 --out small.parquet"
+        row(f"`extract --jobs 2`, {_FILES:,} CSV files", *spent(extract.split(), folder, 1))
 
 
 if __name__ == "__main__":

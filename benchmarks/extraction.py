@@ -2,7 +2,6 @@
 
     python benchmarks/extraction.py speed   # readers, cutting
     python benchmarks/extraction.py memory  # of two large dumps
-    python benchmarks/extraction.py map ../shared/realdata  # a country in a file
 
 Files are generated in a temporary folder: drives of random walkers, a fix every second and some 12
 m. Whole commands include their start; each figure is the best of three, but for memory, where the
@@ -21,7 +20,7 @@ import numpy as np
 import pandas as pd
 from measures import alone, best, command_line, peak_gb, run_command, say_machine, spent
 
-from trajanon.extract import Extraction, Rules, Trace, boundary, hidden, roads, traces
+from trajanon.extract import Extraction, Rules, Trace, traces
 from trajanon.extract.cutting import Cutter, batches
 
 FIXES = 2_000  # of one drive
@@ -143,18 +142,5 @@ def memory() -> None:
         alone(of_dump, points)
 
 
-def map(realdata: Path) -> None:
-    """Seconds for what is looked up in the file of a country."""
-    say_machine()
-    pbf = realdata / "osm_pbf/liechtenstein.osm.pbf"
-    tags = "amenity=hospital,place_of_worship,school,social_facility"
-    for what, *job in (
-        ("boundary by name", boundary, pbf, "Vaduz"),
-        ("roads", roads, pbf),
-        ("zone around sensitive places", hidden, pbf, tags, 150.0),
-    ):
-        print(f"{what:58} {best(*job):12.2f} s")
-
-
 if __name__ == "__main__":
-    command_line(__doc__, speed, memory, map)
+    command_line(__doc__, speed, memory)

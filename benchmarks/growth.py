@@ -12,7 +12,6 @@ import json
 import resource
 import tempfile
 from pathlib import Path
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -21,7 +20,7 @@ from alignment import drawn
 from corridors import SPACING
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator, NullFormatter
-from measures import alone, command_line, load, peak_gb, run_command
+from measures import alone, command_line, load, of_command, peak_gb
 
 from trajanon.tracks import STEPS
 
@@ -54,14 +53,11 @@ def write_traces(folder: Path, n: int) -> None:
 
 def spent(command: str, folder: Path) -> dict[str, Any]:
     """What a command took, this process's only child."""
-    since = perf_counter()
-    run_command(_COMMANDS[command], folder)
-    seconds = perf_counter() - since
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds, cpu_seconds = of_command(_COMMANDS[command], folder)
     return {
         "command": command,
         "seconds": round(seconds, 2),
-        "cpu_seconds": round(used.ru_utime + used.ru_stime, 2),
+        "cpu_seconds": round(cpu_seconds, 2),
         "peak_gb": peak_gb(resource.RUSAGE_CHILDREN),
         "load": load(),
     }

@@ -91,6 +91,14 @@ def run_command(words: list[str], folder: Path, **environment: str) -> subproces
     return run
 
 
+def of_command(words: list[str], folder: Path, **environment: str) -> tuple[float, float]:
+    """Seconds of a command by the clock, and of a core: those of all threads and processes."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = spent(run_command, words, folder, **environment).seconds
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return seconds, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
+
+
 def chromium(playwright: Any) -> Any:
     """Start Debian's browser for Playwright, which brings none."""
     flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]

@@ -183,7 +183,7 @@ def quality(found: Trajectories, labels: Any) -> dict[str, Any]:
     published = Published(found.points, lines, labels, K, everyone, own_row=own_row)
     people = subjects_per_group(labels, everyone)
     return {
-        "loss": loss_to(found.records, means[labels]),
+        "loss": loss_to(found.records, means, labels),
         "metres": float(displacement(found.points, lines[labels]).mean()),
         "people": int(people.min()),
         "under": int((people < K).sum()),

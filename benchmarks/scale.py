@@ -16,7 +16,6 @@ from unittest.mock import patch
 import numpy as np
 import pandas as pd
 from corridors import corridors
-from matplotlib.figure import Figure
 from measures import account, alone, command_line, searched
 
 import trajanon
@@ -75,10 +74,7 @@ def recall(X: Floats) -> float:
 
 
 def scale(
-    sizes: list[int] = SIZES,
-    tracks: Path | None = None,
-    out: Path = Path("scale.jsonl"),
-    plot: Path | None = None,
+    sizes: list[int] = SIZES, tracks: Path | None = None, out: Path = Path("scale.jsonl")
 ) -> None:
     """Measure each size."""
     rows: list[dict[str, Any]] = []
@@ -100,13 +96,6 @@ def scale(
         for n, (records, *clocks) in zip(some["n"][1:], grown, strict=True):
             exponents = (f"{clock / records:.2f}" for clock in clocks)
             print(f"{how}, up to {n:,}: exponents", *exponents)
-    if plot is not None:
-        figure = Figure(figsize=(9, 4), layout="constrained")
-        for ax, key in zip(figure.subplots(1, 2), ("seconds", "peak_gb"), strict=True):
-            table = results.pivot(index="n", columns="how", values=key)
-            table.plot(ax=ax, loglog=True, style="o-", xlabel="records of 60 columns", ylabel=key)
-            ax.grid(which="both", alpha=0.3)
-        figure.savefig(plot, dpi=120)
 
 
 if __name__ == "__main__":

@@ -46,19 +46,14 @@ def cabs(table: Path, k: int = 4) -> None:
                 out = folder / f"{way}-{number}.parquet"
                 words = ["extract", "--source", str(raw), *RULES, "--out", str(out)]
                 run_command(words, folder)
-        for way, numbers in (
-            ("part", range(PARTS)),
-            ("grown", range(PARTS)),
-            ("grown", [PARTS - 1]),
-        ):
+        every, last = range(PARTS), range(PARTS - 1, PARTS)
+        for way, numbers in (("part", every), ("grown", every), ("grown", last)):
             ledger = folder / f"{way}-{len(numbers)}.ledger"
             told = []
             for number in numbers:
+                source = folder / f"{way}-{number}.parquet"
                 out = folder / f"{way}-{number}-{len(numbers)}.parquet"
-                done = trajanon.anonymize_file(
-                    folder / f"{way}-{number}.parquet", out, k, ledger=ledger
-                )
-                told.append(done)
+                told.append(trajanon.anonymize_file(source, out, k, ledger=ledger))
             account(way, told, ledger)
 
 
@@ -68,19 +63,16 @@ def account(way: str, told: list[dict], ledger: Path) -> None:
     metres = np.array([report["displacement"]["mean"] for report in told])
     median = [round(report["displacement"]["median"], 1) for report in told]
     attacks = {one.name: one.account["expected"] for one in attacks_in_all(ledger)}
-    print(
-        json.dumps(
-            {
-                "way": way,
-                "releases": len(told),
-                "released": n.tolist(),
-                "left_out": [report["ledger"]["already_released"] for report in told],
-                "mean_metres": round(float((metres * n).sum() / n.sum()), 1),
-                "medians": median,
-                "attacks": attacks,
-            }
-        )
-    )
+    row = {
+        "way": way,
+        "releases": len(told),
+        "released": n.tolist(),
+        "left_out": [report["ledger"]["already_released"] for report in told],
+        "mean_metres": round(float((metres * n).sum() / n.sum()), 1),
+        "medians": median,
+        "attacks": attacks,
+    }
+    print(json.dumps(row))
 
 
 def kills(times: int = 100, seed: int = 0) -> None:

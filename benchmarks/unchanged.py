@@ -1,39 +1,39 @@
-"""Compare what two versions of trajanon compute: the same groups, the same released bytes.
+"""Compare what two versions compute of the sample: the same groups, the same released bytes.
 
-    python benchmarks/unchanged.py ../shared before.json      with the old version
-    python benchmarks/unchanged.py ../shared after.json       with the new one
+    python benchmarks/unchanged.py before.json      with the old version
+    python benchmarks/unchanged.py after.json       with the new one
     diff before.json after.json
 
 Only the public interface is used, so that one script serves both. The order of a release is chance:
-its lines are sorted. Names of sections after the file compute these alone.
+its lines are sorted.
 """
 
 import hashlib
 import json
-import os
 import re
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
+from itertools import chain
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import numpy as np
-import pandas as pd
-import typer
 from measures import command_line, run_command
 
 import trajanon
 from trajanon.data import sample
 
-BOX = ["--bbox=-122.52,37.70,-122.35,37.84", "--spacing", "100", "--max-gap", "1000"]
 METHODS = ("hm2", "mdav", "v-mdav", "md", "cbfs", "mf-tsp", "decomposition")
 PATHS = (
     *("or-opt", "two-opt", "nearest-neighbor", "repetitive-nn", "nearest-insertion"),
     *("farthest-insertion", "cheapest-insertion", "arbitrary-insertion", "mdav-lk", "npn"),
     *("md", "mdav", "cbfs"),
 )
-SECTIONS = ("census", "tarragona", "eia", "sample", "cabs", "osm", "parts")
+ASKED = (
+    *("", "--no-align", "--suppress 2% --min-radius 30"),
+    *("--count records --digits 6", "--method mdav --refine none"),
+)
 CHANCE = {"seconds", "versions", "key", "trajectories_path", "release_path", "path", "created"}
 
 
@@ -43,11 +43,9 @@ def digest(value: Any) -> str:
     return hashlib.sha256(data).hexdigest()[:16]
 
 
-def table(name: str, shared: Path) -> Iterator[tuple[str, str]]:
-    """Groups of a table of numbers: by each method, path, refinement, and with subjects."""
-    read = pd.read_csv(shared / f"reference/datasets/{name}.csv").select_dtypes("number")
-    records = read.dropna().to_numpy(dtype=np.float64)
-    records = records if name != "eia" else records[::3]
+def searches(folder: Path) -> Iterator[tuple[str, str]]:
+    """Groups of some of the records: by each method, path, refinement, and with subjects."""
+    records = trajanon.read_trajectories(folder / "trajectories.parquet").records[:400]
     asked: list[dict[str, Any]] = [{"method": method, "refine": "none"} for method in METHODS]
     asked += [{"heuristic": path, "refine": "none"} for path in PATHS]
     asked += [{"refine": refine} for refine in ("anneal", "descent", "swap", "rcs")]
@@ -59,7 +57,7 @@ def table(name: str, shared: Path) -> Iterator[tuple[str, str]]:
         words = " ".join(f"{key}={value}" for key, value in options.items() if value is not few)
         words += " subjects" * ("subjects" in options)
         yield words, f"{digest(found.labels)} {found.sse!r} {found.path_length!r}"
-    found = trajanon.microaggregate(records[:400], 6, effort="best", seed=1)
+    found = trajanon.microaggregate(records, 6, effort="best", seed=1)
     yield "effort=best", digest(found.labels)
     bound = trajanon.lower_bound(records[:200], 3)
     yield "bound", f"{bound.sse:.9e} {bound.certified}"
@@ -88,73 +86,43 @@ def rows_in(files: Iterable[Path]) -> str:
     return digest(lines[np.lexsort(lines.T)])
 
 
-def chain(folder: Path, extract: list[str], *asked: list[str]) -> Iterator[tuple[str, str]]:
+def files(folder: Path) -> Iterator[tuple[str, str]]:
     """Extract, then anonymise, check and evaluate: files and what is said."""
-    yield "extract", trajanon_says(folder, "extract", *extract, "--json")
+    pages = sorted(str(page) for page in sample().iterdir())
+    extract = ["extract", *pages, "--spacing", "50", "--json"]
+    yield "extract", trajanon_says(folder, *extract)
     given = trajanon.read_trajectories(folder / "trajectories.parquet")
     yield "trajectories", digest(given.points)
-    for number, options in enumerate(asked):
-        words = " ".join(options)
+    for number, words in enumerate(ASKED):
         out = f"out{number}.parquet"
-        command = ["anonymize", "-k", "4", "--out", out, "--json", *options]
+        command = ["anonymize", "-k", "4", "--out", out, "--json", *words.split()]
         yield f"anonymize {words}", trajanon_says(folder, *command)
         report = json.loads((folder / f"out{number}.report.json").read_text(encoding="utf-8"))
-        yield f"labels {words}", digest(np.array(report["labels"]))
         yield f"report {words}", digest(json.dumps(steady(report), sort_keys=True))
         yield f"released {words}", rows_in([folder / out])
         yield f"check {words}", trajanon_says(folder, "check", out, "-k", "4", "--json")
-    csv = ["anonymize", "-k", "5", "--no-align", "--out", "out.csv", *asked[0]]
-    trajanon_says(folder, *csv, "--json")
-    rows = sorted((folder / "out.csv").read_text(encoding="utf-8").splitlines())
-    numbers = sorted(re.sub(r"^[^,]*,", "", row) for row in rows)
-    yield "csv", digest("\n".join(numbers))
+    trajanon_says(folder, "anonymize", "-k", "5", "--no-align", "--out", "out.csv", "--json")
+    rows = (folder / "out.csv").read_text(encoding="utf-8").splitlines()
+    yield "csv", digest("\n".join(sorted(row.partition(",")[2] for row in rows)))
     evaluate = ["evaluate", "trajectories.parquet", "out0.parquet", "--json"]
     yield "evaluate", trajanon_says(folder, *evaluate)
+    trajanon_says(folder, *extract, "--partition", "200", "--out", "many")
+    for options in ("--count records", "--memory 1GB"):
+        out = options.strip("-").replace(" ", "-")
+        command = ["anonymize", "many", "-k", "4", "--out", out, "--json", *options.split()]
+        yield f"parts {out}", trajanon_says(folder, *command)
+        yield f"parts released {out}", rows_in((folder / out).glob("*.parquet"))
+        yield f"parts check {out}", trajanon_says(folder, "check", out, "-k", "4", "--json")
 
 
-def parts(folder: Path, cabs: str) -> Iterator[tuple[str, str]]:
-    """The same for a folder of parts."""
-    said = ["extract", cabs, *BOX, "--partition", "2000", "--out", "many", "--json"]
-    yield "extract", trajanon_says(folder, *said)
-    for options in (["--count", "records"], ["--memory", "1GB"]):
-        out = "-".join(options).strip("-")
-        trajanon_says(folder, "anonymize", "many", "-k", "4", "--out", out, "--json", *options)
-        yield f"released {out}", rows_in((folder / out).glob("*.parquet"))
-        reports = sorted(folder.glob(f"{out}*.json"))
-        kept = [steady(json.loads(file.read_text(encoding="utf-8"))) for file in reports]
-        yield f"report {out}", digest(json.dumps(kept, sort_keys=True))
-        yield f"check {out}", trajanon_says(folder, "check", out, "-k", "4", "--json")
-
-
-def section(name: str, shared: Path, folder: Path) -> Iterator[tuple[str, str]]:
-    """Everything of one section."""
-    cabs = str(shared / "realdata/sf_cabs/cabs_dataset_20080608.parquet")
-    if name == "sample":
-        pages = sorted(str(page) for page in sample().iterdir())
-        asked = ("", "--no-align", "--suppress 2% --min-radius 30")
-        asked += ("--count records --digits 6", "--method mdav --refine none")
-        return chain(folder, [*pages, "--spacing", "50"], *map(str.split, asked))
-    if name == "cabs":
-        return chain(folder, [cabs, *BOX], [])
-    if name == "osm":
-        pages = [str(shared / "realdata/osm_trackpoints_san_francisco")]
-        return chain(
-            folder, [*pages, *["--spacing", "50", "--limit", "600"]], ["--count", "records"]
-        )
-    return parts(folder, cabs) if name == "parts" else table(name, shared)
-
-
-def unchanged(
-    shared: Path, out: Path, sections: Annotated[list[str] | None, typer.Argument()] = None
-) -> None:
-    """Compute the sections asked for and write what they gave."""
+def unchanged(out: Path) -> None:
+    """Compute everything and write what it gave."""
     found = {}
-    for name in sections or SECTIONS:
-        with tempfile.TemporaryDirectory() as folder:
-            for what, value in section(name, shared.resolve(), Path(folder)):
-                found[f"{name}: {what}"] = value
-                out.write_text(json.dumps(found, indent=1) + os.linesep, encoding="utf-8")
-                print(f"{name}: {what}: {value}", file=sys.stderr, flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for what, value in chain(files(Path(folder)), searches(Path(folder))):
+            found[what] = value
+            print(f"{what}: {value}", file=sys.stderr, flush=True)
+    out.write_text(json.dumps(found, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

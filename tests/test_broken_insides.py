@@ -197,14 +197,14 @@ RIGHT: list[tuple[str, Break]] = [
     ("points.parquet", column("device_id", no_text)),
     ("points.parquet", metadata("pandas", "no JSON")),
     ("points.parquet", column("id", categories)),
-    ("points.parquet", column("time", of_type(pa.timestamp("s", "No/Where")) )),
+    ("points.parquet", column("time", of_type(pa.timestamp("s", "No/Where")))),
     ("lines.parquet", metadata("pandas", b"\xff")),
     ("x.parquet", column("more", [[1]])),
     ("x.parquet", column("more", {"x": 1})),
     ("x.parquet", column("more", categories)),
     ("porto.csv", text("[-3.7,", f"[{'9' * 400},")),
     ("points.csv", text("\n", "\nt9,s9,40\rt8,s8,41\r")),
-]  # fmt: skip
+]
 
 
 def broken(

@@ -176,7 +176,6 @@ def lines_of_nan() -> NDArray[np.object_]:
     ids=["heights", "a point", "missing", "mixed", "nan", "several"],
 )
 @pytest.mark.parametrize("suffix", [".parquet", ".gpkg"])
-@pytest.mark.filterwarnings("ignore::UserWarning")  # of the writer
 def test_other_geometries_are_found(
     tmp_path: Path, lines: list[object], says: str, suffix: str
 ) -> None:

@@ -226,8 +226,7 @@ def test_extract_describes_each_of_its_parameters() -> None:
     parameters = inspect.signature(extract).parameters
     assert [name for name in names if name in parameters] == list(parameters)
     with pytest.raises(TypeError):
-        # The misspelt name is what is tried.
-        extract("a.gpx", spcing=10)  # type: ignore[call-arg]
+        extract("a.gpx", spcing=10)  # type: ignore[call-arg]  # it is what is tried
 
 
 def test_its_defaults_are_those_of_the_rules_and_of_an_extraction() -> None:

@@ -154,7 +154,7 @@ def test_what_is_reported_is_of_the_lines_as_written(tmp_path: Path, align: bool
     assert {line.tobytes() for line in lines} == told
     moved = displacement(slid.points, lines[labels])
     assert report["displacement"]["mean"] == pytest.approx(moved.mean())
-    lost = loss_to(slid.records, lines.reshape(len(lines), -1)[labels])
+    lost = loss_to(slid.records, lines, labels)
     assert report["information_loss"] == pytest.approx(lost)
     assert report["information_loss"] > report["stages"][-1]["information_loss"]
     release.write(tmp_path / "r.parquet")
@@ -253,7 +253,7 @@ def test_parts_are_written_as_files_are(tmp_path: Path) -> None:
     }
     assert {line.tobytes() for line in lines} == told
     records = Trajectories(points).records
-    lost = loss_to(records, lines.reshape(len(lines), -1)[labels])
+    lost = loss_to(records, lines, labels)
     assert report["information_loss"] == pytest.approx(lost)
     with shards_of(60):
         plain = anonymize_parts(str(source), str(tmp_path / "plain"), 3, effort="fast", digits=4)

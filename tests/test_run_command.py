@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 from commands import FAST, Run, names, track
 
+from trajanon.cli import run as run_of_settings
+
 SETTINGS = """
 [extract]
 paths = ["tracks"]
@@ -102,3 +104,10 @@ def test_the_studio_says_what_it_needs(
     assert f"there is no {tmp_path / 'none'}" in run("studio", str(tmp_path / "none")).sentence
     monkeypatch.setitem(sys.modules, "nicegui", None)
     assert "pip install 'trajanon[studio]'" in run("studio").sentence
+
+
+def test_a_defect_is_no_mistake_in_the_settings(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_of_settings, "words_of", None)
+    assert run("run", str(folder / "settings.toml")).code == 70

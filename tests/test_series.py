@@ -4,6 +4,7 @@ import multiprocessing
 import os
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
@@ -210,11 +211,11 @@ def killed(step: str, folder: Path, book: Path) -> None:
         os._exit(9)
 
     if step == "announce":
-        Recording.announce = dying  # type: ignore[method-assign]
+        patch.object(Recording, "announce", dying).start()
     elif step == "rename":
-        Path.replace = dying  # type: ignore[assignment, method-assign]
+        patch.object(Path, "replace", dying).start()
     else:
-        ledgers.Ledger._settle = dying  # type: ignore[method-assign]
+        patch.object(ledgers.Ledger, "_settle", dying).start()
     anonymize_file(second, folder / "1.csv", 3, ledger=book, **QUICK)
 
 

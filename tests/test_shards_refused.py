@@ -2,6 +2,7 @@
 
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -64,12 +65,11 @@ def test_too_few_are_refused(tmp_path: Path) -> None:
     ],
 )
 def test_options_that_make_no_sense_are_refused(
-    tmp_path: Path, options: dict[str, object], says: str
+    tmp_path: Path, options: dict[str, Any], says: str
 ) -> None:
     source = write_folder(tmp_path / "trips", walks(30))
-    given: dict[str, object] = {"k": 3} | options
     with pytest.raises(BadInput, match=says):
-        anonymize_parts(str(source), str(out_of(tmp_path)), **given)  # type: ignore[arg-type]
+        anonymize_parts(str(source), str(out_of(tmp_path)), **{"k": 3} | options)
 
 
 def test_both_sides_of_the_antimeridian_are_refused(tmp_path: Path) -> None:

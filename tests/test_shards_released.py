@@ -57,7 +57,7 @@ def test_what_ends_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
     for until in ("Splitting into shards", "Grouping shards", "Writing the release"):
 
         def stop(task: str, done: float, total: float | None, note: str = "") -> None:
-            if task == until and done == 1:  # noqa: B023
+            if task == until and done == 1:  # noqa: B023 -- called in this round
                 os.kill(os.getpid(), signal.SIGINT)
 
         with shards_of(60), patch.object(release, "PART", 60), pytest.raises(KeyboardInterrupt):

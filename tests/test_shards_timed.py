@@ -119,7 +119,7 @@ def test_every_group_bears_its_mean_times(
 
     # Losses are what can be computed from all rows at once: of places as written, and of all that
     # was seen.
-    lost = loss.loss_to(trajectories.records, lines[labels])
+    lost = loss.loss_to(trajectories.records, lines, labels)
     assert report["information_loss"] == pytest.approx(lost, rel=1e-6)
     records = loss.standardise(*timing.seen(trajectories))
     lost = loss.information_loss(loss.sse(records, labels), float((records**2).sum()))

@@ -57,7 +57,8 @@ def test_what_is_left_keeps_the_promise(
             trajectories, k, suppress=share, min_radius=radius, digits=4, effort="fast"
         )
     except BadInput as error:
-        assert "all groups lie within 200 m" in str(error)  # noqa: PT017
+        if "all groups lie within 200 m" not in str(error):
+            raise
         reject()
     out = tmp_path / "anonymized.parquet"
     release.write(out)

@@ -135,6 +135,7 @@ def test_all_of_a_group_bear_its_mean_times(
     assert lines.provenance["times"] == clock.sentence
     assert lines.times is not None
     assert trajectories.times is not None
+    assert trajectories.subject is not None
     assert (lines.times % step == 0.0).all()
     labels, mine = np.array(report["labels"]), clock.of(trajectories.times)
     rows: dict[bytes, int] = defaultdict(int)
@@ -143,7 +144,7 @@ def test_all_of_a_group_bear_its_mean_times(
     off = []
     for group in range(labels.max() + 1):
         members = labels == group
-        people = len(set(trajectories.subject[members]))  # type: ignore[index]
+        people = len(set(trajectories.subject[members]))
         assert people >= k
         mean = np.round(mine[members].mean(axis=0) / step) * step
         line = np.round(trajectories.points[members].mean(axis=0), 4) + 0.0

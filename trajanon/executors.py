@@ -162,7 +162,7 @@ def _said() -> Iterator[None]:
         raise ServerProblem(
             "the scheduler was lost during the run: start it and its workers, then begin again"
         ) from error
-    except (OSError, TimeoutError) as error:
+    except OSError as error:
         raise ServerProblem(f"the cluster was lost: {_words(error)}") from error
 
 
@@ -193,7 +193,7 @@ def _reached(address: str, ending: ExitStack) -> "Client":
             f"`cluster` {address!r} must be the address of a scheduler, such as "
             "tcp://10.0.0.1:8786, or local:4"
         ) from error
-    except (OSError, TimeoutError) as error:
+    except OSError as error:
         raise ServerProblem(
             f"no scheduler answers at {address}: start one with dask scheduler, and "
             "workers with dask worker"
@@ -223,7 +223,7 @@ def _started(cluster: str, ending: ExitStack) -> "Client":
                 dashboard_address="127.0.0.1:0",
             )
             client: Client = ending.enter_context(Client(ending.enter_context(local)))
-    except (OSError, RuntimeError, TimeoutError) as error:
+    except (OSError, RuntimeError) as error:
         raise ServerProblem(f"the workers could not be started: {_words(error)}") from error
     return client
 

@@ -146,11 +146,12 @@ def information_loss(sse: float, sst: float) -> float:
     return 100.0 * sse / sst if sst > 0.0 else 0.0
 
 
-def loss_to(records: Floats, released: Floats, labels: Ints | None = None) -> float:
-    """IL in percent of released records, each's own or its group's; they need not be means."""
+def loss_to(records: Floats, released: Floats, labels: Ints) -> float:
+    """IL in percent of records, or trajectories, released as their groups' lines, means or not."""
+    records, released = (rows.reshape(len(rows), -1) for rows in (records, released))
 
     def lost(some: slice) -> Floats:
-        moved: Floats = released[some if labels is None else labels[some]] - records[some]
+        moved: Floats = released[labels[some]] - records[some]
         moved *= moved
         return moved
 

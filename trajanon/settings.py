@@ -250,7 +250,7 @@ def takes_settings(*kinds: type) -> Callable[[Function], Function]:
         own = signature(function)
         *named, _ = own.parameters.values()
         shown = own.replace(parameters=[*named, *chain(*map(parameters_of, kinds))])
-        function.__signature__ = shown  # type: ignore[attr-defined]
+        function.__signature__ = shown  # type: ignore[attr-defined]  # help() reads it
         return function
 
     return showing

@@ -76,8 +76,7 @@ class TrajectoryGroups:
     @property
     def information_loss(self) -> float:
         """IL in percent of the lines as written; of places alone."""
-        records, lines = self.trajectories.records, self.released
-        return loss_to(records, lines.reshape(len(lines), -1), self.partition.labels)
+        return loss_to(self.trajectories.points, self.released, self.partition.labels)
 
     @property
     def released_times(self) -> Floats | None:

@@ -29,15 +29,8 @@ class City(NamedTuple):
     spacing: float
 
 
-def _cities() -> dict[str, City]:
-    text = Path(__file__).with_name("cities.csv").read_text(encoding="utf-8")
-    _, *rows = csv.reader(text.splitlines())
-    return {
-        name: City(Box(*map(float, sides)), float(spacing)) for name, *sides, spacing, _ in rows
-    }
-
-
-CITIES = _cities()
+_, *_ROWS = csv.reader(Path(__file__).with_name("cities.csv").read_text("utf-8").splitlines())
+CITIES = {name: City(Box(*map(float, sides)), float(spacing)) for name, *sides, spacing, _ in _ROWS}
 """The three areas of Maya-López, "Contributions to Statistical Disclosure Control"
 (thesis, URV 2023), section 2.3, and then other large cities by name."""
 

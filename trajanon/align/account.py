@@ -58,9 +58,8 @@ def account(before: TrajectoryGroups, after: TrajectoryGroups) -> dict[str, Any]
 
 def as_cut(points: Floats, lines: Floats, labels: Ints) -> dict[str, Any]:
     """Measure lines against windows where they were cut, although they slid."""
-    records = points.reshape(len(points), -1)
     return {
-        "information_loss": loss_to(records, lines.reshape(len(lines), -1), labels),
+        "information_loss": loss_to(points, lines, labels),
         "displacement": summary(moved_to(points, lines, labels)),
     }
 

@@ -27,7 +27,7 @@ from trajanon.cli.microaggregate import microaggregate
 from trajanon.cli.run import run
 from trajanon.cli.snap import snap
 from trajanon.cli.studio import studio
-from trajanon.cli.wording import INTERRUPTED, log_to_screen, say
+from trajanon.cli.wording import INTERRUPTED, log_to_screen, say, tell
 from trajanon.errors import TrajanonError, printable
 
 if TYPE_CHECKING:
@@ -63,10 +63,10 @@ def about(
     if version:
         from importlib.metadata import version as version_of
 
-        typer.echo(f"trajanon {version_of('trajanon')}")  # noqa: TID251
+        tell(f"trajanon {version_of('trajanon')}")
         raise typer.Exit
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())  # noqa: TID251
+        typer.echo(context.get_help())  # noqa: TID251 -- in lines, all of our own words
 
 
 class _Pipe(io.FileIO):
@@ -100,7 +100,7 @@ def _open_ended(stream: TextIO) -> TextIO:
 def _defect() -> int:
     """Show where the program failed; give the exit code."""
     for line in traceback.format_exc().splitlines():
-        print(printable(line), file=sys.stderr)  # noqa: T201
+        print(printable(line), file=sys.stderr)  # noqa: T201 -- lines of a traceback
     return _DEFECT
 
 

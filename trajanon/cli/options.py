@@ -49,7 +49,7 @@ def options(*settings: type, **helps: Help) -> Callable[[Command], Command]:
         taken = [one for one in named if one.name not in of_kinds]
         taken += [own.parameters.get(name, one) for name, one in of_kinds.items()]
         taken.sort(key=lambda one: _LAST.index(one.name) if one.name in _LAST else -1)
-        command.__signature__ = own.replace(  # type: ignore[attr-defined]
+        command.__signature__ = own.replace(  # type: ignore[attr-defined]  # typer reads it
             parameters=[
                 one.replace(annotation=Annotated[one.annotation, _declared(one, known[one.name])])
                 for one in taken

@@ -48,7 +48,10 @@ def run(
         try:
             words = words_of(commands[name].params, table)
             steps.append((name, words, commands[name].make_context(name, list(words), context)))
-        except Exception as error:  # a usage error of typer, or our own
+        except Exception as error:
+            # A usage error of typer, whose class has moved between its versions, or our own.
+            if not hasattr(error, "format_message") and not isinstance(error, BadInput):
+                raise
             said = error.format_message() if hasattr(error, "format_message") else str(error)
             raise BadInput(f"{settings}: [{name}] {said.rstrip('.')}") from error
     with chdir(settings.parent):

@@ -80,7 +80,7 @@ def _lines() -> Progress:
         if task != last[0] or monotonic() - last[1] > _OFTEN:
             last = task, monotonic()
             said = {"task": task, "done": done, "total": total, "note": note}
-            print(json.dumps(said), file=sys.stderr, flush=True)  # noqa: T201
+            print(json.dumps(said), file=sys.stderr, flush=True)  # noqa: T201 -- JSON escapes, too
 
     return tell
 

@@ -1,5 +1,6 @@
 """trajanon studio."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -20,12 +21,8 @@ def studio(
     for file in files or []:
         if not file.exists():
             raise BadInput(f"there is no {file}")
-    try:
-        import nicegui  # noqa: F401
-    except ImportError as error:
-        raise BadInput(
-            "the studio is a page of NiceGUI; run pip install 'trajanon[studio]'"
-        ) from error
+    if find_spec("nicegui") is None:
+        raise BadInput("the studio is a page of NiceGUI; run pip install 'trajanon[studio]'")
     from trajanon.studio.server import serve
 
     serve(files or [], commands, browser=browser)

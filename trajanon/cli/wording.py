@@ -53,17 +53,17 @@ def with_flags(message: str) -> str:
 
 def say(message: str) -> None:
     """Say a sentence beside the results."""
-    typer.echo(f"trajanon: {with_flags(printable(message))}", err=True)  # noqa: TID251
+    typer.echo(f"trajanon: {with_flags(printable(message))}", err=True)  # noqa: TID251 -- escaped
 
 
 def tell(line: str = "") -> None:
     """Print a line of the results; names in it cannot steer the terminal."""
-    typer.echo(with_flags(printable(line)))  # noqa: TID251
+    typer.echo(with_flags(printable(line)))  # noqa: TID251 -- escaped
 
 
 def show_json(result: Mapping[str, Any]) -> None:
     """Print a result for a script."""
-    print(json.dumps(dict(result), indent=1))  # noqa: T201
+    print(json.dumps(dict(result), indent=1))  # noqa: T201 -- JSON escapes, too
 
 
 def steps_of(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:

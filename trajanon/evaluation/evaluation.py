@@ -160,6 +160,7 @@ def evaluate(
         ways[MDAV] = _in_groups(as_cut, kept, mdav, options_in(told)["digits"], timing)
     ways[NOTHING] = as_cut.originals
     step(4, 5, "utility")
+    useful = partial(usefulness, tracks=kept.tracks, to_road=to_road, seed=seed)
     problems = None
     if findings is not None:
         problems = [*findings.problems, *shows_source_order(release, found)]
@@ -185,21 +186,9 @@ def evaluate(
         problems=problems,
         clock=None if timing is None else timing.clock,
         alone=None if timing is None else alone_in(timing.clock, found.times),
-        loss={
-            name: loss_to(
-                way.points.reshape(len(kept), -1), way.lines.reshape(len(way.lines), -1), way.labels
-            )
-            for name, way in ways.items()
-        },
+        loss={name: loss_to(way.points, way.lines, way.labels) for name, way in ways.items()},
         usefulness={
-            name: usefulness(
-                way.points,
-                way.lines[way.labels],
-                tracks=kept.tracks,
-                to_road=to_road,
-                seconds=_seconds(way, timing),
-                seed=seed,
-            )
+            name: useful(way.points, way.lines[way.labels], seconds=_seconds(way, timing))
             for name, way in ways.items()
         },
         length_kept=_length_kept(found),

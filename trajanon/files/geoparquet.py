@@ -5,7 +5,7 @@ environment, the bounding box) would have to be taken out again.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any, NotRequired, TypedDict
@@ -204,7 +204,7 @@ def _read(path: Path) -> Lines:
         return Lines.of(geometries, written).told(words[0], times, words[1], counts)
 
 
-def _times(file: Any, n: int) -> Sequence[Any]:
+def _times(file: Any, n: int) -> Iterable[Any]:
     """Read the list of each of n rows; None where a column holds no lists of numbers."""
     column = file.read(["times"])["times"].combine_chunks()
     if not arrow.holds_lists(column.type):
@@ -212,7 +212,7 @@ def _times(file: Any, n: int) -> Sequence[Any]:
     lists = arrow.lists_of(column, "times")
     ends = np.cumsum(lists.size).tolist()
     if n and (lists.size == lists.size[0]).all():
-        return lists.values.reshape(n, -1)  # type: ignore[return-value]
+        return lists.values.reshape(n, -1)
     return [lists.values[end - size : end] for size, end in zip(lists.size, ends, strict=True)]
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from reprlib import repr  # in short, however deep
 from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints, is_typeddict
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from trajanon.errors import BadInput
 
@@ -54,7 +54,7 @@ def typed(value: Any, kind: type[T], key: str = "") -> T:
         for place, one in pairs:
             if inside[-1] is not int or not _is(one, int):  # labels are many
                 typed(one, inside[-1], f"{key}[{repr(place)}]")
-    return value  # type: ignore[no-any-return]
+    return cast(T, value)
 
 
 def _outer(kind: Any) -> Any:

@@ -1,6 +1,6 @@
 """What a release is made of: lines, with so many decimals, perhaps times, and an attribution."""
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -85,12 +85,6 @@ def _numbers(keys: NDArray[Any]) -> Ints:
     return np.asarray(pd.factorize(keys)[0].astype(np.int64))
 
 
-def _with_times(numbers: Ints, times: Floats) -> Ints:
-    """Number lines anew, of which those with other times are others."""
-    of_times = _numbers(_bytes(times))
-    return _numbers(numbers * (int(of_times.max(initial=0)) + 1) + of_times)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
     """Released geometries in the order of the file, as columns."""
@@ -129,7 +123,10 @@ class Lines:
     def groups(self) -> Ints:
         """A number for each line, equal where lines are equal as written, (n,)."""
         numbers = _numbers(self.shapes)
-        return numbers if self.times is None else _with_times(numbers, self.times)
+        if self.times is None:
+            return numbers
+        of_times = _numbers(_bytes(self.times))
+        return _numbers(numbers * (int(of_times.max(initial=0)) + 1) + of_times)
 
     def key(self, row: int) -> bytes:
         """Bytes of a line, equal where lines are equal as written."""
@@ -177,7 +174,7 @@ class Lines:
     def told(
         self,
         attribution: str | None,
-        times: Sequence[Any] | None,
+        times: Iterable[Any] | None,
         clock: str | None,
         counts: Collection[Any] | None,
     ) -> "Lines":
@@ -186,7 +183,7 @@ class Lines:
         return replace(self, attribution=attribution, times=known, clock=clock, counts=counted)
 
 
-def _times(rows: Sequence[Any] | None, sizes: Ints) -> Floats | None:
+def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
     """Take a time for each point from rows of anything; NaN in rows that hold something else."""
     if rows is None:
         return None

@@ -317,13 +317,10 @@ class _Search:
         worth = []
         for start in range(0, len(sets), _SETS_AT_ONCE):
             left = of_line - sum(hops[taken] for taken in sets[start : start + _SETS_AT_ONCE].T)
-            worth.append(self._unequal(np.sqrt(left[..., 0] ** 2 + left[..., 1] ** 2)))
+            long = np.sqrt(left[..., 0] ** 2 + left[..., 1] ** 2)
+            spacing = self._spacing or np.maximum(long.mean(axis=1, keepdims=True), _TINY)
+            worth.append(np.minimum(np.abs(long - spacing) / spacing, _CAP).mean(axis=1))
         return np.asarray(sets[np.argmin(np.concatenate(worth))])
-
-    def _unequal(self, long: Floats) -> Floats:
-        """Measure how far hops, (s, m - 1), are from equal, as a share of the spacing."""
-        spacing = self._spacing or np.maximum(long.mean(axis=1, keepdims=True), _TINY)
-        return np.asarray(np.minimum(np.abs(long - spacing) / spacing, _CAP).mean(axis=1))
 
 
 def _nearest(owners: Ints, count: int) -> Ints | None:

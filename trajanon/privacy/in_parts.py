@@ -15,7 +15,7 @@ from trajanon.files.release import read_release, release_parts
 from trajanon.files.report import NOT_TOGETHER, Report, kept_in
 from trajanon.files.trajectories import Runs, read_owners, read_without_owners
 from trajanon.partition import broken_promises, dense
-from trajanon.privacy.originals import NO_SUBJECTS, own_rows, source_order_of
+from trajanon.privacy.originals import NO_SUBJECTS, by_key, own_rows, source_order_of
 from trajanon.releases import too_few
 from trajanon.trajectories import Trajectories, joined_trajectories
 
@@ -126,20 +126,19 @@ def in_parts(
     told: LinesOfRows = report["lines_of_rows"]
     whose = read_owners(originals, subjects_exact=subjects_exact)
     kept = np.flatnonzero(kept_in(report, whose.n))
-    line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(told.line)
     found = InParts(
         originals=originals,
         kept=kept,
         report=report,
         lines=lines,
         of_rows=of_rows,
-        line=line.astype(np.int64),
+        line=by_key(lines, told),
         subject=None if whose.subject is None else dense(whose.subject[kept]),
         left_out=whose.n - len(kept),
         nameless=whose.nameless,
         runs=None if whose.runs is None else Runs(*(each[kept] for each in whose.runs)),
     )
-    if not len(line) == report["n"] or (line < 0).any():
+    if len(found.line) != report["n"]:
         raise BadInput(NOT_TOGETHER)
     own = np.bincount(found.line[found.own_row], minlength=len(lines))
     if not np.array_equal(own, np.bincount(of_rows, minlength=len(lines))):

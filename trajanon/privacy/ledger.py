@@ -152,7 +152,12 @@ class Ledger:
     @contextmanager
     def recording(self, release: str | os.PathLike[str]) -> Iterator["Recording"]:
         """Record a release around the block in which its files get their names: both or neither."""
-        self._refuse_killed()
+        for entry in self.entries:
+            if not entry.told["settled"]:
+                raise FileProblem(
+                    f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
+                    f"whether it is there with trajanon ledger verify {self.path}"
+                )
         for entry in self.entries:
             if entry.told["release"] == _absolute(release):
                 raise BadInput(
@@ -167,14 +172,6 @@ class Ledger:
             raise
         if recording.number is not None:
             self._settle(recording.number)
-
-    def _refuse_killed(self) -> None:
-        for entry in self.entries:
-            if not entry.told["settled"]:
-                raise FileProblem(
-                    f"the run of release {entry.number}, {entry.told['release']}, was killed: see "
-                    f"whether it is there with trajanon ledger verify {self.path}"
-                )
 
     def announce(self, told: Told, keyed: Keyed) -> int:
         """Add a release that is about to get its name, by what its trajectories are known by."""
@@ -400,6 +397,7 @@ def content_of(place: str | os.PathLike[str] | Folder) -> str | None:
     whole = sha256()
     for name in where.names():
         with where.open(name) as part:
+            # What file systems open can `readinto`; its type does not say so.
             digest = file_digest(part, "sha256").hexdigest()  # type: ignore[arg-type]
         whole.update(f"{name} {digest}\n".encode())
     return whole.hexdigest()

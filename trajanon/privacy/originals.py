@@ -76,11 +76,11 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
         if len(keys) <= labels.max():
             raise BadInput(NOT_TOGETHER)
         of_each = LinesOfRows(np.array(keys, dtype=np.int64)[labels], None)
-        line, own_row = _by_key(release.take(first), of_each), own_rows_in(report)
+        line, own_row = by_key(release.take(first), of_each), own_rows_in(report)
     elif told is None:
         line, own_row = _nearest(lines, slid, labels, clock, report), own_rows_in(report)
     else:
-        line = _by_key(release.take(first), told)
+        line = by_key(release.take(first), told)
         own_row = own_rows(report, line, slid.subject, copies)
     if not np.array_equal(np.bincount(line[own_row], minlength=len(lines)), copies):
         raise BadInput(NOT_TOGETHER)
@@ -148,7 +148,7 @@ def _unit(clock: Clock, report: Report) -> float:
     return 10.0 ** -digits_in(report) / clock.step
 
 
-def _by_key(lines: Trajectories, told: LinesOfRows) -> Ints:
+def by_key(lines: Trajectories, told: LinesOfRows) -> Ints:
     """Find the line of each trajectory among different ones by its key."""
     line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(told.line)
     if (line < 0).any():
