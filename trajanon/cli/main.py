@@ -27,7 +27,7 @@ from trajanon.cli.microaggregate import microaggregate
 from trajanon.cli.run import run
 from trajanon.cli.snap import snap
 from trajanon.cli.studio import studio
-from trajanon.cli.wording import INTERRUPTED, log_to_screen, say, tell
+from trajanon.cli.wording import INTERRUPTED, log_to_screen, say, tell, usage_error
 from trajanon.errors import TrajanonError, printable
 
 if TYPE_CHECKING:
@@ -141,12 +141,11 @@ def main() -> NoReturn:
     except Exception as error:
         if ended:  # a compiled module that is being imported makes it an ImportError
             sys.exit(ended[0])
-        # A usage error of typer, whose class has moved between typer's versions.
-        if not hasattr(error, "format_message"):
+        if not (said := usage_error(error)):
             sys.exit(_defect())
         where = getattr(error, "ctx", None)
         command = "trajanon" if where is None else where.command_path
-        say(f"{error.format_message().rstrip('.')}; see {command} --help")
+        say(f"{said}; see {command} --help")
         code = 2
     if code == INTERRUPTED:
         say("stopped; no file was left half-written")

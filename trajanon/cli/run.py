@@ -8,7 +8,7 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
-from trajanon.cli.wording import tell
+from trajanon.cli.wording import tell, usage_error
 from trajanon.errors import BadInput, FileProblem
 
 _NOT_HERE = {"run", "studio"}
@@ -49,11 +49,10 @@ def run(
             words = words_of(commands[name].params, table)
             steps.append((name, words, commands[name].make_context(name, list(words), context)))
         except Exception as error:
-            # A usage error of typer, whose class has moved between its versions, or our own.
-            if not hasattr(error, "format_message") and not isinstance(error, BadInput):
+            said = str(error) if isinstance(error, BadInput) else usage_error(error)
+            if not said:
                 raise
-            said = error.format_message() if hasattr(error, "format_message") else str(error)
-            raise BadInput(f"{settings}: [{name}] {said.rstrip('.')}") from error
+            raise BadInput(f"{settings}: [{name}] {said}") from error
     with chdir(settings.parent):
         for number, (name, words, step) in enumerate(steps, start=1):
             tell(f"{number}. {shlex.join(['trajanon', name, *words])}")

@@ -56,6 +56,18 @@ def say(message: str) -> None:
     typer.echo(f"trajanon: {with_flags(printable(message))}", err=True)  # noqa: TID251 -- escaped
 
 
+def usage_error(error: Exception) -> str:
+    """What typer says of a usage error, and of which value; nothing of any other error.
+
+    Its class has moved between typer's versions. Those that ask pydantic do not name the value.
+    """
+    if not hasattr(error, "format_message"):
+        return ""
+    refused = getattr(error.__cause__, "errors", list)()
+    value = f" (got {refused[0]['input']})" if refused else ""
+    return f"{error.format_message().rstrip('.')}{value}"
+
+
 def tell(line: str = "") -> None:
     """Print a line of the results; names in it cannot steer the terminal."""
     typer.echo(with_flags(printable(line)))  # noqa: TID251 -- escaped
