@@ -63,7 +63,7 @@ def usage_error(error: Exception) -> str:
     """
     if not hasattr(error, "format_message"):
         return ""
-    refused = getattr(error.__cause__, "errors", list)()
+    refused: Any = getattr(error.__cause__, "errors", list)()
     value = f" (got {refused[0]['input']})" if refused else ""
     return f"{error.format_message().rstrip('.')}{value}"
 
