@@ -70,7 +70,7 @@ def test_the_verdict_names_the_best_attack_of_each_question(slid_sample: Evaluat
         ]
         best = max(on_release, key=lambda one: one.expected)
         (told,) = (sentence for sentence in said if sentence.startswith(start))
-        assert f"of {len(on_release)} attacks that pick a row the best ({best.name}) finds" in told
+        assert f"the best of {len(on_release)} attacks that pick a row ({best.name}) finds" in told
         assert f"in {percent(best.expected)} of all cases on average; 1/k is 33.3 %" in told
 
 
