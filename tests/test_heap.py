@@ -10,7 +10,7 @@ ARENAS = """
 import ctypes
 from threading import Barrier, Thread
 
-from trajanon.cli.main import _share_a_heap
+from trajanon.heap import share_a_heap
 
 def allocate():
     barrier.wait()
@@ -19,7 +19,7 @@ def allocate():
 
 libc, barrier = ctypes.CDLL(None), Barrier(3)
 if {shared}:
-    _share_a_heap()
+    share_a_heap()
 threads = [Thread(target=allocate) for _ in range(3)]
 for each in threads:
     each.start()
@@ -41,3 +41,29 @@ def test_threads_of_commands_share_a_heap() -> None:
         pytest.skip("this C library is not glibc")
     assert arenas(shared=True) == 1
     assert arenas(shared=False) > 1
+
+
+HELD = """
+import resource
+from pathlib import Path
+
+from trajanon.heap import give_back
+
+def resident():
+    return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
+
+pieces = [bytearray(100_000) for _ in range(2_000)]
+del pieces[:-1]  # the last lies above them
+before = resident()
+give_back()
+print(before - resident())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems have no glibc")
+def test_what_is_free_below_others_is_given_back() -> None:
+    if not hasattr(ctypes.CDLL(None), "malloc_trim"):
+        pytest.skip("this C library is not glibc")
+    command = [sys.executable, "-c", HELD]
+    told = subprocess.run(command, capture_output=True, check=True, text=True, timeout=60)
+    assert int(told.stdout) > 100_000_000

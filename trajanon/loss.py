@@ -96,18 +96,19 @@ def group_means(records: Floats, labels: Ints) -> Floats:
     sizes = np.bincount(labels)
     first = np.cumsum(sizes) - sizes
     many = max(_AT_ONCE // max(len(order) // len(sizes), 1), 1)
+    means = np.empty((len(sizes), records.shape[1]))
 
-    def means_of(some: Ints, stop: Event) -> Floats:
+    def average(some: Ints, stop: Event) -> None:
         start, behind = some[0], some[-1] + 1
         members = order[first[start] : first[behind - 1] + sizes[behind - 1]]
         origin = records[order[first[start:behind]]]
         # About a member, so that nothing is lost far from zero.
         away = records[members] - origin[labels[members] - start]
         total = np.add.reduceat(away, first[start:behind] - first[start], axis=0)
-        return np.asarray(origin + total / sizes[start:behind, None])
+        means[start:behind] = origin + total / sizes[start:behind, None]
 
-    parts = in_parts(means_of, np.arange(len(sizes)), many)
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+    in_parts(average, np.arange(len(sizes)), many)
+    return means
 
 
 def sse(records: Floats, labels: Ints) -> float:

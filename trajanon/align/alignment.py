@@ -26,6 +26,7 @@ from trajanon.align.windows import (
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes
 from trajanon.errors import TrajanonError
+from trajanon.heap import give_back
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import Partition, Stage, broken_promises, dense, regrouped
 from trajanon.problem import Problem, SearchLog
@@ -110,6 +111,8 @@ def align(
     if broken_promises(labels, own, k):
         msg = f"alignment left a group of fewer than {k}; please report it"
         raise TrajanonError(msg)
+    del windows, log, problem  # large, and not needed any more
+    give_back()
     slid = trajectories.slid(start)
     aligned = regrouped(partition, slid.records, labels)
     if _mean_metres(slid, aligned) >= _mean_metres(trajectories, partition):

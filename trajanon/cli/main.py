@@ -1,13 +1,11 @@
 """The command line: its commands, and how it ends: a sentence and an exit code."""
 
-import ctypes
 import gc
 import io
 import signal
 import sys
 import traceback
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
 
 import typer
@@ -29,12 +27,12 @@ from trajanon.cli.snap import snap
 from trajanon.cli.studio import studio
 from trajanon.cli.wording import INTERRUPTED, log_to_screen, say, tell, usage_error
 from trajanon.errors import TrajanonError, printable
+from trajanon.heap import share_a_heap
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 _DEFECT = 70  # of the program; 1 is a release that does not hold
-_M_ARENA_MAX = -8  # of glibc's malloc.h
 
 app = typer.Typer(
     help="k-anonymous GPS trajectories with the least information loss: "
@@ -104,17 +102,11 @@ def _defect() -> int:
     return _DEFECT
 
 
-def _share_a_heap() -> None:
-    """Let threads take what others freed: glibc gives each a heap, which keeps up to 64 MB."""
-    with suppress(AttributeError, OSError, TypeError):  # other systems have no mallopt
-        ctypes.CDLL(None).mallopt(_M_ARENA_MAX, 1)
-
-
 def main() -> NoReturn:
     """Run the command line; a user's mistake is one sentence and exit code 2."""
     sys.stdout, sys.stderr = _open_ended(sys.stdout), _open_ended(sys.stderr)
     gc.set_threshold(100_000)  # what libraries make when they are imported stays
-    _share_a_heap()
+    share_a_heap()
     log_to_screen()
     ended: list[int] = []
 
