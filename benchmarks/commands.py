@@ -33,7 +33,7 @@ def write_small_files(folder: Path) -> None:
         places = np.array([41.0, 2.0]) + random.uniform(0, 1, 2)
         walk = places + np.cumsum(random.normal(0, 3e-4, (_POINTS, 2)), axis=0)
         table = pd.DataFrame(walk, columns=["lat", "lon"]).round(7)
-        table.to_csv(folder / f"{number:05d}.csv", index=False)
+        table.assign(id=number).to_csv(folder / f"{number:05d}.csv", index=False)
 
 
 def commands(windows: Path) -> None:
