@@ -112,8 +112,8 @@ def test_several_rows_of_one_subject_are_only_left_where_they_are_asked_for() ->
         )
         # Beside the rows nobody is told how many trajectories are of somebody with a row.
         assert ("| Trajectories |" in evidence.datasheet) is (way == "trajectories")
-        assert ("have no row in the release" in evidence.html) is (way != "trajectories")
-        several = "several rows" in evidence.html
+        assert ("already has one on that line" in evidence.html) is (way != "trajectories")
+        several = "has several rows" in evidence.html
         assert several is (way == "trajectories")
         assert any("--rows subjects" in said for _, said in evidence.verdict) is several
         assert evidence.account["rows"] == {"way": way, "released": len(release.trajectories)}

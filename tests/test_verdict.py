@@ -60,7 +60,7 @@ def test_no_trip_is_found_more_often_as_far_as_was_tried(sampled: bool) -> None:
 def test_the_verdict_names_the_best_attack_of_each_question(slid_sample: Evaluated) -> None:
     evaluation, _ = slid_sample
     said = [sentence for _, sentence in evaluation.verdict]
-    starts = [sentence.partition(": of ")[0] for sentence in said if ": of " in sentence]
+    starts = [one.partition(": the best of ")[0] for one in said if ": the best of " in one]
     assert starts == ["Singling out", "Linkability"]
     for start in starts:
         on_release = [
