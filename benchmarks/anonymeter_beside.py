@@ -42,8 +42,7 @@ def halves(trajectories: str, out: str, slide: str = "") -> None:
 
 def questions(file: str) -> None:
     """Evaluate the three risks."""
-    # It has an environment of its own, where types are not checked.
-    from anonymeter import evaluators  # type: ignore[import-not-found]
+    from anonymeter import evaluators  # which has an environment of its own
 
     warnings.filterwarnings("ignore")
     read = np.load(file)

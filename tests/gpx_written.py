@@ -1,6 +1,7 @@
 """GPX documents for tests, as text and as streams."""
 
 import io
+from collections.abc import Sequence
 from pathlib import Path
 
 POINT = '<trkpt lat="41.5" lon="2.25"><time>2020-01-01T00:00:01Z</time></trkpt>'
@@ -21,6 +22,18 @@ class Slowly:
 
     def read(self, size: int, /) -> bytes:
         return self._stream.read(min(size, self._size))
+
+
+class Pieces:
+    """A stream that gives its bytes in pieces of given sizes, over and over."""
+
+    def __init__(self, content: bytes, sizes: Sequence[int]) -> None:
+        self._stream = io.BytesIO(content)
+        self._sizes = list(sizes)
+
+    def read(self, size: int, /) -> bytes:
+        self._sizes = self._sizes[1:] + self._sizes[:1]
+        return self._stream.read(min(size, self._sizes[-1]))
 
 
 def timed(*times: str) -> bytes:

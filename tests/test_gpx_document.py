@@ -2,12 +2,11 @@
 
 import gzip
 import io
-from collections.abc import Sequence
 from datetime import datetime
 
 import numpy as np
 import pytest
-from gpx_written import SEGMENT, TWO_POINTS, Slowly, document, timed
+from gpx_written import SEGMENT, TWO_POINTS, Pieces, Slowly, document, timed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -126,18 +125,6 @@ def test_an_xml_bomb_is_refused() -> None:
     bomb = f'<!DOCTYPE gpx [<!ENTITY e0 "lol">{entities}]><gpx>&e9;</gpx>'
     with pytest.raises(FileProblem, match="declares the document type 'gpx'"):
         gpx_document.read(bomb.encode(), "bomb.gpx")
-
-
-class Pieces:
-    """A stream that gives its bytes in pieces of given sizes, over and over."""
-
-    def __init__(self, content: bytes, sizes: Sequence[int]) -> None:
-        self._stream = io.BytesIO(content)
-        self._sizes = list(sizes)
-
-    def read(self, size: int, /) -> bytes:
-        self._sizes = self._sizes[1:] + self._sizes[:1]
-        return self._stream.read(min(size, self._sizes[-1]))
 
 
 numbers = st.floats(-90, 90).map(str) | st.sampled_from(["", "north", "-0", " 7 "])

@@ -8,6 +8,7 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
+from gpx_written import Pieces
 from hypothesis import example, given
 from hypothesis import strategies as st
 from real_data import REAL, needs_real_data
@@ -72,18 +73,6 @@ class Parsed(GpxStream):
     """Reads every point by the parser."""
 
     _is_between_points = False
-
-
-class Pieces:
-    """A stream that gives its bytes in pieces of given sizes, over and over."""
-
-    def __init__(self, content: bytes, sizes: Sequence[int]) -> None:
-        self._stream = io.BytesIO(content)
-        self._sizes = list(sizes)
-
-    def read(self, size: int, /) -> bytes:
-        self._sizes = self._sizes[1:] + self._sizes[:1]
-        return self._stream.read(min(size, self._sizes[-1]))
 
 
 def account(kind: type[GpxStream], text: bytes, sizes: Sequence[int]) -> list[object]:

@@ -1,4 +1,4 @@
-"""The heap of glibc, which keeps what is freed; other systems have no such words for it."""
+"""What commands ask of glibc, which keeps memory that is freed; elsewhere nothing happens."""
 
 import ctypes
 from contextlib import suppress
