@@ -13,7 +13,7 @@ from typing import Any
 import folium
 import numpy as np
 import pytest
-from playwright.sync_api import Page
+from playwright.sync_api import Frame, Page
 
 from trajanon.clock import Clock
 from trajanon.loss import group_means
@@ -53,6 +53,15 @@ PLAIN = ".leaflet-control { visibility: hidden } * { transition: none !important
 PAINTED = """[...document.querySelectorAll(".leaflet-background-pane canvas")].map(
   (canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
     .data.some((value) => value > 0))"""
+
+
+def until(page: Page | Frame, expression: str) -> None:
+    """Wait for it. Playwright's own waiting asks the page to evaluate text, which ours forbid."""
+    for _ in range(400):
+        if page.evaluate(expression):
+            return
+        page.wait_for_timeout(50)
+    raise AssertionError(f"not so in 20 seconds: {expression}")
 
 
 @dataclass

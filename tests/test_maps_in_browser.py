@@ -19,6 +19,7 @@ from browsing import (
     report,
     slid,
     trajectories,
+    until,
 )
 
 from trajanon.maps import Background, compare, compare_releases, html, public
@@ -128,7 +129,7 @@ def test_the_tip_hides_neither_its_line_nor_the_layers_switched_on(see: Open) ->
     assert "Group 1 · 3 trajectories" in seen.page.locator("output").inner_text()
     assert not hides(lines[1])
     shown = "getComputedStyle(trajanon.maps[0].getPane('{}')).opacity"
-    seen.page.wait_for_function(f"{shown.format('released')} < 0.3")
+    until(seen.page, f"{shown.format('released')} < 0.3")
     for name in ("displacement", "density-originals"):
         assert float(seen.js(shown.format(name))) == 1.0
     seen.page.keyboard.press("Escape")
@@ -170,7 +171,7 @@ def test_a_group_that_is_found_comes_in_sight_with_its_originals(see: Open) -> N
     seen.js("void trajanon.maps[0].setView([40.42, -3.66], 17, { animate: false })")
     seen.page.locator("input[name=group]").fill("0")
     seen.page.locator("input[name=group]").press("Enter")
-    seen.page.wait_for_function("trajanon.maps[0].getZoom() < 17")
+    until(seen.page, "trajanon.maps[0].getZoom() < 17")
     for place in trajectories().points.reshape(-1, 2)[::29]:
         x, y = seen.place(place)
         assert 300 < x < DESKTOP[0]

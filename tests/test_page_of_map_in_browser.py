@@ -12,6 +12,7 @@ from browsing import (
     needs_chromium,
     report,
     trajectories,
+    until,
 )
 from toy import toy
 
@@ -90,7 +91,7 @@ def test_a_phone_shows_the_map_first_and_the_panel_when_asked(see: Open) -> None
     assert box["height"] > 0.8 * PHONE[1]
     assert not facts.is_visible()
     seen.page.touchscreen.tap(*seen.place(means(trajectories().points, LABELS)[0, 15]))
-    seen.page.wait_for_function("trajanon.lit[0].layer.getLayers().length > 0")
+    until(seen.page, "trajanon.lit[0].layer.getLayers().length > 0")
     assert len(seen.lit()[0]) == 5
     seen.page.locator("#trajanon summary").first.tap()
     assert facts.is_visible()
@@ -219,5 +220,5 @@ def test_a_map_shows_itself_in_a_notebook(see: Open) -> None:
     cell = drawn()._repr_html_()
     seen = see(f"<!DOCTYPE html><title>{escape('notebook')}</title>{cell}")
     frame = seen.page.frames[1]
-    frame.wait_for_function("window.trajanon !== undefined")
+    until(frame, "window.trajanon !== undefined")
     assert frame.evaluate('trajanon.shown.get("released").getLayers().length') == 3
