@@ -285,7 +285,7 @@ def test_records_are_read_at_once_as_one_by_one(seed: int, m: int) -> None:
     starts = part.most + 1
     begins = np.cumsum(starts) - starts
     slow, fast = np.empty((2, starts.sum(), axes.shape[1]), dtype=np.float32)
-    build_rows(part, axes, begins, slow)
+    build_rows(part, np.ascontiguousarray(axes.T), np.empty(len(axes)), begins, slow)
     build_rows_in_single(part, axes, begins, fast)
     np.testing.assert_allclose(fast, slow, rtol=1e-4, atol=1e-4)
 

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numpy.typing import NDArray
 
-from trajanon._kernels.forest import compare_leaves, grow, halve
+from trajanon._kernels.forest import compare_leaves, grow, halve, sprout
 from trajanon.arrays import Floats
 
 seeds = st.integers(0, 10**6)
@@ -21,10 +20,6 @@ def points_of(seed: int, n: int, kind: str) -> Floats:
     return np.zeros((n, 3)) if kind == "equal" else points
 
 
-def state(seed: int) -> NDArray[np.uint64]:
-    return np.array([seed + 1], dtype=np.uint64)
-
-
 kinds = st.sampled_from(["any", "grid", "equal"])
 
 
@@ -32,8 +27,9 @@ kinds = st.sampled_from(["any", "grid", "equal"])
 def test_halves_lie_on_two_sides(seed: int, n: int, kind: str, data: st.DataObject) -> None:
     start = data.draw(st.integers(0, n - 2))
     stop = data.draw(st.integers(start + 2, n))
-    points, order = points_of(seed, n, kind), np.arange(n)
-    border = halve(points, order, np.empty_like(order), start, stop, state(seed))
+    points = points_of(seed, n, kind)
+    tree = sprout(points, n, seed + 1)
+    border, order = halve(tree, start, stop), tree.order
     assert order[:start].tolist() == list(range(start))
     assert order[stop:].tolist() == list(range(stop, n))
     assert sorted(order.tolist()) == list(range(n))
@@ -47,14 +43,15 @@ def test_halves_lie_on_two_sides(seed: int, n: int, kind: str, data: st.DataObje
 def test_halves_are_about_halves(kind: str) -> None:
     """The middle of some is seldom far from that of all."""
     for seed in range(50):
-        points, order = points_of(seed, 10_000, kind), np.arange(10_000)
-        border = halve(points, order, np.empty_like(order), 0, 10_000, state(seed))
+        tree = sprout(points_of(seed, 10_000, kind), 10_000, seed + 1)
+        border = halve(tree, 0, 10_000)
         assert 2_500 < border < 7_500
 
 
 @given(seed=seeds, n=st.integers(1, 200), leaf=st.integers(1, 50), kind=kinds)
 def test_leaves_hold_each_point_once(seed: int, n: int, leaf: int, kind: str) -> None:
-    order, borders = grow(points_of(seed, n, kind), leaf, state(seed))
+    tree = sprout(points_of(seed, n, kind), leaf, seed + 1)
+    order, borders = tree.order, tree.borders[: grow(tree, leaf) + 1]
     assert sorted(order.tolist()) == list(range(n))
     assert np.diff(borders).max() <= leaf
     if n > leaf:
@@ -70,8 +67,9 @@ def test_the_nearest_of_several_trees_are_kept_once_each(
     points, leaves = points_of(seed, n, kind), []
     nearest = np.full((n, count), -1, dtype=np.int32)
     away = np.full((n, count), np.inf)
-    for tree in range(3):
-        order, borders = grow(points, 10, state(seed + tree))
+    for number in range(1, 4):
+        tree = sprout(points, 10, seed + number)
+        order, borders = tree.order, tree.borders[: grow(tree, 10) + 1]
         compare_leaves(points, order, borders, nearest, away)
         leaves += np.split(order, borders[1:-1])
     expected = naive_forest.nearest_in_leaves(points, leaves, count)

@@ -34,7 +34,8 @@ def test_exchanges_earn_most_and_end_where_none_earns(
             exchange_member(pricing, group, np.empty(m))
             assert earnings(pricing, group) == pytest.approx(most, abs=1e-9)
     found, sizes = room(pricing)
-    grow_groups(pricing, np.arange(m), found, sizes, np.empty(m))
+    found[:, 0] = np.arange(m)
+    grow_groups(pricing, 1, True, found, sizes, np.empty(m))
     for members, size in zip(found, sizes, strict=True):
         if size:
             group = members[:size]

@@ -6,15 +6,9 @@ from hypothesis import strategies as st
 from naive_paths import ARBITRARY, FARTHEST, NEAREST
 from test_paths import losses, of_published
 
-from trajanon._kernels.insertion import (
-    KEPT,
-    begin,
-    forget,
-    insert_by_rule,
-    insert_cheapest,
-    remember,
-)
+from trajanon._kernels.insertion import forget, remember
 from trajanon.arrays import Floats
+from trajanon.paths.insertion import KEPT, begin, cheapest_inserted, inserted
 
 seeds = st.integers(0, 10**6)
 rules = st.sampled_from([NEAREST, ARBITRARY, FARTHEST])
@@ -57,7 +51,7 @@ def turn_of(seed: int, n: int) -> list[int]:
 def test_insertion_is_its_slow_twin(seed: int, n: int, p: int, rule: int) -> None:
     records = np.random.default_rng(seed).normal(size=(n, p))
     turn = turn_of(seed, n)
-    path = tuple(insert_by_rule(records, np.array(turn), rule).tolist())
+    path = tuple(inserted(records, np.array(turn), rule).tolist())
     assert path in naive_paths.insertion(records, turn, rule)
 
 
@@ -65,7 +59,7 @@ def test_insertion_is_its_slow_twin(seed: int, n: int, p: int, rule: int) -> Non
 def test_cheapest_insertion_is_its_slow_twin(seed: int, n: int, p: int) -> None:
     records = np.random.default_rng(seed).normal(size=(n, p))
     turn = turn_of(seed, n)
-    path = tuple(insert_cheapest(records, np.array(turn)).tolist())
+    path = tuple(cheapest_inserted(records, np.array(turn)).tolist())
     assert path in naive_paths.cheapest_insertion(records, turn)
 
 
@@ -79,9 +73,9 @@ def test_of_equal_cities_the_first_in_turn_is_inserted(
     kind: str, seed: int, n: int, rule: int
 ) -> None:
     records, turn = exact(kind, seed, n), turn_of(seed, n)
-    path = tuple(insert_by_rule(records, np.array(turn), rule).tolist())
+    path = tuple(inserted(records, np.array(turn), rule).tolist())
     assert path in naive_paths.insertion(records, turn, rule)
-    path = tuple(insert_cheapest(records, np.array(turn)).tolist())
+    path = tuple(cheapest_inserted(records, np.array(turn)).tolist())
     assert path in naive_paths.cheapest_insertion(records, turn)
 
 
@@ -89,7 +83,7 @@ def test_of_equal_cities_the_first_in_turn_is_inserted(
 def test_on_a_grid_insertion_is_its_slow_twin(seed: int, n: int, rule: int) -> None:
     records = np.random.default_rng(seed).integers(0, 4, (n, 2)).astype(float)
     turn = turn_of(seed, n)
-    path = tuple(insert_by_rule(records, np.array(turn), rule).tolist())
+    path = tuple(inserted(records, np.array(turn), rule).tolist())
     assert path in naive_paths.insertion(records, turn, rule)
 
 
@@ -102,7 +96,7 @@ def test_cheapest_insertion_forgets_and_finds_places_again(kind: str, seed: int)
     if kind == "clusters":
         records = records * 0.01 + np.arange(n)[:, None] % 3 * 9.0
     turn = turn_of(seed, n)
-    path = tuple(insert_cheapest(records, np.array(turn)).tolist())
+    path = tuple(cheapest_inserted(records, np.array(turn)).tolist())
     assert path in naive_paths.cheapest_insertion(records, turn)
 
 
@@ -114,7 +108,7 @@ def test_what_a_city_remembers_first_is_its_best_place(steps: list[tuple[bool, i
     for place in range(2 * KEPT):
         living[place] = float(place * 7 % 10)
         remember(tour, 0, place, living[place])
-    for place, (comes, number) in enumerate(steps, start=int(2 * KEPT)):
+    for place, (comes, number) in enumerate(steps, start=2 * KEPT):
         if comes:
             living[place] = float(number)
             remember(tour, 0, place, living[place])

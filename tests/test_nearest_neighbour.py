@@ -30,8 +30,9 @@ def test_a_walk_is_its_slow_twin(kind: str, seed: int, n: int, share: float) -> 
     records, met = records_of(kind, seed, n), rng.random(n) < share
     start = int(rng.integers(n))
     met[start] = False
-    order = walk(records, start, met).tolist()
-    assert order == naive_paths.walk(records, start, np.flatnonzero(met).tolist())
+    order = np.empty(int(np.sum(~met)), dtype=np.int64)
+    walk(records, start, np.flatnonzero(~met), order)
+    assert order.tolist() == naive_paths.walk(records, start, np.flatnonzero(met).tolist())
 
 
 def lists(records: Floats, count: int) -> tuple[Ints, Floats]:
@@ -44,6 +45,7 @@ def lists(records: Floats, count: int) -> tuple[Ints, Floats]:
 def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, count: int) -> None:
     records = np.random.default_rng(seed).normal(size=(n, p))
     best = np.empty(n, dtype=np.int64)
+    room = np.arange(n), np.arange(n), np.empty(n, dtype=np.int64)
     length, middle = np.inf, n // 2
     for first, last in ((0, middle), (middle, n)):  # a chunk, and another
         length = shortest_walk(
@@ -51,6 +53,7 @@ def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, cou
             *lists(records, count),
             first,
             last,
+            *room,
             best,
             length,
         )

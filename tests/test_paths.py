@@ -81,11 +81,14 @@ def test_greedy_edges_are_the_slow_twins(seed: int, n: int, m: int) -> None:
     rng = np.random.default_rng(seed)
     edges = rng.integers(0, n, (m, 2))
     edges = edges[edges[:, 0] != edges[:, 1]]
-    links = greedy_fragments(edges, n)
+    links, order = np.full((n, 2), -1), np.empty(n, dtype=np.int64)
+    greedy_fragments(edges, links, np.arange(n))
     expected = naive.greedy_links(edges, n)
     assert [set(row[row >= 0].tolist()) for row in links] == expected
     records = rng.normal(size=(n, 2))
-    assert join_fragments(records, links).tolist() == naive.join(records, expected)
+    ends = np.flatnonzero(links[:, 1] < 0)
+    join_fragments(records, links, ends, np.zeros(n, dtype=np.bool_), order)
+    assert order.tolist() == naive.join(records, expected)
 
 
 @given(kind=kinds, seed=seeds, n=sizes)

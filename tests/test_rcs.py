@@ -14,7 +14,7 @@ from real_data import REFERENCE, reference
 import trajanon
 from trajanon import loss
 from trajanon._kernels.groups import Groups
-from trajanon._kernels.shuffle import recut, shuffling_pass
+from trajanon._kernels.shuffle import Room, recut, room_for, shuffling_pass
 from trajanon.arrays import Ints
 from trajanon.partition import dense
 from trajanon.refine.descent import build_groups
@@ -26,11 +26,11 @@ ks = st.integers(2, 5)
 peoples = st.none() | st.integers(2, 15)
 
 
-def laid_out(work: Grouped) -> tuple[Groups, NDArray[np.uint64]]:
-    """Groups for the kernels, and the state of a generator."""
+def laid_out(work: Grouped) -> tuple[Groups, NDArray[np.uint64], Room]:
+    """Groups for the kernels, the state of a generator, and room."""
     places = len(work.labels) // work.k
     groups = build_groups(work.records, work.labels, work.subjects, places)
-    return groups, work.random.integers(1, 2**63, size=1, dtype=np.uint64)
+    return groups, work.random.integers(1, 2**63, size=1, dtype=np.uint64), room_for(groups)
 
 
 def members(labels: Ints, group: int) -> set[int]:
@@ -72,9 +72,9 @@ def test_a_pass_without_events_is_its_slow_twin(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, grid=False)
-    (found, random), expected = laid_out(groups), groups.labels
+    (found, *state), expected = laid_out(groups), groups.labels
     for _ in range(3):
-        left = shuffling_pass(found, random, groups.k, 1.0, 0, 0, n)
+        left = shuffling_pass(found, *state, groups.k, 1.0, 0, 0, n)
         expected = naive_refine.shuffling_pass(groups.records, expected, groups.k, groups.subjects)
         assert left == 0
         assert found.labels.tolist() == expected.tolist()
@@ -85,12 +85,12 @@ def test_two_groups_are_recut_as_by_the_slow_twin(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, grid=False)
-    (kept, _), labels = laid_out(groups), groups.labels
+    (kept, _, room), labels = laid_out(groups), groups.labels
     a, b = 0, int(labels.max())
     if a == b:
         return
     runs = naive_refine.recut(groups.records, labels, a, b, groups.k, groups.subjects)
-    assert recut(kept, a, b, groups.k) == bool(runs)
+    assert recut(kept, a, b, groups.k, room) == bool(runs)
     others = [members(labels, g) for g in range(a + 1, b)]
     if not runs:
         runs = [members(labels, a), members(labels, b)]
@@ -129,9 +129,9 @@ def test_what_the_kernels_keep_of_the_groups_stays_true(
     seed: int, n: int, k: int, people: int | None
 ) -> None:
     groups = random_groups(seed, n, k, people, False, (0.5, 20))
-    kept, random = laid_out(groups)
+    kept, *state = laid_out(groups)
     for _ in range(3):
-        shuffling_pass(kept, random, groups.k, 0.5, 20, 0, n)
+        shuffling_pass(kept, *state, groups.k, 0.5, 20, 0, n)
     assert naive.holds(kept.labels, groups.subjects, groups.k)
     for group in range(len(kept.sizes)):
         inside = np.flatnonzero(kept.labels == group)

@@ -3,10 +3,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pricings import different, peoples, random_pricing, room, seeds
+from pricings import different, peoples, random_pricing, seeds
 
 from trajanon import workers
-from trajanon._kernels.group_search import search_groups
+from trajanon._kernels.group_search import room_for, search_groups
 from trajanon._kernels.pricing import earnings
 from trajanon.bound.pricing import FoundGroups, groups_within, search_best, with_cuts
 
@@ -16,11 +16,9 @@ def test_the_search_finds_the_group_that_earns_most_round_each_record(
     seed: int, m: int, k: int, people: int | None, grid: bool
 ) -> None:
     records, pricing = random_pricing(seed, m, k, people, grid)
-    found, sizes = room(pricing)
-    least = -1.0
-    roots, at_most = np.arange(m), np.zeros(m)
-    args = pricing, roots, least, 10**6, found, sizes, at_most
-    assert search_groups(*args, every=False)[0]
+    room, least = room_for(pricing, m, every=False), -1.0
+    at_most, found, sizes = np.zeros(m), room.found, room.sizes
+    assert search_groups(pricing, room, np.arange(m), least, 10**6, at_most)[0]
     for record in range(m):
         most = naive_columns.most_earned(
             records, pricing.prices, pricing.subjects, pricing.k, record
@@ -43,11 +41,8 @@ def test_no_group_of_all_earns_more_than_the_best_found(
     seed: int, m: int, k: int, people: int | None, grid: bool
 ) -> None:
     records, pricing = random_pricing(seed, m, k, people, grid)
-    found, sizes = room(pricing)
-    least = -100.0
-    roots, at_most = np.arange(m), np.zeros(m)
-    args = pricing, roots, least, 10**6, found, sizes, at_most
-    search_groups(*args, every=False)
+    room = room_for(pricing, m, every=False)
+    search_groups(pricing, room, np.arange(m), -100.0, 10**6, np.zeros(m))
     most = max(
         naive_columns.earnings(records, pricing.prices, group)
         for group in naive_columns.every_group(m, pricing.k, pricing.subjects)
@@ -55,7 +50,7 @@ def test_no_group_of_all_earns_more_than_the_best_found(
     assert most == pytest.approx(
         max(
             earnings(pricing, members[:size])
-            for members, size in zip(found, sizes, strict=True)
+            for members, size in zip(room.found, room.sizes, strict=True)
             if size
         )
     )
@@ -66,12 +61,9 @@ def test_every_group_that_earns_enough_is_found(
     seed: int, m: int, k: int, people: int | None, grid: bool
 ) -> None:
     records, pricing = random_pricing(seed, m, k, people, grid)
-    found = np.zeros((2000, pricing.halves.shape[1]), dtype=np.int64)
-    sizes = np.zeros(2000, dtype=np.int64)
-    least = 0.5
-    roots, at_most = np.arange(m), np.zeros(m)
-    args = pricing, roots, least, 10**6, found, sizes, at_most
-    assert search_groups(*args, every=True)[0]
+    room, least = room_for(pricing, 2000, every=True), 0.5
+    found, sizes = room.found, room.sizes
+    assert search_groups(pricing, room, np.arange(m), least, 10**6, np.zeros(m))[0]
     got = {tuple(sorted(found[i, : sizes[i]].tolist())) for i in np.flatnonzero(sizes)}
     every = naive_columns.every_group(m, pricing.k, pricing.subjects)
     earned = {
@@ -83,21 +75,18 @@ def test_every_group_that_earns_enough_is_found(
 
 def test_a_search_without_room_says_so() -> None:
     _, pricing = random_pricing(5, 40, 3, None, grid=False)
-    found = np.zeros((50, pricing.halves.shape[1]), dtype=np.int64)
-    sizes = np.zeros(50, dtype=np.int64)
-    args = pricing, np.arange(40), 0.0, 10**6, found, sizes, np.zeros(40)
-    assert search_groups(*args, every=True) == (False, 50)
-    assert sizes.all()
+    room = room_for(pricing, 50, every=True)
+    assert search_groups(pricing, room, np.arange(40), 0.0, 10**6, np.zeros(40)) == (False, 50)
+    assert room.sizes.all()
 
 
 def test_a_search_cut_short_says_so_and_still_bounds_what_groups_earn() -> None:
     _, pricing = random_pricing(5, 40, 3, None, grid=False)
-    found, sizes = room(pricing)
+    room = room_for(pricing, 40, every=False)
     roots, most, at_most = np.arange(40), np.zeros(40), np.zeros(40)
-    assert search_groups(pricing, roots, 0.0, 10**6, found, sizes, most, every=False)[0]
+    assert search_groups(pricing, room, roots, 0.0, 10**6, most)[0]
     for nodes in (1, 2, 3, 4, 1000):
-        args = pricing, roots, 0.0, nodes, found, sizes, at_most
-        complete, _ = search_groups(*args, every=False)
+        complete, _ = search_groups(pricing, room, roots, 0.0, nodes, at_most)
         assert (at_most >= most).all()
         assert complete == (nodes > 100)
         assert complete == bool((at_most == most).all())

@@ -79,7 +79,7 @@ def test_couplings_are_the_naive_ones(seed: int, n: int, a: int, b: int, grid: b
     if grid:
         ones, others = ones.round(), others.round()
     frechet, warping = np.empty(n), np.empty(n)
-    closest_couplings(ones, others, frechet, warping)
+    closest_couplings(ones, others, np.empty((2, b)), frechet, warping)
     expected = [naive_couplings(*pair) for pair in zip(ones, others, strict=True)]
     assert frechet == pytest.approx([way for way, _ in expected])
     assert warping == pytest.approx([total for _, total in expected])

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from trajanon._kernels.forest import compare_leaves, grow
+from trajanon._kernels.forest import compare_leaves, grow, sprout
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes, principal_axes, turn
 from trajanon.loss import sums_of_products
@@ -135,13 +135,16 @@ def exact_neighbours(records: Floats, count: int) -> Ints:
 
 
 def grow_trees(points: NDArray[Any], leaf: int, count: int) -> list[tuple[Ints, Ints]]:
-    """Grow trees of points: the order of each, and where its leaves begin."""
+    """Grow trees of points: the order of each, (n,), and where its leaves begin, (leaves + 1,).
 
-    def tree(number: int, stop: Event) -> tuple[Ints, Ints]:
-        order, borders = grow(points, leaf, np.array([number], dtype=np.uint64))
-        return order, borders
+    Near leaves are near each other in the order.
+    """
 
-    return in_threads([partial(tree, number) for number in range(1, count + 1)])
+    def grown(seed: int, stop: Event) -> tuple[Ints, Ints]:
+        tree = sprout(points, leaf, seed)
+        return tree.order, tree.borders[: grow(tree, leaf) + 1]
+
+    return in_threads([partial(grown, seed) for seed in range(1, count + 1)])
 
 
 def in_leaves(compare: Callable[..., None], order: Ints, borders: Ints, *lists: Any) -> None:

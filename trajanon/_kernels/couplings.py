@@ -2,18 +2,18 @@
 
 import numpy as np
 
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare
 
 
-@kernel
-def closest_couplings(ones, others, frechet, warping):
+@bare
+def closest_couplings(ones, others, room, frechet, warping):
     """Fill in the discrete Fréchet and the DTW distance of each pair of curves.
 
-    ``ones`` (n, a, 2) and ``others`` (n, b, 2) in a plane; ``frechet``, ``warping`` (n,).
+    ``ones`` (n, a, 2) and ``others`` (n, b, 2) in a plane; ``room`` (2, b); ``frechet``,
+    ``warping`` (n,).
     """
     a, b = ones.shape[1], others.shape[1]
-    greatest = np.empty(b)
-    total = np.empty(b)
+    greatest, total = room[0], room[1]
     for pair in range(ones.shape[0]):
         for i in range(a):
             # What stood at (i - 1, j - 1), before the row is written over.

@@ -1,11 +1,46 @@
 """Trees that halve points across directions, and the pairs that share a leaf."""
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from trajanon._kernels.common import below, insert_rising, keep_nearest, squared_distance
 from trajanon._kernels.compiled import bare, kernel
 
 _LOOKED_AT = 25  # points of a part that tell where a far one is, and the middle
+
+_PARTED = 128  # how often points are halved at most: no part is less than a quarter
+
+
+class Tree(NamedTuple):
+    """A tree while it grows."""
+
+    points: NDArray[np.floating]  # (n, q)
+    order: NDArray[np.int64]  # of the points, (n,): each leaf stands together
+    borders: NDArray[np.int64]  # where each leaf begins, and n
+    random: NDArray[np.uint64]  # the state of a generator, one cell
+    spare: NDArray[np.int64]  # room for an order, (n,)
+    waiting: NDArray[np.int64]  # where parts begin and end that are to be halved, (128, 2)
+    some: NDArray[np.int64]  # points of a part, (25,)
+    along: NDArray[np.float64]  # where these lie along a line, (25,)
+    direction: NDArray[np.floating]  # of that line, (q,)
+
+
+def sprout(points: NDArray[np.floating], leaf: int, seed: int) -> Tree:
+    """Begin a tree of points, (n, q), with room for all leaves."""
+    n = len(points)
+    return Tree(
+        points,
+        order=np.arange(n),
+        borders=np.zeros(4 * n // leaf + 3, dtype=np.int64),
+        random=np.array([seed], dtype=np.uint64),
+        spare=np.empty(n, dtype=np.int64),
+        waiting=np.empty((_PARTED, 2), dtype=np.int64),
+        some=np.empty(_LOOKED_AT, dtype=np.int64),
+        along=np.empty(_LOOKED_AT),
+        direction=np.empty_like(points[0]),
+    )
 
 
 @bare
@@ -17,21 +52,21 @@ def place_along(direction, point):
     return total
 
 
-@kernel
-def halve(points, order, spare, start, stop, random):
+@bare
+def halve(tree, start, stop):
     """Part the points from start to stop across a line between two, about in halves; the border.
 
     About: the middle is that of some of them.
     """
-    some, along = np.empty(_LOOKED_AT, dtype=np.int64), np.empty(_LOOKED_AT)
+    points, order, spare = tree.points, tree.order, tree.spare
+    some, along, direction = tree.some, tree.along, tree.direction
     for i in range(_LOOKED_AT):
-        some[i] = order[start + below(random, stop - start)]
+        some[i] = order[start + below(tree.random, stop - start)]
     one, other, most = points[some[0]], points[some[0]], -1.0
     for candidate in some:  # the farthest: long parts are cut across their length
         distance = squared_distance(one, points[candidate])
         if distance > most:
             other, most = points[candidate], distance
-    direction = np.empty_like(one)
     for column in range(one.shape[0]):
         direction[column] = other[column] - one[column]
     for i in range(_LOOKED_AT):
@@ -53,21 +88,15 @@ def halve(points, order, spare, start, stop, random):
     return (start + stop) // 2  # many are at one place
 
 
-@kernel
-def grow(points, leaf, random):
-    """Halve points, (n, q), about, until no part holds more than a leaf.
+@bare
+def grow(tree, leaf):
+    """Halve the points, about, until no part holds more than a leaf; how many leaves there are.
 
-    Returns their order, (n,), in which each leaf stands together, near leaves near each other, and
-    the borders of the leaves, (leaves + 1,).
+    Near leaves are near each other in the order.
     """
-    n = points.shape[0]
-    order = np.arange(n)
-    spare = np.empty_like(order)
-    borders = np.empty(4 * n // leaf + 3, dtype=np.int64)  # no part is less than a quarter
-    waiting = np.empty((128, 2), dtype=np.int64)  # so none is parted more than 128 times
-    waiting[0, 0], waiting[0, 1] = 0, n
+    borders, waiting = tree.borders, tree.waiting
+    waiting[0, 0], waiting[0, 1] = 0, tree.order.shape[0]
     height, leaves = 1, 0
-    borders[0] = 0
     while height > 0:
         height -= 1
         start, stop = waiting[height, 0], waiting[height, 1]
@@ -75,11 +104,11 @@ def grow(points, leaf, random):
             leaves += 1
             borders[leaves] = stop
             continue
-        middle = halve(points, order, spare, start, stop, random)
+        middle = halve(tree, start, stop)
         waiting[height, 0], waiting[height, 1] = middle, stop
         waiting[height + 1, 0], waiting[height + 1, 1] = start, middle
         height += 2
-    return order, borders[: leaves + 1]
+    return leaves
 
 
 @kernel

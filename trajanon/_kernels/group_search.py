@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.compiled import bare, inlined, kernel
-from trajanon._kernels.pricing import different_subjects
+from trajanon._kernels.compiled import bare, inlined
+from trajanon._kernels.pricing import PricingProblem, different_subjects
 
 _ROOT = np.int64(1)  # members of a group that has only begun
 
@@ -196,14 +196,10 @@ def search_group(pricing, search, size, least, nodes, place):
     return least, least if nodes > 0 else most, nodes, place
 
 
-@kernel
-def search_groups(pricing, roots, least, nodes, found, sizes, at_most, every):
-    """Find the group round each root that earns most, or every one above ``least``.
-
-    Round a record: no member has a smaller sum of squared distances to the others.
-    """
+def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
+    """Room for a search that finds so many groups: every one, or the best round each root."""
     m, largest = pricing.halves.shape
-    search = Search(
+    return Search(
         members=np.empty(largest, dtype=np.int64),
         near=np.empty((largest, m), dtype=np.int64),
         score=np.empty((largest, m)),
@@ -213,20 +209,29 @@ def search_groups(pricing, roots, least, nodes, found, sizes, at_most, every):
         largest=np.empty((2, largest)),
         to_members=np.empty((largest, m)),
         half_duals=np.empty((largest, m)),
-        held=np.empty(pricing.cut_duals.shape[0], dtype=np.int64),
-        found=found,
-        sizes=sizes,
+        held=np.empty(len(pricing.cut_duals), dtype=np.int64),
+        found=np.empty((groups, largest), dtype=np.int64),
+        sizes=np.empty(groups, dtype=np.int64),
         every=every,
     )
-    sizes[:] = 0
+
+
+@bare
+def search_groups(pricing, search, roots, least, nodes, at_most):
+    """Find the group round each root that earns most, or every one above ``least``.
+
+    Round a record: no member has a smaller sum of squared distances to the others.
+    """
+    for row in range(search.sizes.shape[0]):
+        search.sizes[row] = 0
     place, complete = 0, True
     for i in range(roots.shape[0]):
         search.members[0] = roots[i]
         best, left = least, nodes
         at_most[i] = least
-        if not every:
+        if not search.every:
             place = i
-        for size in range(pricing.k, largest + 1):
+        for size in range(pricing.k, search.members.shape[0] + 1):
             best, most, left, place = search_group(pricing, search, size, best, left, place)
             at_most[i] = max(at_most[i], most)
         complete = complete and left > 0

@@ -9,12 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import insert_rising
-from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.compiled import bare
 from trajanon._kernels.tour import between
-
-KEPT = np.int64(8)  # places a city remembers: losing one is common, losing all is rare
-
-_THE_BEST = np.int64(1)
 
 
 class GrowingTour(NamedTuple):
@@ -27,29 +23,6 @@ class GrowingTour(NamedTuple):
     longer: NDArray[np.float64]  # what that lengthens the tour by, (n + 1, kept)
     known: NDArray[np.int64]  # how many places a city keeps, (n + 1,)
     beyond: NDArray[np.float64]  # what any other place lengthens the tour by at least, (n + 1,)
-
-
-@kernel
-def begin(records, start, kept):
-    """Begin a tour with one city."""
-    cities = records.shape[0] + 1
-    following = np.full(cities, -1, dtype=np.int64)
-    following[start] = start
-    places, longer = np.empty((cities, kept), dtype=np.int64), np.empty((cities, kept))
-    known, beyond = np.zeros(cities, dtype=np.int64), np.full(cities, np.inf)
-    return GrowingTour(records, start, following, places, longer, known, beyond)
-
-
-@kernel
-def cut_at_dummy(tour):
-    """The records in the order of the tour behind the dummy."""
-    n = tour.records.shape[0]
-    order = np.empty(n, dtype=np.int64)
-    city = tour.following[n]
-    for place in range(n):
-        order[place] = city
-        city = tour.following[city]
-    return order
 
 
 @bare
@@ -106,12 +79,12 @@ def forget(tour, city, a):
             return
 
 
-@kernel
-def insert_by_rule(records, turn, rule):
-    """The path that nearest (-1), farthest (1) or arbitrary (0) insertion finds."""
-    tour = begin(records, turn[0], _THE_BEST)
-    waiting = turn[1:].copy()
-    away = np.full(waiting.shape[0], np.inf)  # from the tour, of each that waits
+@bare
+def insert_by_rule(tour, waiting, away, rule):
+    """Let a tour grow by nearest (-1), farthest (1) or arbitrary (0) insertion.
+
+    ``waiting`` are the cities to insert, and ``away``, infinite, how far each is from the tour.
+    """
     newest = tour.start
     for left in range(waiting.shape[0], 0, -1):
         chosen = 0
@@ -127,14 +100,11 @@ def insert_by_rule(records, turn, rule):
             away[i] = away[i + 1]
         look_for_places(tour, newest)
         insert(tour, newest)
-    return cut_at_dummy(tour)
 
 
-@kernel
-def insert_cheapest(records, turn):
-    """The path of cheapest insertion; of equally cheap cities the first in ``turn`` is next."""
-    tour = begin(records, turn[0], KEPT)
-    waiting = turn[1:].copy()
+@bare
+def insert_cheapest(tour, waiting):
+    """Let a tour grow by cheapest insertion; of equally cheap cities the first is next."""
     for left in range(waiting.shape[0], 0, -1):
         chosen = 0
         for i in range(left):
@@ -153,4 +123,3 @@ def insert_cheapest(records, turn):
             via = between(tour, newest, city)
             remember(tour, city, before, between(tour, before, city) + via - into)
             remember(tour, city, newest, via + between(tour, city, behind) - out)
-    return cut_at_dummy(tour)

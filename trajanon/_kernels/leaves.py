@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.compiled import bare
 
 
 class Leaves(NamedTuple):
@@ -25,6 +25,8 @@ class Leaves(NamedTuple):
     low: NDArray[np.float64]  # the least of the places in each leaf, (l, q + 1)
     high: NDArray[np.float64]  # and the largest
     axes: NDArray[np.float64]  # those that lead, (q, p)
+    bounds: NDArray[np.float64]  # room for a number of each leaf, (l,)
+    place: NDArray[np.float64]  # room for a place, (q + 1,)
     slack: float  # by which squared distances may be wrong, for rounding
 
 
@@ -65,25 +67,23 @@ def gap(place, low, high):
     return total
 
 
-@kernel
-def gaps(leaves, place):
-    """Those of all leaves, infinite of empty ones, (l,), and the leaf of the least."""
-    found = np.empty(leaves.left.shape[0])
-    best = 0
-    for leaf in range(found.shape[0]):
-        found[leaf] = np.inf
+@bare
+def find_gaps(leaves, place):
+    """Those of all leaves are ``bounds``, infinite of empty ones; the leaf of the least."""
+    bounds, best = leaves.bounds, 0
+    for leaf in range(bounds.shape[0]):
+        bounds[leaf] = np.inf
         if leaves.left[leaf] > 0:
-            found[leaf] = gap(place, leaves.low[leaf], leaves.high[leaf])
-        if found[leaf] < found[best]:
+            bounds[leaf] = gap(place, leaves.low[leaf], leaves.high[leaf])
+        if bounds[leaf] < bounds[best]:
             best = leaf
-    return found, best
+    return best
 
 
-@kernel
-def place_of(point, leaves):
-    """The place of a point, not nearer to the axes than it is."""
-    axes = leaves.axes
-    place = np.empty(axes.shape[0] + 1)
+@bare
+def find_place(leaves, point):
+    """Let ``place`` be that of a point, not nearer to the axes than it is."""
+    axes, place = leaves.axes, leaves.place
     aside = 0.0
     for column in range(point.shape[0]):
         aside += point[column] * point[column]
@@ -95,15 +95,13 @@ def place_of(point, leaves):
         place[axis] = along
         aside -= along * along
     place[-1] = np.sqrt(max(aside, 0.0) + rounding)
-    return place
 
 
-@kernel
+@bare
 def farthest_left(leaves, point):
     """The record left that is farthest from a point; the first one of equals."""
-    place = place_of(point, leaves)
-    bounds = np.empty(leaves.left.shape[0])
-    widest = 0
+    find_place(leaves, point)
+    place, bounds, widest = leaves.place, leaves.bounds, 0
     for leaf in range(bounds.shape[0]):
         bounds[leaf] = -np.inf
         if leaves.left[leaf] > 0:
@@ -123,17 +121,15 @@ def farthest_left(leaves, point):
     return best
 
 
-@kernel
-def nearest_of_other_subjects(leaves, subjects, centre, count):
-    """The ``count`` nearest records of other subjects, or fewer: one of each, the nearest first.
+@bare
+def nearest_of_other_subjects(leaves, subjects, centre, near, distance):
+    """Fill in the nearest records of other subjects: one of each, the nearest first; how many.
 
-    Of equals the first record.
+    Of equals the first record. ``distance`` is room for how far each is.
     """
-    near = np.empty(count, dtype=np.int64)
-    distance = np.empty(count)
-    found = 0
+    count, found, bounds = near.shape[0], 0, leaves.bounds
     here = leaves.records[leaves.position[centre]]
-    bounds, closest = gaps(leaves, leaves.places[centre])
+    closest = find_gaps(leaves, leaves.places[centre])
     for turn in range(-1, bounds.shape[0]):
         leaf = closest if turn < 0 else turn
         limit = distance[count - 1] + leaves.slack if found == count else np.inf
@@ -161,7 +157,7 @@ def nearest_of_other_subjects(leaves, subjects, centre, count):
                 distance[place], near[place] = distance[place - 1], near[place - 1]
                 place -= 1
             distance[place], near[place] = away, record
-    return near[:found]
+    return found
 
 
 @bare
@@ -170,16 +166,16 @@ def is_nearer(away, record, other_away, other):
     return away < other_away or (away == other_away and record < other)
 
 
-@kernel
+@bare
 def nearest_to_group(leaves, members, but):
     """The record left nearest to any of ``members``, -1 for none, and its squared distance.
 
     One record is left out; of equals the first one is taken.
     """
-    best, best_away = -1, np.inf
+    best, best_away, bounds = -1, np.inf, leaves.bounds
     for member in members:
         here = leaves.records[leaves.position[member]]
-        bounds, closest = gaps(leaves, leaves.places[member])
+        closest = find_gaps(leaves, leaves.places[member])
         for turn in range(-1, bounds.shape[0]):
             leaf = closest if turn < 0 else turn
             if bounds[leaf] > best_away + leaves.slack:

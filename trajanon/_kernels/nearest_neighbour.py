@@ -3,18 +3,15 @@
 import numpy as np
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.compiled import bare
 
 _FIRST = 4  # principal axes that often tell already that a record is too far
 
 
-@kernel
-def walk(records, start, met):
-    """Walk through all records not ``met``, (n,), always to the nearest, the first of equals."""
-    waiting = np.flatnonzero(~met)
-    left = waiting.shape[0]
-    order = np.empty(left, dtype=np.int64)
-    here = start
+@bare
+def walk(records, start, waiting, order):
+    """Walk through the records that are waiting, always to the nearest, the first of equals."""
+    here, left = start, waiting.shape[0]
     for place in range(order.shape[0]):
         order[place] = here
         kept = 0
@@ -30,7 +27,6 @@ def walk(records, start, met):
                 nearest, least = record, away
         left = kept
         here = nearest
-    return order
 
 
 @bare
@@ -65,13 +61,13 @@ def nearest_waiting(turned, here, waiting, left):
     return nearest, least
 
 
-@kernel
-def shortest_walk(turned, neighbours, near, first, last, best, shortest):
-    """Walk from first, ..., last-1, no farther than ``shortest``; ``best`` takes the best path."""
+@bare
+def shortest_walk(turned, neighbours, near, first, last, waiting, position, order, best, shortest):
+    """Walk from first, ..., last-1, no farther than ``shortest``; ``best`` takes the best path.
+
+    ``waiting`` and ``position`` are all rows, and ``order`` is room for as many.
+    """
     n = turned.shape[0]
-    order = np.empty(n, dtype=np.int64)
-    waiting = np.arange(n)
-    position = np.arange(n)
     for start in range(first, last):
         left = leave(waiting, position, n, start)
         order[0] = here = start
@@ -97,11 +93,13 @@ def shortest_walk(turned, neighbours, near, first, last, best, shortest):
     return shortest
 
 
-@kernel
-def greedy_fragments(edges, n):
-    """Take edges, (m, 2), in turn, unless they fork or close a circle; the links of each record."""
-    links = np.full((n, 2), -1, dtype=np.int64)
-    other_end = np.arange(n)  # of the fragment; valid at ends only
+@bare
+def greedy_fragments(edges, links, other_end):
+    """Take edges, (m, 2), in turn, unless they fork or close a circle.
+
+    The ``links`` of each record, (n, 2), are -1 before; the ``other_end`` of its fragment is itself
+    before, and right of ends only.
+    """
     for edge in range(edges.shape[0]):
         a, b = edges[edge, 0], edges[edge, 1]
         if links[a, 1] >= 0 or links[b, 1] >= 0 or other_end[a] == b:
@@ -110,19 +108,15 @@ def greedy_fragments(edges, n):
         links[b, 0 if links[b, 0] < 0 else 1] = a
         end_a, end_b = other_end[a], other_end[b]
         other_end[end_a], other_end[end_b] = end_b, end_a
-    return links
 
 
-@kernel
-def join_fragments(records, links):
-    """Walk fragment by fragment, always on to the nearest free end; the order."""
-    n = records.shape[0]
-    order = np.empty(n, dtype=np.int64)
-    used = np.zeros(n, dtype=np.bool_)
-    ends = np.flatnonzero(links[:, 1] < 0)
-    free = ends.shape[0]
-    city = ends[0]
-    filled = 0
+@bare
+def join_fragments(records, links, ends, used, order):
+    """Walk fragment by fragment from the first of the ``ends``, always on to the nearest free one.
+
+    ``used`` are no records before.
+    """
+    free, city, filled = ends.shape[0], ends[0], 0
     while True:
         previous = -1
         while city >= 0:  # along the fragment to its other end
@@ -131,8 +125,8 @@ def join_fragments(records, links):
             used[city] = True
             onward = links[city, 0] if links[city, 0] != previous else links[city, 1]
             previous, city = city, onward
-        if filled == n:
-            return order
+        if filled == order.shape[0]:
+            return
         nearest, best = -1, np.inf
         kept = 0
         for i in range(free):

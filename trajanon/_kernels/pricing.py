@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from trajanon._kernels.compiled import bare
 from trajanon._kernels.groups import NONE
 
-_ALONE = np.int64(1)
-
 
 class PricingProblem(NamedTuple):
     """Records, the price of each, and subset-row cuts: the state of the pricing kernels.
@@ -138,12 +136,14 @@ def exchange_member(pricing, members, to_members):
 
 
 @bare
-def grow_groups(pricing, roots, found, sizes, to_members):
-    """Grow a group round each root, and exchange members while that earns more."""
-    for i in range(roots.shape[0]):
-        found[i, 0] = roots[i]
-        sizes[i] = grow_group(pricing, found[i], _ALONE, to_members)
-        if sizes[i]:
+def grow_groups(pricing, started, exchanged, found, sizes, to_members):
+    """Grow each group ``found`` from the first ``started``, who stay at first.
+
+    Then members are ``exchanged``, if asked for, while that earns more.
+    """
+    for i in range(found.shape[0]):
+        sizes[i] = grow_group(pricing, found[i], started, to_members)
+        if exchanged and sizes[i]:
             group = found[i, : sizes[i]]
             while exchange_member(pricing, group, to_members):
                 pass

@@ -1,10 +1,14 @@
 """Records sent to the nearest group, small groups dissolved, two groups cut anew."""
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import NDArray
 
 from trajanon._kernels.common import below, insert_rising, squared_distance
-from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.compiled import bare
 from trajanon._kernels.groups import (
+    Groups,
     close_group,
     joining_change,
     leaving_change,
@@ -15,6 +19,22 @@ from trajanon._kernels.groups import (
 from trajanon._kernels.pricing import different_subjects
 
 _DRAWS = 2**31  # as many as ``below`` can tell apart
+
+
+class Room(NamedTuple):
+    """Room for the members of two groups."""
+
+    members: NDArray[np.int64]  # of one group, or of both, (n,)
+    bound: NDArray[np.int64]  # the group that each goes to, (n,)
+    away: NDArray[np.float64]  # of each from the mean, (n,)
+    sums: NDArray[np.float64]  # a number for each column, (p,)
+
+
+def room_for(groups: Groups) -> Room:
+    """Make room for the groups that are shuffled."""
+    n, p = groups.records.shape
+    members, bound = np.empty((2, n), dtype=np.int64)
+    return Room(members, bound, np.empty(n), np.empty(p))
 
 
 @bare
@@ -30,11 +50,12 @@ def nearest_other(groups, point, group):
     return best
 
 
-@kernel
-def joining_cost(groups, members, bound):
+@bare
+def joining_cost(groups, members, bound, total):
     """What the members bound for the same group as the first one add to its SSE."""
-    total = np.zeros(groups.records.shape[1])
     target, joining, cost = bound[0], 0, 0.0
+    for column in range(total.shape[0]):
+        total[column] = 0.0
     for i in range(members.shape[0]):
         if bound[i] == target:
             joining += 1
@@ -42,14 +63,16 @@ def joining_cost(groups, members, bound):
                 away = groups.records[members[i], column] - groups.centroids[target, column]
                 total[column] += away
                 cost += away * away
-    return cost - (total * total).sum() / (groups.sizes[target] + joining)
+    squares = 0.0
+    for number in total:
+        squares += number * number
+    return cost - squares / (groups.sizes[target] + joining)
 
 
-@kernel
-def dissolve(groups, group):
+@bare
+def dissolve(groups, group, room):
     """Send each member to the nearest other group unless that raises the SSE."""
-    members = np.empty(groups.sizes[group], dtype=np.int64)
-    bound = np.empty(groups.sizes[group], dtype=np.int64)
+    members, bound = room.members[: groups.sizes[group]], room.bound[: groups.sizes[group]]
     rise, member = 0.0, groups.first[group]
     for i in range(members.shape[0]):
         point = groups.records[member]
@@ -63,23 +86,22 @@ def dissolve(groups, group):
         for j in range(i):
             leads = leads and bound[j] != bound[i]
         if leads:
-            rise += joining_cost(groups, members[i:], bound[i:])
+            rise += joining_cost(groups, members[i:], bound[i:], room.sums)
     if rise <= 0.0:
         for i in range(members.shape[0]):
             move(groups, members[i], bound[i])
         close_group(groups, group)
 
 
-@kernel
-def recut(groups, a, b, k):
+@bare
+def recut(groups, a, b, k, room):
     """Merge two groups and cut them into runs by distance to their mean, if each run holds k."""
     count, joined = groups.sizes[a] + groups.sizes[b], 0
-    members, distance = np.empty(count, dtype=np.int64), np.empty(count)
+    members, distance, middle = room.members[:count], room.away[:count], room.sums
     for record in range(groups.labels.shape[0]):
         if groups.labels[record] in (a, b):
             members[joined] = record
             joined += 1
-    middle = np.empty(groups.records.shape[1])
     for column in range(middle.shape[0]):
         total = groups.centroids[b, column] * groups.sizes[b]
         total += groups.centroids[a, column] * groups.sizes[a]
@@ -105,7 +127,7 @@ def recut(groups, a, b, k):
 
 
 @bare
-def shuffling_pass(groups, random, k, probability, events, start, stop):
+def shuffling_pass(groups, random, room, k, probability, events, start, stop):
     """Look at the records from start to stop once; how many events are left."""
     for record in range(start, stop):
         if may_leave(groups, record, k):
@@ -115,11 +137,11 @@ def shuffling_pass(groups, random, k, probability, events, start, stop):
             if target >= 0 and joining_change(groups, point, target) < saved:
                 move(groups, record, target)
         else:
-            dissolve(groups, groups.labels[record])
+            dissolve(groups, groups.labels[record], room)
         if events > 0 and below(random, _DRAWS) < probability * _DRAWS:
             a = below(random, groups.sizes.shape[0])
             while groups.sizes[a] == 0:
                 a = below(random, groups.sizes.shape[0])
             b = nearest_other(groups, groups.centroids[a], a)
-            events -= b >= 0 and recut(groups, a, b, k)
+            events -= b >= 0 and recut(groups, a, b, k, room)
     return events

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from trajanon._kernels.common import keep_nearest, squared_distance
 from trajanon._kernels.compiled import bare, kernel
 
-_TILE = 16  # starts whose rows are read at once
+TILE = 16  # starts whose rows are read at once
 
 
 class Windows(NamedTuple):
@@ -64,62 +64,61 @@ def read_records(windows, start, records):
         read_record(windows, x, start[x], records[x])
 
 
-@kernel
-def lost_in_groups(windows, start, members, first):
-    """Sum up what windows lose in groups, whose members stand one after another, (g + 1,)."""
+@bare
+def lost_in_groups(windows, start, members, first, room):
+    """Sum up what windows lose in groups, whose members stand one after another, (g + 1,).
+
+    There is ``room`` for three records.
+    """
     total = 0.0
-    p = windows.mean.shape[0]
-    origin, record, away = np.empty(p), np.empty(p), np.empty(p)
+    origin, record, away = room[0], room[1], room[2]
     for group in range(first.shape[0] - 1):
         # About a member, so that nothing is lost far from zero.
         head = members[first[group]]
         read_record(windows, head, start[head], origin)
-        away[:] = 0.0
+        for number in range(away.shape[0]):
+            away[number] = 0.0
         for x in members[first[group] + 1 : first[group + 1]]:
             read_record(windows, x, start[x], record)
             for number in range(record.shape[0]):
                 step = record[number] - origin[number]
                 away[number] += step
                 total += step * step
-        total -= (away * away).sum() / (first[group + 1] - first[group])
+        squares = 0.0
+        for step in away:
+            squares += step * step
+        total -= squares / (first[group + 1] - first[group])
     return total
 
 
-@kernel
-def build_rows(windows, axes, first, rows):
-    """Read all windows at all their starts, turned to axes (p, q)."""
-    record = np.empty(axes.shape[0])
-    by_axis = axes.T.copy()
+@bare
+def build_rows(windows, by_axis, record, first, rows):
+    """Read all windows at all their starts, turned to axes, (q, p); with room for a record."""
     for x in range(first.shape[0]):
         for start in range(windows.most[x] + 1):
             read_record(windows, x, start, record)
-            for axis in range(axes.shape[1]):
+            for axis in range(by_axis.shape[0]):
                 total = 0.0
                 for number in range(record.shape[0]):
                     total += record[number] * by_axis[axis, number]
                 rows[first[x] + start, axis] = total
 
 
-@kernel
-def build_rows_at_once(windows, weights, centre, rest, first, rows):
+@bare
+def build_rows_at_once(windows, weights, centre, rest, room, first, rows):
     """Read all windows at all their starts, as `build_rows`, several starts at once.
 
     In single precision, about a place near all of them: points less ``centre``, (2,), times
     ``weights``, plus ``rest``, (q,). The departure is less its mean. Weights are (q, p); where the
-    points are odd, with those of one more, which are 0.
+    points are odd, with those of one more, which are 0. There is ``room`` for four numbers of each
+    step of the longest, and of a window and a tile more, which are finite.
     """
     axes, m = weights.shape[0], windows.mean.shape[0] // 2
-    longest = np.int64(0)
-    for most in windows.most:
-        longest = max(longest, most + 1 + _TILE)
-    lats = np.zeros(longest + windows.stride * m, dtype=np.float32)
-    lons = np.zeros(longest + windows.stride * m, dtype=np.float32)
-    ones = np.empty(longest, dtype=np.float32)
-    others = np.empty(longest, dtype=np.float32)
+    lats, lons, ones, others = room[0], room[1], room[2], room[3]
     for x in range(first.shape[0]):
         starts = windows.most[x] + 1
         # What is left of a loop that does several at once is slow: it ends beyond the last start.
-        wide = (starts + _TILE - 1) // _TILE * _TILE
+        wide = (starts + TILE - 1) // TILE * TILE
         for step in range(starts + windows.stride * (m - 1)):
             point = windows.points[windows.place[x] + step]
             lats[step] = point[0] - centre[0]
@@ -128,7 +127,8 @@ def build_rows_at_once(windows, weights, centre, rest, first, rows):
         for axis in range(0, axes, 2):
             twin = min(axis + 1, axes - 1)
             one, other = ones[:wide], others[:wide]
-            one[:], other[:] = rest[axis], rest[twin]
+            for start in range(wide):
+                one[start], other[start] = rest[axis], rest[twin]
             for place in range(0, m, 2):
                 number = 2 * place
                 a, b = weights[axis, number], weights[axis, number + 1]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from trajanon._kernels.annealing import make_random_moves
 from trajanon._kernels.descent import Descent
 from trajanon._kernels.sliding import room_for, slide_pass
-from trajanon._kernels.windows import Slides, Windows, build_rows_at_once, find_meetings
+from trajanon._kernels.windows import TILE, Slides, Windows, build_rows_at_once, find_meetings
 from trajanon.align.windows import (
     Aligned,
     centred,
@@ -146,4 +146,6 @@ def build_rows_in_single(
     by_axis = np.zeros((axes.shape[1], len(axes) + m % 2 * 2), dtype=np.float32)
     by_axis[:, : 2 * m] = weights[: 2 * m].T
     by_axis[:, 2 * (m + m % 2) :] = weights[2 * m :].T
-    build_rows_at_once(windows, by_axis, centre, rest.astype(np.float32), first, rows)
+    longest = int(windows.most.max()) + 1 + TILE + windows.stride * m
+    room = np.zeros((4, longest), dtype=np.float32)
+    build_rows_at_once(windows, by_axis, centre, rest.astype(np.float32), room, first, rows)

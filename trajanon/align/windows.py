@@ -92,7 +92,6 @@ def measured_at(windows: Windows, start: Ints, measure: Callable[[Floats], Resul
 def turned_at(windows: Windows, start: Ints, axes: Floats) -> Floats:
     """Read the records of all windows at their starts, turned to axes: (n, q)."""
     turned = np.empty((len(start), axes.shape[1]))
-    axes = np.ascontiguousarray(axes)
 
     def read(rows: Ints, stop: Event) -> None:
         fill_turned(windows, rows, start[rows], axes, turned[rows[0] : rows[-1] + 1])
@@ -106,7 +105,8 @@ def fill_turned(
 ) -> None:
     """Read the records of some windows, each at a start, turned to axes."""
     there = windows._replace(place=windows.place[rows] + start, most=np.zeros_like(start))
-    build_rows(there, axes, np.arange(len(rows)), turned)
+    by_axis, record = np.ascontiguousarray(axes.T), np.empty(len(axes))
+    build_rows(there, by_axis, record, np.arange(len(rows)), turned)
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
@@ -209,7 +209,8 @@ def lost_at(windows: Windows, aligned: Aligned) -> float:
     first = np.append(0, np.cumsum(np.bincount(labels)))
 
     def lost(groups: Ints, stop: Event) -> float:
-        return float(lost_in_groups(windows, start, members, first[groups[0] : groups[-1] + 2]))
+        bounds, room = first[groups[0] : groups[-1] + 2], np.empty((3, len(windows.mean)))
+        return float(lost_in_groups(windows, start, members, bounds, room))
 
     return sum(in_parts(lost, np.arange(len(first) - 1), _AT_ONCE))
 
@@ -291,7 +292,6 @@ def _build_places(
     begin = np.append(0, np.cumsum(places))
     window = np.repeat(np.arange(len(start)), places)
     rows = np.empty((len(window), axes.shape[1]), precision)
-    axes = np.ascontiguousarray(axes)
 
     def read(some: Ints, stop: Event) -> None:
         mine = slice(begin[some[0]], begin[some[-1] + 1])

@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from trajanon._kernels.group_search import search_groups
-from trajanon._kernels.pricing import PricingProblem, earnings, grow_group, grow_groups
+from trajanon._kernels.group_search import room_for, search_groups
+from trajanon._kernels.pricing import PricingProblem, earnings, grow_groups
 from trajanon.arrays import Floats, Ints
 from trajanon.workers import in_parts, unwatched
 
@@ -96,14 +96,14 @@ def first_groups(pricing: PricingProblem) -> Iterator[Ints]:
     """Grow groups of every size, at the problem's prices, from each near pair."""
     m, largest = pricing.halves.shape
     near = _by_distance(pricing)[:, 1 : NEAREST + 1]
-    for record in range(m):
-        for other in near[record]:
-            members = np.array([record, other, *[-1] * (largest - 2)])
-            grow_group(pricing, members, 2, np.empty(m))
-            for size in range(pricing.k, largest + 1):
-                group = members[:size]
-                if group[-1] >= 0 and len(set(pricing.subjects[group])) >= pricing.k:
-                    yield group
+    grown = np.full((near.size, largest), -1)
+    grown[:, 0], grown[:, 1] = np.repeat(np.arange(m), near.shape[1]), near.ravel()
+    grow_groups(pricing, 2, False, grown, np.empty(near.size, np.int64), np.empty(m))
+    for members in grown:
+        for size in range(pricing.k, largest + 1):
+            group = members[:size]
+            if group[-1] >= 0 and len(set(pricing.subjects[group])) >= pricing.k:
+                yield group
 
 
 def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Ints]:
@@ -111,8 +111,8 @@ def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Int
 
     def grow(roots: Ints, _: Event) -> list[Ints]:
         found = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
-        sizes = np.zeros(len(roots), dtype=np.int64)
-        grow_groups(pricing, roots, found, sizes, np.empty(len(pricing.prices)))
+        found[:, 0], sizes = roots, np.zeros(len(roots), dtype=np.int64)
+        grow_groups(pricing, 1, True, found, sizes, np.empty(len(pricing.prices)))
         return [
             group for group in _cut_out(found, sizes) if earnings(pricing, group) > LEAST_EARNINGS
         ]
@@ -127,10 +127,9 @@ def search_best(
     """Search for the best group round each record, if it earns more than the least."""
 
     def best(roots: Ints, _: Event) -> FoundGroups:
-        found = np.empty((len(roots), pricing.halves.shape[1]), dtype=np.int64)
-        sizes, at_most = np.empty(len(roots), dtype=np.int64), np.empty(len(roots))
-        complete, _ = search_groups(pricing, roots, least, nodes, found, sizes, at_most, False)
-        return FoundGroups(_cut_out(found, sizes), at_most, complete)
+        room, at_most = room_for(pricing, len(roots), every=False), np.empty(len(roots))
+        complete, _ = search_groups(pricing, room, roots, least, nodes, at_most)
+        return FoundGroups(_cut_out(room.found, room.sizes), at_most, complete)
 
     return _searched_round_each(pricing, best, watch)
 
@@ -145,8 +144,7 @@ def groups_within(
     """
 
     def within(roots: Ints, stop: Event) -> FoundGroups:
-        found = np.empty((room, pricing.halves.shape[1]), dtype=np.int64)
-        sizes, at_most = np.empty(room, dtype=np.int64), np.full(len(roots), np.inf)
+        search, at_most = room_for(pricing, room, every=True), np.full(len(roots), np.inf)
         groups: list[Ints] = []
         at_full = 0
         for place, root in enumerate(roots):
@@ -154,10 +152,10 @@ def groups_within(
             for halving in range(HALVINGS):
                 least = -gap / 2**halving
                 complete, _ = search_groups(
-                    pricing, np.array([root]), least, PRICING_NODES, found, sizes, most, True
+                    pricing, search, np.array([root]), least, PRICING_NODES, most
                 )
                 if complete:
-                    groups += _cut_out(found, sizes)
+                    groups += _cut_out(search.found, search.sizes)
                     at_full += halving == 0
                 if complete or stop.is_set():
                     break

@@ -5,9 +5,9 @@ from threading import Event
 import numpy as np
 
 from trajanon._kernels import leaves as kernels
-from trajanon._kernels.forest import grow
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
+from trajanon.neighbours import grow_trees
 from trajanon.workers import in_parts
 
 _LEAF = 32  # records of a leaf at most
@@ -30,7 +30,7 @@ class Leaves:
             return np.column_stack([turned[:, :leading], aside])
 
         places = np.concatenate(in_parts(placed, records, _AT_ONCE))
-        rows, borders = grow(places, _LEAF, np.ones(1, dtype=np.uint64))
+        [(rows, borders)] = grow_trees(places, _LEAF, 1)
         sizes = np.diff(borders)
         position, leaf = np.empty((2, n), dtype=np.int64)
         position[rows] = np.arange(n)
@@ -47,6 +47,8 @@ class Leaves:
             low=low,
             high=high,
             axes=np.ascontiguousarray(axes[:, :leading].T),
+            bounds=np.empty(len(sizes)),
+            place=np.empty(leading + 1),
             slack=_ROUNDING * float((places**2).sum(axis=1).max()),
         )
 
@@ -60,7 +62,8 @@ class Leaves:
 
     def nearest(self, record: int, subjects: Ints, count: int) -> Ints:
         """Find the nearest records of other subjects, one of each, the nearest first, or fewer."""
-        return np.asarray(kernels.nearest_of_other_subjects(self._leaves, subjects, record, count))
+        near, away = np.empty(count, dtype=np.int64), np.empty(count)
+        return near[: kernels.nearest_of_other_subjects(self._leaves, subjects, record, near, away)]
 
     def nearest_to_group(self, members: Ints, but: int = -1) -> tuple[int, float]:
         """Find the record nearest to any of some, -1 for none, and its squared distance."""

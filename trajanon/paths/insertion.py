@@ -13,12 +13,14 @@ several heuristics for the traveling salesman problem".
 
 import numpy as np
 
-from trajanon._kernels.insertion import insert_by_rule, insert_cheapest
-from trajanon.arrays import Ints
+from trajanon._kernels.insertion import GrowingTour, insert_by_rule, insert_cheapest
+from trajanon.arrays import Floats, Ints
 from trajanon.paths.tours import from_any_start
 from trajanon.problem import Problem
 
 _NEAREST, _ARBITRARY, _FARTHEST = -1, 0, 1
+
+KEPT = 8  # places a city remembers for cheapest insertion: losing all of them is rare
 
 
 @from_any_start
@@ -82,13 +84,49 @@ def cheapest_insertion(problem: Problem) -> Ints:
     >>> round(trajanon.microaggregate(places, k=2, heuristic="cheapest-insertion").path_length, 2)
     7.74
     """
-    return np.asarray(insert_cheapest(problem.records, _turn(problem)))
+    return cheapest_inserted(problem.records, _turn(problem))
 
 
 def _inserted(problem: Problem, rule: int) -> Ints:
-    return np.asarray(insert_by_rule(problem.records, _turn(problem), rule))
+    return inserted(problem.records, _turn(problem), rule)
 
 
 def _turn(problem: Problem) -> Ints:
     """Draw the order in which cities wait, the dummy too, (n + 1,)."""
     return problem.random.permutation(len(problem.records) + 1)
+
+
+def inserted(records: Floats, turn: Ints, rule: int) -> Ints:
+    """Find the path of nearest (-1), farthest (1) or arbitrary (0) insertion."""
+    tour = begin(records, turn[0], kept=1)
+    insert_by_rule(tour, turn[1:].copy(), np.full(len(records), np.inf), rule)
+    return _cut_at_dummy(tour)
+
+
+def cheapest_inserted(records: Floats, turn: Ints) -> Ints:
+    """Find the path of cheapest insertion; of equally cheap cities the first in turn is next."""
+    tour = begin(records, turn[0], kept=KEPT)
+    insert_cheapest(tour, turn[1:].copy())
+    return _cut_at_dummy(tour)
+
+
+def begin(records: Floats, start: int, kept: int) -> GrowingTour:
+    """Begin a tour with one city."""
+    cities = len(records) + 1
+    return GrowingTour(
+        records,
+        start,
+        following=np.full(cities, start),
+        places=np.empty((cities, kept), dtype=np.int64),
+        longer=np.empty((cities, kept)),
+        known=np.zeros(cities, dtype=np.int64),
+        beyond=np.full(cities, np.inf),
+    )
+
+
+def _cut_at_dummy(tour: GrowingTour) -> Ints:
+    """Order the records as the tour behind the dummy does."""
+    following, order = tour.following.tolist(), [len(tour.records)]
+    for _ in range(len(tour.records)):
+        order.append(following[order[-1]])
+    return np.array(order[1:])

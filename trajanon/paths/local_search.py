@@ -166,7 +166,11 @@ def greedy(records: Floats, near: NearLists) -> Ints:
     edges = np.column_stack([np.repeat(np.arange(n), count), near.nearest.ravel()])
     shortest_first = np.argsort(near.away.ravel(), kind="stable")
     shortest_first = shortest_first[: np.isfinite(near.away).sum()]
-    return np.asarray(join_fragments(records, greedy_fragments(edges[shortest_first], n)))
+    links, order = np.full((n, 2), -1), np.empty(n, dtype=np.int64)
+    greedy_fragments(edges[shortest_first], links, np.arange(n))
+    ends = np.flatnonzero(links[:, 1] < 0)
+    join_fragments(records, links, ends, np.zeros(n, dtype=np.bool_), order)
+    return order
 
 
 def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random.Generator) -> Tour:

@@ -49,8 +49,7 @@ def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
     turn = cities[cities < n]
     if cities[0] == n or n == 1:
         return _walk(records, turn[0])
-    met = np.arange(n) == turn[0]
-    return np.append(walk(records, turn[1], met), turn[0])
+    return np.append(_walk(records, turn[1], np.flatnonzero(np.arange(n) != turn[0])), turn[0])
 
 
 @from_any_start
@@ -78,10 +77,11 @@ def repetitive_nn(problem: Problem) -> Ints:
     near = np.sqrt(((records[:, None, :] - records[neighbours]) ** 2).sum(axis=2))
     turned = turn(records, principal_axes(records))
     best, shortest = np.empty(n, dtype=np.int64), np.inf
+    room = np.arange(n), np.arange(n), np.empty(n, dtype=np.int64)
     for first in range(0, n, _CHUNK):
         problem.progress(task, first, n)
         last = min(first + _CHUNK, n)
-        shortest = shortest_walk(turned, neighbours, near, first, last, best, shortest)
+        shortest = shortest_walk(turned, neighbours, near, first, last, *room, best, shortest)
     problem.progress(task, n, n)
     return best
 
@@ -139,8 +139,12 @@ def path_through(records: Floats, labels: Ints) -> Ints:
     return np.concatenate(path)
 
 
-def _walk(points: Floats, first: int) -> Ints:
-    return np.asarray(walk(points, first, np.zeros(len(points), dtype=np.bool_)))
+def _walk(points: Floats, first: int, through: Ints | None = None) -> Ints:
+    """Walk from a point through some rows, it among them, or through all."""
+    waiting = np.arange(len(points)) if through is None else through
+    order = np.empty_like(waiting)
+    walk(points, first, waiting, order)
+    return order
 
 
 def _outermost(points: Floats) -> int:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trajanon._kernels.shuffle import shuffling_pass
+from trajanon._kernels.shuffle import room_for, shuffling_pass
 from trajanon.arrays import Ints
 from trajanon.loss import sse
 from trajanon.partition import dense
@@ -49,6 +49,7 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     n, k, settings = len(labels), problem.k, problem.settings
     groups = build_groups(problem.records, labels, problem.subjects, places=n // k)
     random = problem.random.integers(1, 2**63, size=1, dtype=np.uint64)
+    room = room_for(groups)
     best = dense(labels)
     least = now = sse(groups.records, best)
     left, passes, change = settings.max_events, 0, np.inf
@@ -57,7 +58,7 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
             problem.progress("Shuffling groups", passes + start / n, None)
             stop = min(start + _CHUNK, n)
             share = settings.shuffle_probability
-            left = shuffling_pass(groups, random, k, share, left, start, stop)
+            left = shuffling_pass(groups, random, room, k, share, left, start, stop)
         passes += 1
         labels = dense(groups.labels)
         before, now = now, sse(groups.records, labels)

@@ -149,7 +149,8 @@ def closeness(original: Floats, released: Floats) -> tuple[Floats, Floats]:
 
     def measured(rows: Ints, _: Event) -> Floats:
         found: Floats = np.empty((2, len(rows)))
-        closest_couplings(ones[rows], others[rows], *found)
+        room = np.empty((2, others.shape[1]))
+        closest_couplings(ones[rows], others[rows], room, *found)
         return found
 
     frechet, warping = np.hstack(in_parts(measured, np.arange(len(ones)), _PAIRS_AT_ONCE))
