@@ -29,6 +29,7 @@ from trajanon.extract.sources.osm.trackpoints import joined_traces
 from trajanon.extract.sources.source import LeftOut, NumberedTraces
 from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
 from trajanon.extract.trace import Trace
+from trajanon.files.report import report_path
 from trajanon.inputs import regular
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION
@@ -128,7 +129,7 @@ def _of_folder(
             continue
         if file is None or format_name not in (None, file.format):
             how.counts["files of no known kind"] += 1
-        elif path.with_name(f"{path.stem}.report.json").exists():  # `trajanon anonymize` wrote it
+        elif is_release(path) or is_release(path.parent):
             how.counts["releases, which are nobody's traces"] += 1
         elif not is_our_own(path):
             found.append(file)
@@ -138,6 +139,11 @@ def _of_folder(
         raise problem
     what = f"file of the format {format_name}" if format_name else "file of traces"
     raise FileProblem(f"the folder {folder} holds no {what} ({', '.join(FORMATS)})")
+
+
+def is_release(path: Path) -> bool:
+    """Say whether `trajanon anonymize` wrote a file or folder, by the report beside it."""
+    return path.exists() and report_path(path).exists()
 
 
 def _files_below(folder: Path, how: Reading, passed_over: _PassedOver) -> list[Path]:
