@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from trajanon.extract.clean import (
 from trajanon.extract.diagnosis import why_nothing
 from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.ends import Anchors, trim
-from trajanon.extract.fingerprints import Fingerprints, fingerprints
+from trajanon.extract.fingerprints import Fingerprints, fingerprints, joined_fingerprints
 from trajanon.extract.points import Points, batch
 from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
@@ -39,7 +40,9 @@ from trajanon.trajectories import Trajectories, joined_trajectories
 if TYPE_CHECKING:
     from trajanon.extract.earth.places import Zone
 
-BATCH = 200_000  # points that are worked on at once: enough for arrays to pay, few for memory
+BATCH = 200_000  # points of the traces that give one part of the result
+
+_AT_ONCE = 50_000  # points that are worked on at once, so that they stay in the processor's cache
 
 UNTIMED = "trajectories without times"
 
@@ -93,6 +96,13 @@ class Cutter:
 
         Numbers of subjects are not final: two of them may turn out to be one person's.
         """
+        until = np.cumsum([len(one) for one in some])
+        first = np.flatnonzero(np.diff(until // _AT_ONCE, prepend=-1)).tolist()
+        cut = [self._cut(some[begin:end]) for begin, end in pairwise([*first, len(some)])]
+        parts, prints = zip(*cut, strict=True)
+        return joined_trajectories(parts), joined_fingerprints(prints)
+
+    def _cut(self, some: Sequence[Trace]) -> tuple[Trajectories, Fingerprints]:
         points, counts = batch(some), self.counts
         prints = fingerprints(some, points, subjects_exact=self.rules.subjects_exact)
         entered = self.recordings.enter(prints)

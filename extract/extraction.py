@@ -20,6 +20,7 @@ from trajanon.extract.sources.osm import osm_api
 from trajanon.extract.sources.source import Source, check_untimed, ordered
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
+from trajanon.files.report import report_path
 from trajanon.files.trajectories import is_part, write_partition, write_parts
 from trajanon.outputs import replacing, replacing_folder
 from trajanon.progress import Progress, silent
@@ -177,7 +178,14 @@ class Extraction:
         if not all(map(os.fspath, names)) or not names:
             raise BadInput(f"no source is given: name files or folders, or {OSM_API}")
         if OSM_API not in map(str, names):
-            return files.find([Path(name) for name in names], self._reading, self.format)
+            paths = [Path(name) for name in names]
+            for path in filter(files.is_release, paths):
+                raise BadInput(
+                    f"{path} is a release, for {report_path(path).name} stands beside it, and "
+                    "holds nobody's traces: name the recordings it was made of; if it is no "
+                    "release, move it to another folder"
+                )
+            return files.find(paths, self._reading, self.format)
         if len(names) > 1:
             raise BadInput(f"{OSM_API} and files cannot be one source: extract them one by one")
         return []

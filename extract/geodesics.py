@@ -1,5 +1,7 @@
 """Geodesics between places: their lengths, and the places along them."""
 
+from copy import copy
+
 import numpy as np
 from pyproj import Geod
 
@@ -62,6 +64,12 @@ class Geodesics:
         self.length: Floats = length  # metres
         self.long: Bools = long  # whether a way is too long for the series
         self.azimuth: Floats = azimuth  # degrees, where a long way begins; 0 for a short one
+
+    def take(self, which: Bools) -> "Geodesics":
+        """Keep some of the ways."""
+        some = copy(self)
+        vars(some).update({name: numbers[which] for name, numbers in vars(self).items()})
+        return some
 
     def at(self, way: Ints, metres: Floats) -> tuple[Floats, Floats]:
         """Find the place at a distance, in metres, along each of some ways."""

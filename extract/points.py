@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -10,7 +11,7 @@ from trajanon.extract.geodesics import Geodesics
 from trajanon.extract.trace import Trace
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Points:
     """A batch of traces, their points one after another."""
 
@@ -28,7 +29,8 @@ class Points:
         if which.dtype == np.bool_:
             if which.all():
                 return self
-            which = np.flatnonzero(which)
+            both = np.logical_and(which, np.roll(which, 1))  # a point and the one before it
+            return self._hand_ways(self.take(np.flatnonzero(which)), both)
         return Points(
             self.lat[which], self.lon[which], self.time[which], self.trace[which], self.piece[which]
         )
@@ -37,7 +39,7 @@ class Points:
         """Begin a new piece at each marked point."""
         if not before.any():
             return self
-        return replace(self, piece=self.piece + np.cumsum(before))
+        return self._hand_ways(replace(self, piece=self.piece + np.cumsum(before)), ~before)
 
     @property
     def follows(self) -> Bools:
@@ -52,12 +54,23 @@ class Points:
         first = np.flatnonzero(~self.follows)
         return first, np.diff(first, append=len(self))
 
-    @property
+    @cached_property
     def ways(self) -> Geodesics:
         """The ways from each point to the next of its piece, in their order."""
         end = np.flatnonzero(self.follows)
         lat, lon = self.lat, self.lon
         return Geodesics(lat[end - 1], lon[end - 1], lat[end], lon[end])
+
+    def _hand_ways(self, to: "Points", kept: Bools) -> "Points":
+        """Give points made of these the ways to the marked ones, if they were measured.
+
+        Where a way leads past a dropped point, all are measured anew.
+        """
+        if "ways" in vars(self):
+            kept = kept[self.follows]
+            if kept.sum() == to.follows.sum():
+                vars(to)["ways"] = self.ways.take(kept)
+        return to
 
 
 def batch(traces: Sequence[Trace]) -> Points:

@@ -18,10 +18,10 @@ def hours_of(clock: Clock, times: Floats) -> Ints:
     return hour
 
 
-def by_hour(clock: Clock, hours: Ints, copies: Ints | None = None) -> list[int]:
-    """Count departures in each hour, with copies of each line."""
+def by_hour(clock: Clock, hours: Ints, sizes: Ints | None = None) -> list[int]:
+    """Count departures in each hour; a line counts for all originals, or rows, of its group."""
     slots = _HOURS * (7 if clock.times == "of-week" else 1)
-    counts: list[int] = np.bincount(hours, copies, slots).astype(np.int64).tolist()
+    counts: list[int] = np.bincount(hours, sizes, slots).astype(np.int64).tolist()
     return counts
 
 

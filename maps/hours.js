@@ -46,7 +46,10 @@ const trajanonHours = (() => {
     const days = weekly ? DAYS.map((name, day) => button(flip(chosen.days, day), name)) : [];
     const every = button(() => [chosen.hours, chosen.days].forEach((set) => set.clear()), "All hours");
 
-    const told = (counted) => kinds.map((kind) => `${number(counted(kind))} ${kind}`).join(", ");
+    // Beside originals, a line counts for those of its group; in a release alone, for its rows.
+    const what = departures.originals
+      ? { originals: "originals", released: "by released times" } : { released: `released ${units}` };
+    const told = (counted) => kinds.map((kind) => `${number(counted(kind))} ${what[kind]}`).join(", ");
 
     const update = () => {
       const counts = hours.map((_, hour) => Object.fromEntries(kinds.map((kind) => [kind,
@@ -64,7 +67,7 @@ const trajanonHours = (() => {
       every.disabled = !chosen.any();
       const depart = told((kind) => sum(departures[kind], chosen.has));
       const groups = count(sum(departures.groups, chosen.has), "group");
-      said.textContent = `${chosen.any() ? "Hours chosen" : "All hours"}: ${depart} ${units}, ${groups}.`;
+      said.textContent = `${chosen.any() ? "Hours chosen" : "All hours"}: ${depart}, ${groups}.`;
     };
     update();
     return node("fieldset", { className: "hours" },

@@ -1,5 +1,6 @@
 import json
 import math
+import pickle
 from collections import Counter
 from dataclasses import asdict, replace
 from typing import Any
@@ -184,6 +185,19 @@ def test_the_limit_of_a_person_with_two_accounts_does_not_depend_on_batches(
     shared = walk("a", 55, "ann")
     traces = [shared, walk("b", 55, "bob", 40.1), replace(shared, subject="bob")]
     assert subjects(traces, replace(RULES, max_per_subject=2)) == [0, 0]
+
+
+def test_what_is_worked_on_at_once_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    shared = walk("a", 55, "ann")
+    traces = [shared, walk("b", 5), walk("c", 95), replace(shared, subject="bob", name="d")]
+
+    def told() -> bytes:
+        cutter = Cutter(RULES)
+        return pickle.dumps((*cutter.cut(traces), cutter.counts, cutter.recordings.people()))
+
+    whole = told()
+    monkeypatch.setattr(cutting, "_AT_ONCE", 1)
+    assert told() == whole
 
 
 def test_recordings_that_differ_in_one_point_or_time_are_two() -> None:

@@ -304,3 +304,16 @@ def test_trajectories_are_no_source(run: Run, here: Path) -> None:
     answer = run("extract", "trajectories.parquet", "--spacing", 5, "--out", "x.parquet")
     assert "trajectories.parquet is what trajanon extract wrote" in answer.sentence
     assert "trajanon anonymize" in answer.sentence
+
+
+def test_a_release_is_no_source(run: Run, here: Path) -> None:
+    before = names(here)
+    says = "anonymized.parquet is a release, for anonymized.report.json stands beside it"
+    assert says in run("extract", "anonymized.parquet", "--spacing", 5).sentence
+    assert names(here) == before
+    (here / "parts").mkdir()
+    (here / "anonymized.parquet").rename(here / "parts" / "part-00000.parquet")
+    (here / "anonymized.report.json").rename(here / "parts.parts.report.json")
+    for source, says in (("parts", "parts is a release"), (".", "holds no file of traces")):
+        assert says in run("extract", source, "--spacing", 5).sentence
+    assert "there is no file" in run("extract", "anonymized.parquet", "--spacing", 5).sentence

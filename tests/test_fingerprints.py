@@ -12,6 +12,7 @@ from trajanon.extract.fingerprints import SKETCH, Fingerprints, fingerprints, jo
 from trajanon.extract.points import batch
 from trajanon.extract.recordings import Recordings
 from trajanon.extract.trace import Trace
+from trajanon.hashing import least_hashes
 
 
 def told(*traces: Trace) -> Fingerprints:
@@ -63,6 +64,18 @@ def test_names_are_hashed_and_tell_subjects_from_recordings() -> None:
     assert found.trace[0] == found.trace[4]
     assert found.subject[0] == found.trace[0]
     assert len({*found.subject[[0, 1, 3]].tolist()}) == 3
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(1, 9)), max_size=40),
+    st.sampled_from([5, 300, 70_000]),
+)
+def test_the_least_hashes_are_those_of_a_slow_twin(held: list[tuple[int, int]], more: int) -> None:
+    owner, hashes = np.array(held, dtype=np.int64).reshape(-1, 2).T
+    found = least_hashes(owner * (more // 5), hashes.astype(np.uint64), more, 3)
+    for number in range(5):
+        least = sorted({one for who, one in held if who == number})[:3]
+        assert found[number * (more // 5)].tolist() == least + [0] * (3 - len(least))
 
 
 @pytest.mark.parametrize("why", ["untimed", "at 0, 0", "no place"])

@@ -39,14 +39,14 @@ def test_only_lines_of_the_chosen_hours_are_drawn(see: Open) -> None:
     for view in ("overlay", "side-by-side"):
         seen = opened(see, view=view)
         assert shown(seen) == (11, 3)
-        assert status(seen) == "All hours: 11 originals, 11 released trips, 3 groups."
+        assert status(seen) == "All hours: 11 originals, 11 by released times, 3 groups."
         everything = seen.coloured()
         for name in ("worst", "displacement"):
             seen.toggle(name)
         hour(seen, 8)
         assert shown(seen) == (4, 1)
         assert (seen.lines("worst"), seen.lines("displacement")) == (1, 3 * 4)
-        assert status(seen) == "Hours chosen: 4 originals, 4 released trips, 1 group."
+        assert status(seen) == "Hours chosen: 4 originals, 4 by released times, 1 group."
         legend = seen.page.locator(".layers").inner_text()
         assert "Originals (4 of 11), thin" in legend
         assert "Released (1 of 3 groups), thick" in legend
@@ -67,7 +67,7 @@ def test_only_lines_of_the_chosen_hours_are_drawn(see: Open) -> None:
 
 def test_bars_are_buttons_that_say_what_they_count(see: Open) -> None:
     seen = opened(see)
-    bar = seen.page.get_by_role("button", name="08:00–09:00: 4 originals, 4 released")
+    bar = seen.page.get_by_role("button", name="08:00–09:00: 4 originals, 4 by released times")
     assert bar.get_attribute("aria-pressed") == "false"
     bar.focus()
     seen.page.keyboard.press("Enter")
@@ -103,7 +103,7 @@ def test_days_of_a_week_are_chosen_beside_hours(see: Open) -> None:
     seen.page.get_by_role("button", name="Tue").click()
     assert shown(seen) == (4, 1)
     names = seen.page.locator(".day button").nth(8).get_attribute("title")
-    assert names == "08:00–09:00: 0 originals, 0 released"  # on a Tuesday
+    assert names == "08:00–09:00: 0 originals, 0 by released times"  # on a Tuesday
     hour(seen, 17)
     assert shown(seen) == (2, 1)
     seen.page.get_by_role("button", name="Tue").click()

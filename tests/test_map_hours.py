@@ -1,5 +1,6 @@
 """Departures by hour on the maps: what is counted, and what a public page may tell."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -37,6 +38,17 @@ def test_departures_are_counted_by_hour_of_the_day(times: str) -> None:
     assert counted(departures["originals"]) == BY_DAY
     assert counted(departures["released"]) == RELEASED
     assert counted(departures["groups"]) == dict.fromkeys(RELEASED, 1)
+
+
+def test_a_released_line_counts_for_its_originals_however_many_rows_it_has() -> None:
+    original, release, report = timed()
+    _, first = np.unique(LABELS, return_index=True)
+    assert release.times is not None
+    lines = replace(release, points=release.points[first], times=release.times[first])
+    others = np.setdiff1d(np.arange(len(LABELS)), first).tolist()
+    report |= {"rows": {"way": "lines", "without": others}}
+    departures = about(html(compare(original, lines, report, tiles=None)))["departures"]
+    assert counted(departures["released"]) == RELEASED
 
 
 def test_departures_are_counted_by_hour_of_the_week() -> None:

@@ -205,6 +205,26 @@ def test_a_file_that_cannot_be_read_among_good_ones_is_left_out(
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
+def test_of_many_files_that_cannot_be_read_ten_are_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, jobs: int
+) -> None:
+    for number in range(13):
+        (tmp_path / f"{number}.csv").write_text("lat,lon\n40,-3\n")
+        (tmp_path / f"link{number}").symlink_to(tmp_path)
+    (tmp_path / "good.gpx").write_bytes(gpx(60))
+    counts: Counter[str] = Counter()
+    with caplog.at_level(logging.WARNING, "trajanon"):
+        assert len(list(traces(tmp_path, counts=counts, jobs=jobs))) == 1
+    assert counts[streams.UNREADABLE] == 26
+    said = [record.message for record in caplog.records]
+    rest = "going on without 3 more files that cannot be read"
+    assert said[10] == said[21] == rest
+    assert len(said) == 22
+    assert "is a link to a folder" in said[9]
+    assert "9.csv has no column known as id" in said[20]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
 def test_where_nothing_can_be_read_the_reason_is_given(tmp_path: Path, jobs: int) -> None:
     for name in ("a.gpx", "b.gpx"):
         (tmp_path / name).write_bytes(gpx(1)[:90])

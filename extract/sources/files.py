@@ -29,9 +29,11 @@ from trajanon.extract.sources.osm.trackpoints import joined_traces
 from trajanon.extract.sources.source import LeftOut, NumberedTraces
 from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
 from trajanon.extract.trace import Trace
+from trajanon.files.report import report_path
 from trajanon.inputs import regular
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION
+from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -45,10 +47,32 @@ reads is held until its turn has come."""
 SMALL = 1 << 17
 """Bytes; a process or worker reads files of fewer together: a task takes Dask some milliseconds."""
 
+_NAMED = 10  # files that cannot be read; the others are counted
+
 Item = Trace | Document
 
 _Read = tuple[list[Item], Counter[str], list[logging.LogRecord], BadInput | FileProblem | None]
 """What a process or worker found in a file: what it holds, left out, logged, and why it ended."""
+
+
+class _PassedOver:
+    """Counts files that cannot be read, and names the first ones; refuses any if all are wanted."""
+
+    def __init__(self) -> None:
+        self._number = 0
+
+    def add(self, error: BadInput | FileProblem, how: Reading) -> None:
+        if how.strict:
+            raise error
+        how.counts[UNREADABLE] += 1
+        self._number += 1
+        if self._number <= _NAMED:
+            logger.warning("%s; going on without it", error)
+
+    def tell_others(self) -> None:
+        if self._number > _NAMED:
+            others = number_of(self._number - _NAMED, "more file")
+            logger.warning("going on without %s that cannot be read", others)
 
 
 def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) -> list[SourceFile]:
@@ -58,9 +82,10 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
             f"there is no format {format_name!r}: `format` is one of {', '.join(FORMATS)}"
         )
     found: list[SourceFile] = []
+    passed_over = _PassedOver()
     for path in paths:
         if path.is_dir():
-            found += _of_folder(path, how, format_name)
+            found += _of_folder(path, how, format_name, passed_over)
         elif file := _file(path, how, format_name):
             found.append(file)
         else:
@@ -71,6 +96,7 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
     depth, different = 1, len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
         depth += 1
+    passed_over.tell_others()
     return [file.labelled(depth) for file in found]
 
 
@@ -89,19 +115,21 @@ def _file(path: Path, how: Reading, format_name: str | None) -> SourceFile | Non
     return SourceFile(path, path.name, kind, stat.st_size, stat.st_mtime_ns)
 
 
-def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[SourceFile]:
+def _of_folder(
+    folder: Path, how: Reading, format_name: str | None, passed_over: _PassedOver
+) -> list[SourceFile]:
     found: list[SourceFile] = []
     problem = None
-    for path in _files_below(folder, how):
+    for path in _files_below(folder, how, passed_over):
         try:
             file = _file(path, how, None)
         except (BadInput, FileProblem) as error:
-            _pass_over(error, how)
+            passed_over.add(error, how)
             problem = problem or error
             continue
         if file is None or format_name not in (None, file.format):
             how.counts["files of no known kind"] += 1
-        elif path.with_name(f"{path.stem}.report.json").exists():  # `trajanon anonymize` wrote it
+        elif is_release(path) or is_release(path.parent):
             how.counts["releases, which are nobody's traces"] += 1
         elif not is_our_own(path):
             found.append(file)
@@ -113,27 +141,24 @@ def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[Sour
     raise FileProblem(f"the folder {folder} holds no {what} ({', '.join(FORMATS)})")
 
 
-def _pass_over(error: BadInput | FileProblem, how: Reading) -> None:
-    """Go on without a file, unless all are wanted; say so, and count it."""
-    if how.strict:
-        raise error
-    how.counts[UNREADABLE] += 1
-    logger.warning("%s; going on without it", error)
+def is_release(path: Path) -> bool:
+    """Say whether `trajanon anonymize` wrote a file or folder, by the report beside it."""
+    return path.exists() and report_path(path).exists()
 
 
-def _files_below(folder: Path, how: Reading) -> list[Path]:
+def _files_below(folder: Path, how: Reading, passed_over: _PassedOver) -> list[Path]:
     """List the files of a folder and of those below it, but not hidden or unfinished ones."""
 
     def refused(error: OSError) -> None:
         problem = FileProblem(f"cannot read {error.filename}: {error.strerror}")
-        _pass_over(problem, how)
+        passed_over.add(problem, how)
 
     files = []
     for where, folders, names in os.walk(folder, onerror=refused):
         for link in (Path(where, name) for name in folders):
             if link.is_symlink() and not link.name.startswith("."):
                 msg = f"{link} is a link to a folder: name the folder as a source, too"
-                _pass_over(FileProblem(msg), how)
+                passed_over.add(FileProblem(msg), how)
         hidden = (name for name in folders if name.startswith(".") or name.endswith(UNFINISHED))
         folders[:] = sorted(set(folders).difference(hidden))
         files += [Path(where, name) for name in names if not name.startswith(".")]
@@ -194,7 +219,7 @@ def _items(
 ) -> Iterator[tuple[int, Item]]:
     """Number what the files hold; go on where one of several cannot be read."""
     readable = len(readings) < files  # those before were, or it would have ended
-    problem = None
+    problem, passed_over = None, _PassedOver()
     for number, items in enumerate(contents):
         how = readings[number][1]
         try:
@@ -205,8 +230,9 @@ def _items(
         except (BadInput, FileProblem) as error:
             if files == 1:
                 raise
-            _pass_over(error, how)
+            passed_over.add(error, how)
             problem = problem or error
+    passed_over.tell_others()
     if problem is not None and not readable:
         raise problem
 
