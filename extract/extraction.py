@@ -181,9 +181,9 @@ class Extraction:
             paths = [Path(name) for name in names]
             for path in filter(files.is_release, paths):
                 raise BadInput(
-                    f"{path} is a release, for {report_path(path).name} stands beside it, and "
-                    "holds nobody's traces: name the recordings it was made of; if it is no "
-                    "release, move it to another folder"
+                    f"beside {path} stands the report of a release, {report_path(path).name}, and "
+                    "a release is nobody's traces: name the recordings it was made of; if "
+                    f"{path.name} is no release, move it to another folder"
                 )
             return files.find(paths, self._reading, self.format)
         if len(names) > 1:

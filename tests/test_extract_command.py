@@ -308,12 +308,15 @@ def test_trajectories_are_no_source(run: Run, here: Path) -> None:
 
 def test_a_release_is_no_source(run: Run, here: Path) -> None:
     before = names(here)
-    says = "anonymized.parquet is a release, for anonymized.report.json stands beside it"
+    says = "beside anonymized.parquet stands the report of a release, anonymized.report.json"
     assert says in run("extract", "anonymized.parquet", "--spacing", 5).sentence
     assert names(here) == before
     (here / "parts").mkdir()
     (here / "anonymized.parquet").rename(here / "parts" / "part-00000.parquet")
     (here / "anonymized.report.json").rename(here / "parts.parts.report.json")
-    for source, says in (("parts", "parts is a release"), (".", "holds no file of traces")):
+    for source, says in (
+        ("parts", "beside parts stands the report"),
+        (".", "holds no file of traces"),
+    ):
         assert says in run("extract", source, "--spacing", 5).sentence
     assert "there is no file" in run("extract", "anonymized.parquet", "--spacing", 5).sentence
