@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_refine import Grouped, both, grouped, random_groups
-from pricings import HOMES, set_limit
+from naive_refine import Grouped, both, grouped
+from pricings import HOMES, set_limit, several
 
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
@@ -28,7 +28,7 @@ def random_optima(
 
     Records that are mixed among those of their own subject keep every promise.
     """
-    groups = random_groups(seed, n, k, people, grid)
+    groups = several(seed, n, k, people, grid)
     rng = np.random.default_rng(seed)
     optima = []
     for _ in range(count):
