@@ -10,9 +10,11 @@
 PYTHON ?= python3
 BIN := .venv/bin
 LINKS := trajanon/extract trajanon/maps trajanon/data
-# There are as many tests at a time as cores: where each wants all of them for small matrices,
-# these take a hundred times as long. A test of several threads sets their number itself.
-PYTEST := OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n auto --dist worksteal
+# Three tests at a time for two cores: some wait for a browser or a server. Where each wants all
+# cores for small matrices, these take a hundred times as long. A test of several threads sets
+# their number itself.
+WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
+PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test types tests docs coverage dist packages sbom format clean
 
