@@ -45,7 +45,7 @@ def lists(records: Floats, count: int) -> tuple[Ints, Floats]:
 def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, count: int) -> None:
     records = np.random.default_rng(seed).normal(size=(n, p))
     best = np.empty(n, dtype=np.int64)
-    room = np.arange(n), np.arange(n), np.empty(n, dtype=np.int64)
+    room = np.tile(np.arange(n), (3, 1))
     length, middle = np.inf, n // 2
     for first, last in ((0, middle), (middle, n)):  # a chunk, and another
         length = shortest_walk(
@@ -53,7 +53,7 @@ def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, cou
             *lists(records, count),
             first,
             last,
-            *room,
+            room,
             best,
             length,
         )

@@ -62,12 +62,13 @@ def nearest_waiting(turned, here, waiting, left):
 
 
 @bare
-def shortest_walk(turned, neighbours, near, first, last, waiting, position, order, best, shortest):
+def shortest_walk(turned, neighbours, near, first, last, room, best, shortest):
     """Walk from first, ..., last-1, no farther than ``shortest``; ``best`` takes the best path.
 
-    ``waiting`` and ``position`` are all rows, and ``order`` is room for as many.
+    There is ``room`` for three orders, (3, n), of which the first two are those of the rows.
     """
     n = turned.shape[0]
+    waiting, position, order = room[0], room[1], room[2]
     for start in range(first, last):
         left = leave(waiting, position, n, start)
         order[0] = here = start

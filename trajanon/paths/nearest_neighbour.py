@@ -77,11 +77,11 @@ def repetitive_nn(problem: Problem) -> Ints:
     near = np.sqrt(((records[:, None, :] - records[neighbours]) ** 2).sum(axis=2))
     turned = turn(records, principal_axes(records))
     best, shortest = np.empty(n, dtype=np.int64), np.inf
-    room = np.arange(n), np.arange(n), np.empty(n, dtype=np.int64)
+    room = np.tile(np.arange(n), (3, 1))
     for first in range(0, n, _CHUNK):
         problem.progress(task, first, n)
         last = min(first + _CHUNK, n)
-        shortest = shortest_walk(turned, neighbours, near, first, last, *room, best, shortest)
+        shortest = shortest_walk(turned, neighbours, near, first, last, room, best, shortest)
     problem.progress(task, n, n)
     return best
 
