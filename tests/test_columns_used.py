@@ -54,7 +54,7 @@ def used(path: Path, **options: Any) -> list[str]:
         (
             MOVEBANK,
             "lat=location-lat, lon=location-long, time=timestamp, "
-            "subject=individual-local-identifier; not used: event-id, visible, "
+            "subject=individual-local-identifier, visible=visible; not used: event-id, "
             "sensor-type, individual-taxon-canonical-name, tag-local-identifier, "
             "study-name",
             ["Pepper", "Queen"],
@@ -206,9 +206,9 @@ def test_what_are_no_times_of_points_is_no_warning(
 
 
 def test_numbers_are_times_where_their_column_says_so(tmp_path: Path) -> None:
-    table = ROWS.assign(gps_time=ROWS["time"] + 1_700_000_000).drop(columns="time")
+    table = ROWS.assign(log_time=ROWS["time"] + 1_700_000_000).drop(columns="time")
     path = csv(tmp_path, table.to_csv(index=False))
-    with pytest.raises(BadInput, match="'gps_time' holds times, such as '1700000010'"):
+    with pytest.raises(BadInput, match="'log_time' holds times, such as '1700000010'"):
         list(traces(path, strict=True))
 
 

@@ -20,7 +20,7 @@ from trajanon.extract.sources.tables import timestamps
 
 def times(folder: Path, *values: str) -> list[float]:
     """What becomes of times as they stand in a CSV; untimed ones are NaN."""
-    rows = "".join(f"{i},2,a,{value}\n" for i, value in enumerate(values))
+    rows = "".join(f"{i / 1000},2,a,{value}\n" for i, value in enumerate(values))
     (one,) = read(csv(folder, f"lat,lon,id,time\n{rows}"))
     return [float(second) for second in one.time]
 

@@ -1,5 +1,6 @@
 """Coordinates as degrees of latitude and longitude, WGS 84; others are refused."""
 
+import logging
 from collections.abc import Callable
 from typing import Any
 
@@ -7,6 +8,9 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
+from trajanon.extract.sources.streams import Reading
+
+logger = logging.getLogger(__name__)
 
 
 def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Floats]]:
@@ -40,7 +44,7 @@ def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Float
 
 
 def check_columns(lat: Floats, lon: Floats, what: str) -> None:
-    """Refuse columns of which most values are swapped, or no degrees at all.
+    """Refuse columns of which most values are swapped, or are no degrees.
 
     Single points that are not on Earth are left to the cleaning.
     """
@@ -50,11 +54,28 @@ def check_columns(lat: Floats, lon: Floats, what: str) -> None:
             f"{what}: latitude and longitude seem swapped, with {_ranges(lat=lat, lon=lon)}; "
             "say `columns` lat=...,lon=... with the two columns the other way round"
         )
-    if _most((np.abs(lat) > 180.0) & (np.abs(lon) > 180.0)):
+    if _most((np.abs(lat) > 90.0) | (np.abs(lon) > 180.0)):
         raise BadInput(
             f"{what} is not in degrees, with {_ranges(lat=lat, lon=lon)}; transform it to "
             "EPSG:4326, or give it as a GeoPackage or GeoParquet that names its reference system"
         )
+
+
+def from_0_to_360(lon: Floats, what: str, how: Reading) -> bool:
+    """Say whether longitudes go from 0 to 360, and not from -180 to 180; warn of it."""
+    known = lon[np.isfinite(lon)]
+    beyond = (known > 180.0) & (known <= 360.0)
+    west = (known < 0.0) & (known >= -180.0)
+    turns = bool(100 * beyond.sum() > max(len(known), 100 * 100 * west.sum()))
+    if turns:
+        msg = f"{what} has longitudes from 0 to 360, such as {known[beyond][0]:g}: read as such"
+        how.warn(logger, "longitudes to 360", msg)
+    return turns
+
+
+def to_the_west(lon: Floats) -> Floats:
+    """Give longitudes beyond 180 as those from -180 to 0 that they are."""
+    return np.where(lon > 180.0, lon - 360.0, lon)
 
 
 def check_geometries(lat: Floats, lon: Floats, what: str, *, known: bool) -> None:

@@ -85,7 +85,8 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
     passed_over = _PassedOver()
     for path in paths:
         if path.is_dir():
-            found += _of_folder(path, how, format_name, passed_over)
+            inside = _of_folder(path, how, format_name, passed_over)
+            found += [replace(file, folder=_person(file.path, path, paths)) for file in inside]
         elif file := _file(path, how, format_name):
             found.append(file)
         else:
@@ -112,7 +113,14 @@ def _file(path: Path, how: Reading, format_name: str | None) -> SourceFile | Non
     kind = format_name or format_of(path, how)
     if kind is None:
         return None
-    return SourceFile(path, path.name, kind, stat.st_size, stat.st_mtime_ns)
+    person = path.absolute().parent.name
+    return SourceFile(path, path.name, kind, stat.st_size, stat.st_mtime_ns, person)
+
+
+def _person(file: Path, source: Path, sources: Sequence[Path]) -> str:
+    """Name the folder that is a person: each source, or each folder within the only one."""
+    inner = file.relative_to(source).parts[:-1]
+    return inner[0] if inner and len(sources) == 1 else source.absolute().name
 
 
 def _of_folder(

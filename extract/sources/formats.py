@@ -1,5 +1,6 @@
 """The kinds of files that can be read, and which of them a file is."""
 
+import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,9 +12,13 @@ from trajanon.extract.sources.geo import geo_files, moving_features
 from trajanon.extract.sources.geo.geo_parquet import is_geoparquet
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
-from trajanon.extract.sources.streams import DAMAGED, Reading
+from trajanon.extract.sources.streams import COLUMNS, DAMAGED, Reading
 from trajanon.extract.sources.tables import table_files
+from trajanon.extract.sources.tables.columns import FILE, FOLDER
 from trajanon.extract.trace import Trace
+from trajanon.subjects import spelled
+
+logger = logging.getLogger(__name__)
 
 PACKED = (".gz", ".bz2", ".xz")  # suffixes of packed files, beside the suffix of what is in them
 _HEAD = 4096
@@ -43,6 +48,7 @@ class SourceFile:
     format: str  # one of `FORMATS`
     size: int  # bytes, when it was found
     changed: int  # when it was last changed: nanoseconds since 1970
+    folder: str = ""  # the folder that is the person, if folders are people
 
     def labelled(self, depth: int) -> "SourceFile":
         """Label it by its name and the last of its folders, `depth` names in all."""
@@ -50,8 +56,27 @@ class SourceFile:
 
 
 def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:
-    """Read one file by the reader of its format."""
-    yield from FORMATS[file.format].read(file.path, file.label, how)
+    """Read one file by the reader of its format; perhaps its folder is the subject."""
+    by_folder = how.columns.get("subject") == FOLDER
+    for found in FORMATS[file.format].read(file.path, file.label, how):
+        if by_folder and isinstance(found, Trace):
+            name = _folder_in_archive(found.name, file) or file.folder
+            found = replace(found, subject=spelled(name) or None, spellings=())
+        yield found
+    asked = [f"{role}={name}" for role, name in how.columns.items() if name not in (FILE, FOLDER)]
+    if asked and not any(what.startswith(COLUMNS) for what in how.counts):
+        msg = (
+            f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not used "
+            "for it; subject=folder takes each folder for a person"
+        )
+        how.warn(logger, f"no columns {file.format}", msg)
+
+
+def _folder_in_archive(name: str, file: SourceFile) -> str:
+    """Name the outermost folder of a member of an archive; empty if there is none."""
+    if file.format != "gpx-archive":
+        return ""
+    return name.removeprefix(f"{file.label}/").rpartition("/")[0].partition("/")[0]
 
 
 def format_of(path: Path, how: Reading) -> str | None:

@@ -13,11 +13,17 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
-from trajanon.extract.sources.degrees import check_geometries, to_degrees
+from trajanon.extract.sources.degrees import (
+    check_geometries,
+    from_0_to_360,
+    to_degrees,
+    to_the_west,
+)
 from trajanon.extract.sources.geo.layer import TIMES_OF_POINTS, Features, Layer
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import columns as meaning
 from trajanon.extract.sources.tables.point_groups import traces_of_points
+from trajanon.extract.sources.tables.recording_ids import with_recordings
 from trajanon.extract.sources.tables.timestamps import TimeColumn
 from trajanon.extract.sources.tables.unused_columns import check_use, count_use
 from trajanon.extract.trace import Trace
@@ -47,9 +53,19 @@ def traces_of_features(
     geometry, _ = first
     degrees = to_degrees(layer.system, layer.what)
     lat, lon = degrees(_coordinates(geometry))
+    if from_0_to_360(lon, layer.what, how):
+        lon, degrees = to_the_west(lon), _turned(degrees)
     check_geometries(lat, lon, layer.what, known=layer.system is not None)
     read = _traces_of_points if _is_point(geometry)[0] else _traces_of_lines
     yield from read(layer, chain([first], batches), degrees, how)
+
+
+def _turned(degrees: _InDegrees) -> _InDegrees:
+    def turned(xy: Floats) -> tuple[Floats, Floats]:
+        lat, lon = degrees(xy)
+        return lat, to_the_west(lon)
+
+    return turned
 
 
 def _points_and_lines(
@@ -107,6 +123,7 @@ def _traces_of_points(
     layer: Layer, batches: Iterable[Features], degrees: _InDegrees, how: Reading
 ) -> Iterator[Trace]:
     column_of = layer.roles(how.columns, of_points=True)
+    column_of = with_recordings(layer.names, column_of, layer.first, layer.what, how)
     check_use(layer.names, column_of, layer.first, layer.what, how)
     if layer.sorted_by_place and "time" not in column_of:
         raise BadInput(

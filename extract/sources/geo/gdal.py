@@ -11,6 +11,7 @@ import pyarrow as pa
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo.layer import BATCH_OF_FEATURES, Features, Layer, features_of
 from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.tables.columns import FILE, listed
 
 logger = logging.getLogger(__name__)
 
@@ -40,7 +41,7 @@ def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list
         if len(names) > 1:
             within = (f"{what}, layer {name!r}", f"{label}:{name}")
         try:
-            found.append(_layer(path, name, *within, how))
+            found.append(_layer(path, name if len(names) > 1 else None, *within, how))
         except BadInput as error:
             refused.append(str(error))
     if not found:
@@ -92,9 +93,18 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
         # Without an index, a FlatGeobuf has its features as they were written.
         sorted_by_place=(driver == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]),
     )
-    if "Point" in kind:
-        layer.roles(how.columns, of_points=True)
+    if "Point" in kind and name is not None:
+        _check_ids(layer, how)
     return layer
+
+
+def _check_ids(layer: Layer, how: Reading) -> None:
+    """Refuse the points of one layer among others that have no ids; shops are no recording."""
+    column_of = layer.roles(how.columns, of_points=True)
+    if column_of.keys().isdisjoint(("id", "subject")) and how.columns.get("id") != FILE:
+        raise BadInput(
+            f"{layer.what} has no column known as id; {listed(layer.names)}: say `columns` id=..."
+        )
 
 
 def _batches(

@@ -11,7 +11,7 @@ import shapely
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.tables.columns import check_single, roles
+from trajanon.extract.sources.tables.columns import MARKS, check_single, roles
 from trajanon.files import wkb
 from trajanon.files.arrow import frame
 
@@ -41,13 +41,15 @@ class Layer:
 
     def roles(self, wanted: Mapping[str, str], *, of_points: bool) -> dict[str, str]:
         """Find which column plays which role; the geometry is lat and lon."""
-        column_of = roles(self.names, wanted, self.what, needed="id" if of_points else "")
+        column_of = roles(self.names, wanted, self.what, geometry=True)
+        if not of_points:  # a line has no rows that could be marked
+            column_of = {role: name for role, name in column_of.items() if role not in MARKS}
         check_single(self.names, (*column_of.values(), *TIMES_OF_POINTS), self.what)
         return column_of
 
     def needed(self, wanted: Mapping[str, str]) -> list[str]:
         """List the columns that matter, whether the features are points or lines."""
-        found = {*self.roles(wanted, of_points=False).values(), *TIMES_OF_POINTS}
+        found = {*self.roles(wanted, of_points=True).values(), *TIMES_OF_POINTS}
         return [name for name in self.names if name in found]
 
     def first(self, names: Sequence[str]) -> pd.DataFrame:

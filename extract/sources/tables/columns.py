@@ -16,10 +16,12 @@ from trajanon.subjects import spelled
 KNOWN_NAMES: Mapping[str, Sequence[str]] = {
     role: known.split()
     for role, known in {
-        "lat": "lat latitude location_lat y",
-        "lon": "lon lng long longitude location_long x",
-        "time": "time timestamp datetime base_date_time ais_pos_timestamp t date",
-        "date": "date day",
+        "lat": "lat latitude location_lat gps_lat gps_latitude latitude_deg lat_deg y",
+        "lon": """lon lng long longitude location_long gps_lon gps_longitude longitude_deg lon_deg
+            x""",
+        "time": """time timestamp datetime base_date_time ais_pos_timestamp date_time utc_time
+            gps_time recorded_at tracked_at created_at ts utc t date""",
+        "date": "date day utc_date gps_date",
         "id": "trajectory_id traj_id trip_id trace_id track_id tid trajectory track_fid id",
         "part": "track_seg_id",
         "subject": """
@@ -28,12 +30,35 @@ KNOWN_NAMES: Mapping[str, Sequence[str]] = {
             cab_id cab bike_id device_id phone_id vehicle mmsi imei icao24
             individual_local_identifier tag_local_identifier
         """,
+        "place": """
+            wkt wkb geometry geom the_geom geojson point location position coordinates coords
+            latlon latlng lat_long lonlat lnglat lat,lon
+        """,
+        "lat_sign": "lat_sign n/s ns lat_dir latitude_ref lat_ref",
+        "lon_sign": "lon_sign e/w ew lon_dir longitude_ref lon_ref",
+        "visible": "visible",
+        "valid": "valid is_valid gps_valid",
+        "outlier": "manually_marked_outlier outlier is_outlier",
+        "outlier_by_algorithm": "algorithm_marked_outlier",
+        "outlier_at_import": "import_marked_outlier",
     }.items()
 }
 """Column names found without asking, best first, as `plain` makes them equal. Among
 them are those of the cabspotting tables, scikit-mobility, movingpandas, GDAL, Movebank,
 MDS and ships' AIS. A date is the day of times of day; a part is a piece of the trace
-with the id."""
+with the id; a place is both coordinates in one field; signs are letters for those of
+coordinates; and what is marked as not valid, or as an outlier, is left out."""
+
+MARKS = {"visible": False, "valid": False} | dict.fromkeys(
+    ("outlier", "outlier_by_algorithm", "outlier_at_import"), True
+)
+"""By role: what a column says of rows that are not valid."""
+
+FILE, FOLDER = "file", "folder"
+"""Words in place of a column: each file is a recording, each folder a person."""
+
+_WORDS = (("id", FILE), ("subject", FOLDER))
+_OF_COORDINATES = ("lat", "lon", "lat_sign", "lon_sign", "place")
 
 Values: TypeAlias = pd.Series | pa.ChunkedArray
 """A column of a table."""
@@ -41,12 +66,15 @@ Values: TypeAlias = pd.Series | pa.ChunkedArray
 Rows: TypeAlias = pd.DataFrame | Mapping[str, pa.ChunkedArray]
 """Some rows of a table, their columns by their roles; a frame takes longer than a small file."""
 
+_NO_WORD = re.compile(r"[-_.#\s\ufeff]|[(\[].*[)\]]\s*$|(?<=e)\s+[NE]/[SW]\s*$", re.IGNORECASE)
+"""Signs between words, and units behind a name: in brackets, or as in LATITUDE N/S."""
+
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 
 
 def plain(name: str) -> str:
     """Make names equal that differ in case, blanks, and signs between words."""
-    return re.sub(r"[-_.#\s\ufeff]", "", name).casefold()
+    return _NO_WORD.sub("", name).casefold()
 
 
 _KNOWN = {role: [plain(name) for name in known] for role, known in KNOWN_NAMES.items()}
@@ -74,11 +102,23 @@ def parse_columns(text: str) -> dict[str, str]:
 
 
 def roles(
-    names: Sequence[str], wanted: Mapping[str, str], what: str, needed: str = "lat lon id"
+    names: Sequence[str], wanted: Mapping[str, str], what: str, *, geometry: bool = False
 ) -> dict[str, str]:
-    """Find which column plays which role; none is lat or lon where they are not needed."""
-    elsewhere = {"lat", "lon"}.difference(needed.split())  # in the geometries
-    wanted = {role: name for role, name in wanted.items() if role not in elsewhere}
+    """Find which column plays which role, by its name.
+
+    With ``geometry`` the coordinates stand elsewhere. A table without any has perhaps a place, both
+    coordinates in one field. Without an id or a subject, `recording_ids` says what is a recording.
+    """
+    words = [(role, name) for role, name in _WORDS if wanted.get(role) == name]
+    for role, name in words:
+        if name in names:
+            raise BadInput(
+                f"{what} has a column {name!r}, and {role}={name} means the {name} itself: rename "
+                "the column"
+            )
+    wanted = {role: name for role, name in wanted.items() if (role, name) not in words}
+    if geometry:
+        wanted = {role: name for role, name in wanted.items() if role not in _OF_COORDINATES}
     _check_wanted(wanted)
     found: dict[str, str] = {}
     by_name = {plain(name): name for name in reversed(names)}
@@ -87,30 +127,36 @@ def roles(
         candidates = [by_name[name] for name in known if name in by_name]
         free = [name for name in candidates if name not in taken]
         chosen = [wanted[role]] if role in wanted else free
-        if chosen and role not in elsewhere:
+        if chosen and not (geometry and role in _OF_COORDINATES):
             found[role] = chosen[0]
     if "part" not in wanted and plain(found.get("id", "")) != "trackfid":
         found.pop("part", None)
     unknown = [role for role in found if found[role] not in names]
-    missing = [role for role in needed.split() if role not in found]
-    if "subject" in found and "id" in missing:  # which will do
-        missing.remove("id")
-    msg = ""
-    listed = f"its columns are {', '.join(names) or 'none'}"
-    if (unknown or missing) and not elsewhere and is_row(names):
-        msg = (
+    missing = [] if geometry else [role for role in ("lat", "lon") if role not in found]
+    if (unknown or missing) and not geometry and is_row(names):
+        raise BadInput(
             f"{what} has no line with the names of its columns, because its first line "
             "holds numbers: write one above it, such as id,lat,lon,time"
         )
-    elif unknown:
-        msg = f"{what} has no column {found[unknown[0]]!r} for {unknown[0]}; {listed}"
-    elif missing:
-        asked = ",".join(f"{role}=..." for role in missing)
-        lacks = " or ".join(missing)
-        msg = f"{what} has no column known as {lacks}; {listed}: say `columns` {asked}"
-    if msg:
-        raise BadInput(msg)
+    if unknown:
+        raise BadInput(
+            f"{what} has no column {found[unknown[0]]!r} for {unknown[0]}; {listed(names)}"
+        )
+    if missing and "place" in found:
+        return {role: name for role, name in found.items() if role not in ("lat", "lon")}
+    found.pop("place", None)
+    if missing:
+        missing += ["id"] * found.keys().isdisjoint(("id", "subject"))
+        raise BadInput(
+            f"{what} has no column known as {' or '.join(missing)}; {listed(names)}: say `columns` "
+            f"{','.join(f'{role}=...' for role in missing)}"
+        )
     return found
+
+
+def listed(names: Sequence[str]) -> str:
+    """List the columns of a table."""
+    return f"its columns are {', '.join(names) or 'none'}"
 
 
 def check_single(names: Sequence[str], used: Iterable[str], what: str) -> None:

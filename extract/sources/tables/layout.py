@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -31,6 +31,14 @@ class Layout(NamedTuple):
     separator: str = ","  # what stands between two fields
     above: int = 0  # lines before the first row
     decimal: str = "."  # what stands before the fraction of a number
+    rows: Sequence[bytes] = ()  # the first ones, by which the layout is judged
+
+    def sample(self, size: int = _JUDGED) -> Mapping[str, Sequence[str]]:
+        """Give the values of the first rows, by column."""
+        lines = (line.decode(errors="replace") for line in self.rows[:size])
+        fields = [fields_of(line, self.separator) for line in lines]
+        whole = [row for row in fields if len(row) == len(self.names)]
+        return {name: [row[i] for row in whole] for i, name in enumerate(self.names)}
 
 
 def unreadable(path: Path, reason: str) -> FileProblem:
@@ -81,7 +89,7 @@ def layout_of(path: Path) -> Layout:
         fields = fields_of(rows[0].decode(errors="replace"), separator)
         names += [""] * (len(fields) == len(names) + 1)  # a separator ends each row
     decimal = "," if _has_decimal_commas(rows, separator) else "."
-    return Layout(names=names, separator=separator, above=above, decimal=decimal)
+    return Layout(names, separator, above, decimal, rows)
 
 
 def _shows_rows(head: bytes) -> bool:

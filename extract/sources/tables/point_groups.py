@@ -15,11 +15,12 @@ import pandas as pd
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.degrees import check_columns
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables.columns import Rows, Values, as_given
+from trajanon.extract.sources.tables.columns import MARKS, Rows, Values, as_given
+from trajanon.extract.sources.tables.coordinates import Coordinates
+from trajanon.extract.sources.tables.recording_ids import check_one_recording
 from trajanon.extract.sources.tables.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 from trajanon.subjects import key_of, spelled
@@ -29,6 +30,11 @@ FIRST = 250_000
 
 HELD = 2_000_000
 """Rows that are gathered in memory; those of a larger table are put into files first."""
+
+NOT_VALID = "rows marked as not valid"
+
+_SAYS = {True: {"true", "t", "yes", "y", "1"}, False: {"false", "f", "no", "n", "0", "v", "void"}}
+"""How tables write yes and no; V is for void, in NMEA."""
 
 _BUCKETS = 128
 """Files for the rows of a large table, all open at once; the rows of one are held in memory."""
@@ -46,7 +52,8 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
     """Gather the rows of each trace, wherever they stand.
 
     Rows of one subject and one id are one trace, in the order of the table. Without ids, a subject
-    has one trace; without subjects, each id is its own, and its name begins with the label.
+    has one trace; without subjects, each id is its own, and its name begins with the label. Without
+    both all rows are one trace.
     """
     coming, begun = iter(chunks), []
     for chunk in coming:
@@ -56,18 +63,23 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
     if not begun:
         return
     first = _first(begun)
-    check_columns(np.asarray(first["lat"]), np.asarray(first["lon"]), label)
+    coordinates = Coordinates(first, label, how)
     times = TimeColumn(first, label, how)
     prefix = "" if "subject" in first else f"{label}#"  # equal ids of two files differ
+    single = {"id", "subject"}.isdisjoint(first)
     del first
     with Spill() as spill:
         held: list[_Rows] = []
         for chunk in chain(begun, coming):
-            held.append(_rows_of(chunk, times.seconds(chunk, how), how))
+            values = np.stack([*coordinates.degrees(chunk), times.seconds(chunk, how)])
+            held.append(_rows_of(chunk, values, how))
             if sum(len(rows.owner) for rows in held) > HELD:
                 spill.put(_joined(held))
         for gathered in spill.buckets(held):
-            yield from _traces(_joined(gathered), prefix, how)
+            for trace in _traces(_joined(gathered), label if single else prefix, how):
+                if single and "id" not in how.columns:
+                    check_one_recording(trace, label)
+                yield trace
 
 
 def _first(begun: Sequence[Rows]) -> Rows:
@@ -80,19 +92,24 @@ def _first(begun: Sequence[Rows]) -> Rows:
     }
 
 
-def _rows_of(chunk: Rows, time: Floats, how: Reading) -> _Rows:
+def _rows_of(chunk: Rows, values: Floats, how: Reading) -> _Rows:
     """Name the owners in a part of a table; rows without an id are left out."""
-    subject, subjects = np.full(len(time), -1), list[str | None]()
+    subject, subjects = np.full(values.shape[1], -1), list[str | None]()
     if "subject" in chunk:
         subject, subjects = _coded(chunk["subject"])
     if "id" in chunk:
         whole = _with_part(chunk["id"], chunk["part"]) if "part" in chunk else chunk["id"]
         trace, traces = _coded(whole)
         traces = [name and spelled(name) for name in traces]
-    else:
+    elif "subject" in chunk:
         exact = how.subjects_exact
         trace, traces = subject, [name and key_of(name, exact=exact) for name in subjects]
-    values = np.stack([np.asarray(chunk["lat"], float), np.asarray(chunk["lon"], float), time])
+    else:
+        trace, traces = np.zeros_like(subject), [""]
+    valid = _valid(chunk, len(trace))
+    if not valid.all():
+        how.counts[NOT_VALID] += int((~valid).sum())
+        trace, subject, values = trace[valid], subject[valid], values[:, valid]
     owned = trace >= 0
     if not owned.all():
         how.counts["points without an id"] += int((~owned).sum())
@@ -104,6 +121,17 @@ def _rows_of(chunk: Rows, time: Floats, how: Reading) -> _Rows:
         for i, j in zip(trace.tolist(), subject.tolist(), strict=True)
     ]
     return _Rows(owner.astype(np.int32), owners, values)
+
+
+def _valid(chunk: Rows, size: int) -> Bools:
+    """Mark the rows that no column says to be wrong, as Movebank and loggers do."""
+    valid = np.ones(size, dtype=np.bool_)
+    for role, wrong in MARKS.items():
+        if role in chunk:
+            code, given = _coded(chunk[role])
+            said = [(name or "").strip().lower() in _SAYS[wrong] for name in given]
+            valid &= ~np.array([*said, False])[code]
+    return valid
 
 
 def _coded(values: Values) -> tuple[Ints, list[str | None]]:

@@ -81,7 +81,7 @@ class TimeColumn:
         if pd.api.types.is_timedelta64_dtype(values):
             return lambda rows: np.asarray(rows["time"].dt.total_seconds().to_numpy(np.float64))
         if pd.api.types.is_datetime64_any_dtype(values):
-            read = self._of_dates
+            read: _Reader = self._of_dates
         else:
             are_numbers = 2 * np.isfinite(numbers(values)).sum() > _given(values).sum()
             read = (self._of_numbers if are_numbers else self._of_texts)(first)

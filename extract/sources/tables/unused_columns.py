@@ -31,11 +31,12 @@ def check_use(
     ]
     _warn_of_others(unused, column_of, what, how)
     if unused and "time" not in column_of:
-        owner = column_of.get("id") or column_of["subject"]
-        _warn_of_times(_single_values(first, [owner, *unused]), what, how)
+        owner = column_of.get("id") or column_of.get("subject")
+        if owner is not None:
+            _warn_of_times(single_values(first, [owner, *unused]), what, how)
     may_be = [name for name in unused if name.lower().endswith("id")]
-    if may_be and "id" in column_of and "subject" not in column_of:
-        _warn_of_subjects(_single_values(first, [column_of["id"], *may_be]), what, how)
+    if may_be and "id" in column_of and "subject" not in (*column_of, *how.columns):
+        _warn_of_subjects(single_values(first, [column_of["id"], *may_be]), what, how)
 
 
 def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) -> None:
@@ -62,7 +63,7 @@ def _warn_of_others(
             how.warn(logger, f"{column_of[role]} or {name}", msg)
 
 
-def _single_values(first: First, names: Sequence[str]) -> pd.DataFrame:
+def single_values(first: First, names: Sequence[str]) -> pd.DataFrame:
     """Read the first rows of columns, except of those that hold lists or are damaged."""
     try:
         rows = first(names)

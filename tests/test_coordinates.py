@@ -1,0 +1,163 @@
+"""Coordinates of tables, however they are written."""
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+from point_tables import csv, names, read
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract import Trace, traces
+
+
+def places(found: list[Trace]) -> list[tuple[float, float]]:
+    return [pair for one in found for pair in zip(one.lat.tolist(), one.lon.tolist(), strict=True)]
+
+
+@pytest.mark.parametrize(
+    ("lat", "lon"),
+    [
+        ("48.25S", "16.5W"),
+        ("S 48.25", "W16.5"),
+        ("-48.25", "16.5 w"),
+        ("48°15'0\" S", "16°30' W"),
+        ("48:15:00S", "16:30:00W"),
+        ("48 15 S", "16 30 W"),
+        ("48,25S", "16,5W"),
+        ("4815.000S", "1630.000W"),
+    ],
+)
+def test_signs_may_be_letters_and_parts_of_degrees_minutes(
+    tmp_path: Path, lat: str, lon: str
+) -> None:
+    text = f"id;lat;lon\na;{lat};{lon}\na;{lat};{lon}\n"
+    assert places(read(csv(tmp_path, text))) == [(-48.25, -16.5)] * 2
+
+
+@pytest.mark.parametrize(
+    "header", ["lat,N/S,lon,E/W", "Latitude (deg),NS,Longitude [°],EW", "LAT,hemisphere,LON,side"]
+)
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_letters_beside_coordinates_are_their_signs(
+    tmp_path: Path, header: str, suffix: str
+) -> None:
+    path = csv(tmp_path, f"id,{header}\na,48.25,S,16.5,E\nb,48.25,N,16.5,W\n")
+    if suffix == ".parquet":
+        table = pd.read_csv(path)
+        path = tmp_path / "points.parquet"
+        table.to_parquet(path)
+    assert places(read(path)) == [(-48.25, 16.5), (48.25, -16.5)]
+
+
+def test_degrees_and_minutes_in_one_number_need_letters_beside_them(tmp_path: Path) -> None:
+    """As in NMEA; without letters they may be metres."""
+    path = csv(tmp_path, "id,lat,ns,lon,ew\na,4815.0,S,1630.0,W\na,4815.3,S,1630.6,W\n")
+    (one,) = read(path)
+    assert one.lat == pytest.approx([-48.25, -48.255])
+    assert one.lon == pytest.approx([-16.5, -16.51])
+    with pytest.raises(BadInput, match="not in degrees"):
+        read(csv(tmp_path, "id,lat,lon\na,4815.0,1630.0\na,4815.3,1630.6\n"))
+
+
+def test_headings_are_no_signs(tmp_path: Path) -> None:
+    path = csv(tmp_path, "id,lat,lon,heading\na,48.25,16.5,S\na,48.24,16.5,S\n")
+    assert places(read(path)) == [(48.25, 16.5), (48.24, 16.5)]
+
+
+def test_a_letter_against_the_sign_is_no_coordinate(tmp_path: Path) -> None:
+    (one,) = read(csv(tmp_path, "id,lat,ns,lon,ew\na,48.25,S,16.5,W\na,-48.25,N,16.5,W\n"))
+    assert np.isnan(one.lat).tolist() == [False, True]
+    with pytest.raises(FileProblem, match=r"row 2 of points has '-48.25' for lat"):
+        read(csv(tmp_path, "id,lat,ns,lon,ew\na,48.25,S,16.5,W\na,-48.25,N,16.5,W\n"), strict=True)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".geojson"])
+def test_longitudes_to_360_are_read_and_that_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, suffix: str
+) -> None:
+    path = csv(tmp_path, "id,lat,lon\na,48,359.5\na,48,359.75\na,48,0.25\n")
+    if suffix == ".geojson":
+        line = shapely.to_geojson(shapely.LineString([(359.5, 48), (359.75, 48), (0.25, 48)]))
+        path = csv(tmp_path, line, "points.geojson")
+    found = list(traces(path))
+    assert places(found) == [(48.0, -0.5), (48.0, -0.25), (48.0, 0.25)]
+    assert "has longitudes from 0 to 360, such as 359.5: read as such" in caplog.text
+
+
+@pytest.mark.parametrize("lon", ["359.5", "200"])
+def test_one_longitude_beyond_180_among_western_ones_is_an_error(tmp_path: Path, lon: str) -> None:
+    rows = "".join(f"a,48,{-1 - i / 1000}\n" for i in range(50))
+    (one,) = read(csv(tmp_path, f"id,lat,lon\na,48,{lon}\n{rows}"))
+    assert one.lon[0] == float(lon)
+
+
+def test_more_than_half_off_the_earth_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="not in degrees, with lat from 48 to 191"):
+        read(csv(tmp_path, "id,lat,lon\na,191,2\na,191,2.1\na,48,2.2\n"))
+
+
+@pytest.mark.parametrize(
+    ("name", "values"),
+    [
+        ("wkt", ["POINT (16.5 -48.25)", "POINT (16.75 -48.5)"]),
+        ("where", ["SRID=4326;POINT(16.5 -48.25)", "SRID=4326;POINT(16.75 -48.5)"]),
+        ("lat,lon", ["-48.25,16.5", "-48.5, 16.75"]),
+        ("lonlat", ["16.5 -48.25", "16.75 -48.5"]),
+        ("location", ['{"type":"Point","coordinates":[16.5,-48.25]}'] * 2),
+        ("geom", [shapely.to_wkb(shapely.Point(16.5, -48.25), hex=True)] * 2),
+    ],
+)
+def test_both_coordinates_may_be_in_one_field(tmp_path: Path, name: str, values: list[str]) -> None:
+    path = tmp_path / "points.csv"
+    pd.DataFrame({"id": "a", name: values}).to_csv(path, index=False)
+    (one,) = traces(path, columns={"place": name})
+    assert (one.name, one.lat[0], one.lon[0], len(one)) == ("points.csv#a", -48.25, 16.5, 2)
+    binary = tmp_path / "points.parquet"
+    pd.DataFrame(
+        {"id": "a", "geometry": shapely.to_wkb(shapely.points([(16.5, -48.25)]))}
+    ).to_parquet(binary)
+    assert places(read(binary)) == [(-48.25, 16.5)]
+
+
+def test_two_numbers_tell_their_order_if_one_is_no_latitude(tmp_path: Path) -> None:
+    path = csv(tmp_path, 'id,position\na,"139.5,35.25"\na,"139.75,35.5"\n')
+    assert places(read(path)) == [(35.25, 139.5), (35.5, 139.75)]
+    with pytest.raises(BadInput, match=r"cannot be told which of 16.5,48.25 is the latitude"):
+        read(csv(tmp_path, 'id,position\na,"16.5,48.25"\n'))
+
+
+def test_lines_of_wkt_are_traces_with_their_times(tmp_path: Path) -> None:
+    text = (
+        'trip_id,user,wkt,times\n7,Ada,"LINESTRING (2 41, 2.1 41.2)","[1683964800, 1683964860]"\n'
+    )
+    (one,) = read(csv(tmp_path, text))
+    assert (one.name, one.subject, one.time.tolist()) == ("7", "Ada", [1683964800.0, 1683964860.0])
+    assert places([one]) == [(41.0, 2.0), (41.2, 2.1)]
+
+
+def test_a_field_that_holds_no_places_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"holds no places such as POINT .* \(but 'Vienna'\)"):
+        read(csv(tmp_path, "id,location\na,Vienna\n"))
+
+
+def test_rows_marked_as_not_valid_are_left_out_and_counted(tmp_path: Path) -> None:
+    text = """timestamp,location-long,location-lat,individual-local-identifier,visible,\
+manually-marked-outlier,import-marked-outlier
+2009-12-29 00:00:00,31.7,-24.2,Pepper,true,,
+2009-12-29 01:00:00,31.8,-24.1,Pepper,false,,
+2009-12-29 02:00:00,31.9,-24.0,Pepper,true,true,false
+2009-12-29 03:00:00,31.9,-23.9,Pepper,true,false,TRUE
+2009-12-29 04:00:00,31.9,-23.8,Pepper,,false,
+"""
+    path = csv(tmp_path, text)
+    counted: Counter[str] = Counter()
+    (one,) = read(path, counts=counted)
+    assert one.lat.tolist() == [-24.2, -23.8]
+    assert counted == {"rows marked as not valid": 3}
+    parquet = tmp_path / "points.parquet"
+    pd.read_csv(path).to_parquet(parquet)
+    assert read(parquet)[0].lat.tolist() == [-24.2, -23.8]
+    assert names(read(path)) == [("pepper", "Pepper")]
