@@ -113,3 +113,11 @@ def test_a_column_named_folder_is_not_confused_with_the_folder(tmp_path: Path) -
         BadInput, match="has a column 'folder', and subject=folder means the folder"
     ):
         list(traces(path, columns={"subject": "folder"}))
+
+
+def test_namesakes_of_different_years_are_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [f"{year}-08-0{day} 06:00:00,20,-60,ANA" for year in (1979, 1985) for day in (1, 2)]
+    read(csv(tmp_path, "\n".join(["time,lat,lon,id", *rows, ""])))
+    assert "points#ANA of points has points more than a year apart" in caplog.text

@@ -1,7 +1,7 @@
 """Tables whose places, or lines, stand in one field: WKT, WKB, GeoJSON, or two numbers."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +23,12 @@ _WKT = re.compile(r"\s*(SRID=\d+\s*;)?\s*(MULTI)?(POINT|LINESTRING)\b", re.IGNOR
 _HEX = re.compile(r"[0-9A-Fa-f]{42,}")
 _NUMBER = r"\s*([-+]?\d+(?:\.\d+)?)\s*"
 _PAIR = re.compile(rf"\s*[(\[]?{_NUMBER}[,;\s]{_NUMBER}[)\]]?\s*")
+
+
+def wkt_column(begin: Mapping[str, Sequence[str]]) -> dict[str, str]:
+    """Find a column of WKT, whatever its name, by the values with which columns begin."""
+    found = [name for name, values in begin.items() if any(map(_WKT.match, values))]
+    return {"place": found[0]} if found else {}
 
 
 def layer_of(place: str, names: Sequence[str], frames: Frames, path: Path, label: str) -> Layer:

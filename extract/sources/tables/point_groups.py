@@ -20,7 +20,7 @@ from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import MARKS, Rows, Values, as_given
 from trajanon.extract.sources.tables.coordinates import Coordinates
-from trajanon.extract.sources.tables.recording_ids import check_one_recording
+from trajanon.extract.sources.tables.recording_ids import check_one_recording, warn_of_namesakes
 from trajanon.extract.sources.tables.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 from trajanon.subjects import key_of, spelled
@@ -79,6 +79,7 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
             for trace in _traces(_joined(gathered), label if single else prefix, how):
                 if single and "id" not in how.columns:
                     check_one_recording(trace, label)
+                warn_of_namesakes(trace, label, how)
                 yield trace
 
 

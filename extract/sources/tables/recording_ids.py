@@ -28,6 +28,7 @@ _MEASURES = re.compile(
 """Words in the names of columns that tell of a point, and not whose it is."""
 
 _FEW = 10  # rows
+_YEAR = 365.0 * 86_400.0  # seconds
 
 _FAR, _FAST, _MANY = 1_000.0, 400.0, 0.05
 """Metres of a hop, metres a second, and the share of such hops that no one recording has."""
@@ -103,6 +104,17 @@ def _may_name(values: pd.Series, name: str) -> bool:
     numbers = pd.to_numeric(values, errors="coerce")
     fractions = numbers.notna().all() and bool((numbers % 1.0 != 0.0).any())
     return not fractions and not holds_times(values, name)
+
+
+def warn_of_namesakes(trace: Trace, what: str, how: Reading) -> None:
+    """Warn of an id that is not used for a year: a name may stand for several recordings."""
+    long = trace.subject is None and np.ptp(trace.time) > _YEAR
+    if long and np.diff(np.sort(trace.time)).max() > _YEAR:
+        msg = (
+            f"{trace.name} of {what} has points more than a year apart: if this id stands for "
+            "several recordings, name a column that tells them apart, `columns` id=..."
+        )
+        how.warn(logger, "namesakes", msg)
 
 
 def check_one_recording(trace: Trace, what: str) -> None:

@@ -15,7 +15,7 @@ from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.columns import check_single, known_as, roles
 from trajanon.extract.sources.tables.coordinates import are_in_letters, with_signs
 from trajanon.extract.sources.tables.layout import ABOVE, BYTE_ORDER_MARK, layout_of
-from trajanon.extract.sources.tables.one_field import layer_of
+from trajanon.extract.sources.tables.one_field import layer_of, wkt_column
 from trajanon.extract.sources.tables.point_groups import traces_of_points
 from trajanon.extract.sources.tables.recording_ids import with_recordings
 from trajanon.extract.sources.tables.unused_columns import check_use
@@ -69,7 +69,8 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     layout = layout_of(path)
-    column_of = roles(layout.names, how.columns, str(path))
+    begin = layout.sample(2)
+    column_of = roles(layout.names, {**wkt_column(begin), **how.columns}, str(path))
 
     def first(names: Sequence[str]) -> pd.DataFrame:
         texts = dict.fromkeys(names, delimited.TEXT)
@@ -85,7 +86,6 @@ def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         layer = layer_of(column_of["place"], layout.names, frames, path, label)
         yield from traces_of_features(layer, how)
         return
-    begin = layout.sample(2)
     column_of = with_signs(column_of, how.columns, begin, layout.sample)
     column_of = with_recordings(layout.names, column_of, first, str(path), how, begin)
     check_use(layout.names, column_of, first, str(path), how)
