@@ -38,7 +38,13 @@ def test_signs_may_be_letters_and_parts_of_degrees_minutes(
 
 
 @pytest.mark.parametrize(
-    "header", ["lat,N/S,lon,E/W", "Latitude (deg),NS,Longitude [°],EW", "LAT,hemisphere,LON,side"]
+    "header",
+    [
+        "lat,N/S,lon,E/W",
+        "Latitude (deg),NS,Longitude [°],EW",
+        "LAT,hemisphere,LON,side",
+        "LATITUDE N/S,a,LONGITUDE E/W,b",
+    ],
 )
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_letters_beside_coordinates_are_their_signs(
@@ -123,11 +129,21 @@ def test_both_coordinates_may_be_in_one_field(tmp_path: Path, name: str, values:
     assert places(read(binary)) == [(-48.25, 16.5)]
 
 
+@pytest.mark.parametrize(
+    ("text", "read_as"),
+    [("48.25,16.5", "lat,lon"), ("(48.25, 16.5)", "lat,lon"), ("[16.5, 48.25]", "lon,lat")],
+)
+def test_two_numbers_whose_order_is_not_told_are_read_as_usual_and_that_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, read_as: str
+) -> None:
+    path = csv(tmp_path, f'id,position\na,"{text}"\n')
+    assert places(read(path)) == [(48.25, 16.5)]
+    assert f"has places such as {text} in 'position': read as {read_as}" in caplog.text
+
+
 def test_two_numbers_tell_their_order_if_one_is_no_latitude(tmp_path: Path) -> None:
     path = csv(tmp_path, 'id,position\na,"139.5,35.25"\na,"139.75,35.5"\n')
     assert places(read(path)) == [(35.25, 139.5), (35.5, 139.75)]
-    with pytest.raises(BadInput, match=r"cannot be told which of 16.5,48.25 is the latitude"):
-        read(csv(tmp_path, 'id,position\na,"16.5,48.25"\n'))
 
 
 def test_lines_of_wkt_are_traces_with_their_times(tmp_path: Path) -> None:

@@ -30,6 +30,8 @@ def seconds(folder: Path, *rows: str, names: str = "time") -> list[float]:
         ("20230513080000", "20230513080020", "YYYYMMDDhhmmss"),
         ("20230513080000250", "20230513080020250", "YYYYMMDDhhmmsssss"),
         ("230513080000", "230513080020", "YYMMDDhhmmss"),
+        ("13052023080000", "13052023080020", "DDMMYYYYhhmmss"),
+        ("467768.000000", "467768.005556", "hours since 1970"),
         ("45059.333333333", "45059.333564815", "days of Excel"),
         ("19490.333333333", "19490.333564815", "days since 1970"),
         ("739019.333333333", "739019.333564815", "days of Matlab"),
@@ -47,7 +49,8 @@ def test_numbers_of_odd_clocks_are_read_and_that_is_said(
         np.add(expected, 0.25 if clock.endswith("sss") else 0.0), abs=0.01
     )
     (record,) = caplog.records
-    assert record.getMessage() == f"points has times such as {first}: read as {clock}"
+    said = f"points has times such as {first}: read as {clock}, 2023-05-13"
+    assert record.getMessage() == said
 
 
 @pytest.mark.parametrize(
@@ -62,7 +65,17 @@ def test_minutes_of_odd_clocks_are_read(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, first: str, second: str, clock: str
 ) -> None:
     assert seconds(tmp_path, first, second) == [EIGHT, EIGHT + 60.0]
-    assert caplog.messages == [f"points has times such as {first}: read as {clock}"]
+    said = f"points has times such as {first}: read as {clock}, 2023-05-13"
+    assert caplog.messages == [said]
+
+
+@pytest.mark.parametrize("number", ["705657600", "2023133080000"])
+def test_numbers_that_are_probably_of_another_clock_are_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, number: str
+) -> None:
+    """Seconds since 2001, and the day of a year, are not told from others."""
+    seconds(tmp_path, number, number)
+    assert "seconds since 1970, " in caplog.text
 
 
 @pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])

@@ -66,7 +66,7 @@ Values: TypeAlias = pd.Series | pa.ChunkedArray
 Rows: TypeAlias = pd.DataFrame | Mapping[str, pa.ChunkedArray]
 """Some rows of a table, their columns by their roles; a frame takes longer than a small file."""
 
-_NO_WORD = re.compile(r"[-_.#\s\ufeff]|[(\[].*[)\]]\s*$|(?<=e)\s+[NE]/[SW]\s*$", re.IGNORECASE)
+_NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IGNORECASE)
 """Signs between words, and units behind a name: in brackets, or as in LATITUDE N/S."""
 
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant

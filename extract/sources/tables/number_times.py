@@ -1,6 +1,6 @@
 """Numbers that are times: all values of a column tell the clock that they count on."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -12,13 +12,13 @@ EARLIEST, LATEST = 315_532_800.0, 4_102_444_800.0
 """Seconds since 1970 of the beginning of 1980 and of 2100, between which tracks are recorded."""
 
 _DAY = 86_400.0
-_FINE = 0.005
-"""The longest usual step of a clock that counts days: 7 minutes. As seconds this would be 200
-points a second, which no receiver writes."""
+_FINE = 0.02
+"""The longest usual step of a clock that counts days or hours: 29 minutes, or 72 seconds. As
+seconds this would be 50 points a second, which no receiver writes."""
 
-_FAR_AWAY = 2.05e9
-"""Seconds since 1970 in 2034. Numbers of ten digits beyond are dates, if all of them can be; days
-beyond are counted from another day."""
+_EARLY, _LATE = 946_684_800.0, 2_000_000_000.0
+"""Seconds since 1970 of 2000 and of 2033, between which nobody has to be told how they are read.
+Numbers of ten digits beyond are dates, if all of them can be; days beyond are another clock's."""
 
 _FEW = 10  # different numbers, too few to tell times of day from seconds
 
@@ -55,6 +55,7 @@ _DAYS = (
     _days("days of Matlab", 719_529.0),
     _days("Julian days", 2_440_587.5),
 )
+_HOURS = Clock("hours since 1970", lambda numbers: np.round(numbers * 3600.0, 3), usual=False)
 _MINUTES = Clock("minutes since 1970", lambda numbers: numbers * 60.0, usual=False)
 RELATIVE = Clock("seconds from an unknown beginning", lambda numbers: numbers, usual=False)
 
@@ -65,9 +66,10 @@ def clock_of(numbers: Floats) -> Clock | None:
     if stamp := _stamp_of(numbers):
         return stamp
     if found := next((clock for clock in _INSTANTS if _fits(clock, numbers)), None):
-        return found
+        middle = float(np.median(found.seconds(numbers)))
+        return found._replace(usual=found.usual and _EARLY <= middle < _LATE)
     if _is_fine(numbers):
-        days = [clock for clock in _DAYS if _fits(clock, numbers, _FAR_AWAY)]
+        days = [clock for clock in (*_DAYS, _HOURS) if _fits(clock, numbers, _LATE)]
         return days[0] if len(days) == 1 else None
     if _fits(_MINUTES, numbers) and _are_whole(numbers):
         return _MINUTES
@@ -99,34 +101,35 @@ def _is_fine(numbers: Floats) -> bool:
     return len(steps) > 0 and float(np.median(steps)) < _FINE
 
 
-_STAMPS: Mapping[str, tuple[float, float]] = {
-    "YYYYMMDDhhmmss": (1.98e13, 2.1e13),
-    "YYYYMMDDhhmm": (1.98e11, 2.1e11),
-    "YYMMDDhhmmss": (1e10, 9.91e11),
-    "YYMMDDhhmm": (_FAR_AWAY, 9.92e9),
-    "YYYYMMDD": (1.98e7, 2.1e7),
+_STAMPS: Mapping[tuple[float, float], Sequence[str]] = {
+    (1e12, 3.2e13): ("YYYYMMDDhhmmss", "DDMMYYYYhhmmss"),
+    (1.98e11, 2.1e11): ("YYYYMMDDhhmm",),
+    (1e10, 9.91e11): ("YYMMDDhhmmss", "DDMMYYhhmmss", "MMDDYYhhmmss"),
+    (_LATE, 9.92e9): ("YYMMDDhhmm",),
+    (1.98e7, 2.1e7): ("YYYYMMDD",),
 }
-"""Dates written in digits alone, and between which numbers they lie."""
+"""Dates in digits alone, by the numbers that they lie between; the first is the most usual."""
 
 
 def _stamp_of(numbers: Floats) -> Clock | None:
-    """Find the digits of dates that all of the numbers can be; thousandths are left out."""
-    thousandths = _most((numbers >= 1.98e16) & (numbers < 2.1e16))
-    per_second = 1000.0 if thousandths else 1.0
-    for form, (least, most) in _STAMPS.items():
-        some = numbers / per_second
-        if _most((some >= least) & (some < most)):
-            seconds = _reader(form, per_second)
-            known = np.isfinite(seconds(numbers))
-            # A number out of its range is a fault; one within it that is no date tells of another
-            # kind.
-            if (known | (some < least) | (some >= most)).all():
-                return Clock(form + "sss" * thousandths, seconds, usual=False)
+    """Find the digits of dates that all of the numbers can be; the shorter span of time is right.
+
+    A number out of the range is a fault; one within it that is no date tells of another kind.
+    """
+    per_second = 1000.0 if _most((numbers >= 1.98e16) & (numbers < 2.1e16)) else 1.0
+    for (least, most), forms in _STAMPS.items():
+        inside = (numbers >= least * per_second) & (numbers < most * per_second)
+        found = [_digits(form, per_second) for form in forms if _most(inside)]
+        read = [(clock, clock.seconds(numbers[inside])) for clock in found]
+        whole = [(float(np.ptp(times)), clock) for clock, times in read if np.isfinite(times).all()]
+        if whole:
+            return min(whole, key=lambda one: one[0])[1]
     return None
 
 
-def _reader(form: str, per_second: float = 1.0) -> Callable[[Floats], Floats]:
-    return lambda numbers: seconds_of_digits(numbers / per_second, form)
+def _digits(form: str, per_second: float) -> Clock:
+    name = form + "sss" * (per_second > 1.0)
+    return Clock(name, lambda numbers: seconds_of_digits(numbers / per_second, form), usual=False)
 
 
 def seconds_of_digits(numbers: Floats, form: str) -> Floats:

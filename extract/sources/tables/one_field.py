@@ -1,5 +1,6 @@
 """Tables whose places, or lines, stand in one field: WKT, WKB, GeoJSON, or two numbers."""
 
+import logging
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -13,7 +14,10 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.sources.geo.layer import Features, Layer
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import plain
+
+logger = logging.getLogger(__name__)
 
 Frames = Callable[[Sequence[str]], Iterator[pd.DataFrame]]
 """Reads some columns of a table, part by part."""
@@ -31,10 +35,12 @@ def wkt_column(begin: Mapping[str, Sequence[str]]) -> dict[str, str]:
     return {"place": found[0]} if found else {}
 
 
-def layer_of(place: str, names: Sequence[str], frames: Frames, path: Path, label: str) -> Layer:
+def layer_of(
+    place: str, names: Sequence[str], frames: Frames, path: Path, label: str, how: Reading
+) -> Layer:
     """Make a layer of a table; its first place tells how all are written."""
     first = next((values for part in frames([place]) if len(values := part[place].dropna())), None)
-    read, system = _reader(first, place, path)
+    read, system = _reader(first, place, path, how)
 
     def features(columns: Sequence[str]) -> Iterator[Features]:
         for part in frames([place, *columns]):
@@ -45,7 +51,7 @@ def layer_of(place: str, names: Sequence[str], frames: Frames, path: Path, label
 
 
 def _reader(
-    first: pd.Series | None, place: str, path: Path
+    first: pd.Series | None, place: str, path: Path, how: Reading
 ) -> tuple[Callable[[pd.Series], NDArray[Any]], str]:
     """Find how places are written, and in which reference system; unreadable ones become None."""
     value = None if first is None else first.iloc[0]
@@ -67,7 +73,10 @@ def _reader(
     if text.startswith("{"):
         return lambda part: shapely.from_geojson(_objects(part), on_invalid="ignore"), "EPSG:4326"
     if first is not None and _PAIR.fullmatch(text):
-        order = _order(_pairs(first), plain(place), text, place, path)
+        order, said = _order(_pairs(first), plain(place), text)
+        if said:
+            msg = f"{path} has places such as {text} in {place!r}: read as {said}"
+            how.warn(logger, f"pairs as {said}", msg)
         return lambda part: _points(_pairs(part)[:, order]), "EPSG:4326"
     raise BadInput(
         f"{path} has no column known as lat or lon, and its column {place!r} holds no places such "
@@ -93,15 +102,15 @@ def _points(xy: Floats) -> NDArray[Any]:
     return points
 
 
-def _order(pairs: Floats, name: str, text: str, place: str, path: Path) -> list[int]:
-    """Find where x, the longitude, and y stand: by the name, or by what no latitude can be."""
+def _order(pairs: Floats, name: str, text: str) -> tuple[list[int], str]:
+    """Find where x, the longitude, and y stand, and what has to be said of it.
+
+    The name tells, or what no latitude can be; else brackets are as in GeoJSON, x first.
+    """
     for latitude, longitude in (("lat", "lon"), ("lat", "lng")):
         if latitude in name and longitude in name:
-            return [1, 0] if name.index(latitude) < name.index(longitude) else [0, 1]
+            return ([1, 0] if name.index(latitude) < name.index(longitude) else [0, 1]), ""
     first, second = (bool((np.abs(numbers) > 90.0).any()) for numbers in pairs.T)
-    if first != second:
-        return [0, 1] if first else [1, 0]
-    raise BadInput(
-        f"in the column {place!r} of {path} it cannot be told which of {text} is the latitude: "
-        "name it lat,lon or lon,lat"
-    )
+    x_first = first if first != second else text.startswith("[")
+    said = "" if first != second else "lon,lat" if x_first else "lat,lon"
+    return ([0, 1] if x_first else [1, 0]), said

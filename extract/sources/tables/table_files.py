@@ -83,7 +83,7 @@ def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
             tables = delimited.read(path, layout, texts, how)
             return (table.to_pandas(use_threads=False) for table in tables)
 
-        layer = layer_of(column_of["place"], layout.names, frames, path, label)
+        layer = layer_of(column_of["place"], layout.names, frames, path, label, how)
         yield from traces_of_features(layer, how)
         return
     column_of = with_signs(column_of, how.columns, begin, layout.sample)
@@ -137,7 +137,7 @@ def _layer(place: str, file: pq.ParquetFile, path: Path, label: str, how: Readin
     schema = file.schema_arrow
     check_single(schema.names, [place], str(path))
     if not pa.types.is_binary(schema.field(place).type):
-        return layer_of(place, schema.names, _frames(file, path), path, label)
+        return layer_of(place, schema.names, _frames(file, path), path, label, how)
 
     def features(columns: Sequence[str]) -> Iterator[Features]:
         with reading(path, _KIND):

@@ -126,7 +126,9 @@ class TimeColumn:
                 "known clock: write them as 2020-09-13T12:26:40Z, or as seconds since 1970"
             )
         if not clock.usual:
-            self._say("times", _example(first["time"]), clock.name)
+            begun = clock.seconds(values[np.isfinite(values)][:1])
+            day = "" if clock is RELATIVE else f", {_iso(begun)[0]}"
+            self._say("times", _example(first["time"]), clock.name + day)
         if clock is RELATIVE:
             return self._relative
 
