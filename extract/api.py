@@ -89,7 +89,8 @@ def extract(
     tracks
         Whether to keep the tracks on which the windows may slide; trips have none.
     columns
-        Of tables: column names by role (lat, lon, time, id, subject).
+        Of tables: column names by role (lat, lon, time, id, subject). For any files: subject
+        "folder" takes each folder for a person, id "file" each file for a recording.
     format
         The format of all files; None to look at each.
     untimed

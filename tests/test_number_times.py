@@ -79,7 +79,7 @@ def test_numbers_that_are_probably_of_another_clock_are_said(
 
 
 @pytest.mark.parametrize("unit", [1, 10**3, 10**6, 10**9])
-@given(at=st.integers(946684800, 2_000_000_000), steps=st.lists(st.integers(1, 90), max_size=30))
+@given(at=st.integers(946684800, 1_990_000_000), steps=st.lists(st.integers(1, 90), max_size=30))
 def test_usual_numbers_are_seconds_since_1970(unit: int, at: int, steps: list[int]) -> None:
     """Whatever their digits happen to be."""
     times = at + np.cumsum([0, 61, 61, *steps])

@@ -33,7 +33,8 @@ _ONE_SUBJECT = (
     "tables, GeoLife, Porto, cabspotting, T-Drive, MDS trips, MF-JSON, GeoPackage and others.",
     file_format="gpx, gpx-archive, geolife, cabspotting, porto, tdrive, mds, mf-json, geo or "
     "table, for all files; by default found for each file.",
-    columns="Columns of tables: id=...,lat=...,lon=...,time=...,subject=...",
+    columns="Columns of tables: id=...,lat=...,lon=...,time=...,subject=...; subject=folder if each "
+    "folder is a person, id=file if each file is a recording.",
     untimed="Traces without timestamps: accept (keep the order of the file) or reject.",
     strict="Stop at what cannot be read, instead of leaving it out.",
     points="Number of points of a trajectory.",
