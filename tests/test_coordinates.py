@@ -126,7 +126,7 @@ def test_both_coordinates_may_be_in_one_field(tmp_path: Path, name: str, values:
     pd.DataFrame(
         {"id": "a", "geometry": shapely.to_wkb(shapely.points([(16.5, -48.25)]))}
     ).to_parquet(binary)
-    assert places(read(binary)) == [(-48.25, 16.5)]
+    assert places(list(traces(binary))) == [(-48.25, 16.5)]
 
 
 @pytest.mark.parametrize(
@@ -137,27 +137,27 @@ def test_two_numbers_whose_order_is_not_told_are_read_as_usual_and_that_is_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, read_as: str
 ) -> None:
     path = csv(tmp_path, f'id,position\na,"{text}"\n')
-    assert places(read(path)) == [(48.25, 16.5)]
+    assert places(list(traces(path))) == [(48.25, 16.5)]
     assert f"has places such as {text} in 'position': read as {read_as}" in caplog.text
 
 
 def test_two_numbers_tell_their_order_if_one_is_no_latitude(tmp_path: Path) -> None:
     path = csv(tmp_path, 'id,position\na,"139.5,35.25"\na,"139.75,35.5"\n')
-    assert places(read(path)) == [(35.25, 139.5), (35.5, 139.75)]
+    assert places(list(traces(path))) == [(35.25, 139.5), (35.5, 139.75)]
 
 
 def test_lines_of_wkt_are_traces_with_their_times(tmp_path: Path) -> None:
     text = (
         'trip_id,user,wkt,times\n7,Ada,"LINESTRING (2 41, 2.1 41.2)","[1683964800, 1683964860]"\n'
     )
-    (one,) = read(csv(tmp_path, text))
+    (one,) = traces(csv(tmp_path, text))
     assert (one.name, one.subject, one.time.tolist()) == ("7", "Ada", [1683964800.0, 1683964860.0])
     assert places([one]) == [(41.0, 2.0), (41.2, 2.1)]
 
 
 def test_a_field_that_holds_no_places_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match=r"holds no places such as POINT .* \(but 'Vienna'\)"):
-        read(csv(tmp_path, "id,location\na,Vienna\n"))
+        list(traces(csv(tmp_path, "id,location\na,Vienna\n")))
 
 
 def test_rows_marked_as_not_valid_are_left_out_and_counted(tmp_path: Path) -> None:

@@ -224,7 +224,7 @@ def test_a_table_that_gives_nothing_says_why(
 def fixes(folder: Path, seconds: int, metres: int, animals: str = "ab") -> None:
     """Animals that walk north, with a fix every so many seconds and metres."""
     rows = [
-        f"{animal},{40.4 + i * metres / 111_000:.6f},{-3.7 + lane / 100},{i * seconds}"
+        f"{animal},{40.4 + i * metres / 111_000:.6f},{-3.7 + lane / 100},{1_700_000_000 + i * seconds}"
         for lane, animal in enumerate(animals)
         for i in range(40)
     ]
@@ -249,7 +249,7 @@ def test_hops_that_cut_most_recordings_are_told_with_the_way_past(run: Run, here
     told = run("extract", "a.csv", "--spacing", 100).sentence
     assert "117 long hops over 500 m cut the recordings: try --max-gap 1000" in told
     with (here / "a.csv").open("a") as file:
-        file.writelines(f"\nd,{41 + i / 1000},-3.7,{i * 60}" for i in range(40))
+        file.writelines(f"\nd,{41 + i / 1000},-3.7,{1_700_000_000 + i * 60}" for i in range(40))
     answer = run("extract", "a.csv", "--spacing", 100)
     assert "4 recordings gave 1 trajectory: 117 long hops over 500 m" in answer.out
 

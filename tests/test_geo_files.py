@@ -172,7 +172,7 @@ def test_the_geometry_counts_even_beside_columns_of_coordinates(tmp_path: Path) 
 
 def test_points_without_an_id_are_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "x.geojson", points().drop(columns="id"))
-    with pytest.raises(BadInput, match=r"no column known as id; .* `columns` id="):
+    with pytest.raises(BadInput, match=r"no column known as id.* `columns` id="):
         read(path)
 
 

@@ -24,7 +24,9 @@ from trajanon.extract.sources.streams import Reading, meter
 from trajanon.files.trajectories import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION
 
-ROWS = "lat,lon,time,id\n" + "".join(f"40.{i:03d},-3,{60 * i},a\n" for i in range(100))
+ROWS = "lat,lon,time,id\n" + "".join(
+    f"40.{i:03d},-3,{1_700_000_000 + 60 * i},a\n" for i in range(100)
+)
 
 
 def gpx(lat: float, creator: str = "me") -> bytes:

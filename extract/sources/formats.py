@@ -8,7 +8,7 @@ from types import ModuleType
 
 from trajanon.extract.sources import mds_trips
 from trajanon.extract.sources.collections import COLLECTIONS, Collection
-from trajanon.extract.sources.geo import geo_files, moving_features
+from trajanon.extract.sources.geo import geo_files, moving_features, placed_tables
 from trajanon.extract.sources.geo.geo_parquet import is_geoparquet
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
@@ -30,6 +30,7 @@ FORMATS: Mapping[str, ModuleType | Collection] = {
     "mds": mds_trips,
     "mf-json": moving_features,
     "geo": geo_files,
+    "places": placed_tables,
     "table": table_files,
 }
 """Readers by name of the format; a file is of the first one that it looks like.
@@ -91,6 +92,11 @@ def format_of(path: Path, how: Reading) -> str | None:
         name = name.removesuffix(suffix)
     fits = (title for title, kind in FORMATS.items() if kind.looks_like(name, head))
     found = next(fits, None)
-    if found == "table" and "lat" not in how.columns and is_geoparquet(path):
-        return "geo"  # what a Parquet file is stands at its end
+    if found in ("table", "places") and "lat" not in how.columns:
+        if "place" in how.columns:
+            return "places"
+        if is_geoparquet(path):
+            return "geo"  # what a Parquet file is stands at its end
+        if placed_tables.is_in_parquet(path):
+            return "places"
     return found

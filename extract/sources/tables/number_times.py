@@ -20,6 +20,7 @@ _EARLY, _LATE = 946_684_800.0, 2_000_000_000.0
 """Seconds since 1970 of 2000 and of 2033, between which nobody has to be told how they are read.
 Numbers of ten digits beyond are dates, if all of them can be; days beyond are another clock's."""
 
+_LARGEST = 1e19  # ticks of any year are fewer; larger numbers overflow
 _FEW = 10  # different numbers, too few to tell times of day from seconds
 
 
@@ -62,7 +63,7 @@ RELATIVE = Clock("seconds from an unknown beginning", lambda numbers: numbers, u
 
 def clock_of(numbers: Floats) -> Clock | None:
     """Find the clock of most of the numbers; None if it cannot be told."""
-    numbers = numbers[np.isfinite(numbers)]
+    numbers = numbers[np.abs(numbers) < _LARGEST]
     if stamp := _stamp_of(numbers):
         return stamp
     if found := next((clock for clock in _INSTANTS if _fits(clock, numbers)), None):

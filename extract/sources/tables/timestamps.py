@@ -133,7 +133,8 @@ class TimeColumn:
             return self._relative
 
         def read(rows: Rows) -> Floats:
-            seconds = clock.seconds(numbers(rows["time"]))
+            with np.errstate(over="ignore"):
+                seconds = clock.seconds(numbers(rows["time"]))
             return np.where(within(seconds), seconds, np.nan)
 
         return read
