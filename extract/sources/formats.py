@@ -7,6 +7,7 @@ from types import ModuleType
 
 from trajanon.extract.sources import mds_trips
 from trajanon.extract.sources.collections import COLLECTIONS, Collection
+from trajanon.extract.sources.devices import fit, google, json_points, kml, nmea, tcx
 from trajanon.extract.sources.geo import geo_files, moving_features
 from trajanon.extract.sources.geo.geo_parquet import is_geoparquet
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
@@ -21,10 +22,16 @@ _HEAD = 4096
 FORMATS: Mapping[str, ModuleType | Collection] = {
     "gpx-archive": gpx_archive,
     "gpx": gpx_files,
+    "kml": kml,
+    "tcx": tcx,
+    "fit": fit,
+    "nmea": nmea,
+    "google": google,
     **COLLECTIONS,
     "mds": mds_trips,
     "mf-json": moving_features,
     "geo": geo_files,
+    "json": json_points,
     "table": table_files,
 }
 """Readers by name of the format; a file is of the first one that it looks like.
