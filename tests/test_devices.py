@@ -22,6 +22,7 @@ from trajanon.extract.sources.devices import fit as fit_files
 from trajanon.extract.sources.devices import google, json_points, kml, nmea, tcx
 from trajanon.extract.sources.devices.fixes import PLANNED
 from trajanon.extract.sources.formats import FORMATS, format_of
+from trajanon.extract.sources.gpx.gpx_archive import EMPTY
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.delimited import UNREAD
 from trajanon.extract.trace import Trace
@@ -164,7 +165,7 @@ def test_courses_were_planned_not_recorded(
 ) -> None:
     path = tmp_path / name
     assert read(path, content) == []
-    assert counted(path) == {PLANNED: 3}
+    assert counted(path) == {PLANNED: 3, EMPTY: 1}
     assert "which nobody recorded" in caplog.text
 
 
@@ -275,6 +276,7 @@ def test_places_and_dates_of_nmea(tmp_path: Path) -> None:
         gga("235901.00"),
         gga("235901.50", quality=0),
         rmc("235902.00", status="V"),
+        sentence("GPZDA,235902.50,31,12,1999,00,00"),
         gga("000000.00"),  # of the next day, whose date comes later
         rmc("000001.00", day="010100"),
         rmc("000002.00", day="010100").replace("4124", "4125"),
@@ -283,6 +285,11 @@ def test_places_and_dates_of_nmea(tmp_path: Path) -> None:
         rmc("000005.00", lat="4124.0000,"),
         "$GPRMC,000006.00,A,4124.0000,S,00206.6000,W,,,010100,,*\n",
         "$GPRMC,000007.00,A,4124.0000,S,00206.6000,W,,,010100,,\n",
+        gga("235959.00"),  # late
+        sentence("GPZDA,235959.50,31,13,1999,00,00"),
+        sentence("GPZDA,235959.50"),
+        sentence("GPZDA,000010.50,01,01,2000,00,00"),
+        gga("000011.00"),
     ]
     path = tmp_path / "x.log"
     south, north = (-41.4, -2.11), (41.41, 2.11)
@@ -293,9 +300,11 @@ def test_places_and_dates_of_nmea(tmp_path: Path) -> None:
             (*north, EVE + 60),
             (*south, EVE + 61),
             (*south, EVE + 67),
+            (*north, EVE + 59),
+            (*north, EVE + 71),
         ]
     ]
-    assert counted(path) == {nmea.DATELESS: 1, nmea.VOID: 2, nmea.UNREAD: 5}
+    assert counted(path) == {nmea.DATELESS: 1, nmea.VOID: 2, nmea.UNREAD: 7}
     with pytest.raises(FileProblem, match=r"x\.log has sentences that cannot be read"):
         list(nmea.read(path, "label", Reading(strict=True)))
 
@@ -352,17 +361,24 @@ def test_activities_of_months_are_pieces(tmp_path: Path) -> None:
     places = [{"latE7": lat, "lngE7": lon}]
     timed = [places[0] | {"timestampMs": "1700000001000"}]
     waypoints, raw = {"waypoints": places}, {"points": timed}
+    ends = {
+        "waypoints": [
+            dict(zip(("latE7", "lngE7"), e7(*one[:2]), strict=True)) for one in (WAY[0], WAY[2])
+        ]
+    }
     content = {
         "timelineObjects": [
             activity({"waypointPath": waypoints, "simplifiedRawPath": raw}),
             {"placeVisit": {"location": record(*WAY[0])}},
             activity({"waypointPath": waypoints}),
             activity({}),
+            activity({"startLocation": {}, "endLocation": {}, "waypointPath": ends}),
+            activity({"startLocation": {}, "endLocation": {}}),
         ]
     }
     between = (*WAY[1][:2], None)
     path = tmp_path / "x.json"
-    assert read(path, content) == [TIMED, [WAY[0], between, WAY[2]], [WAY[0], WAY[2]]]
+    assert read(path, content) == [TIMED, [WAY[0], between, WAY[2]], *2 * [[WAY[0], WAY[2]]]]
     assert counted(path) == {google.VISITS: 1}
 
 

@@ -39,7 +39,7 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a FIT file as one recording; of several that are chained, each is a piece."""
     with how.unpacked(path) as stream:
-        yield from traces_of_fixes(_fixes(stream, path, how), label)
+        yield from traces_of_fixes(_fixes(stream, path, how), label, how)
 
 
 def _fixes(stream: io.BufferedReader, path: Path, how: Reading) -> Iterator[Fix | None]:

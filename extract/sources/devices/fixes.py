@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 import numpy as np
 
 from trajanon.errors import FileProblem
+from trajanon.extract.sources.gpx.gpx_archive import EMPTY
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
@@ -22,17 +23,18 @@ PLANNED = "points of courses, which are planned, not recorded"
 
 
 def traces_of_fixes(
-    fixes: Iterable[Fix | None], label: str, subject: str | None = None
+    fixes: Iterable[Fix | None], label: str, how: Reading, subject: str | None = None
 ) -> Iterator[Trace]:
     """Make a trace of each piece of a recording; None ends a piece.
 
     Where the fixes end by a `FileProblem`, the piece that it cuts off is given before.
     """
-    piece = array("d")
+    piece, empty = array("d"), True
     try:
         for fix in fixes:
             if fix is not None:
                 piece.extend(fix)
+                empty = False
             elif piece:
                 yield _trace(piece, label, subject)
                 piece = array("d")
@@ -42,6 +44,8 @@ def traces_of_fixes(
         raise
     if piece:
         yield _trace(piece, label, subject)
+    if empty:
+        how.counts[EMPTY] += 1
 
 
 def _trace(

@@ -44,7 +44,9 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a file as one recording of one person, its activities and devices as pieces."""
     with how.unpacked(path) as stream:
-        yield from traces_of_fixes(_fixes(stream, str(path), how), label, _person(path.absolute()))
+        yield from traces_of_fixes(
+            _fixes(stream, str(path), how), label, how, _person(path.absolute())
+        )
 
 
 def _person(path: Path) -> str | None:
@@ -97,13 +99,14 @@ def _activity(entry: Mapping[str, Any], place: int) -> _Found:
     about = _object(segment.get("duration"))
     ways = (("simplifiedRawPath", "points"), ("waypointPath", "waypoints"))
     paths = (_list(_object(segment.get(path)).get(points)) for path, points in ways)
-    between = map(_object, next(filter(None, paths), []))
-    fixes = [
-        _e7(_object(segment.get("startLocation")), _time(about, "startTimestamp")),
-        *(_e7(point, _time(point, "timestamp")) for point in between),
-        _e7(_object(segment.get("endLocation")), _time(about, "endTimestamp")),
-    ]
-    yield from ((("activity", place), fix, nan) for fix in fixes)
+    ends = (_object(segment.get(name)) for name in ("startLocation", "endLocation"))
+    first, last = ([end] if "latitudeE7" in end else [] for end in ends)
+    way = [*first, *map(_object, next(filter(None, paths), [])), *last]
+    times = [_time(point, "timestamp") for point in way]
+    for end, name in ((0, "startTimestamp"), (-1, "endTimestamp")) if way else ():
+        times[end] = _time(about, name)
+    for point, time in zip(way, times, strict=True):
+        yield ("activity", place), _e7(point, time), nan
 
 
 def _segment(entry: Mapping[str, Any], _: int) -> _Found:

@@ -35,12 +35,12 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """
     with how.unpacked(path) as stream:
         if not stream.peek(4).startswith(ZIP):
-            yield from traces_of_fixes(_Placemarks(stream.read, str(path), how), label)
+            yield from traces_of_fixes(_Placemarks(stream.read, str(path), how), label, how)
             return
     for name, opened in members(path, how):
         if opened and name.lower().endswith(".kml"):
             inside = _Placemarks(opened().read, f"{path}/{name}", how)
-            yield from traces_of_fixes(inside, label)
+            yield from traces_of_fixes(inside, label, how)
             return
     raise FileProblem(f"{path} holds no .kml file: name another one")
 

@@ -3,9 +3,9 @@
 import io
 import re
 from collections.abc import Iterator
-from datetime import datetime, time
-from functools import lru_cache
+from datetime import date, datetime
 from itertools import groupby
+from math import isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +21,10 @@ VOID = "sentences without a valid fix"
 UNREAD = "sentences that cannot be read, or with a wrong checksum"
 DATELESS = "sentences before the first date"
 
-_HEAD = re.compile(rb"(?m)^[^$\n]{0,40}\$G[A-Z](RMC|GGA|GLL|GSA|GSV|VTG|ZDA|GNS|TXT),")
-_SENTENCE = re.compile(rb"\$[A-Z]{2}(RMC|GGA),[^\r\n]*")
+_HEAD = re.compile(rb"(?m)^[^$\n\"']{0,40}\$G[A-Z](RMC|GGA|GLL|GSA|GSV|VTG|ZDA|GNS|TXT),")
+_SENTENCE = re.compile(rb"\$[A-Z]{2}(RMC|GGA|ZDA),[^\r\n]*")
 _LONGEST = 1 << 12  # bytes of a line
-_DAY = 86_400.0
+_FIRST_DAY, _DAY = date(1970, 1, 1), 86_400.0
 
 
 def looks_like(name: str, head: bytes) -> bool:
@@ -33,34 +33,33 @@ def looks_like(name: str, head: bytes) -> bool:
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a log as one recording: RMC, and between them GGA, which have no date of their own."""
-    yield from traces_of_fixes(_fixes(path, how), label)
+    """Read a log as one recording: RMC, and GGA of other times, which RMC or ZDA tell the date."""
+    yield from traces_of_fixes(_fixes(path, how), label, how)
 
 
 def _fixes(path: Path, how: Reading) -> Iterator[Fix]:
-    midnight = last = None  # of the last date, in seconds since 1970; the time of its sentence
-    dateless = False
+    last, dateless = nan, False  # the last time
     for line in _lines(path, how):
         try:
             sentence = pynmea2.parse(line)
             if not _is_valid(sentence):
                 how.counts[VOID] += 1
                 continue
-            lat, lon, of_day = _place_and_time(sentence)
-            if sentence.sentence_type == "RMC":
-                midnight, last = _midnight("".join(sentence.data[8:9])), of_day
-        except ValueError:
+            time, kind = _time(sentence, last), sentence.sentence_type
+            lat, lon = (nan, nan) if kind == "ZDA" else _place(sentence)
+        except (TypeError, ValueError):
             leave_out(UNREAD, str(path), how)
             continue
-        if midnight is None or last is None:
+        if isnan(time):
             how.counts[DATELESS] += 1
             dateless = True
-        else:
-            next_day = last - of_day > _DAY / 2  # the date of the next RMC
-            yield lat, lon, midnight + of_day + _DAY * next_day
-    if midnight is None and dateless:
+            continue
+        last = time
+        if kind != "ZDA":
+            yield lat, lon, time
+    if isnan(last) and dateless:
         raise FileProblem(
-            f"{path} has times of day but no valid RMC sentence, which tells the date: say it with "
+            f"{path} has times of day but no RMC or ZDA sentence, which tell the date: say it with "
             f"{command(path, 'nmea,date=YYYYMMDD')}"
         )
 
@@ -85,22 +84,22 @@ def _sentences(stream: io.BufferedReader, path: Path) -> Iterator[str]:
 
 def _is_valid(sentence: Any) -> bool:
     """Tell whether the receiver says that it has a fix; a navigational status does not matter."""
-    if sentence.sentence_type == "RMC":
-        return bool(sentence.status == "A")
-    return sentence.gps_qual in range(1, 7)  # 7 and 8 are typed in or simulated
+    if sentence.sentence_type == "GGA":
+        return sentence.gps_qual in range(1, 7)  # 7 and 8 are typed in or simulated
+    return bool(sentence.timestamp if sentence.sentence_type == "ZDA" else sentence.status == "A")
 
 
-def _place_and_time(sentence: Any) -> Fix:
-    """Give degrees, and seconds of the day; a `ValueError` where one of them is none."""
-    clock = sentence.timestamp
-    known = sentence.lat and sentence.lat_dir in ("N", "S") and sentence.lon_dir in ("E", "W")
-    if not known or not sentence.lon or not isinstance(clock, time):
-        raise ValueError
-    of_day = 3600 * clock.hour + 60 * clock.minute + clock.second + clock.microsecond / 1e6
-    return sentence.latitude, sentence.longitude, of_day
+def _time(sentence: Any, last: float) -> float:
+    """Give seconds since 1970; a GGA has no date: its time is the one next to the last."""
+    if sentence.sentence_type != "GGA":
+        return float(sentence.datetime.timestamp())
+    of_day = datetime.combine(_FIRST_DAY, sentence.timestamp).timestamp()
+    return nan if isnan(last) else of_day + _DAY * round((last - of_day) / _DAY)
 
 
-@lru_cache
-def _midnight(date: str) -> float:
-    """Read ddmmyy; a `ValueError` where it is none."""
-    return datetime.strptime(date + "+0000", "%d%m%y%z").timestamp()
+def _place(sentence: Any) -> tuple[float, float]:
+    """Give degrees; a `ValueError` where a number or a hemisphere is missing."""
+    hemispheres = sentence.lat_dir in ("N", "S") and sentence.lon_dir in ("E", "W")
+    if not (hemispheres and sentence.lat and sentence.lon):
+        raise ValueError(sentence)
+    return sentence.latitude, sentence.longitude

@@ -26,7 +26,7 @@ def looks_like(name: str, head: bytes) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a TCX file: each activity, with all its laps, is a piece of one recording."""
     with how.unpacked(path) as stream:
-        yield from traces_of_fixes(_Activities(stream.read, str(path), how), label)
+        yield from traces_of_fixes(_Activities(stream.read, str(path), how), label, how)
 
 
 class _Activities(XmlFixes):
