@@ -27,32 +27,44 @@ def traces_of_fixes(
 ) -> Iterator[Trace]:
     """Make a trace of each piece of a recording; None ends a piece.
 
-    Where the fixes end by a `FileProblem`, the piece that it cuts off is given before.
+    Where the fixes end by a `FileProblem`, the last piece before it is marked as cut off.
     """
-    piece, empty = array("d"), True
+
+    def trace(piece: "array[float]", *, cut_off: bool = False) -> Trace:
+        lat, lon, time = np.array(piece).reshape(-1, 3).T.copy()
+        return Trace(label, subject, lat, lon, time, cut_off=cut_off)
+
+    last = None
+    try:
+        for piece in _pieces(fixes):
+            if last is not None:
+                yield trace(last)
+            last = piece
+    except FileProblem:
+        if last is not None:
+            yield trace(last, cut_off=True)
+        raise
+    if last is not None:
+        yield trace(last)
+    else:
+        how.counts[EMPTY] += 1
+
+
+def _pieces(fixes: Iterable[Fix | None]) -> Iterator["array[float]"]:
+    piece = array("d")
     try:
         for fix in fixes:
             if fix is not None:
                 piece.extend(fix)
-                empty = False
             elif piece:
-                yield _trace(piece, label, subject)
+                yield piece
                 piece = array("d")
     except FileProblem:
         if piece:
-            yield _trace(piece, label, subject, cut_off=True)
+            yield piece
         raise
     if piece:
-        yield _trace(piece, label, subject)
-    if empty:
-        how.counts[EMPTY] += 1
-
-
-def _trace(
-    piece: "array[float]", label: str, subject: str | None, *, cut_off: bool = False
-) -> Trace:
-    lat, lon, time = np.array(piece).reshape(-1, 3).T.copy()
-    return Trace(label, subject, lat, lon, time, cut_off=cut_off)
+        yield piece
 
 
 def leave_out(counted: str, what: str, how: Reading) -> None:
