@@ -206,7 +206,7 @@ def point(lat: float, lon: float, time: float | None) -> str:
     return placemark(look, when, f"<Point><coordinates>{lon},{lat},3</coordinates></Point>")
 
 
-PLACES = " ".join(f"{lon},{lat},5" for lat, lon, _ in WAY)
+PLACES = " ".join(f"{lon}, {lat},5" for lat, lon, _ in WAY)
 LINE = f"<LineString><coordinates>\n{PLACES}\n</coordinates></LineString>"
 POINTS = "".join(point(*one) for one in WAY)
 POLYGON = (
@@ -518,7 +518,7 @@ def test_what_is_not_read_names_the_command_that_makes_it_gpx(
     folder.mkdir()
     flight = write(folder / "a.IGC", "AXXX")
     command = f"gpsbabel -t -i igc -f '{flight}' -o gpx -F '{flight.with_suffix('.gpx')}'"
-    with pytest.raises(BadInput, match="is not read here") as refused:
+    with pytest.raises(BadInput, match=r"a\.IGC is not read here; GPSBabel turns it") as refused:
         list(traces(flight))
     assert command in str(refused.value)
     write(folder / "notes.txt", "what I did")
@@ -529,3 +529,10 @@ def test_what_is_not_read_names_the_command_that_makes_it_gpx(
         assert len(list(traces(folder, counts=counts))) == 1
     assert counts == {f"files of no known kind ({one})": 1 for one in (".igc", ".txt", "others")}
     assert command in caplog.text
+
+
+@pytest.mark.parametrize("kind", ["kml", "tcx", "fit", "nmea", "google", "json"])
+def test_what_cannot_be_unpacked_is_a_problem_of_the_file(tmp_path: Path, kind: str) -> None:
+    path = write(tmp_path / "x", gzip.compress(bytes(range(256)))[:12])
+    with pytest.raises(FileProblem, match="Compressed file ended"):
+        list(FORMATS[kind].read(path, "label", Reading()))

@@ -90,11 +90,13 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
         elif file := _file(path, how, format_name):
             found.append(file)
         elif path.suffix.lower() in gpsbabel.NAMES:
-            raise BadInput(f"{path} is not read here: make it GPX, {gpsbabel.command(path)}")
+            raise BadInput(
+                f"{path} is not read here; GPSBabel turns it into GPX: {gpsbabel.command(path)}"
+            )
         else:
             raise BadInput(
                 f"{path} is of no known kind; the formats are {', '.join(FORMATS)}: name one with "
-                f"`format`, or make it GPX, {gpsbabel.command(path)}"
+                f"`format`, or turn it into GPX, if GPSBabel can: {gpsbabel.command(path)}"
             )
     depth, different = 1, len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
@@ -150,8 +152,8 @@ def _count_unknown(path: Path, how: Reading) -> None:
     """Count a file of no known kind by its suffix, and say what turns it into GPX."""
     suffix = path.suffix.lower()
     if suffix in gpsbabel.NAMES:
-        msg = f"{suffix} files are not read here, such as {path}: make them GPX"
-        how.warn(logger, f"files {suffix}", f"{msg}, {gpsbabel.command(path)}")
+        msg = f"{suffix} files such as {path} are not read here; GPSBabel turns them into GPX"
+        how.warn(logger, f"files {suffix}", f"{msg}: {gpsbabel.command(path)}")
     named = suffix if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "others"
     how.counts[f"files of no known kind ({named})"] += 1
 

@@ -5,7 +5,7 @@ import re
 from array import array
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
-from math import isnan, nan
+from math import inf, isnan, nan
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from trajanon.extract.sources.json_members import members
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
-VAGUE = "positions more than 500 m off by Google's account"
+VAGUE = "positions that may be more than 500 m off"
 VISITS = "visits of places"
 UNREAD = "positions that could not be read"
 REPEATED = "points of the timeline on days with raw positions"
@@ -67,7 +67,8 @@ def _fixes(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[Fix |
         if name not in _READ:
             continue
         entry = _object(value)
-        how.counts[VISITS] += "visit" in entry or "placeVisit" in entry
+        if not {"visit", "placeVisit"}.isdisjoint(entry):
+            how.counts[VISITS] += 1
         for piece, fix, off in _READ[name](entry, place):
             if isnan(fix[0]) or isnan(fix[1]):
                 leave_out(UNREAD, what, how)
@@ -76,9 +77,10 @@ def _fixes(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[Fix |
             else:
                 pieces[piece].extend(fix)
     days = [time for time in pieces[_RAW][2::3] if not isnan(time)]
+    first, last = min(days, default=inf), max(days, default=-inf)
     for piece, values in pieces.items():
         for lat, lon, time in zip(values[::3], values[1::3], values[2::3], strict=True):
-            if piece == _TIMELINE and days and min(days) <= time <= max(days):
+            if piece == _TIMELINE and first <= time <= last:
                 how.counts[REPEATED] += 1
             else:
                 yield lat, lon, time

@@ -14,14 +14,15 @@ import pandas as pd
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.devices.fixes import leave_out
 from trajanon.extract.sources.json_members import members
-from trajanon.extract.sources.streams import DAMAGED, Reading
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import known_as, numbers, roles
 from trajanon.extract.sources.tables.delimited import UNREAD
+from trajanon.extract.sources.tables.layout import plain_words
 from trajanon.extract.sources.tables.point_groups import traces_of_points
 from trajanon.extract.sources.tables.unused_columns import check_use
 from trajanon.extract.trace import Trace
 
-OTHERS = "messages of OwnTracks without a place"
+OTHERS = "messages of OwnTracks that are no locations"
 
 _HEAD = re.compile(rb"\s*(\[\s*\{|\{|[-:0-9TZ]{20}\t.{1,99}\t\{)")  # the last is OwnTracks' .rec
 _NAME = re.compile(rb'"([^"\\]{2,99})"\s*:')
@@ -44,7 +45,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     Without ids and subjects, a file is one recording, as of a device.
     """
     what = str(path)
-    with how.unpacked(path) as stream:
+    with plain_words(path), how.unpacked(path) as stream:
         rows = (row for value in _values(stream, what, how) if (row := _row(value, what, how)))
         begun = list(islice(rows, _CHUNK))
         if not begun:
@@ -67,25 +68,17 @@ def _values(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[Any]
     if stream.peek().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
         yield from (value for _, value in members(stream, ("",), what))
         return
-    for line in _lines(stream, what):
+    while line := stream.readline(_LONGEST):
         try:
-            yield json.loads(line[max(line.find(b"{"), 0) :])
+            if line.strip():
+                yield json.loads(line[max(line.find(b"{"), 0) :])
         except (ValueError, RecursionError):
             leave_out(UNREAD, what, how)
 
 
-def _lines(stream: io.BufferedReader, what: str) -> Iterator[bytes]:
-    try:
-        while line := stream.readline(_LONGEST):
-            if line.strip():
-                yield line
-    except DAMAGED as error:
-        raise FileProblem(f"cannot unpack {what}: {error}") from error
-
-
 def _row(value: Any, what: str, how: Reading) -> dict[str, Any] | None:
     """Give what an object says in plain values; None if it is no point."""
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         leave_out(UNREAD, what, how)
         return None
     row: dict[str, Any] = {}
@@ -109,7 +102,7 @@ def _add_to(row: dict[str, Any], value: Mapping[str, Any], levels: int) -> None:
         elif isinstance(one, int | float) and not isinstance(one, bool):
             row.setdefault(name, one if abs(one) <= 2**53 else str(one))
     for one in value.values():
-        if isinstance(one, Mapping) and levels:
+        if isinstance(one, dict) and levels:
             _add_to(row, one, levels - 1)
 
 

@@ -33,10 +33,12 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     Programs write a recording as a track, as points and as a line, all three in one file: the first
     of these that a file has is read. A line has no times, whatever its placemark says.
     """
-    with how.unpacked(path) as stream:
-        if not stream.peek(4).startswith(ZIP):
+    with Reading().open(path) as stream:
+        is_kmz = stream.peek(4).startswith(ZIP)
+    if not is_kmz:
+        with how.unpacked(path) as stream:
             yield from traces_of_fixes(_Placemarks(stream.read, str(path), how), label, how)
-            return
+        return
     for name, opened in members(path, how):
         if opened and name.lower().endswith(".kml"):
             inside = _Placemarks(opened().read, f"{path}/{name}", how)
@@ -77,7 +79,8 @@ class _Placemarks(XmlFixes):
             case [*_, "Point", "coordinates"]:
                 self._point = text
             case [*_, "LineString", "coordinates"]:
-                self._lines.append([_place(place.split(","), nan) for place in text.split()])
+                places = re.sub(r"\s*,\s*", ",", text).split()
+                self._lines.append([_place(place.split(","), nan) for place in places])
             case [*_, "Track"]:
                 self._end_track()
             case [*_, "Placemark"] if self._point:
