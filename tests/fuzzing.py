@@ -20,6 +20,7 @@ import osmium
 import pandas as pd
 import shapely
 from commands import FAST
+from fit_written import fit
 from mutations import TEXTS, break_file
 from numpy.typing import NDArray
 from osm_xml import OsmFile
@@ -108,6 +109,7 @@ def _sources(folder: Path) -> Path:
         [shapely.LineString(way) for way in ways], "EPSG:4326", times=["[1, 2]"] * 8
     )
     _moving(folder, ways)
+    _devices(folder, ways[0])
     for suffix in ("geojson", "geojsonl", "gpkg", "fgb", "shp", "parquet"):
         geo_tables.write(folder / f"lines.{suffix}", lines)
         geo_tables.write(folder / f"places.{suffix}", geo_tables.points(rows))
@@ -156,6 +158,52 @@ def _moving(folder: Path, ways: Sequence[NDArray[np.float64]]) -> None:
     (folder / "trips.json").write_text(json.dumps({"data": {"trips": trips}}))
     collection = {"type": "FeatureCollection", "features": features}
     (folder / "moving.json").write_text(json.dumps(collection))
+
+
+def _devices(folder: Path, way: NDArray[np.float64]) -> None:
+    """One of these ways as watches, receivers and phones write it."""
+    start = 1_600_000_000
+    whens = [str(np.datetime64(start + 15 * step, "s")) for step in range(len(way))]
+    rows = [
+        {"lat": lat, "lon": lon, "time": when}
+        for (lon, lat), when in zip(way.tolist(), whens, strict=True)
+    ]
+    track = "<when>{time}</when><gx:coord>{lon} {lat} 9</gx:coord>"
+    place = (
+        "<Trackpoint><Time>{time}</Time><Position><LatitudeDegrees>{lat}</LatitudeDegrees>"
+        "<LongitudeDegrees>{lon}</LongitudeDegrees></Position></Trackpoint>"
+    )
+    tracks, laps = ("".join(one.format(**row) for row in rows) for one in (track, place))
+    kml = f"<kml><Document><Placemark><gx:Track>{tracks}</gx:Track></Placemark></Document></kml>"
+    activity = f"<Activity><Lap><Track>{laps}</Track></Lap></Activity>"
+    rmc = "$GPRMC,{time},A,{lat:09.4f},N,{lon:010.4f},W,0,0,130920,,"
+    log = [
+        rmc.format(
+            time=row["time"][11:].replace(":", ""),
+            lat=4000 + 60 * (row["lat"] - 40),
+            lon=300 + 60 * (-row["lon"] - 3),
+        )
+        for row in rows
+    ]
+    e7 = [
+        {"latitudeE7": row["lat"] * 1e7, "longitudeE7": row["lon"] * 1e7, "timestamp": row["time"]}
+        for row in rows
+    ]
+    path = [{"point": f"{row['lat']}°, {row['lon']}°", "time": row["time"]} for row in rows]
+    texts = {
+        "one.kml": kml,
+        "one.tcx": f"<TrainingCenterDatabase>{activity}</TrainingCenterDatabase>",
+        "one.nmea": "\n".join(log),
+        "one.jsonl": "\n".join(map(json.dumps, rows)),
+        "records.json": json.dumps({"locations": e7}),
+        "timeline.json": json.dumps({"semanticSegments": [{"timelinePath": path}]}),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    fixes = [(lat, lon, start + 15 * step) for step, (lon, lat) in enumerate(way.tolist())]
+    (folder / "one.fit").write_bytes(fit(fixes))
+    with zipfile.ZipFile(folder / "one.kmz", "w") as archive:
+        archive.writestr("doc.kml", kml)
 
 
 def _areas(folder: Path) -> Path:

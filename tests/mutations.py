@@ -188,14 +188,14 @@ def _parquet(path: Path, chance: random.Random) -> None:
     path.write_bytes(sink.getvalue())
 
 
-_TEXTS = (".csv", ".txt", ".plt", ".gpx", ".osm", ".geojsonl")
+_TEXTS = (".csv", ".txt", ".plt", ".gpx", ".osm", ".geojsonl", ".kml", ".tcx", ".nmea", ".jsonl")
 
 _MEANT: dict[str, Callable[[Path, random.Random], None]] = {
     ".parquet": _parquet,
     **dict.fromkeys((".json", ".geojson"), _json),
     **dict.fromkeys(_TEXTS, _text),
     ".gz": _packed,
-    **dict.fromkeys((".zip", ".npz"), _zip),
+    **dict.fromkeys((".zip", ".npz", ".kmz"), _zip),
     ".gpkg": _sqlite,
 }
 """What knows the meaning of a file, by its suffix."""

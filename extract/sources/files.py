@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING
 from trajanon.drafts import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
 from trajanon.executors import in_order, on_cluster
+from trajanon.extract.sources import gpsbabel
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo.geo_parquet import is_our_own
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
@@ -89,10 +90,14 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
             found += [replace(file, folder=_person(file.path, path, paths)) for file in inside]
         elif file := _file(path, how, format_name):
             found.append(file)
+        elif path.suffix.lower() in gpsbabel.NAMES:
+            raise BadInput(
+                f"{path} is not read here; GPSBabel turns it into GPX: {gpsbabel.command(path)}"
+            )
         else:
             raise BadInput(
-                f"{path} is of no known kind; the formats are {', '.join(FORMATS)}: "
-                "name one with `format`"
+                f"{path} is of no known kind; the formats are {', '.join(FORMATS)}: name one with "
+                f"`format`, or turn it into GPX, if GPSBabel can: {gpsbabel.command(path)}"
             )
     depth, different = 1, len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
@@ -135,8 +140,10 @@ def _of_folder(
             passed_over.add(error, how)
             problem = problem or error
             continue
-        if file is None or format_name not in (None, file.format):
-            how.counts["files of no known kind"] += 1
+        if file is None:
+            _count_unknown(path, how)
+        elif format_name not in (None, file.format):
+            how.counts["files of other formats"] += 1
         elif is_release(path) or is_release(path.parent):
             how.counts["releases, which are nobody's traces"] += 1
         elif not is_our_own(path):
@@ -147,6 +154,16 @@ def _of_folder(
         raise problem
     what = f"file of the format {format_name}" if format_name else "file of traces"
     raise FileProblem(f"the folder {folder} holds no {what} ({', '.join(FORMATS)})")
+
+
+def _count_unknown(path: Path, how: Reading) -> None:
+    """Count a file of no known kind by its suffix, and say what turns it into GPX."""
+    suffix = path.suffix.lower()
+    if suffix in gpsbabel.NAMES:
+        msg = f"{suffix} files such as {path} are not read here; GPSBabel turns them into GPX"
+        how.warn(logger, f"files {suffix}", f"{msg}: {gpsbabel.command(path)}")
+    named = suffix if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "others"
+    how.counts[f"files of no known kind ({named})"] += 1
 
 
 def is_release(path: Path) -> bool:

@@ -8,6 +8,7 @@ from types import ModuleType
 
 from trajanon.extract.sources import mds_trips
 from trajanon.extract.sources.collections import COLLECTIONS, Collection
+from trajanon.extract.sources.devices import fit, google, json_points, kml, nmea, tcx
 from trajanon.extract.sources.geo import geo_files, moving_features, placed_tables
 from trajanon.extract.sources.geo.geo_parquet import is_geoparquet
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
@@ -26,10 +27,16 @@ _HEAD = 4096
 FORMATS: Mapping[str, ModuleType | Collection] = {
     "gpx-archive": gpx_archive,
     "gpx": gpx_files,
+    "kml": kml,
+    "tcx": tcx,
+    "fit": fit,
+    "nmea": nmea,
+    "google": google,
     **COLLECTIONS,
     "mds": mds_trips,
     "mf-json": moving_features,
     "geo": geo_files,
+    "json": json_points,
     "places": placed_tables,
     "table": table_files,
 }

@@ -1,4 +1,4 @@
-"""A JSON object of any length, member by member."""
+"""A JSON object or list of any length, member by member."""
 
 import codecs
 import io
@@ -24,11 +24,14 @@ def members(
     """Give the names and values of an object's members.
 
     Those named in `opened` are given in pieces: a list by its elements, each under the name of the
-    list, and an object by its members.
+    list, and an object by its members. If "" is among them, a list may stand for the object.
     """
     text = _Text(stream, what)
     try:
-        yield from _members(text, opened)
+        if "" in opened and text.sign() == "[":
+            yield from (("", element) for element in _elements(text))
+        else:
+            yield from _members(text, opened)
     except RecursionError as error:
         raise text.broken("it is nested too deeply") from error
     if text.sign():
@@ -88,7 +91,7 @@ class _Text:
         if held > LONGEST:
             raise FileProblem(
                 f"{self._what} is no JSON, or holds a value of more than {LONGEST:,} characters; "
-                "write long recordings in several features"
+                "write long recordings in several pieces"
             )
         try:
             data = self._stream.read(max(_CHUNK, held))  # twice as much: few values are read twice

@@ -30,11 +30,13 @@ _ONE_SUBJECT = (
     pbf="An .osm.pbf file, for --area and --hide-near.",
     admin_level="Level of --area, if several boundaries have its name.",
     source="osm-api (the default), or files and folders: GPX and archives of it, the planet dump, "
-    "tables, GeoLife, Porto, cabspotting, T-Drive, MDS trips, MF-JSON, GeoPackage and others.",
-    file_format="gpx, gpx-archive, geolife, cabspotting, porto, tdrive, mds, mf-json, geo or "
-    "table, for all files; by default found for each file.",
-    columns="Columns of tables: id=...,lat=...,lon=...,time=...,subject=...; subject=folder if each "
-    "folder is a person, id=file if each file is a recording.",
+    "tables, KML, TCX, FIT, NMEA, Google's location history, OwnTracks and other JSON, GeoLife, "
+    "Porto, cabspotting, T-Drive, MDS trips, MF-JSON, GeoPackage and others.",
+    file_format="gpx, gpx-archive, kml, tcx, fit, nmea, google, geolife, cabspotting, porto, "
+    "tdrive, mds, mf-json, geo, json, places or table, for all files; by default found for each "
+    "file.",
+    columns="Columns of tables: id=...,lat=...,lon=...,time=...,subject=...; subject=folder if "
+    "each folder is a person, id=file if each file is a recording.",
     untimed="Traces without timestamps: accept (keep the order of the file) or reject.",
     strict="Stop at what cannot be read, instead of leaving it out.",
     points="Number of points of a trajectory.",

@@ -25,9 +25,9 @@ _GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
 
 
 def looks_like(name: str, head: bytes) -> bool:
-    """Tell whether a file is a zip or tar archive, by its name or its first bytes."""
+    """Tell whether a file is a zip or tar archive, by its name or its first bytes; KMZ is not."""
     tar = head[257:262] == b"ustar"
-    return tar or name.endswith(_ARCHIVES) or head.startswith(ZIP)
+    return tar or name.endswith(_ARCHIVES) or (head.startswith(ZIP) and not name.endswith(".kmz"))
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
@@ -78,7 +78,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
 
 def _why_nothing(path: Path, other: str) -> str:
     if other.lower().endswith(".kml"):
-        return f"{path} holds KML, {other}, which is not read: save it as GPX or GeoJSON"
+        return f"{path} holds KML, {other}: give it the suffix .kmz, or unpack it"
     if other:
         return (
             f"{path} holds no {', '.join(_GPX)} file but {other}: unpack it first, and name the "

@@ -25,6 +25,8 @@ class XmlParser:
     parser would have to hold whole.
     """
 
+    kind = "GPX"  # what a document is asked to be
+
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
         self._read = read
         self._name = name
@@ -89,7 +91,7 @@ class XmlParser:
             self._refuse(f"more than {_DEEPEST} elements stand in each other")
 
     def _refuse(self, why: str) -> None:
-        raise FileProblem(f"{self._name} is not GPX: {why}")
+        raise FileProblem(f"{self._name} is not {self.kind}: {why}")
 
 
 def by_name(attributes: list[str]) -> dict[str, str]:

@@ -32,8 +32,8 @@ def check_use(
     _warn_of_others(unused, column_of, what, how)
     if unused and "time" not in column_of:
         owner = column_of.get("id") or column_of.get("subject")
-        if owner is not None:
-            _warn_of_times(single_values(first, [owner, *unused]), what, how)
+        wanted = unused if owner is None else [owner, *unused]
+        _warn_of_times(single_values(first, wanted), owner, what, how)
     may_be = [name for name in unused if name.lower().endswith("id")]
     if may_be and "id" in column_of and "subject" not in (*column_of, *how.columns):
         _warn_of_subjects(single_values(first, [column_of["id"], *may_be]), what, how)
@@ -73,11 +73,10 @@ def single_values(first: First, names: Sequence[str]) -> pd.DataFrame:
     return rows.iloc[:0] if names[0] in lists else rows.drop(columns=lists)
 
 
-def _warn_of_times(rows: pd.DataFrame, what: str, how: Reading) -> None:
+def _warn_of_times(rows: pd.DataFrame, owner: str | None, what: str, how: Reading) -> None:
     """Warn of a column of times that differ within an owner, as those of points do."""
-    owner, *unused = rows.columns
-    owners = rows[owner].map(str)
-    for name in unused:
+    owners = pd.Series("", rows.index) if owner is None else rows[owner].map(str)
+    for name in rows.columns.drop(owner or []):
         times = rows[name].dropna()
         if holds_times(times, name) and times.map(str).groupby(owners).nunique().max() > 1:
             msg = (

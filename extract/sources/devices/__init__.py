@@ -1,0 +1,1 @@
+"""What receivers, watches and phones write, a format a file."""
