@@ -23,7 +23,7 @@ from trajanon.words import number_of
 ALL = ["all"]
 MISSING = ("refuse", "drop")
 WAY_OUT = "`columns`, with all names, averages such a column too; `keep` keeps it as it is."
-_NO_NUMBERS, _NOT_NAMED = "no numbers", "not named in `columns`"
+_NO_NUMBERS, _NOT_NAMED = "not numbers", "not named in `columns`"
 _LIKE_ID, _LIKE_CODE = "like an identifier", "like a code: few whole numbers"
 _LIKE_WEIGHT = "like a survey weight: not used, each row counts once"
 
@@ -98,19 +98,25 @@ def read_columns(
             raise BadInput(
                 f"column {twice[0]!r} is named in both `{one}` and `{other}`; name it once"
             )
+    said: list[str] = []
     if columns is None or takes_all:
         columns = [n for n in names if n not in every and _holds_numbers(table[n], readings)]
         aside = {name: _NO_NUMBERS for name in names if name not in columns}
+        like = {name: why for name in columns if (why := _measures_nothing(table[name]))}
         if not takes_all:
-            aside |= {name: why for name in columns if (why := _measures_nothing(table[name]))}
+            aside |= like
+        elif like:
+            said = [
+                f"Warning: averaged although like identifiers, codes or weights: {listed([*like])}."
+            ]
     else:
         aside = {name: _NOT_NAMED for name in names if name not in columns}
     aside |= dict.fromkeys(asked["strata"], "the strata")
     aside |= dict.fromkeys(asked["subject"], "whose rows they are")
     chosen = [n for n in names if n in columns and n not in aside]
     if not chosen:
-        like = [n for n in columns if n in aside]
-        which = f" ({listed(like)} look like identifiers, codes or weights)" * bool(like)
+        nominal = listed([name for name in columns if name in aside])
+        which = f" ({nominal} look like identifiers, codes or weights)" * bool(nominal)
         raise BadInput(
             f"{path} has no column to microaggregate{which}; name some that hold numbers in "
             f"`columns`, out of {listed(names)}"
@@ -125,7 +131,7 @@ def read_columns(
     complete, dropped = _complete(path, table, chosen, others, missing)
     records = numeric_table.records(path, complete[chosen])
     read = "; ".join(f"{n} {readings.examples[n]}" for n in chosen if n in readings.examples)
-    said = [f"Numbers of {path} were read so: {read}."] * bool(read) + [dropped] * bool(dropped)
+    said += [f"Numbers of {path} were read so: {read}."] * bool(read) + [dropped] * bool(dropped)
     gone = len(table) - len(complete)
     return Columns(complete, records, chosen, kept, aside, gone, said)
 

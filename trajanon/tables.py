@@ -20,15 +20,7 @@ from trajanon.partition import Partition, check_k, dense, measured, subjects_per
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings, takes_settings
 from trajanon.subjects import Numbered, numbered
-from trajanon.table_columns import (
-    ALL,
-    WAY_OUT,
-    Columns,
-    listed,
-    read_columns,
-    refuse_unknown,
-    weights_of,
-)
+from trajanon.table_columns import ALL, WAY_OUT, Columns, read_columns, refuse_unknown, weights_of
 from trajanon.utility.moments import moments
 
 NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
@@ -255,10 +247,7 @@ def _notices(path: Path, source: Columns, people: Numbered | None) -> Iterator[s
             "only the microaggregated ones are k-anonymous."
         )
         if ids:
-            yield (
-                f"Warning: {listed(ids)}, kept as it is, looks like an identifier: whoever knows "
-                "it finds the person's row."
-            )
+            yield f"Warning: kept although they look like identifiers: {', '.join(ids)}."
     yield (
         f"The rows keep the order of {path.name}: whoever knows that order knows whose "
         "row each is, and with it the means of its group."
