@@ -47,7 +47,8 @@ def looks_like_id(column: pd.Series) -> bool:
     whole = _are_whole(values)
     if _ID.search(name) or (whole and _GLUED_ID.search(str(column.name).lower())):
         return True
-    if any(isinstance(cell, str) and re.match(r"\s*0\d", cell) for cell in column):
+    texts = pd.api.types.is_string_dtype(column)
+    if texts and column.str.match(r"\s*0\d").any():
         return whole
     if not whole or _QUANTITY.search(name):
         return False
@@ -92,7 +93,7 @@ def _are_drawn(different: Floats) -> bool:
     n = len(different)
     if n < 5 or different[0] < 1 or different[-1] >= 1e18:
         return False
-    digits = np.char.str_len(different.astype(np.int64).astype(str))
+    digits = np.searchsorted(10.0 ** np.arange(18), different, side="right")
     most = int(digits.max())
     long, shorter = most >= _LONG, most >= _SHORTER
     few = n < (5 if long else 10 if shorter else _FEW)

@@ -58,7 +58,8 @@ class Columns(NamedTuple):
     def warnings(self) -> list[str]:
         """What holds numbers and was not chosen, and all that is said of the others."""
         found = [*self.ids, *self.codes, *self.weights]
-        return [f"Not averaged: {self.reasons(found)}. {WAY_OUT}"] * bool(found) + self.said
+        way_out = "`columns`, with all names, takes such a column too."
+        return [f"Not averaged: {self.reasons(found)}. {way_out}"] * bool(found) + self.said
 
     def reasons(self, names: Sequence[str]) -> str:
         """List names by the reasons why they were not chosen."""

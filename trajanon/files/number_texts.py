@@ -51,14 +51,10 @@ def read_numbers(table: pd.DataFrame, separator: str | None) -> Readings:
     """
     readings = Readings({}, {}, {})
     columns = {name: _numbers_in(table[name]) for name in table}
-    marks = {
-        name: [mark for mark, form in _FORMS.items() if all(map(form.fullmatch, cells))]
-        for name, cells in columns.items()
-        if cells
-    }
-    certain = {found[0] for found in marks.values() if len(found) == 1}
-    for name, found in marks.items():
-        cells = columns[name]
+    certain = {marks[0] for _, marks in columns.values() if len(marks) == 1}
+    for name, (cells, found) in columns.items():
+        if not cells:
+            continue
         usual = certain if len(certain) == 1 and len(found) == 2 else set(found)
         decimal = min(usual) if len(usual) == 1 else _usual(cells, separator)
         doubt = _differing(cells, found)
@@ -79,16 +75,28 @@ def read_numbers(table: pd.DataFrame, separator: str | None) -> Readings:
     return readings
 
 
-def _numbers_in(column: pd.Series) -> list[str]:
-    """List the different numbers in a column of texts, if they are most of it."""
+def _numbers_in(column: pd.Series) -> tuple[list[str], list[str]]:
+    """List the different numbers in a column of texts, and which marks may begin a fraction.
+
+    No numbers if they are not most of the column, or if Python reads them all.
+    """
     if not pd.api.types.is_string_dtype(column) or isinstance(column.dtype, pd.CategoricalDtype):
-        return []
+        return [], []
     counts = column.value_counts()
-    counts = counts[[isinstance(cell, str) and not is_missing(cell) for cell in counts.index]]
+    texts = counts.index.to_numpy(dtype=object)
+    odd = texts[pd.to_numeric(counts.index, errors="coerce").isna()]
+    if all(map(is_missing, odd)):
+        dotted = [cell for cell in texts if "." in cell]
+        if not all(map(_EITHER.fullmatch, dotted)):
+            return [], ["."]
+        if not dotted:
+            return [], []
+    counts = counts[[not is_missing(cell) for cell in texts]]
     are = [is_number(cell) for cell in counts.index]
     if 2 * counts[are].sum() <= counts.sum():
-        return []
-    return list(counts.index[are])
+        return [], []
+    numbers = list(counts.index[are])
+    return numbers, [mark for mark, form in _FORMS.items() if all(map(form.fullmatch, numbers))]
 
 
 def _differing(cells: Sequence[str], marks: Sequence[str]) -> str:
