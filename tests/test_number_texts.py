@@ -77,11 +77,11 @@ def test_other_columns_tell_what_begins_a_fraction() -> None:
 
 def test_what_was_read_is_said_and_what_is_kept_stays(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
-    path.write_text("pay;share;day;note\n1.250,50;12 %;01.02.2023;1.000,5\n750,00;8 %;;x\n")
+    path.write_text("self;share;day;note\n1.250,50;12 %;01.02.2023;1.000,5\n750,00;8 %;;x\n")
     result = microaggregate_table(path, 2, keep=["share"])
-    assert result.table.to_dict("list") == {"pay": [1000.25] * 2, "share": ["12 %", "8 %"]}
+    assert result.table.to_dict("list") == {"self": [1000.25] * 2, "share": ["12 %", "8 %"]}
     assert result.report["notices"][:2] == [
-        f"Numbers of {path} were read so: pay '1.250,50' as 1250.50.",
+        f"Numbers of {path} were read so: self '1.250,50' as 1250.50.",
         "Left out of the result: day, note (not numbers). Name such a column in `keep` to keep it "
         "as it is.",
     ]

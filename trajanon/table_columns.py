@@ -81,7 +81,9 @@ def read_columns(
 ) -> Columns:
     """Read a table, tell which part each column plays, and take the rows that are complete."""
     raw, readings = numeric_table.read_numbers(path)
-    table = raw.assign(**readings.plain)
+    table = raw.copy()
+    for name, column in readings.plain.items():
+        table[name] = column
     names = list(table)
     takes_all, keeps_all = list(columns or ()) == ALL, list(keep) == ALL
     others = [name for name in (subject, strata) if name is not None]
@@ -128,7 +130,8 @@ def read_columns(
             f"the numbers of column {name!r} of {path} are not certain: {readings.doubts[name]}; "
             "write all alike, without marks between thousands, or choose other `columns`"
         )
-    table = table.assign(**{name: raw[name] for name in kept if name in readings.examples})
+    for name in filter(readings.examples.get, kept):
+        table[name] = raw[name]
     complete, dropped = _complete(path, table, chosen, others, missing)
     records = numeric_table.records(path, complete[chosen])
     read = "; ".join(f"{n} {readings.examples[n]}" for n in chosen if n in readings.examples)

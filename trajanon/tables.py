@@ -98,7 +98,7 @@ def microaggregate_table(
         Least number of rows in a group, or of different subjects with ``subject``; at least 2.
     columns
         Those to microaggregate, or ``["all"]`` that hold numbers; None for these but for those that
-        look like identifiers or survey weights.
+        look like identifiers, codes or survey weights.
     keep
         Those to keep as they are, or ``["all"]``; all others are dropped.
     subject
