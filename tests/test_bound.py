@@ -330,6 +330,16 @@ def test_within_any_limit_the_bound_is_true(
     assert least * (1.0 - 1e-9) <= got.sse <= best.sse * (1.0 + 1e-6)
 
 
+def test_more_effort_gives_a_higher_bound() -> None:
+    X = table("outliers", 8, 60, 3)
+    fast, balanced, best = (lower_bound(X, 3, effort=one) for one in ("fast", "balanced", "best"))
+    assert fast.sse == nearest_bound(loss.standardise(X), 3)
+    assert fast.sse < balanced.sse < best.sse == lower_bound(X, 3).sse
+    assert [one.certified for one in (fast, balanced, best)] == [False, True, True]
+    with pytest.raises(BadInput, match="`effort` 'much' is not known; choose from fast, bal"):
+        lower_bound(X, 3, effort="much")
+
+
 def test_where_generation_is_cut_short_small_tables_are_not_undercut(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

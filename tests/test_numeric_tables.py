@@ -19,7 +19,8 @@ from real_data import CLASSIC, DATASETS, LEFT_OUT
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
-from trajanon.table_columns import looks_like_id, looks_like_weight
+from trajanon.identifiers import looks_like_code, looks_like_id, looks_like_weight
+from trajanon.table_columns import read_columns
 from trajanon.tables import MicroaggregatedTable, microaggregate_table, write_draft
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
@@ -244,6 +245,10 @@ def test_risk_counts_rows_of_a_person(tmp_path: Path) -> None:
         ("w", [1, 2], False, True),
         ("width", [1, 2], False, False),
         ("wtd_income", [1, 2], False, False),
+        ("hhweight", [1, 2], False, True),
+        ("Gewicht", [1, 2], False, True),
+        ("car_owner", [1, 2], True, False),
+        ("owner_age", [1, 2], False, False),
     ],
 )
 def test_ids_and_weights_are_known_by_name_or_values(
@@ -251,6 +256,71 @@ def test_ids_and_weights_are_known_by_name_or_values(
 ) -> None:
     assert looks_like_id(pd.Series(values, name=name)) is is_id
     assert looks_like_weight(name) is is_weight
+
+
+DRAWN = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_id"),
+    [
+        ("a", DRAWN.integers(10**6, 10**9, 12), True),  # some have lost leading zeros
+        ("a", DRAWN.integers(100_000, 10**6, 40), True),
+        ("a", DRAWN.choice(DRAWN.integers(10_000, 10**5, 50), 200), True),  # several rows each
+        ("a", 100_000 + DRAWN.integers(1, 9, 30).cumsum(), True),  # given out one by one
+        ("a", [20230101 + day for day in range(0, 20, 3)], True),
+        ("a", ["007", "120", "131"], True),
+        ("a", [0.07, 0.12], False),
+        ("a", DRAWN.normal(45_000, 12_000, 100).round(), False),
+        ("a", np.exp(DRAWN.normal(8, 0.4, 100)).round(), False),
+        ("a", DRAWN.integers(100, 1_000, 40) * 500, False),  # rounded
+        ("a", DRAWN.integers(1_930, 2_005, 100), False),
+        ("a", DRAWN.integers(18, 90, 100), False),
+        ("a", [*range(20, 60)], True),
+        ("age", [*range(20, 60)], False),
+        ("income", DRAWN.integers(10_000, 10**5, 40), False),
+        ("a", DRAWN.integers(-(10**8), 10**9, 40), False),
+        ("a", [i * 1e300 for i in range(1, 10)], False),
+    ],
+)
+def test_identifiers_are_known_by_their_values(name: str, values: Any, is_id: bool) -> None:
+    assert looks_like_id(pd.Series(values, name=name)) is is_id
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_code"),
+    [
+        ("a", [0, 1] * 5, True),
+        ("a", [1.0, 2.0] * 5, True),
+        ("a", [0, 1] * 4, False),  # too few to tell
+        ("a", [1, 2, 3, 4, 5] * 5, True),
+        ("a", [0, 1, 2, 3, 4, 5] * 9, False),
+        ("a", [7, 8, 9] * 9, False),
+        ("a", [1] * 20, False),
+        ("a", [0, 0.5, 1] * 9, False),
+        ("children", [0, 1, 2] * 9, False),
+    ],
+)
+def test_codes_are_known_by_their_few_values(name: str, values: Any, is_code: bool) -> None:
+    assert looks_like_code(pd.Series(values, name=name)) is is_code
+
+
+@pytest.mark.parametrize(
+    ("name", "aside"),
+    [
+        ("census", {"AFNLWGT": "like a survey weight: not used, each row counts once"}),
+        ("tarragona", {}),
+        (
+            "eia",
+            {"UTILITYID": "like an identifier", "UTILNAME": "not numbers", "STATE": "not numbers"},
+        ),
+    ],
+)
+def test_no_other_column_of_the_reference_tables_is_left_out(name: str, aside: Any) -> None:
+    source = DATASETS / f"{name}.csv"
+    if not source.exists():
+        pytest.skip(f"the reference data are not beside the checkout: {source}")
+    assert read_columns(source).aside == aside
 
 
 def test_a_table_may_be_wide(tmp_path: Path) -> None:

@@ -10,11 +10,18 @@ from typing import Any
 from trajanon.bound.lower_bound import lower_bound, nearest_bound
 from trajanon.loss import information_loss, standardise
 from trajanon.microaggregation import microaggregate
+from trajanon.partition import check_enough
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings
 from trajanon.table_columns import read_columns
 
 _LOG = logging.getLogger(__name__)
+
+_LONG = {
+    "fast": "seconds; the bound is weak, as no linear programme is solved",
+    "balanced": "some seconds to minutes for a thousand (`effort='fast'`: seconds, a weak bound)",
+    "best": "minutes for a thousand (`effort='balanced'`: fewer; `effort='fast'`: seconds)",
+}
 
 
 def certify_table(
@@ -27,14 +34,22 @@ def certify_table(
     **options: Any,
 ) -> dict[str, Any]:
     """Microaggregate a table of numbers, and bound what any groups would lose; ready for JSON."""
+    settings = Settings(**options)  # and nothing else: the bound counts all columns alike
     table = read_columns(Path(path), columns, missing=missing)
     for warning in table.warnings:
         _LOG.warning(warning)
-    settings = Settings(**options)  # and nothing else: the bound counts all columns alike
+    check_enough(len(table.records), k)
+    _LOG.info(
+        "searching %s rows for groups and for a bound: %s",
+        f"{len(table.records):,}",
+        _LONG[settings.effort],
+    )
     partition = microaggregate(table.records, k, progress=progress, **asdict(settings))
     stopped = partition.stopped
     try:
-        bound = lower_bound(table.records, k, upper=partition.sse, progress=progress)
+        bound = lower_bound(
+            table.records, k, upper=partition.sse, effort=settings.effort, progress=progress
+        )
         least, certified = bound.sse, bound.certified
     except KeyboardInterrupt:  # what the search has found shall not be lost
         stopped = True

@@ -1,7 +1,6 @@
 """Which columns of a table are microaggregated, kept or left out, and which rows."""
 
 import difflib
-import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -15,18 +14,18 @@ import pandas as pd
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
+from trajanon.files.number_texts import Readings
+from trajanon.identifiers import looks_like_code, looks_like_id, looks_like_weight
 from trajanon.loss import HEAVIEST
 from trajanon.subjects import numbered
 from trajanon.words import number_of
 
 ALL = ["all"]
 MISSING = ("refuse", "drop")
-_ID = re.compile(
-    r"(^|[^a-z])(ids?|codes?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)([^a-z]|$)"
-)
-_GLUED_ID = re.compile(r"[a-z]{5}(id|code|key)$")
-_WEIGHT = re.compile(r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)([^a-z]|$)|(wgt|weight)$")
-_FEW = 20  # values: from fewer nobody can tell
+WAY_OUT = "`columns`, with all names, averages such a column too; `keep` keeps it as it is."
+_NO_NUMBERS, _NOT_NAMED = "not numbers", "not named in `columns`"
+_LIKE_ID, _LIKE_CODE = "like an identifier", "like a code: few whole numbers"
+_LIKE_WEIGHT = "like a survey weight: not used, each row counts once"
 
 
 class Columns(NamedTuple):
@@ -36,10 +35,40 @@ class Columns(NamedTuple):
     records: Floats  # the numbers of the chosen columns, (n, p)
     chosen: list[str]  # those to microaggregate
     kept: list[str]  # those to keep as they are
-    ids: list[str]  # numbers that were not chosen, because they look like identifiers
-    weights: list[str]  # or like survey weights
+    aside: dict[str, str]  # why others were not chosen
     dropped: int  # rows in which a value is missing
-    warnings: list[str]  # what was not chosen, and which rows were dropped
+    said: list[str]  # how numbers were read, and which rows were dropped
+
+    @property
+    def ids(self) -> list[str]:
+        """Numbers that were not chosen, because they look like identifiers."""
+        return [name for name, why in self.aside.items() if why == _LIKE_ID]
+
+    @property
+    def codes(self) -> list[str]:
+        """Numbers that were not chosen, because they look like codes."""
+        return [name for name, why in self.aside.items() if why == _LIKE_CODE]
+
+    @property
+    def weights(self) -> list[str]:
+        """Numbers that were not chosen, because they look like survey weights."""
+        return [name for name, why in self.aside.items() if why == _LIKE_WEIGHT]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What holds numbers and was not chosen, and all that is said of the others."""
+        found = [*self.ids, *self.codes, *self.weights]
+        way_out = "`columns`, with all names, takes such a column too."
+        return [f"Not averaged: {self.reasons(found)}. {way_out}"] * bool(found) + self.said
+
+    def reasons(self, names: Sequence[str]) -> str:
+        """List names by the reasons why they were not chosen."""
+        of: dict[str, list[str]] = {}
+        for name in names:
+            of.setdefault(self.aside.get(name, ""), []).append(name)
+        return "; ".join(
+            f"{listed(some)} ({why})" if why else listed(some) for why, some in of.items()
+        )
 
 
 def read_columns(
@@ -51,7 +80,10 @@ def read_columns(
     missing: str = "refuse",
 ) -> Columns:
     """Read a table, tell which part each column plays, and take the rows that are complete."""
-    table = numeric_table.read_table(path)
+    raw, readings = numeric_table.read_numbers(path)
+    table = raw.copy()
+    for name, column in readings.plain.items():
+        table[name] = column
     names = list(table)
     takes_all, keeps_all = list(columns or ()) == ALL, list(keep) == ALL
     others = [name for name in (subject, strata) if name is not None]
@@ -69,33 +101,56 @@ def read_columns(
             raise BadInput(
                 f"column {twice[0]!r} is named in both `{one}` and `{other}`; name it once"
             )
-    ids, weights = [], []
+    said: list[str] = []
     if columns is None or takes_all:
-        columns = [n for n in names if n not in every and numeric_table.holds_numbers(table[n])]
+        columns = [n for n in names if n not in every and _holds_numbers(table[n], readings)]
+        aside = {name: _NO_NUMBERS for name in names if name not in columns}
+        like = {name: why for name in columns if (why := _measures_nothing(table[name]))}
         if not takes_all:
-            ids = [name for name in columns if looks_like_id(table[name])]
-            weights = [n for n in columns if n not in ids and looks_like_weight(n)]
-    chosen = [n for n in names if n in columns and n not in {*ids, *weights}]
+            aside |= like
+        elif like:
+            said = [
+                f"Warning: averaged although like identifiers, codes or weights: {listed([*like])}."
+            ]
+    else:
+        aside = {name: _NOT_NAMED for name in names if name not in columns}
+    aside |= dict.fromkeys(asked["strata"], "the strata")
+    aside |= dict.fromkeys(asked["subject"], "whose rows they are")
+    chosen = [n for n in names if n in columns and n not in aside]
     if not chosen:
-        aside = f" ({', '.join(ids + weights)} look like identifiers or weights)"
+        nominal = listed([name for name in columns if name in aside])
+        which = f" ({nominal} look like identifiers, codes or weights)" * bool(nominal)
         raise BadInput(
-            f"{path} has no column to microaggregate{aside if ids + weights else ''}; name "
-            f"some that hold numbers in `columns`, out of {_listed(names)}"
+            f"{path} has no column to microaggregate{which}; name some that hold numbers in "
+            f"`columns`, out of {listed(names)}"
         )
     kept = [n for n in names if (n not in chosen and n != subject if keeps_all else n in keep)]
+    for name in filter(readings.doubts.get, chosen):
+        raise BadInput(
+            f"the numbers of column {name!r} of {path} are not certain: {readings.doubts[name]}; "
+            "write all alike, without marks between thousands, or choose other `columns`"
+        )
+    for name in filter(readings.examples.get, kept):
+        table[name] = raw[name]
     complete, dropped = _complete(path, table, chosen, others, missing)
     records = numeric_table.records(path, complete[chosen])
-    warnings = [warning for warning in (_aside(ids, weights), dropped) if warning]
+    read = "; ".join(f"{n} {readings.examples[n]}" for n in chosen if n in readings.examples)
+    said += [f"Numbers of {path} were read so: {read}."] * bool(read) + [dropped] * bool(dropped)
     gone = len(table) - len(complete)
-    return Columns(complete, records, chosen, kept, ids, weights, gone, warnings)
+    return Columns(complete, records, chosen, kept, aside, gone, said)
 
 
-def _aside(ids: list[str], weights: list[str]) -> str:
-    """Say what was not chosen, and why; empty if everything was."""
-    found = [f"{', '.join(ids)} (looks like an identifier)"] * bool(ids)
-    found += [f"{', '.join(weights)} (looks like a survey weight)"] * bool(weights)
-    way_out = "Name such a column in `columns` to average it, or in `keep` to keep it as it is."
-    return f"Warning: not averaged: {'; '.join(found)}. {way_out}" if found else ""
+def _holds_numbers(column: pd.Series, readings: Readings) -> bool:
+    return column.name in readings.doubts or numeric_table.holds_numbers(column)
+
+
+def _measures_nothing(column: pd.Series) -> str:
+    """Say why the numbers of a column should not be averaged; empty if they may be."""
+    if looks_like_id(column):
+        return _LIKE_ID
+    if looks_like_weight(str(column.name)):
+        return _LIKE_WEIGHT
+    return _LIKE_CODE if looks_like_code(column) else ""
 
 
 def _complete(
@@ -120,29 +175,6 @@ def _complete(
         drop = "" if out.all() else "leave these rows out with `missing='drop'`, "
         raise BadInput(f"{told}; fill them in, {drop}or choose other `columns`")
     return table[~out], f"Rows with missing values are dropped: {told}."
-
-
-def looks_like_id(column: pd.Series) -> bool:
-    """Whether a column of numbers is named like an identifier, or numbers the rows."""
-    name = str(column.name)
-    values = numeric_table.as_numbers(column)
-    values = values[np.isfinite(values)]
-    whole = bool((values == np.floor(values)).all())
-    if _ID.search(_words(name)) or (whole and _GLUED_ID.search(name.lower())):
-        return True
-    if len(values) < _FEW or len(np.unique(values)) < len(values):
-        return False
-    return whole and bool(np.ptp(values) < 2 * len(values))
-
-
-def looks_like_weight(name: str) -> bool:
-    """Whether a column is named like a survey weight."""
-    return _WEIGHT.search(_words(name)) is not None
-
-
-def _words(name: str) -> str:
-    """Part the words of customerId as those of customer_id."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()
 
 
 def weights_of(weights: Mapping[str, float], source: Columns, path: Path) -> dict[str, float]:
@@ -170,8 +202,9 @@ def refuse_unknown(path: Path, names: Sequence[str], asked: Sequence[str]) -> No
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             guess = f"did you mean {near[0]!r}? Its" if near else "its"
-            raise BadInput(f"{path} has no column {name!r}; {guess} columns are {_listed(names)}")
+            raise BadInput(f"{path} has no column {name!r}; {guess} columns are {listed(names)}")
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """List names, not all of them if they are many."""
     return textwrap.shorten(", ".join(names), 400, placeholder=" ...")

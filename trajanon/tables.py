@@ -14,12 +14,14 @@ from trajanon import loss
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.files import numeric_table
+from trajanon.identifiers import identifies
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, check_k, dense, measured, subjects_per_group
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings, takes_settings
 from trajanon.subjects import Numbered, numbered
-from trajanon.table_columns import ALL, read_columns, refuse_unknown, weights_of
+from trajanon.table_columns import ALL, WAY_OUT, Columns, read_columns, refuse_unknown, weights_of
+from trajanon.utility.moments import moments
 
 NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 
@@ -33,7 +35,9 @@ class MicroaggregatedTable:
     table
         The microaggregated columns and those kept, rows and columns in the order of the source.
     report
-        Ready for JSON; ``notices`` says, in sentences, what is not promised.
+        Ready for JSON; ``notices`` says, in sentences, what is not promised. ``moments`` has the
+        mean and standard deviation of each column as pairs of before and after, and the ten
+        correlations that changed most.
 
     Examples
     --------
@@ -45,6 +49,8 @@ class MicroaggregatedTable:
     [31.0, 31.0, 52.0, 52.0]
     >>> result.report["groups"], round(result.report["information_loss"], 2)
     (2, 2.22)
+    >>> result.report["moments"]["mean"]["age"]
+    [41.5, 41.5]
     """
 
     table: pd.DataFrame
@@ -92,7 +98,7 @@ def microaggregate_table(
         Least number of rows in a group, or of different subjects with ``subject``; at least 2.
     columns
         Those to microaggregate, or ``["all"]`` that hold numbers; None for these but for those that
-        look like identifiers or survey weights.
+        look like identifiers, codes or survey weights.
     keep
         Those to keep as they are, or ``["all"]``; all others are dropped.
     subject
@@ -159,12 +165,13 @@ def microaggregate_table(
         "kept": source.kept,
         "dropped": [name for name in table if name not in written],
         "like_ids": source.ids,
+        "like_codes": source.codes,
         "like_weights": source.weights,
         "strata": strata,
         "weights": weighted,
         "rows_with_missing_values": source.dropped,
         **_account(X, partition, source.chosen, own),
-        "notices": [*source.warnings, *_notices(path, source.kept, people)],
+        "notices": [*source.said, *_notices(path, source, people)],
     }
     table = pd.DataFrame({name: means.get(name, table[name]) for name in written})
     return MicroaggregatedTable(table, report)
@@ -216,6 +223,7 @@ def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints)
         "sizes": {"min": int(sizes.min()), "max": int(sizes.max())},
         "information_loss": partition.information_loss,
         "loss_by_column": dict(zip(columns, lost.tolist(), strict=True)),
+        "moments": moments(X, partition.aggregated, columns),
         "risk": {
             "linkage_highest": float(chance.max()),
             "linkage_mean": float(chance.mean()),
@@ -226,12 +234,20 @@ def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints)
     }
 
 
-def _notices(path: Path, kept: Sequence[str], people: Numbered | None) -> Iterator[str]:
-    if kept:
+def _notices(path: Path, source: Columns, people: Numbered | None) -> Iterator[str]:
+    dropped = [name for name in source.table if name not in {*source.chosen, *source.kept}]
+    if dropped:
+        measured = {*dropped} & {*source.ids, *source.codes, *source.weights}
+        way_out = WAY_OUT if measured else "Name such a column in `keep` to keep it as it is."
+        yield f"Left out of the result: {source.reasons(dropped)}. {way_out}"
+    if source.kept:
+        ids = [name for name in source.kept if identifies(source.table[name])]
         yield (
-            f"Warning: kept as they are: {', '.join(kept)}. Such columns can identify; "
+            f"Warning: kept as they are: {', '.join(source.kept)}. Such columns can identify; "
             "only the microaggregated ones are k-anonymous."
         )
+        if ids:
+            yield f"Warning: kept although they look like identifiers: {', '.join(ids)}."
     yield (
         f"The rows keep the order of {path.name}: whoever knows that order knows whose "
         "row each is, and with it the means of its group."

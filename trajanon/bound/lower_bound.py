@@ -19,6 +19,7 @@ from trajanon.partition import check_enough
 from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
 from trajanon.refine.descent import descend
+from trajanon.settings import EFFORTS
 
 PAIRWISE = 5_000  # records up to which all their distances are held, at 16 bytes a pair
 
@@ -67,7 +68,12 @@ class Bound:
 
 
 def lower_bound(
-    X: ArrayLike, k: int, *, upper: float | None = None, progress: Progress = silent
+    X: ArrayLike,
+    k: int,
+    *,
+    upper: float | None = None,
+    effort: str = "best",
+    progress: Progress = silent,
 ) -> Bound:
     """Bound the SSE of every partition into groups of at least k from below; columns count alike.
 
@@ -93,6 +99,9 @@ def lower_bound(
         SSE on standardised records beyond which nothing has to be proven, as that of the best
         partition known: once the bound is as high, it is lifted no further. The bound is true
         whatever is given here.
+    effort
+        ``fast`` takes the distances to the k - 1 nearest alone, ``balanced`` the linear programme
+        without cuts, ``best`` both and the cuts.
     progress
         Told how far the work is.
 
@@ -106,7 +115,7 @@ def lower_bound(
     TooFewRecords
         If there are fewer than k records.
     BadInput
-        If X, k or upper cannot be used.
+        If X, k, upper or effort cannot be used.
 
     References
     ----------
@@ -135,13 +144,16 @@ def lower_bound(
         number = isinstance(upper, int | float | np.integer | np.floating)
         if not number or isinstance(upper, bool) or not 0.0 <= upper < np.inf:
             raise BadInput(f"upper must be the SSE of a partition, 0 or more (got {upper!r})")
+    if effort not in EFFORTS:
+        raise BadInput(f"`effort` {effort!r} is not known; choose from {', '.join(EFFORTS)}")
     records = loss.standardise(raw)
     if n < 2 * k:
         sse, certified = loss.sse(records, np.zeros(n, dtype=np.int64)), True
-    elif n > PAIRWISE:
+    elif n > PAIRWISE or effort == "fast":
         sse, certified = nearest_bound(records, k), False
     else:
-        sse, certified = _bound_by_columns(records, k, np.inf if upper is None else upper, progress)
+        highest, cuts = np.inf if upper is None else upper, effort == "best"
+        sse, certified = _bound_by_columns(records, k, highest, progress, cuts=cuts)
     sst = float((records**2).sum())
     return Bound(sse, loss.information_loss(sse, sst), certified)
 
@@ -161,7 +173,7 @@ def nearest_bound(records: Floats, k: int) -> float:
 
 
 def _bound_by_columns(
-    records: Floats, k: int, upper: float, progress: Progress
+    records: Floats, k: int, upper: float, progress: Progress, *, cuts: bool
 ) -> tuple[float, bool]:
     """Bound the SSE by column generation; whether that is certified."""
     n = len(records)
@@ -180,7 +192,8 @@ def _bound_by_columns(
         fair = np.array(master.costs) / np.bincount(labels)
         pricing = pricing._replace(prices=fair[labels])
     master.add(nearest_groups(pricing) if steady else first_groups(pricing))
-    highest = upper / unit**2 * (1.0 - ACCURACY)
+    # A bound that is high enough needs no cuts.
+    highest = upper / unit**2 * (1.0 - ACCURACY) if cuts else 0.0
     relaxation = tighten(
         master, pricing, progress, upper=highest, rounds=BOUND_ROUNDS, steady=steady
     )

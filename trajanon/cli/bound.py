@@ -10,6 +10,8 @@ from trajanon.cli.wording import show_json, tell
 @options(
     k="Least number of rows in a group.",
     columns=("Columns whose loss counts: a,b,c, or all that hold numbers.", NUMBERS),
+    effort="Of the search for groups and of the bound: fast (seconds; distances alone, weak), "
+    "balanced (a linear programme), or best (lifted by cuts; minutes).",
 )
 def bound(
     file: Path,
@@ -44,6 +46,6 @@ def bound(
         "The bound is certified: it is that of a linear programme over all groups, and "
         "was proven again. There may be no groups that reach it."
         if certificate["certified"]
-        else "The bound is true but not certified: limits were met, or Ctrl-C came, "
-        "before it was as high as a linear programme over all groups."
+        else "The bound is true but not certified: effort was fast, limits were met, or Ctrl-C "
+        "came, before it was as high as a linear programme over all groups."
     )

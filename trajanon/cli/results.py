@@ -229,17 +229,51 @@ def show_certificate(account: Mapping[str, Any]) -> None:
 
 
 def show_microaggregated(report: Mapping[str, Any]) -> None:
-    """Print what a microaggregated table lost, and how its groups are."""
+    """Print what a microaggregated table lost, how its groups are, and what they left of it."""
     show_table("The microaggregated table", _of_table(report), ["", ""])
     tell("A row hardly moved if no value of it moved by 5 % of its standard deviation.")
+    _show_moments(report["moments"], report["loss_by_column"])
     if report["stopped"]:
         tell(STOPPED)
+
+
+def _show_moments(moments: Mapping[str, Any], losses: Mapping[str, float]) -> None:
+    most = sorted(losses, key=lambda name: -losses[name])
+    rows = [
+        [
+            listed([name]),
+            *map(_figure, (*moments["mean"][name], *moments["sd"][name])),
+            f"{losses[name]:.3g} %",
+        ]
+        for name in most[:_MOST_LOSSES]
+    ]
+    numbers = ["Mean", "after", "SD", "after", "Loss"]
+    show_table("Before and after", rows, ["Column"], numbers=numbers)
+    if len(most) > _MOST_LOSSES:
+        lost = f"{losses[most[_MOST_LOSSES]]:.3g} %"
+        tell(
+            f"{len(most) - _MOST_LOSSES} more columns lose {lost} each at most: --json lists them."
+        )
+    shrunk = [1.0 - after / before for before, after in moments["sd"].values() if before > 0.0]
+    if shrunk:
+        mean, highest = percent(sum(shrunk) / len(shrunk), 2), percent(max(shrunk), 2)
+        tell(f"Means are kept; standard deviations shrink by {mean} on average, {highest} at most.")
+    for pair in moments["correlations"][:1]:
+        before, after = pair["correlation"]
+        tell(
+            f"The correlation that changed most is that of {' and '.join(pair['columns'])}: "
+            f"{before:.3f} before, {after:.3f} after."
+        )
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:.4g}"
 
 
 def _of_table(report: Mapping[str, Any]) -> _Facts:
     yield "Rows", f"{report['n']:,}"
     names = {"microaggregated": report["columns"], **report}
-    for what in ("microaggregated", "kept", "dropped"):
+    for what in ("microaggregated", "kept"):
         if names[what]:
             yield f"Columns {what}", listed(names[what])
     yield "Groups", f"{report['groups']:,}"
@@ -251,11 +285,6 @@ def _of_table(report: Mapping[str, Any]) -> _Facts:
         yield "Weights of columns", listed(weights)
     yield "Group sizes", f"{report['sizes']['min']} to {report['sizes']['max']}"
     yield from _stages(report)
-    losses = sorted(report["loss_by_column"].items(), key=lambda each: -each[1])
-    for name, lost in losses[:_MOST_LOSSES]:
-        yield "Loss of a column", listed([f"{name}: {lost:.3g} %"])
-    if len(losses) > _MOST_LOSSES:
-        yield "(of all others, at most)", f"{losses[_MOST_LOSSES][1]:.3g} %"
     risk = report["risk"]
     linked = (
         f"{percent(risk['linkage_mean'])} on average, {percent(risk['linkage_highest'])} at most"

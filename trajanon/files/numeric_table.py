@@ -8,13 +8,9 @@ import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import arrow, csv_dialect
+from trajanon.files import arrow, csv_dialect, number_texts
+from trajanon.files.headers import value_in_header
 from trajanon.inputs import named_rightly
-
-_JUDGED = 100  # rows, by which numbers are
-
-_MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
-"""How programs write a cell without a value, in lower case."""
 
 
 def check_table_format(path: Path) -> None:
@@ -27,14 +23,31 @@ def check_table_format(path: Path) -> None:
 
 def read_table(path: Path) -> pd.DataFrame:
     """Read a table: the cells of CSV as the texts they are, those of Parquet typed."""
+    return _read(path)[0]
+
+
+def read_numbers(path: Path) -> tuple[pd.DataFrame, number_texts.Readings]:
+    """Read a table, and the numbers in its texts."""
+    table, separator = _read(path)
+    return table, number_texts.read_numbers(table, separator)
+
+
+def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
+    """Read a table, and what separates its values if it is a text."""
     check_table_format(path)
     if not named_rightly(path).exists():
         raise FileProblem(
             f"there is no {path}; name a table that ends in {' or '.join(TABLE_FORMATS)}"
         )
     with arrow.reading(path, "a table", ValueError):
-        table = TABLE_FORMATS[path.suffix.lower()](path)
+        table, separator = TABLE_FORMATS[path.suffix.lower()](path)
     names = list(table.columns)
+    if separator is not None and (value := value_in_header(names, table)) is not None:
+        raise BadInput(
+            f"{path} has no line with the names of its columns, because its first line holds "
+            f"{value[:40]!r}, as a row does: write one above it, such as age,income; or, if these "
+            "are names, begin each with a letter, such as y2019"
+        )
     for number, name in enumerate(names, start=1):
         if not name:
             raise BadInput(
@@ -44,14 +57,11 @@ def read_table(path: Path) -> pd.DataFrame:
             raise BadInput(f"{path} has two columns {name!r}; rename one of them")
     if len(table) == 0:
         raise BadInput(f"{path} has a header but no rows; add a row for each record")
-    return table
+    return table, separator
 
 
-def _read_csv(path: Path) -> pd.DataFrame:
-    table, separator = _texts(path, skipinitialspace=True)
-    if separator == "," or not csv_dialect.has_decimal_commas(table.head(_JUDGED).stack()):
-        return table
-    return table.replace({f"^{csv_dialect.DECIMAL_COMMA}$": r"\1.\2"}, regex=True)
+def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
+    return _texts(path, skipinitialspace=True)
 
 
 def _texts(path: Path, **how: bool) -> tuple[pd.DataFrame, str]:
@@ -78,7 +88,7 @@ def _texts(path: Path, **how: bool) -> tuple[pd.DataFrame, str]:
     return table.iloc[1:].reset_index(drop=True), separator
 
 
-def _read_parquet(path: Path) -> pd.DataFrame:
+def _read_parquet(path: Path) -> tuple[pd.DataFrame, None]:
     with arrow.parquet(path) as file:
         table = file.read()
     if b"geo" in (table.schema.metadata or {}):
@@ -86,7 +96,7 @@ def _read_parquet(path: Path) -> pd.DataFrame:
             f"{path} holds geometries, no numbers: trajectories go to trajanon anonymize"
         )
     # What pandas took for an index is a column like the others.
-    return arrow.frame(table, path)
+    return arrow.frame(table, path), None
 
 
 TABLE_FORMATS = {".csv": _read_csv, ".parquet": _read_parquet}
@@ -100,8 +110,7 @@ def holds_numbers(column: pd.Series) -> bool:
 def missing(column: pd.Series) -> Bools:
     """Where a column of numbers has no value, shape (n,)."""
     # Cell by cell, for a cell of a Parquet file may be a list.
-    written = column.map(lambda cell: isinstance(cell, str) and cell.strip().lower() in _MISSING)
-    return np.asarray(column.isna() | written, dtype=np.bool_)
+    return np.asarray(column.isna() | column.map(number_texts.is_missing), dtype=np.bool_)
 
 
 def records(path: Path, table: pd.DataFrame) -> Floats:
