@@ -71,7 +71,9 @@ def test_points_move_as_fast_as_may_be(tmp_path: Path, suffix: str) -> None:
     speed = kilometres / np.diff(seconds, axis=1) * 3_600
     assert speed.max() < 100
     assert np.median(speed) == pytest.approx(30, rel=0.1)
-    assert np.array_equal(read_release(tmp_path / f"r{suffix}").times, of.times)
+    again = read_release(tmp_path / f"r{suffix}").times
+    assert again is not None
+    assert np.array_equal(again, of.times)
 
 
 def test_a_release_moves_in_movingpandas_as_its_file_does(tmp_path: Path) -> None:
@@ -117,7 +119,10 @@ def test_dates_of_earlier_files_are_read(tmp_path: Path, suffix: str, times: str
         assert f"{here}.000Z" in text
         text = text.replace(f"{here}.000Z", f"{there}{fraction}Z")
     path.write_text(text, "utf-8")
-    assert np.array_equal(read_release(path).times, of.times)
+    again = read_release(path).times
+    assert again is not None
+    assert of.times is not None
+    assert np.array_equal(again, of.times)
 
 
 # Columns for maps
