@@ -65,10 +65,10 @@ def released(folder: Path) -> list[bytes]:
 def _lines(part: Path) -> list[bytes]:
     table = pq.read_table(part)
     lines = table["geometry"].to_pylist()
-    if table.column_names == ["id", "count", "geometry"]:
+    if table.column_names == ["id", "count", "geometry", "bbox"]:
         pairs = zip(lines, table["count"].to_pylist(), strict=True)
         return [line for line, count in pairs for _ in range(count)]
-    assert table.column_names == ["id", "geometry"]
+    assert table.column_names == ["id", "geometry", "bbox"]
     return list(lines)
 
 

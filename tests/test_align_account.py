@@ -230,7 +230,7 @@ def test_alignment_tells_nothing_in_the_release(tmp_path: Path) -> None:
     release.write(tmp_path / "out.parquet")
     assert trajanon.check(tmp_path / "out.parquet", 3).holds
     assert read_report(tmp_path / "out.parquet") == release.report
-    assert dict(release.trajectories.provenance) == {"attribution": None}
+    assert dict(release.trajectories.provenance) == {"attribution": None, "counted": "subjects"}
 
 
 # The commands

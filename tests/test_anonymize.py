@@ -133,7 +133,7 @@ def test_no_original_place_and_no_subject_is_in_a_release() -> None:
     assert not pairs(original.points) & pairs(released.points)
     assert released.subject is None
     assert released.trace is None
-    assert dict(released.provenance) == {"attribution": OSM_ATTRIBUTION}
+    assert dict(released.provenance) == {"attribution": OSM_ATTRIBUTION, "counted": "subjects"}
 
 
 @every_format

@@ -235,7 +235,7 @@ def test_rows_with_a_value_too_many_are_refused(tmp_path: Path) -> None:
         problems(path)
 
 
-FIRST_DATE = re.compile(r"1970-01-05T\d\d:\d\d:\d\d")
+FIRST_DATE = re.compile(r"2001-01-01T\d\d:\d\d:\d\d")
 
 
 @pytest.mark.parametrize("suffix", [".gpx", ".mfjson"])
@@ -245,12 +245,12 @@ FIRST_DATE = re.compile(r"1970-01-05T\d\d:\d\d:\d\d")
         ("", "do not have a time"),
         ("yesterday", "do not have a time"),
         ("1970-13-05T08:00:00", "do not have a time"),
-        ("1970-01-05 08:00:00", "do not have a time"),
-        ("1970-01-05T08:00:00+01:00", "do not have a time"),
-        ("1970-01-05T02:00:00", "depart before or after the day"),
+        ("2001-01-01 08:00:00", "do not have a time"),
+        ("2001-01-01T08:00:00+01:00", "do not have a time"),
+        ("2001-01-01T02:00:00", "depart before or after the day"),
         ("1969-12-31T08:00:00", "depart before or after the day"),
-        ("1970-01-05T23:00:00", "have times that run back"),
-        ("1970-01-05T08:00:01", "finer than the 300 s"),
+        ("2001-01-01T23:00:00", "have times that run back"),
+        ("2001-01-01T08:00:01", "finer than the 300 s"),
     ],
 )
 def test_odd_dates_are_found(tmp_path: Path, suffix: str, date: str, says: str) -> None:
@@ -260,10 +260,11 @@ def test_odd_dates_are_found(tmp_path: Path, suffix: str, date: str, says: str) 
     assert says in problems(path)
 
 
-@pytest.mark.parametrize("fraction", ["000002", "5", "000000"])
-def test_a_date_with_another_fraction_is_found(tmp_path: Path, fraction: str) -> None:
-    path = written(tmp_path / "r.mfjson")
-    in_text(".000001Z", f".{fraction}Z", 1)(path)
+@pytest.mark.parametrize("suffix", [".gpx", ".mfjson"])
+@pytest.mark.parametrize("date", ["01:40.001", "01:41.000", "00:00.000", "01:40", "01:40.000000"])
+def test_a_date_between_two_that_differs_is_found(tmp_path: Path, suffix: str, date: str) -> None:
+    path = written(tmp_path / f"r{suffix}")
+    in_text(":01:40.000Z", f":{date}Z", 1)(path)
     assert problems(path)
 
 
@@ -294,8 +295,16 @@ def test_texts_that_are_no_lists_are_found(tmp_path: Path, text: str) -> None:
 def test_heights_stay_a_problem(tmp_path: Path, suffix: str) -> None:
     path = written(tmp_path / f"r{suffix}")
     text = path.read_text(encoding="utf-8")
-    path.write_text(re.sub(r"(\[-\d\.\d+, \d+\.\d+)\]", r"\1, 7]", text), encoding="utf-8")
+    place = r"(\[-\d\.\d+, \d+\.\d+)(, 0, \d+)?\]"
+    path.write_text(re.sub(place, r"\1, 7]", text), encoding="utf-8")
     assert "points have a third number" in problems(path)
+
+
+@pytest.mark.parametrize("more", [", 7, 978339700]", ", 0, 978339701]"])
+def test_another_height_or_time_beside_a_place_is_found(tmp_path: Path, more: str) -> None:
+    path = written(tmp_path / "r.geojson")
+    in_text(", 0, 978339700]", more, 1)(path)
+    assert problems(path)
 
 
 @every_format

@@ -11,22 +11,23 @@ from trajanon.evaluation.cost import (
     AS_SLID,
     BESIDE_MDAV,
     CROWDED,
+    ENDS_LOST,
     LENGTH_LOST,
     MDAV,
     OF_OWN_LENGTH,
     RELEASE,
-    TRIPS_LOST,
     cost,
 )
 from trajanon.trajectories import Trajectories
-from trajanon.utility.usefulness import Usefulness, usefulness
+from trajanon.utility.usefulness import OD_CELLS, Usefulness, usefulness
 
 LEFT = replace(usefulness(toy().points, toy().points), length=1_000.0)
 COLOURS = ("good", "caution", "bad")
 
 
 def moved(metres: float, trips: float = 1.0) -> Usefulness:
-    return replace(LEFT, displacement={"mean": metres}, flow_similarity=trips)
+    kept = dict.fromkeys(OD_CELLS, trips)
+    return replace(LEFT, displacement={"mean": metres}, flow_similarity=kept)
 
 
 @pytest.mark.parametrize("which", [0, 1])
@@ -42,9 +43,38 @@ def test_each_threshold_changes_the_colour(which: int) -> None:
         assert colours == ["good"] * place + [colours[place]] + ["good"] * (2 - place)
         return colours[place]
 
-    for of, limits in (("moved", OF_OWN_LENGTH), ("length", LENGTH_LOST), ("trips", TRIPS_LOST)):
+    for of, limits in (("moved", OF_OWN_LENGTH), ("length", LENGTH_LOST), ("trips", ENDS_LOST)):
         assert lost(limits[which] - 1e-6, of) == COLOURS[which]
         assert lost(limits[which] + 1e-6, of) == COLOURS[which + 1]
+
+
+@pytest.mark.parametrize(
+    ("kept", "colour", "says"),
+    [
+        ((0.8, 0.9, 0.95, 0.99), "good", "use cells of 0.5 km: 80 % of the counts stay."),
+        (
+            (0.4, 0.75, 0.9, 0.95),
+            "good",
+            "use cells of 1 km: 75 % of the counts stay. With cells of 0.5 km, 40 % do.",
+        ),
+        (
+            (0.1, 0.3, 0.749, 0.76),
+            "caution",
+            "use cells of 3 km: 76 % of the counts stay. With cells of 0.5 km, 10 % do.",
+        ),
+        ((0.1, 0.3, 0.5, 0.7), "bad", "even with cells of 3 km only 70 % of the counts stay."),
+    ],
+)
+def test_the_cells_for_od_tables_of_trips_are_named(
+    kept: tuple[float, ...], colour: str, says: str
+) -> None:
+    left = replace(LEFT, flow_similarity=dict(zip(OD_CELLS, kept, strict=True)))
+    told, said = cost({RELEASE: left}, 1.0, "trip")[2]
+    assert (told, says in said) == (colour, True)
+    assert "MDAV: 90 %" in cost({RELEASE: left, MDAV: moved(0.0, 0.9)}, 1.0, "trip")[2][1]
+    windows = "\n".join(said for _, said in cost({RELEASE: left}, 1.0))
+    assert "OD" not in windows
+    assert f"in which they begin and end stay to {100 * kept[0]:g} %" in windows
 
 
 def test_a_release_that_moves_more_than_mdav_is_not_good() -> None:

@@ -193,8 +193,9 @@ def test_trips_are_called_trips(whole_town: Evaluation) -> None:
     for text in (said, page, whole_town.datasheet.replace("equal spacing", "")):
         assert re.findall(OF_TRAJECTORIES, text) == []
         assert "trip" in text
-    assert "whose two ends, origin and destination" in said
-    assert "by both ends" in page
+    assert "For OD tables, of origins and destinations, use cells of" in said
+    assert f"use cells of {whole_town.od_cell}: " in whole_town.datasheet
+    assert "OD table kept, cells of 3 km" in page
 
 
 def test_the_page_says_which_chances_are_of_a_sample(whole_town: Evaluation) -> None:

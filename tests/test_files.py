@@ -77,14 +77,17 @@ def test_parquet_holds_ids_lines_and_two_words_of_metadata(tmp_path: Path) -> No
     write_release(path, release())
     file = pq.ParquetFile(path)
     schema = file.schema_arrow
-    assert schema.names == ["id", "geometry"]
-    assert schema.types == [pa.int64(), pa.binary()]
+    assert schema.names == ["id", "geometry", "bbox"]
+    assert schema.types[:2] == [pa.int64(), pa.binary()]
     assert set(schema.metadata) == {b"geo", b"attribution"}
     assert set(file.metadata.metadata) == {b"geo", b"attribution", b"ARROW:schema"}
     assert all(not field.metadata for field in schema)
     geo = json.loads(schema.metadata[b"geo"])
     assert set(geo) == {"version", "primary_column", "columns"}
-    assert geo["columns"] == {"geometry": {"encoding": "WKB", "geometry_types": ["LineString"]}}
+    about = geo["columns"].pop("geometry")
+    assert about.pop("covering")["bbox"]["ymax"] == ["bbox", "ymax"]
+    assert about == {"encoding": "WKB", "geometry_types": ["LineString"]}
+    assert not geo["columns"]
     write_release(path, release(None))
     assert set(pq.read_schema(path).metadata) == {b"geo"}
 

@@ -1,6 +1,7 @@
 """What version 0.1 wrote is read: it knew no times, no marks of recordings and fewer accounts."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -8,6 +9,7 @@ import pytest
 from commands import FAST, Run
 
 import trajanon
+from trajanon.files.release import write_release
 from trajanon.trajectories import Trajectories
 
 COLUMNS = ["trajectory", "subject", "trace", "run", "start", "geometry", "track"]
@@ -23,7 +25,11 @@ ACCOUNTS = [
 def old(here: Path, madrid: Trajectories, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Trajectories, a release of plain means, and its report, as 0.1 wrote them."""
     release = trajanon.anonymize(madrid, k=4, method="mdav", refine="none", digits=7)
-    release.write(here / "anonymized.parquet")
+    path = here / "anonymized.parquet"
+    release.write(path)
+    said = {**release.trajectories.provenance, "boxes": "none"}
+    write_release(path, replace(release.trajectories, provenance=said))
+    assert pq.read_schema(path).names == ["id", "geometry"]
     trajectories = here / "trajectories.parquet"
     table = pq.read_table(trajectories)
     assert not set(COLUMNS) - set(table.column_names)

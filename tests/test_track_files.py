@@ -184,7 +184,7 @@ def test_a_release_of_trajectories_with_tracks_passes_the_gate(
     assert release.trajectories.tracks is None
     release.write(tmp_path / "anonymized.parquet")
     assert trajanon.check(tmp_path / "anonymized.parquet", k=4).holds
-    assert pq.read_schema(tmp_path / "anonymized.parquet").names == ["id", "geometry"]
+    assert pq.read_schema(tmp_path / "anonymized.parquet").names == ["id", "geometry", "bbox"]
 
 
 Damage = Callable[[pa.Table], pa.Table]

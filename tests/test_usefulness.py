@@ -14,6 +14,7 @@ from scipy.spatial.distance import jensenshannon
 from trajanon._kernels.couplings import closest_couplings
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
+from trajanon.geodesy import DEGREE
 from trajanon.tracks import TrackPoints, Tracks
 from trajanon.utility.displacements import (
     closeness,
@@ -36,7 +37,7 @@ from trajanon.utility.grid import (
     flows,
     query_errors,
 )
-from trajanon.utility.usefulness import share_on_roads, usefulness
+from trajanon.utility.usefulness import cell_for_od, share_on_roads, usefulness
 
 NORTH, EAST = 110_574.3, 111_319.5  # metres of a degree at the equator, WGS 84
 
@@ -152,6 +153,18 @@ def test_trips_that_are_kept() -> None:
     assert kept(before, after) == 0.75
     assert kept(before, before[::-1]) == 1.0
     assert kept(before, before + 3.0) == 0.0
+
+
+def test_ends_are_counted_by_cells_of_several_sizes() -> None:
+    """Eight trips end in one place; as released, three of them 600 m farther, two 1.9 km."""
+    east = np.array([18_001, 18_601, 18_601, 18_601, 19_901, 19_901, 18_001, 18_001])
+    before = np.tile([[6_001.0, 6_001.0], [6_001.0, 18_001.0]], (8, 1, 1)) / DEGREE
+    after = before.copy()
+    after[:, 1, 1] = east / DEGREE
+    found = usefulness(before, after).flow_similarity
+    assert found == {"0.5 km": 0.375, "1 km": 0.75, "2 km": 1.0, "3 km": 1.0}
+    assert cell_for_od(found) == "1 km"
+    assert cell_for_od({"0.5 km": 0.74, "1 km": 0.749}) is None
 
 
 def test_trips_are_kept_by_their_ends_alone() -> None:
@@ -289,7 +302,7 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
         "length_shift": 0.0,
         "length_distance": 0.0,
         "by_length": whole.by_length,
-        "flow_similarity": 1.0,
+        "flow_similarity": dict.fromkeys(("0.5 km", "1 km", "2 km", "3 km"), 1.0),
         "busiest_flows": whole.busiest_flows,
         "busiest_cells": pytest.approx(1.0),
         "density_divergence": 0.0,

@@ -134,6 +134,7 @@ def anonymize(
         trajectories.attribution if roads is None else OSM_ATTRIBUTION,
         written.way,
         timing.clock if timing else None,
+        by_subjects=written.subject is not None,
     )
     released = Trajectories(
         points=lines[order], provenance=provenance, times=None if when is None else when[order]

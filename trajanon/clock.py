@@ -17,8 +17,11 @@ HOUR, DAY, WEEK = 3_600, 86_400, 604_800  # seconds
 BEGINS = 3 * HOUR
 """Local time at which a day of transport begins: fewest are under way then."""
 
-DOCUMENTED_DAY = datetime(1970, 1, 5)
-"""A Monday: where a format wants a date, seconds of a day or of a week are counted from here."""
+DOCUMENTED_DAY = datetime(2001, 1, 1)
+"""A Monday: where a format wants a date, seconds of a day or of a week are counted from here.
+
+kepler.gl takes no number of fewer than nine digits for a time.
+"""
 
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONDAY = 4 * DAY  # from 1970-01-01, a Thursday

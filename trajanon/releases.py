@@ -110,9 +110,9 @@ class Release:
         Returns
         -------
         movingpandas.TrajectoryCollection
-            With times, those of a day or a week are of the week from Monday, 5 January 1970 on, in
-            local time, and others in UTC; points of one time are a microsecond apart. Without
-            times, seconds from 1970 on number the points.
+            With times, those of a day or a week are of the week from Monday, 1 January 2001 on, in
+            local time, and others in UTC; where rounded times stand still they go on from point to
+            point. Without times, seconds from 1970 on number the points.
 
         Raises
         ------
@@ -225,9 +225,13 @@ class Counted(NamedTuple):
         }
 
 
-def published_with(attribution: str | None, way: str, clock: Clock | None) -> dict[str, Any]:
+def published_with(
+    attribution: str | None, way: str, clock: Clock | None, *, by_subjects: bool
+) -> dict[str, Any]:
     """What a release says of itself: its source, what has a row, and which times it bears."""
     told = {"attribution": attribution}
+    if by_subjects and way != "trajectories":
+        told["counted"] = "subjects"
     if way == "lines":
         told["rows"] = "lines"
     if clock is not None:

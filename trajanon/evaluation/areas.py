@@ -30,7 +30,7 @@ from trajanon.utility import displacement
 from trajanon.utility.displacements import metres_of_degrees
 from trajanon.utility.grid import cells, divergence, flows, in_common
 from trajanon.utility.histograms import Histogram, joined_histograms
-from trajanon.utility.usefulness import DENSITY_CELL, FLOW_CELL
+from trajanon.utility.usefulness import DENSITY_CELL, OD_CELLS
 
 AREAS = 10
 OF_AREA = LARGEST // AREAS  # trajectories of each at most, or of one line
@@ -114,22 +114,23 @@ def with_counts_of_all(
 def _costs(whole: InParts, progress: Progress, *, slid: bool) -> dict[str, CostOfAll]:
     """Measure what the release costs all trajectories, as cut and as slid."""
     moved: dict[str, list[Histogram]] = defaultdict(list)
-    trips: dict[str, _Beside] = defaultdict(_Beside)
+    trips: dict[tuple[str, str], _Beside] = defaultdict(_Beside)
     places: dict[str, _Beside] = defaultdict(_Beside)
     for rows, *windows in whole.batches():
         progress("Counting all", rows.start, len(whole.line))
         lines = whole.lines.points[whole.line[rows]]
         for name, each in zip([RELEASE, AS_SLID][: 1 + slid], windows, strict=False):
             moved[name].append(Histogram.of(displacement(each.points, lines).ravel()))
-            trips[name].add(*(_pairs(flows(one, FLOW_CELL)) for one in (each.points, lines)))
-            both = (cells(one, DENSITY_CELL).ravel() for one in (each.points, lines))
-            places[name].add(*both)
+            for size, cell in OD_CELLS.items():
+                both = (_pairs(flows(one, cell)) for one in (each.points, lines))
+                trips[name, size].add(*both)
+            places[name].add(*(cells(one, DENSITY_CELL).ravel() for one in (each.points, lines)))
     costs = {}
     for name, histograms in moved.items():
         before, after = places[name].counts
         costs[name] = CostOfAll(
             displacement=joined_histograms(histograms).summary,
-            flow_similarity=in_common(*trips[name].counts),
+            flow_similarity={size: in_common(*trips[name, size].counts) for size in OD_CELLS},
             density_divergence=divergence(before / before.sum(), after / after.sum()),
         )
     return costs

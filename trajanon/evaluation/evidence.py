@@ -223,6 +223,17 @@ class Evaluation:
         return AS_SLID in self.usefulness
 
     @property
+    def _flows(self) -> Mapping[str, float]:
+        """Flow similarity of all trajectories as in the file, by cells."""
+        costs = self.usefulness if self.sampled is None else self.sampled.costs
+        return costs[RELEASE].flow_similarity
+
+    @property
+    def od_cell(self) -> str | None:
+        """Size of the smallest cells for OD tables of trips; None where none are fit."""
+        return measures.cell_for_od(self._flows) if self.unit == "trip" else None
+
+    @property
     def verdict(self) -> list[tuple[str, str]]:
         """What to decide before publishing, what holds, what remains at risk, and what it costs.
 
@@ -238,7 +249,9 @@ class Evaluation:
             worst=max(tried, key=lambda one: (one.worst_case, one.exposed), default=None),
             as_cut=self.diversity.account,
             slid=self.diversity_as_slid.account,
-            costs=cost(self.usefulness, self.length_kept, self.unit),
+            costs=cost(
+                self.usefulness, self.length_kept, self.unit, self._flows if self.sampled else None
+            ),
         )
         decide = [(colour[:-1], said) for colour, said in found if colour.endswith("!")]
         rest = [one for one in found if not one[0].endswith("!")]
@@ -278,6 +291,7 @@ class Evaluation:
             "holdout": None if self.holdout is None else self.holdout.account,
             "diversity": self.diversity.account,
             "diversity_as_slid": self.diversity_as_slid.account,
+            "od_cell": self.od_cell,
             "utility": {name: asdict(one) for name, one in self.usefulness.items()},
             "attribution": self.report.get("attribution"),
             "sample": None if self.sampled is None else self.sampled.account,
@@ -330,6 +344,8 @@ class Evaluation:
             in_file=RELEASE,
             as_slid=AS_SLID,
             openstreetmap=OSM_ATTRIBUTION,
+            flows=self._flows,
+            largest=measures.LARGEST,
         )
 
 

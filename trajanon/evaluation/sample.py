@@ -17,7 +17,7 @@ class CostOfAll(NamedTuple):
     """What a release costs all trajectories, some of them read at a time."""
 
     displacement: Mapping[str, float]  # metres, summed up; median and 95 % right to 0.2 %
-    flow_similarity: float  # as in `Usefulness`
+    flow_similarity: Mapping[str, float]  # as in `Usefulness`
     density_divergence: float
 
 

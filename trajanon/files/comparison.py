@@ -29,7 +29,7 @@ def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
     """Write the lines of a release anew, with times that it explains, and compare the two files."""
     kind = RELEASE_FORMATS[path.suffix.lower()]
     places = found.places[:, :, ::-1]
-    once = Trajectories(places, provenance=found.provenance, times=found.times)
+    once = Trajectories(places, provenance=found.provenance | found.form, times=found.times)
     release = once.take(found.of_rows)
     try:
         with TemporaryDirectory() as folder:

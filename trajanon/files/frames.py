@@ -62,7 +62,9 @@ def to_collection(trajectories: Trajectories) -> Any:
 
     Times are in UTC, without a zone, as movingpandas wants them. Where points have one time, each
     next one is a microsecond later, or movingpandas would drop it. Those of a release that count
-    from a day or a week are of the week from Monday, 5 January 1970 on, in local time.
+    from a day or a week are of the week from Monday, 1 January 2001 on, in local time. Rounded
+    times of a release go on from point to point, each less than half a step off, so that speeds are
+    about those of the group.
 
     movingpandas knows no points without times. If one of the trajectories has none, each point of
     all of them gets one that only numbers it: the first of every trajectory is at 1970-01-01

@@ -7,13 +7,21 @@ import os
 import sqlite3
 import warnings
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from trajanon.errors import FileProblem
-from trajanon.files.release_lines import Lines, ReleaseFormat, once_each, told_in, words_of
+from trajanon.files.release_lines import (
+    Lines,
+    ReleaseFormat,
+    beside_lines,
+    once_each,
+    told_in,
+    words_of,
+)
 from trajanon.trajectories import Trajectories
 
 _LAYER = "anonymized"
@@ -34,13 +42,15 @@ _SETTINGS = (
 def _write(path: Path, release: Trajectories) -> None:
     """Write a release; its words are the description of its layer, times a column of JSON."""
     import geopandas
+    import pandas as pd
     import shapely
 
+    columns: dict[str, Any]
     release, counts = once_each(release)
-    columns: dict[str, Any] = {"id": np.arange(1, len(release) + 1)}
-    if counts is not None:
-        columns["count"] = counts
+    columns = {**beside_lines(release, counts)}
     if release.times is not None:
+        # All times of a GeoPackage are in UTC.
+        columns["departure"] = pd.to_datetime(columns["departure"], utc=True)
         columns["times"] = list(map(json.dumps, release.times.astype(np.int64).tolist()))
     table = geopandas.GeoDataFrame(
         columns, geometry=shapely.linestrings(release.points[:, :, ::-1]), crs="EPSG:4326"
@@ -75,13 +85,14 @@ def _read(path: Path) -> Lines:
             layer = _LAYER if _LAYER in layers else layers[0]
             info = pyogrio.read_info(path, layer=layer)
             about = info.get("layer_metadata") or {}
-            names = [name for name in info["fields"] if name in ("count", "times")]
+            fields = set(info["fields"])
+            names = sorted(fields & {"count", "times"})
             _, _, shapes, values = pyogrio.raw.read(path, layer=layer, columns=names)
             columns = dict(zip(names, values, strict=True))
             words = told_in(about.get("DESCRIPTION") or None, timed="times" in columns)
             times = [_list(text) for text in columns["times"]] if "times" in columns else None
             lines = shapely.from_wkb(shapes)
-            found = Lines.of(lines, shapes)
+            found = replace(Lines.of(lines, shapes), people="people" in fields)
             return found.told(words[0], times, words[1], columns.get("count"))
     # The base of pyogrio's errors is RuntimeError.
     except (

@@ -1,12 +1,13 @@
 """GeoParquet, written with nothing in it but what is asked for.
 
 Written with pyarrow and shapely alone: what a data frame library adds of its own (its index, its
-environment, the bounding box) would have to be taken out again.
+environment) would have to be taken out again.
 """
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NotRequired, TypedDict
 
@@ -22,6 +23,7 @@ from trajanon.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
+_BOX = ("xmin", "ymin", "xmax", "ymax")
 _AT_ONCE = 10_000  # rows that are read: with their tracks, some tens of megabytes
 
 
@@ -44,6 +46,17 @@ def column_of_points(points: Floats) -> Any:
     )
 
 
+def column_of_boxes(points: Floats) -> Any:
+    """Write the box round each line of points (lat, lon), (n, m, 2), as a column.
+
+    Readers such as DuckDB and geopandas then look for lines in an area without reading all.
+    """
+    import pyarrow as pa
+
+    (south, west), (north, east) = points.min(axis=1).T, points.max(axis=1).T
+    return pa.StructArray.from_arrays([west, south, east, north], [*_BOX])
+
+
 def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, str]) -> None:
     """Write tables whose binary columns are lines, a row group for each, with metadata."""
     import pyarrow as pa
@@ -55,7 +68,9 @@ def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, 
             if writer is None:
                 lines = [field.name for field in table.schema if field.type == pa.binary()]
                 # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
-                about = {"encoding": "WKB", "geometry_types": ["LineString"]}
+                about: dict[str, Any] = {"encoding": "WKB", "geometry_types": ["LineString"]}
+                if "bbox" in table.schema.names:
+                    about["covering"] = {"bbox": {side: ["bbox", side] for side in _BOX}}
                 geo = {
                     "version": "1.1.0",
                     "primary_column": "geometry",
@@ -161,7 +176,7 @@ def text_of(schema: Any, name: str) -> str | None:
 
 
 def write_geoparquet(path: Path, release: Trajectories, first: int = 1) -> None:
-    """Write a release: ids from the first on, lines, times, the words on these; nothing else."""
+    """Write a release: ids from the first on, lines, times, boxes, and words; nothing else."""
     with path.open("wb") as file:
         write_released(file, release, first)
 
@@ -181,6 +196,8 @@ def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> in
     if (times := release.times) is not None:
         whole = times.astype(np.int64)
         columns["times"] = arrow.column_of_lists(whole.ravel(), np.full(len(whole), whole.shape[1]))
+    if release.provenance.get("boxes") != "none":
+        columns["bbox"] = column_of_boxes(release.points)
     words = {"attribution": release.attribution, "times": sentence_of(release)}
     said = {name: text for name, text in words.items() if text is not None}
     write_tables(file, [pa.table(columns)], said)
@@ -201,7 +218,8 @@ def _read(path: Path) -> Lines:
         words = text_of(file.schema_arrow, "attribution"), text_of(file.schema_arrow, "times")
         times = _times(file, len(written)) if "times" in names else None
         counts = written_column(path, file, "count")
-        return Lines.of(geometries, written).told(words[0], times, words[1], counts)
+        found = replace(Lines.of(geometries, written), boxes="bbox" in names)
+        return found.told(words[0], times, words[1], counts)
 
 
 def _times(file: Any, n: int) -> Iterable[Any]:

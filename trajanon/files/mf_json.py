@@ -5,23 +5,19 @@ from pathlib import Path
 import numpy as np
 
 from trajanon.arrays import Floats
-from trajanon.files.instants import apart, instants, seconds_in
+from trajanon.files.instants import instants, seconds_in
 from trajanon.files.release_lines import Lines, ReleaseFormat, clock_of, once_each
 from trajanon.files.text_formats import collection_head, collection_of, write_rows
 from trajanon.trajectories import Trajectories
 
 
 def _write(path: Path, release: Trajectories) -> None:
-    """Write a collection of moving points; the words on them are members of it.
-
-    Points of one time are a microsecond apart: the format wants dates that rise, and movingpandas
-    drops a point that has the date of another.
-    """
+    """Write a collection of moving points; the words on them are members of it."""
     release, counts = once_each(release)
     clock = clock_of(release)
 
     def told(times: Floats) -> list[str]:
-        texts = np.datetime_as_string(apart(instants(times, clock)), unit="us")
+        texts = np.datetime_as_string(instants(times, clock), unit="ms")
         return [f'"{text}Z"' for text in texts]
 
     def feature(number: int, line: str, times: str) -> str:

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
+from trajanon.files.instants import instants
 from trajanon.settings import FEWEST_DIGITS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -77,6 +78,24 @@ def once_each(release: Trajectories) -> tuple[Trajectories, Ints | None]:
     return release.take(np.unique(line, return_index=True)[1]), np.bincount(line)
 
 
+def beside_lines(release: Trajectories, counts: Ints | None) -> dict[str, NDArray[Any]]:
+    """Give what maps are drawn by, a value a line: numbers, people, departures and durations.
+
+    ``people`` are the rows of the release that a line has, of a subject each. Where each row is
+    written, every one of them tells so.
+    """
+    found: dict[str, NDArray[Any]] = {"id": np.arange(1, len(release) + 1)}
+    if counts is not None:
+        found["count"] = counts
+    if release.provenance.get("counted") == "subjects":
+        line = line_numbers(release.points, release.times)
+        found["people"] = np.bincount(line)[line] if counts is None else counts
+    if (times := release.times) is not None:
+        found["departure"] = instants(times[:, :1], clock_of(release))[:, 0]
+        found["duration_min"] = (times[:, -1] - times[:, 0]) / 60.0
+    return found
+
+
 def _bytes(rows: Floats) -> NDArray[np.object_]:
     return np.array([row.tobytes() for row in rows], dtype=object)
 
@@ -97,6 +116,8 @@ class Lines:
     times: Floats | None = None  # (n, m); NaN in a row without one for each point; None: in all
     clock: str | None = None  # the words that say what times count from
     counts: Ints | None = None  # rows of each, (n,); 0 for what is no count; None: each has one
+    people: bool = False  # whether the file tells the people on each line
+    boxes: bool = True  # whether a file whose format has boxes does, as those of 0.1 have not
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -112,6 +133,12 @@ class Lines:
         known = self.attribution == OSM_ATTRIBUTION  # others could say anything
         said = {"attribution": OSM_ATTRIBUTION if known else None, "times": self.clock}
         return said if self.counts is None else said | {"rows": "lines"}
+
+    @property
+    def form(self) -> dict[str, str]:
+        """What it says beside, which follows from the lines, as provenance tells a writer."""
+        people = {"counted": "subjects"} if self.people else {}
+        return people if self.boxes else people | {"boxes": "none"}
 
     @property
     def of_rows(self) -> Ints:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -18,6 +19,7 @@ from trajanon.files.instants import instants, seconds_in
 from trajanon.files.release_lines import (
     Lines,
     ReleaseFormat,
+    beside_lines,
     clock_of,
     once_each,
     sentence_of,
@@ -154,32 +156,50 @@ def collection_of(
             for text in map(collection.get, ("attribution", "times"))
         )
         times = [times_of(one) for one in features]
-        counts = [(one.get("properties") or {}).get("count") for one in features]
+        told = [one.get("properties") or {} for one in features]
+        counts = [one.get("count") for one in told]
+        people = any("people" in one for one in told)
     except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise FileProblem(f"cannot read {path} as a {kind} feature collection of {of}") from error
     except RecursionError as error:
         raise FileProblem(f"{path} is nested too deeply for {kind}") from error
     timed = any(some is not None for some in times)
+    if timed:  # a height of 0 and a time follow the places
+        lines = [line[:, :2] if line.shape[1:] == (4,) else line for line in lines]
     found = seconds(times, sentence) if timed else None
     counted = counts if any(count is not None for count in counts) else None
-    return Lines.of_points(lines).told(attribution, found, sentence, counted)
+    of_points = replace(Lines.of_points(lines), people=people)
+    return of_points.told(attribution, found, sentence, counted)
 
 
 def _write_geojson(path: Path, release: Trajectories) -> None:
-    """Write a collection of lines; the words on them are members of it."""
-    release, counts = once_each(release)
+    """Write a collection of lines; the words on them are members of it.
 
-    def feature(number: int, line: str, times: str) -> str:
+    With times, a point has a height of 0 and the seconds since 1970 after its place, as kepler.gl
+    takes them for a trip.
+    """
+    release, counts = once_each(release)
+    clock, columns = clock_of(release), beside_lines(release, counts)
+    if release.times is not None:
+        texts = np.datetime_as_string(columns["departure"], unit="s")
+        columns["departure"] = np.char.add(texts, "Z")
+        columns["times"] = release.times.astype(np.int64)
+    values = zip(*(column.tolist() for column in columns.values()), strict=True)
+
+    def told(times: Floats) -> list[str]:
+        since_1970 = instants(times, clock).astype("datetime64[ms]").astype(np.int64) / 1000
+        return [f"{second:.3f}".rstrip("0").rstrip(".") for second in since_1970.tolist()]
+
+    def feature(number: int, line: str, _: str) -> str:
         comma = "," if number < len(release) else ""
-        more = "" if counts is None else f', "count": {counts[number - 1]}'
-        more += "" if release.times is None else f', "times": [{times}]'
+        properties = json.dumps(dict(zip(columns, next(values), strict=True)))
         return (
-            f'{{"type": "Feature", "properties": {{"id": {number}{more}}}, "geometry": '
+            f'{{"type": "Feature", "properties": {properties}, "geometry": '
             f'{{"type": "LineString", "coordinates": [{line}]}}}}{comma}\n'
         )
 
-    head = collection_head(release)
-    write_rows(path, release, head, "[{1}, {0}]", ", ", feature, "]}\n")
+    point = "[{1}, {0}]" if release.times is None else "[{1}, {0}, 0, {2}]"
+    write_rows(path, release, collection_head(release), point, ", ", feature, "]}\n", told)
 
 
 def _read_geojson(path: Path) -> Lines:
@@ -203,7 +223,7 @@ def _write_gpx(path: Path, release: Trajectories) -> None:
         said = f" <metadata>\n  <desc>{escape(words)}</desc>\n </metadata>\n"
 
     def told(times: Floats) -> list[str]:
-        texts = np.datetime_as_string(instants(times, clock), unit="s")
+        texts = np.datetime_as_string(instants(times, clock), unit="ms")
         return [f"{text}Z" for text in texts]
 
     def track(number: int, line: str, _: str) -> str:

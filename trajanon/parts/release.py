@@ -217,7 +217,9 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     """Write all parts of the release, whose lines lie in files of the scratch folder."""
     asked = plan.release
     source = plan.parts.provenance.get("attribution") if plan.roads is None else OSM_ATTRIBUTION
-    provenance = published_with(source, asked.rows, plan.timing.clock if plan.timing else None)
+    clock = plan.timing.clock if plan.timing else None
+    by_subjects = plan.counts_subjects
+    provenance = published_with(source, asked.rows, clock, by_subjects=by_subjects)
     number = np.unique(tally.hashes) % np.uint64(count_of_parts(plan.parts.n))
     lines = np.bincount(number.astype(np.int64)).tolist()
     parts, first = [], 1

@@ -32,6 +32,9 @@ from trajanon.utility.grid import (
 from trajanon.utility.times import HoursLeft, Seconds, hours_left, up_to_last
 
 FLOW_CELL = 500.0  # metres: trips begin and end in a neighbourhood
+OD_CELLS = {"0.5 km": FLOW_CELL, "1 km": 1_000.0, "2 km": 2_000.0, "3 km": 3_000.0}  # a district
+SMALLEST, *_, LARGEST = OD_CELLS
+OD_KEPT = 0.75  # share of the counts of an OD table that shall stay: three of four
 LENGTH_CLASS = 500.0  # metres: a class of trips by length
 DENSITY_CELL = 200.0  # metres: a street or two
 QUERIES = 1_000  # random boxes
@@ -58,7 +61,8 @@ class Usefulness:
     length_shift: float  # earth mover's distance between the distributions of lengths, metres
     length_distance: float  # Jensen-Shannon distance of the lengths, in classes of 500 m: 0 to 1
     by_length: Sequence[int]  # lines in each of these classes as published
-    flow_similarity: float  # share of trips whose origin and destination cells the release keeps
+    flow_similarity: Mapping[str, float]  # of trips counted from cell to cell, by the size of these
+    # cells: the share of the counts that stay
     busiest_flows: float | None  # Kendall's tau of the busiest of these flows
     busiest_cells: float | None  # the same of the points in cells of the same size
     density_divergence: float  # Jensen-Shannon divergence of the density maps, bits: 0 to 1
@@ -86,7 +90,10 @@ def usefulness(
     turned = turns(original, released)
     boxes: dict[str, Any] = {"queries": QUERIES, "sides": SIDES, "seed": seed}
     errors = query_errors(original, released, **boxes)
-    trips = flows(original, FLOW_CELL), flows(released, FLOW_CELL)
+    trips = {
+        name: [flows(points, cell) for points in (original, released)]
+        for name, cell in OD_CELLS.items()
+    }
     places = (cells(points, FLOW_CELL).reshape(-1) for points in (original, released))
     classes = [
         (lengths(points) // LENGTH_CLASS).astype(np.int64) for points in (original, released)
@@ -110,14 +117,23 @@ def usefulness(
         length_shift=length_shift(original, released),
         length_distance=class_distance(*classes),
         by_length=up_to_last(classes[1]),
-        flow_similarity=flow_similarity(*trips),
-        busiest_flows=busiest_order(*trips),
+        flow_similarity={name: flow_similarity(*both) for name, both in trips.items()},
+        busiest_flows=busiest_order(*trips[SMALLEST]),
         busiest_cells=busiest_order(*places),
         density_divergence=density_divergence(original, released, DENSITY_CELL),
         query_error=float(errors.mean()),
         on_roads=None if to_road is None else share_on_roads(released, to_road, ROAD),
         times=times,
     )
+
+
+def cell_for_od(kept: Mapping[str, float]) -> str | None:
+    """Name the smallest cells with which enough counts of an OD table stay; None if none do.
+
+    >>> cell_for_od({"0.5 km": 0.4, "1 km": 0.7, "2 km": 0.75, "3 km": 0.9})
+    '2 km'
+    """
+    return next((cell for cell, share in kept.items() if share >= OD_KEPT), None)
 
 
 def share_on_roads(points: Floats, to_road: ToRoad, metres: float) -> float:
