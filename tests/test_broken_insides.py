@@ -161,7 +161,10 @@ WRONG: list[tuple[str, Break, str]] = [
     ("a.parquet", column("id", [1]), "a.parquet"),
     ("t.parquet", column("subject", {"x": 1}), "'subject' of t.parquet holds struct"),
     ("t.parquet", column("subject", no_text), "cannot read t.parquet as Parquet"),
-    ("t.parquet", twice("run"), "'run' of t.parquet stands there twice"),
+    *(
+        (f"{of}.parquet", twice(name), f"{of}.parquet has two columns '{name}'; rename one")
+        for of, name in [("t", "run"), ("t", "marks"), ("t", "geometry"), ("a", "id")]
+    ),
     (
         "t/part-00001.parquet",
         metadata("trajanon", '{"counts": {"recordings read": Infinity}}'),
@@ -190,7 +193,10 @@ WRONG: list[tuple[str, Break, str]] = [
     ("m.csv", text("3.0", "9" * 400), "no number in the column ours of line 2"),
     ("known-00000.npz", lambda path: path.write_bytes(b""), "remove out.parquet.unf"),
     ("part-00000.parquet", column("subject", 0.5), "remove out.parquet.unfinished"),
-    ("state.json", entry("longest", None), "remove out.parquet.unfinished"),
+    *(
+        ("state.json", entry(name, value), "remove out.parquet.unfinished")
+        for name, value in [("longest", None), ("counts", {}), ("position", [0]), ("sums", {})]
+    ),
 ]
 
 RIGHT: list[tuple[str, Break]] = [

@@ -1,6 +1,7 @@
 """Parquet files as Arrow reads them best: by itself, and with plain values."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -55,8 +56,17 @@ def parquet(path: Path) -> Iterator[Any]:
     """Open a Parquet file; an error of reading it in the block becomes one sentence."""
     import pyarrow.parquet as pq
 
-    with reading(path), opened(path) as file:
-        yield pq.ParquetFile(file, pre_buffer=False)  # or it keeps all that it has read
+    with reading(path), opened(path) as stream:
+        file = pq.ParquetFile(stream, pre_buffer=False)  # or it keeps all that it has read
+        refuse_doubles(file.schema_arrow, path)
+        yield file
+
+
+def refuse_doubles(schema: Any, what: object) -> None:
+    """Refuse columns of one name: whoever asks for it means one of them."""
+    name, count = next(iter(Counter(schema.names).most_common(1)), ("", 0))
+    if count > 1:
+        raise BadInput(f"{what} has two columns {name!r}; rename one of them")
 
 
 def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:

@@ -350,8 +350,6 @@ def _tracks_and_times(
         along = read("track_times") if times and "track_times" in names else None
         pieces = partial(read, "track")
         runs = track_rows.read_tracks(column("run"), column("start"), pieces, points, along)
-    if names.count("times") > 1:
-        raise BadInput("it has two columns times")
     if times and "times" in names and arrow.holds_lists(schema.field("times").type):
         lists = [arrow.lists_of(batch, "times") for batch in read("times")]
         size = np.concatenate([np.empty(0, np.int64), *(some.size for some in lists)])
