@@ -188,7 +188,7 @@ def _parquet(path: Path, chance: random.Random) -> None:
     path.write_bytes(sink.getvalue())
 
 
-_TEXTS = (".csv", ".txt", ".plt", ".gpx", ".osm", ".geojsonl")
+_TEXTS = (".csv", ".txt", ".plt", ".gpx", ".osm", ".geojsonl", ".toml")
 
 _MEANT: dict[str, Callable[[Path, random.Random], None]] = {
     ".parquet": _parquet,
@@ -196,6 +196,6 @@ _MEANT: dict[str, Callable[[Path, random.Random], None]] = {
     **dict.fromkeys(_TEXTS, _text),
     ".gz": _packed,
     **dict.fromkeys((".zip", ".npz"), _zip),
-    ".gpkg": _sqlite,
+    **dict.fromkeys((".gpkg", ".ledger"), _sqlite),
 }
 """What knows the meaning of a file, by its suffix."""

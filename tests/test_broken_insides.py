@@ -193,6 +193,16 @@ WRONG: list[tuple[str, Break, str]] = [
     ("m.csv", text("3.0", "9" * 400), "no number in the column ours of line 2"),
     ("known-00000.npz", lambda path: path.write_bytes(b""), "remove out.parquet.unf"),
     ("part-00000.parquet", column("subject", 0.5), "remove out.parquet.unfinished"),
+    ("a.ledger", sql(f"UPDATE ledger SET key = {2**62}"), "a.ledger is damaged"),
+    *(
+        (
+            "parts.parts.groups/part-00000.parquet",
+            column("line", value),
+            "groups: its column line does not hold a whole number in each row; run",
+        )
+        for value in (None, "x")
+    ),
+    ("s.toml", text("[check]", "check = 1"), "s.toml needs a table for each command"),
     *(
         ("state.json", entry(name, value), "remove out.parquet.unfinished")
         for name, value in [("longest", None), ("counts", {}), ("position", [0]), ("sums", {})]
