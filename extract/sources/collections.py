@@ -55,7 +55,7 @@ def _read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     folder = path.absolute().parent
     subject = folder.parent.name if folder.name == "Trajectory" else None
     points = points.fillna({"date": "", "time": ""})  # each point has a time
-    time = TimeColumn(points, str(path)).seconds(points, how)
+    time = TimeColumn(points, str(path), how).seconds(points, how)
     yield Trace(label, subject, points["lat"].to_numpy(), points["lon"].to_numpy(), time)
 
 

@@ -145,7 +145,8 @@ def _traces_of_lines(
         lists = _lists_of_times(columns[timed], size.tolist(), how)
         found = pd.DataFrame({"time": list(chain.from_iterable(filter(None, lists)))})
         if len(found):
-            clock = clock or TimeColumn(found, layer.what)  # times are written as the first are
+            # Times are written as the first are.
+            clock = clock or TimeColumn(found, layer.what, how)
             is_timed = np.array([times is not None for times in lists])
             time[is_timed[line[part]]] = clock.seconds(found, how)
         names, subjects = _names(layer, columns, column_of)

@@ -46,7 +46,7 @@ def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list
     if not found:
         raise BadInput(refused[0] if refused else f"{what} holds no layer")
     for reason in refused:
-        logger.warning("%s; this layer is left out", reason)
+        how.warn(logger, "layers", f"{reason}; this layer is left out", reason)
     return found
 
 

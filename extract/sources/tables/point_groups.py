@@ -57,7 +57,7 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
         return
     first = _first(begun)
     check_columns(np.asarray(first["lat"]), np.asarray(first["lon"]), label)
-    times = TimeColumn(first, label)
+    times = TimeColumn(first, label, how)
     prefix = "" if "subject" in first else f"{label}#"  # equal ids of two files differ
     del first
     with Spill() as spill:

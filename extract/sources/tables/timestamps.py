@@ -50,14 +50,14 @@ class TimeColumn:
     one of the time of day. A column is one of numbers if most of its first values are.
     """
 
-    def __init__(self, first: Rows, what: str) -> None:
+    def __init__(self, first: Rows, what: str, how: Reading) -> None:
         self._what = what
         self._rows_before = 0
         self._dated = False
         self._begun = np.empty(0)  # the times of the first rows
-        self._read = self._reader(first) if "time" in first else None
+        self._read = self._reader(first, how) if "time" in first else None
 
-    def _reader(self, first: Rows) -> Callable[[Values], Floats] | None:
+    def _reader(self, first: Rows, how: Reading) -> Callable[[Values], Floats] | None:
         """Find what reads the times, by the first of them; None if they tell no order."""
         values = first["time"]
         if pd.api.types.is_timedelta64_dtype(values):
@@ -75,15 +75,16 @@ class TimeColumn:
         self._begun = read(values)
         known = self._begun[np.isfinite(self._begun)]
         if len(values) > 1 and len(known) > 0 and not (known % 86_400).any():
-            logger.warning("%s has days but no times of day: it is untimed", self._what)
+            msg = f"{self._what} has days but no times of day: it is untimed"
+            how.warn(logger, "days", msg, self._what)
             return None
         if len(known) == 0 and _given(values).any():
-            logger.warning(
-                "none of the times of %s can be read, such as %r: it is untimed; "
-                "write them as 2020-09-13T12:26:40Z",
-                self._what,
-                str(np.asarray(values, object)[_given(values)][0]),
+            one = str(np.asarray(values, object)[_given(values)][0])
+            msg = (
+                f"none of the times of {self._what} can be read, such as {one!r}: it is untimed; "
+                "write them as 2020-09-13T12:26:40Z"
             )
+            how.warn(logger, "no times", msg, self._what)
         return read
 
     def _are_of_day(self, first: Rows) -> bool:
