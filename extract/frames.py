@@ -106,7 +106,7 @@ def from_frame(
         if what.startswith(COLUMNS):
             logger.info("the frame: %s", what)
         else:
-            logger.warning("left out of the frame: %s %s", f"{count:,}", what)
+            logger.warning("left out of the frame, %s: %s", what, f"{count:,}")
 
 
 def from_collection(collection: Any) -> Iterator[Trace]:

@@ -129,6 +129,8 @@ GEO: list[tuple[str, str | bytes]] = [
 ]
 WORDS = ["no JSON", r"should be an object, and is \[\]", "too deeply", "no JSON"]
 
+STATES: list[tuple[str, Any]] = [("longest", None), ("counts", {}), ("position", [0]), ("sums", {})]
+
 WRONG: list[tuple[str, Break, str]] = [
     *(
         (f"{of}.parquet", metadata(*g), w)
@@ -203,10 +205,7 @@ WRONG: list[tuple[str, Break, str]] = [
         for value in (None, "x")
     ),
     ("s.toml", text("[check]", "check = 1"), "s.toml needs a table for each command"),
-    *(
-        ("state.json", entry(name, value), "remove out.parquet.unfinished")
-        for name, value in [("longest", None), ("counts", {}), ("position", [0]), ("sums", {})]
-    ),
+    *(("state.json", entry(*changed), "remove out.parquet.unfinished") for changed in STATES),
 ]
 
 RIGHT: list[tuple[str, Break]] = [

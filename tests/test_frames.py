@@ -122,8 +122,8 @@ def test_what_is_left_out_is_said(caplog: pytest.LogCaptureFixture) -> None:
         (one,) = from_frame(frame)
     assert places([one]) == [coordinates([0, 2])]
     assert sorted(caplog.messages) == [
-        "left out of the frame: 1 features without geometry",
-        "left out of the frame: 1 points without an id",
+        "left out of the frame, features without geometry: 1",
+        "left out of the frame, points without an id: 1",
     ]
 
 

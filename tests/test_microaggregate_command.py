@@ -128,7 +128,10 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "3", "--columns", "age,"], "has no column ''"),
         (["people.csv", "-k", "3", "--columns", "town"], "column 'town' of people.csv"),
         (["people.csv", "-k", "3", "--missing", "skip"], "choose from refuse, drop"),
-        (["people.csv", "-k", "3", "--strata", "age"], "9 of 9 strata of column 'age'"),
+        (
+            ["people.csv", "-k", "3", "--strata", "age"],
+            "of the strata of column 'age' 9 of 9 have fewer",
+        ),
         (["people.csv", "-k", "5", "--strata", "town"], "than k = 5 rows ('B' 4); low"),
         (
             ["people.csv", "-k", "2", "--strata", "town", "--subject", "town"],

@@ -14,6 +14,7 @@ import pandas as pd
 from trajanon.arrays import Floats, Hashes, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.inputs import regular
+from trajanon.words import number_of
 
 _WAYS_OUT = {
     UnicodeDecodeError: "save it as UTF-8",
@@ -125,7 +126,7 @@ class Lists(NamedTuple):
         rows = np.full((len(self.size), size), np.nan)
         if (odd := ~np.isin(self.size, (0, size))).any():
             row = int(np.argmax(odd))
-            raise BadInput(f"row {row} has {self.size[row]} times for {size} points")
+            raise BadInput(f"row {row} has {number_of(self.size[row], 'time')} for {size} points")
         rows[self.size == size] = self.values.reshape(-1, size)
         return rows
 

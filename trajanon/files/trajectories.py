@@ -29,6 +29,7 @@ from trajanon.outputs import replacing
 from trajanon.subjects import Identities, identities, nameless
 from trajanon.tracks import Tracks
 from trajanon.trajectories import HOPS, Trajectories
+from trajanon.words import number_of
 
 _LOG = logging.getLogger(__name__)
 _TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories
@@ -380,7 +381,7 @@ def _points(path: object, file: ParquetParts) -> Floats:
     if least < most or not flat or most < 2:
         raise BadInput(
             f"{path} does not hold trajectories: they are LineStrings of equally many "
-            f"points without heights, and this has {n} lines of {least} to {most} points; "
-            "make trajectories with: trajanon extract --source FILE"
+            f"points without heights, and this has {number_of(n, 'line')} of {least} to {most} "
+            "points; make trajectories with: trajanon extract --source FILE"
         )
     return points

@@ -11,6 +11,7 @@ import pyarrow as pa
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo.layer import BATCH_OF_FEATURES, Features, Layer, features_of
 from trajanon.extract.sources.streams import Reading
+from trajanon.words import number_of
 
 logger = logging.getLogger(__name__)
 
@@ -78,7 +79,7 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
                 ) from error
             yield features_of(batch, geometry, what, strict=how.strict)
         if driver == "FlatGeobuf" and read < count:
-            raise _cut_off(what, f"{read:,} of {count:,} features")
+            raise _cut_off(what, f"{read:,} of {number_of(count, 'feature')}")
         if driver == "GeoJSONSeq":
             _check_lines(path, read, what, how)
 
