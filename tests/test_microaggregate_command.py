@@ -180,8 +180,8 @@ def test_microaggregate_refuses_in_one_sentence(
         (b"a,b\n1,2\n-inf,2\n", "column 'a' of a.csv holds '-inf' in data row 2"),
         (b"a,b\n1,2\n1,1e999\n", "column 'b' of a.csv holds '1e999' in data row 2"),
         (b"a,b\nx,y\nx,y\n", "a.csv has no column to microaggregate"),
-        (b"a,b\n\xf1,2\n", "save it as UTF-8"),
-        ("a,b\n1,2\n".encode("utf-16"), "save it as UTF-8"),
+        (b"a,b\n\xf1,2\n", "save the file as UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "save the file as UTF-8"),
     ],
 )
 def test_a_table_that_cannot_be_used_is_one_sentence(

@@ -13,13 +13,10 @@ import pandas as pd
 
 from trajanon.arrays import Floats, Hashes, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
-from trajanon.inputs import regular
+from trajanon.inputs import other_encoding, regular
 from trajanon.words import number_of
 
-_WAYS_OUT = {
-    UnicodeDecodeError: "save it as UTF-8",
-    pd.errors.ParserError: "each row needs as many values as the header has names",
-}
+_ROWS = "; each row needs as many values as the header has names"
 
 
 def opened(path: Path) -> Any:
@@ -47,8 +44,9 @@ def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> It
         reason = " ".join(str(error).split())[:200]
         if "magic bytes" in reason:
             reason = "it is another kind of file, or not whole"
-        for kind_of_error, way_out in _WAYS_OUT.items():
-            reason += f"; {way_out}" * isinstance(error, kind_of_error)
+        if isinstance(error, UnicodeDecodeError) or "Invalid UTF8" in reason:
+            reason = f"it {other_encoding(getattr(error, 'object', b''))}"
+        reason += _ROWS * isinstance(error, pd.errors.ParserError)
         raise FileProblem(f"cannot read {what} as {kind}: {reason}") from error
 
 

@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from trajanon.errors import BadInput
+from trajanon.inputs import other_encoding
 
 T = TypeVar("T")
 
@@ -30,7 +31,9 @@ def parsed(text: str | bytes, kind: type[T]) -> T:
         value = json.loads(text)
     except RecursionError as error:
         raise BadInput("it is nested too deeply") from error
-    except ValueError as error:  # a text that is not UTF-8, too
+    except UnicodeDecodeError as error:
+        raise BadInput(f"it {other_encoding(error.object)}") from error
+    except ValueError as error:
         raise BadInput(f"it is no JSON: {str(error)[:100]}") from error
     return typed(value, kind)
 

@@ -11,6 +11,7 @@ import pyarrow as pa
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo.layer import BATCH_OF_FEATURES, Features, Layer, features_of
 from trajanon.extract.sources.streams import Reading
+from trajanon.inputs import other_encoding
 from trajanon.words import number_of
 
 logger = logging.getLogger(__name__)
@@ -132,6 +133,8 @@ def _plain_words(what: str) -> Iterator[None]:
             yield
     except _UNREADABLE as error:
         reason = " ".join(str(error).split())[:200]
+        if isinstance(error, UnicodeDecodeError):
+            reason = f"it {other_encoding(error.object)}"
         raise FileProblem(f"cannot read {what}: {reason}") from error
 
 

@@ -69,7 +69,9 @@ def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
     def first(names: Sequence[str]) -> pd.DataFrame:
         texts = dict.fromkeys(names, delimited.TEXT)
-        return next(delimited.read(path, layout, texts, Reading())).to_pandas(use_threads=False)
+        return next(delimited.read(path, layout, texts, Reading(warned=how.warned))).to_pandas(
+            use_threads=False
+        )
 
     check_use(layout.names, column_of, first, str(path), how)
     # As texts, if a column is a name and a time.
