@@ -82,6 +82,7 @@ def _bytes(content: bytes, chance: random.Random) -> bytes:
         content[:at] + content[at + size :],
         content[:at] + some + content[at:],
         content + content[at : at + size],
+        content.decode("latin-1").encode(chance.choice(("utf-8", "utf-16", "utf-16-le"))),
     )
     return chance.choice(changed)
 
