@@ -68,9 +68,8 @@ def _outer(kind: Any) -> Any:
 def _is(value: Any, kind: Any) -> bool:
     if kind is int:  # of 64 bits
         return type(value) is int and abs(value) <= sys.maxsize
-    if kind is float:
-        number = isinstance(value, int | float) and type(value) is not bool
-        return number and abs(value) <= sys.float_info.max
+    if kind is float:  # or a whole number, which numpy may take for one of 64 bits
+        return _is(value, int) or (isinstance(value, float) and abs(value) <= sys.float_info.max)
     if kind is str:  # and not half a letter, which no file can hold
         return isinstance(value, str) and not _HALF.search(value)
     return kind is Any or isinstance(value, _outer(kind))
