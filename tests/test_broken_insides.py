@@ -127,7 +127,7 @@ GEO: list[tuple[str, str | bytes]] = [
     ("geo", DEEP),
     ("geo", b"\xff"),
 ]
-WORDS = ["no JSON", r"should be an object, and is \[\]", "too deeply", "no JSON"]
+WORDS = ["no JSON", r"should be an object, and is \[\]", "too deeply", "is not UTF-8"]
 
 STATES: list[tuple[str, Any]] = [("longest", None), ("counts", {}), ("position", [0]), ("sums", {})]
 
@@ -178,7 +178,7 @@ WRONG: list[tuple[str, Break, str]] = [
     ("area.parquet", column("geometry", b"no"), "cannot read area.parquet as an outline"),
     ("land.osm", text('id="1"', 'id="x"'), "illegal id"),
     ("a.report.json", lambda path: path.write_text(DEEP), "nested too deeply"),
-    ("a.report.json", lambda path: path.write_bytes(b"\xff"), "it is no JSON"),
+    ("a.report.json", lambda path: path.write_bytes(b"\xff"), "it is not UTF-8"),
     ("a.report.json", entry("notice", "\ud800"), "notice should be a text"),
     ("a.report.json", entry("stages", 5), "stages should be a list, and is 5"),
     ("a.report.json", entry("stages", ["x"]), r"stages\[0\] should be an object"),
