@@ -328,7 +328,7 @@ def finding(words: Sequence[str]) -> str | None:
     """Run a command; say what it did that none should, and where."""
     code, told = run(words)
     raw = [line for line in told.splitlines() if not line.startswith("trajanon: ")]
-    if not raw and code in ((0, 1, 2) if words[0] in ("check", "evaluate") else (0, 2)):
+    if not raw and code in ((0, 1, 2) if words[0] in ("check", "evaluate", "run") else (0, 2)):
         return None
     frames = re.findall(r'/((?:trajanon|extract|maps)/[\w/]+\.py", line \d+)', told)
     return f"{frames[-1] if frames else code}: {raw[-1][:150] if raw else ''}"

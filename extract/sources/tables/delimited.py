@@ -73,6 +73,7 @@ def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pa.
                 if "UTF-8" in why:
                     msg = f"line {line + place:,} of {path} {why}; such lines are left out"
                     how.warn(logger, "encodings", msg, str(path))
+                    break
             line += part.text.count(b"\n")
             rows, broken = rows + table.num_rows, broken + wrong
             yield table
