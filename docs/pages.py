@@ -35,9 +35,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
-    """Lead links out of docs/ to the repository."""
+    """Lead links out of docs/ to the repository, and those to the notebook to its page."""
     if page.file.src_uri.startswith("reference/"):
         return markdown
+    if page.file.src_uri != "tutorial.md":
+        markdown = markdown.replace("](tutorial.ipynb)", "](tutorial.md)")
     return re.sub(r"\]\(\.\./", f"]({REPOSITORY}", markdown)
 
 

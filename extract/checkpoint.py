@@ -36,7 +36,7 @@ TRAJECTORIES_HELD = 4_000
 RECORDINGS_HELD = 200_000
 """What is held in memory before it becomes a part on disk, whichever comes first."""
 
-_VERSION = 2  # of the state; the first one did not name its version
+_VERSION = 3  # of the state; the first one did not name its version
 _PART = "part-{}.parquet"
 _KNOWN = "known-{}.npz"
 
@@ -166,7 +166,9 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             )
             draft = self.folder / f".{STATE}"
             draft.touch(mode=0o600)
-            draft.write_text(json.dumps(asdict(state), indent=1), encoding="utf-8")
+            told = asdict(state)
+            told["sum"] = _sum(told)
+            draft.write_text(json.dumps(told, indent=1), encoding="utf-8")
             draft.replace(self.folder / STATE)
         except OSError as error:
             with suppress(OSError):
@@ -204,7 +206,9 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
         path = self.folder / STATE
         try:
             read = parsed(regular(path).read_bytes(), dict[str, Any])
-            is_current = read.get("version", 1) == _VERSION
+            said, is_current = read.pop("sum", ""), read.get("version", 1) == _VERSION
+            if is_current and said != _sum(read):
+                raise ValueError("it was changed")
             kinds = get_type_hints(State).items() if is_current else ()
             state = State(**{name: typed(read.get(name), kind, name) for name, kind in kinds})
             for name, checksum in state.sums.items() if state.asked == asked else ():
@@ -237,6 +241,11 @@ class Checkpoint(AbstractContextManager["Checkpoint"]):
             path.unlink(missing_ok=True)
         with suppress(OSError):
             self.folder.rmdir()
+
+
+def _sum(told: dict[str, Any]) -> str:
+    """Give a checksum of a state: its values fit together as they were written, or not at all."""
+    return hashlib.blake2b(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 def _checksum(path: Path) -> str:

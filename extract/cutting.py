@@ -222,7 +222,7 @@ class Cutter:
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
-        area, counts = self.area, {**self.read, **self.counts}
+        area, counts = self.area, Counter({**self.read, **self.counts})
         columns = [name for name in counts if name.startswith(COLUMNS)]
         far = self.counts["points placed far from a fix"]
         return {

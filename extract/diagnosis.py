@@ -21,32 +21,36 @@ def why_nothing(
     """Say in one sentence where everything went, and what to change."""
     read, short = counts["points read"], longest < rules.length
     rejected, untimed = counts["points of traces without times"], counts["points without time"]
-    cut_out = [f"{counts[name]:,} {name}" for name in _CUT_OUT if counts[name]]
+    cut_out = [
+        number_of(counts[name], name.replace("points", "point"), name)
+        for name in _CUT_OUT
+        if counts[name]
+    ]
     if read == 0 and rejected:
         return (
-            f"all {rejected:,} points are without times, which `untimed='reject'` leaves out: name "
-            "their column with `columns` time=..., or take them in their order with "
-            "`untimed='accept'`"
+            f"no point has a time, and `untimed='reject'` leaves {number_of(rejected, 'point')} "
+            "out: name the column of times with `columns` time=..., or take points in their order "
+            "with `untimed='accept'`"
         )
     if read == 0 and untimed:
         return (
-            f"all {untimed:,} points are without time, and OSM sorts those by place, not along a "
+            f"no point has a time, and OSM sorts such points ({untimed:,}) by place, not along a "
             "track; try a larger box"
         )
     if read == 0:
         return f"the source holds no track points{'' if area is None else ' in this area'}"
     if counts["points impossible"] == read:
         return (
-            f"none of the {read:,} points is a place on Earth; look whether lat and lon are "
-            "swapped (`columns` lat=...,lon=...), or are no numbers (write 40.5, not 40,5)"
+            f"none of the {number_of(read, 'point')} is a place on Earth; look whether lat and lon "
+            "are swapped (`columns` lat=...,lon=...), or are no numbers (write 40.5, not 40,5)"
         )
     if rules.trips and counts[OUTSIDE] < max(1, counts[FOUND]):
         return _why_no_trip(counts, rules, longest)
     if cut_out and short and not rules.trips and not counts["points outside the area"]:
         return (
-            f"of {read:,} points {' and '.join(cut_out)} were cut out, and the longest piece that "
-            f"is left is {longest:,.0f} m of {rules.length:,.0f} m needed; lower `trim_ends`, "
-            "`radius`, `spacing`"
+            f"of {number_of(read, 'point')} {' and '.join(cut_out)} were cut out, and the longest "
+            f"piece that is left is {longest:,.0f} m of {rules.length:,.0f} m needed; lower "
+            "`trim_ends`, `radius`, `spacing`"
         )
     if area is not None and counts["points used"] == 0:
         where = "inside the box" if isinstance(area, Box) else "in the area"
@@ -56,7 +60,7 @@ def why_nothing(
                 "with latitude and longitude swapped they would be inside, so name the right "
                 "columns with `columns` lat=...,lon=..."
             )
-        return f"none of the {read:,} points is {where} {area}; {way_out}"
+        return f"none of the {number_of(read, 'point')} is {where} {area}; {way_out}"
     if short:
         way_out = cut_most(counts, asdict(rules))
         return (
@@ -96,8 +100,9 @@ def cut_most(counts: Mapping[str, int], rules: Mapping[str, Any]) -> str:
     """
     if rules["trips"]:
         why = max(LEFT_OUT, key=lambda why: counts.get(why, 0))
-        said = f"{counts.get(why, 0):,} of {counts[FOUND]:,} are {why}: {LEFT_OUT[why]}"
-        return said if 0 < counts[FOUND] <= 2 * counts.get(why, 0) else ""
+        out, trips = counts.get(why, 0), counts[FOUND]
+        are = number_of(out, f"of {trips:,} is of the", f"of {trips:,} are")
+        return f"{are} {why}: {LEFT_OUT[why]}" if 0 < trips <= 2 * out else ""
     found = []
     for name, many, unit, factor in (
         ("max_pause", "pauses", "s", 24),
@@ -106,7 +111,7 @@ def cut_most(counts: Mapping[str, int], rules: Mapping[str, Any]) -> str:
         cuts, limit = counts[f"cuts at {many}"], rules[name]
         if limit is not None and 0 < counts["recordings read"] <= 2 * cuts:
             found.append(
-                f"{cuts:,} {many} over {limit:g} {unit} cut the recordings: "
+                f"{number_of(cuts, many[:-1])} over {limit:g} {unit} cut the recordings: "
                 f"try `{name}={factor * limit:g}`"
             )
     return "; ".join(found)

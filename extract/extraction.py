@@ -25,6 +25,7 @@ from trajanon.files.trajectories import is_part, write_partition, write_parts
 from trajanon.outputs import replacing, replacing_folder
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -230,7 +231,7 @@ class Extraction:
             return {"source": name, "attribution": OSM_ATTRIBUTION}
         names = [os.fsencode(file.path.name).decode("utf-8", "replace") for file in self.files]
         name = ", ".join(names[:3])
-        name += f" and {len(names) - 3} more files" if len(names) > 3 else ""
+        name += f" and {number_of(len(names) - 3, 'more file')}" if len(names) > 3 else ""
         return {"source": name, "attribution": files.attribution(self.files)}
 
     def _asked(self) -> tuple[object, ...]:

@@ -19,6 +19,8 @@ from trajanon.extract.trace import Trace
 from trajanon.files.frames import OLDER_PANDAS
 from trajanon.files.frames import to_collection as to_collection
 from trajanon.files.frames import to_frame as to_frame
+from trajanon.notices import Notices
+from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -99,11 +101,12 @@ def from_frame(
         count=len(geometry),
     )
     yield from features.traces_of_features(layer, how)
+    how.warned.tell_others()
     for what, count in how.counts.items():
         if what.startswith(COLUMNS):
             logger.info("the frame: %s", what)
         else:
-            logger.warning("left out of the frame: %s %s", f"{count:,}", what)
+            logger.warning("left out of the frame, %s: %s", what, f"{count:,}")
 
 
 def from_collection(collection: Any) -> Iterator[Trace]:
@@ -144,6 +147,7 @@ def from_collection(collection: Any) -> Iterator[Trace]:
         )
     ids = names(pd.Series([one.id for one in trajectories], dtype=object))
     subjects = as_given(pd.Series([one.obj_id for one in trajectories], dtype=object))
+    notices = Notices()
     for number, one in enumerate(trajectories):
         name = ids[number] or f"collection#{number + 1}"
         with warnings.catch_warnings():
@@ -152,7 +156,8 @@ def from_collection(collection: Any) -> Iterator[Trace]:
         degrees = to_degrees(points.crs, f"trajectory {name}")
         there = ~(points.geometry.isna() | points.geometry.is_empty).to_numpy()
         if not there.all():
-            logger.warning("trajectory %s: %d rows without place", name, (~there).sum())
+            rows = number_of(int((~there).sum()), "row")
+            notices.warn(logger, "rows", f"trajectory {name}: {rows} without place", name)
         lat, lon = degrees(shapely.get_coordinates(points.geometry))
         check_geometries(lat, lon, f"trajectory {name}", known=points.crs is not None)
         # Times are seconds since 1970 UTC; NaN in an hour that came twice.
@@ -162,3 +167,4 @@ def from_collection(collection: Any) -> Iterator[Trace]:
         utc = pd.Series(local).dt.tz_convert("UTC").astype("datetime64[us, UTC]")
         time = np.where(utc.isna(), np.nan, utc.astype("int64") / 1e6)
         yield Trace(name, subjects[number], lat, lon, time[there])
+    notices.tell_others()

@@ -7,7 +7,7 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.files.report import Report, unit_in
-from trajanon.words import STAGES, UNITS, metres, percent, span
+from trajanon.words import STAGES, UNITS, metres, number_of, percent, span
 
 _ROWS = 10  # of sizes; larger groups share the last one
 _EDGE = 85.0511  # degrees: of Mercator's square world, which all street maps show
@@ -112,10 +112,12 @@ def sample_note(
     """
     sentences = []
     if sampled is not None or groups < of_groups:
-        sample = f"{'all' if groups == of_groups else f'{groups:,} of'} {of_groups:,} groups"
+        some = "all" if groups == of_groups else f"{groups:,} of"
+        sample = f"{some} {number_of(of_groups, 'group')}"
         if sampled is not None:
             originals, of_originals, each = sampled
-            of_each = f"{originals:,} of {of_originals:,} originals, at most {each} of a group"
+            of_all = number_of(of_originals, "original")
+            of_each = f"{originals:,} of {of_all}, at most {each} of a group"
             sample = f"{of_each}, and {sample}"
         sentences.append(f"Drawn at random: {sample}. All numbers count everything.")
     if np.abs(points[..., 0]).max() > _EDGE:

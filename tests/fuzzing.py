@@ -24,10 +24,13 @@ from fit_written import fit
 from mutations import TEXTS, break_file
 from numpy.typing import NDArray
 from osm_xml import OsmFile
+from parts_of_release import write_shards
 
 from trajanon import anonymize, write_trajectories
 from trajanon.cli.main import main
 from trajanon.extract import checkpoint, extract
+from trajanon.files.groups import groups_path
+from trajanon.files.report import report_path
 from trajanon.trajectories import Trajectories
 
 QUICK = ("-k", "2", *FAST)
@@ -86,6 +89,7 @@ def seeds(root: Path) -> list[Seed]:
         *_of_releases(root / "timed", _at_two_hours(trajectories), ("--times", "of-day")),
         *_of_tables(root / "tables"),
         *_of_folders(root / "folders", trajectories, sources),
+        *_of_holders(root / "holders", trajectories),
     ]
 
 
@@ -301,6 +305,31 @@ def _of_folders(root: Path, trajectories: Trajectories, sources: Path) -> list[S
     ]
 
 
+def _of_holders(folder: Path, trajectories: Trajectories) -> list[Seed]:
+    """What a holder keeps: settings, a ledger, and a release that several shards made."""
+    folder.mkdir()
+    write_trajectories(folder / "t.parquet", trajectories)
+    again = ("anonymize", "t.parquet", *QUICK, "--out", "b.parquet", "--ledger", "a.ledger")
+    with contextlib.chdir(folder):
+        run((*again[:-3], "a.parquet", *again[-2:]))
+    release = anonymize(trajectories, 2, method="mdav", refine="none", align=False)
+    shards = write_shards(folder / "parts", trajectories, release, rows=4)
+    (folder / "s.toml").write_text('[check]\nreleased = "a.parquet"\nk = 2\n')
+    beside = ("--trajectories", "t.parquet")
+    against = ("check", "a.parquet", "-k", "2", *beside, "--against", "parts")
+    looks = [("check", "parts", "-k", "2", *beside), ("evaluate", "t.parquet", "parts"), against]
+    parts = [shards / "part-00000.parquet", Path(groups_path(shards)) / "part-00000.parquet"]
+    return [
+        Seed(folder, "s.toml", [("run", "s.toml")]),
+        Seed(folder, "a.ledger", [("ledger", "show", "a.ledger"), again]),
+        Seed(folder, "a.report.json", [against]),
+        *(
+            Seed(folder, str(path.relative_to(folder)), [*looks, ("map", "t.parquet", "parts")])
+            for path in (*parts, report_path(shards))
+        ),
+    ]
+
+
 def _stop(*_: object) -> Any:
     raise KeyboardInterrupt
 
@@ -347,7 +376,7 @@ def finding(words: Sequence[str]) -> str | None:
     """Run a command; say what it did that none should, and where."""
     code, told = run(words)
     raw = [line for line in told.splitlines() if not line.startswith("trajanon: ")]
-    if not raw and code in ((0, 1, 2) if words[0] in ("check", "evaluate") else (0, 2)):
+    if not raw and code in ((0, 1, 2) if words[0] in ("check", "evaluate", "run") else (0, 2)):
         return None
     frames = re.findall(r'/((?:trajanon|extract|maps)/[\w/]+\.py", line \d+)', told)
     return f"{frames[-1] if frames else code}: {raw[-1][:150] if raw else ''}"

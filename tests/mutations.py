@@ -82,6 +82,7 @@ def _bytes(content: bytes, chance: random.Random) -> bytes:
         content[:at] + content[at + size :],
         content[:at] + some + content[at:],
         content + content[at : at + size],
+        content.decode("latin-1").encode(chance.choice(("utf-8", "utf-16", "utf-16-le"))),
     )
     return chance.choice(changed)
 
@@ -188,7 +189,10 @@ def _parquet(path: Path, chance: random.Random) -> None:
     path.write_bytes(sink.getvalue())
 
 
-_TEXTS = (".csv", ".txt", ".plt", ".gpx", ".osm", ".geojsonl", ".kml", ".tcx", ".nmea", ".jsonl")
+_TEXTS = (
+    *(".csv", ".txt", ".plt", ".gpx", ".osm", ".geojsonl", ".kml", ".tcx", ".nmea", ".jsonl"),
+    ".toml",
+)
 
 _MEANT: dict[str, Callable[[Path, random.Random], None]] = {
     ".parquet": _parquet,
@@ -196,6 +200,6 @@ _MEANT: dict[str, Callable[[Path, random.Random], None]] = {
     **dict.fromkeys(_TEXTS, _text),
     ".gz": _packed,
     **dict.fromkeys((".zip", ".npz", ".kmz"), _zip),
-    ".gpkg": _sqlite,
+    **dict.fromkeys((".gpkg", ".ledger"), _sqlite),
 }
 """What knows the meaning of a file, by its suffix."""

@@ -127,7 +127,9 @@ GEO: list[tuple[str, str | bytes]] = [
     ("geo", DEEP),
     ("geo", b"\xff"),
 ]
-WORDS = ["no JSON", r"should be an object, and is \[\]", "too deeply", "no JSON"]
+WORDS = ["no JSON", r"should be an object, and is \[\]", "too deeply", "is not UTF-8"]
+
+STATES: list[tuple[str, Any]] = [("longest", None), ("counts", {}), ("position", [0]), ("sums", {})]
 
 WRONG: list[tuple[str, Break, str]] = [
     *(
@@ -161,7 +163,10 @@ WRONG: list[tuple[str, Break, str]] = [
     ("a.parquet", column("id", [1]), "a.parquet"),
     ("t.parquet", column("subject", {"x": 1}), "'subject' of t.parquet holds struct"),
     ("t.parquet", column("subject", no_text), "cannot read t.parquet as Parquet"),
-    ("t.parquet", twice("run"), "'run' of t.parquet stands there twice"),
+    *(
+        (f"{of}.parquet", twice(name), f"{of}.parquet has two columns '{name}'; rename one")
+        for of, name in [("t", "run"), ("t", "marks"), ("t", "geometry"), ("a", "id")]
+    ),
     (
         "t/part-00001.parquet",
         metadata("trajanon", '{"counts": {"recordings read": Infinity}}'),
@@ -173,16 +178,15 @@ WRONG: list[tuple[str, Break, str]] = [
     ("area.parquet", column("geometry", b"no"), "cannot read area.parquet as an outline"),
     ("land.osm", text('id="1"', 'id="x"'), "illegal id"),
     ("a.report.json", lambda path: path.write_text(DEEP), "nested too deeply"),
-    ("a.report.json", lambda path: path.write_bytes(b"\xff"), "it is no JSON"),
+    ("a.report.json", lambda path: path.write_bytes(b"\xff"), "it is not UTF-8"),
     ("a.report.json", entry("notice", "\ud800"), "notice should be a text"),
     ("a.report.json", entry("stages", 5), "stages should be a list, and is 5"),
     ("a.report.json", entry("stages", ["x"]), r"stages\[0\] should be an object"),
     ("a.report.json", entry("displacement", {}), "lacks displacement.mean"),
     ("a.report.json", entry("displacement.median", "x"), "displacement.median should be"),
-    (
-        "a.report.json",
-        entry("information_loss", 10**400),
-        "information_loss should be a finite number",
+    *(
+        ("a.report.json", entry("information_loss", number), "loss should be a finite number")
+        for number in (10**400, 2**63)
     ),
     ("a.report.json", entry("k", True), "k should be a whole number, and is True"),
     ("a.report.json", entry("labels", [0.5]), r"labels\[0\] should be a whole number"),
@@ -190,7 +194,17 @@ WRONG: list[tuple[str, Break, str]] = [
     ("m.csv", text("3.0", "9" * 400), "no number in the column ours of line 2"),
     ("known-00000.npz", lambda path: path.write_bytes(b""), "remove out.parquet.unf"),
     ("part-00000.parquet", column("subject", 0.5), "remove out.parquet.unfinished"),
-    ("state.json", entry("longest", None), "remove out.parquet.unfinished"),
+    ("a.ledger", sql(f"UPDATE ledger SET key = {2**62}"), "a.ledger is damaged"),
+    *(
+        (
+            "parts.parts.groups/part-00000.parquet",
+            column("line", value),
+            "groups: its column line does not hold a whole number in each row; run",
+        )
+        for value in (None, "x")
+    ),
+    ("s.toml", text("[check]", "check = 1"), "s.toml needs a table for each command"),
+    *(("state.json", entry(*changed), "remove out.parquet.unfinished") for changed in STATES),
 ]
 
 RIGHT: list[tuple[str, Break]] = [

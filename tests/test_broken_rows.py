@@ -12,6 +12,7 @@ from point_tables import csv, names, read
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.tables import delimited
+from trajanon.inputs import other_encoding
 
 HEADER = b"lat,lon,id,note\n"
 
@@ -110,7 +111,7 @@ def test_a_strict_reading_names_the_first_broken_line(
         ("1,2,a,b,c", "has 5 fields where 4 are expected"),
         ('1,2,"a,b', "has a quote that is never closed"),
         ("1,2,a\0,b", "holds a NUL byte"),
-        ("1,2,\xe9,b", "is not UTF-8, as which the file should be saved"),
+        ("1,2,\xe9,b", other_encoding(b"\xe9")),
         ("1,north,a,b", "has 'north' for lon, which is no number"),
         (",2,a,b", "has '' for lat, which is no number"),
         ("1,inf,a,b", "has 'inf' for lon, which is no number"),
@@ -156,7 +157,7 @@ def test_a_table_of_broken_rows_alone_says_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize("text", ["utf-16", "latin-1"])
 def test_a_header_in_another_encoding_is_refused(tmp_path: Path, text: str) -> None:
     path = csv(tmp_path, "lat,lon,id,años\n1,2,a,3\n".encode(text))
-    with pytest.raises(FileProblem, match="save it as UTF-8"):
+    with pytest.raises(FileProblem, match="save the file as UTF-8"):
         read(path)
 
 

@@ -169,11 +169,8 @@ def lines_of_nan() -> NDArray[np.object_]:
     ("lines", "says"),
     [
         (shapely.linestrings(np.zeros((20, 3, 3))), "points have a third number"),
-        (
-            [*shapely.linestrings(np.zeros((19, 3, 2))), shapely.Point(1, 1)],
-            "1 geometries are Point",
-        ),
-        ([*shapely.linestrings(np.zeros((19, 3, 2))), None], "are nothing"),
+        ([*shapely.linestrings(np.zeros((19, 3, 2))), shapely.Point(1, 1)], "1 geometry is Point"),
+        ([*shapely.linestrings(np.zeros((19, 3, 2))), None], "1 geometry is nothing"),
         (
             [*shapely.linestrings(np.zeros((10, 3, 2))), *shapely.linestrings(np.ones((10, 4, 2)))],
             "different numbers of points",

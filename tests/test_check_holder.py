@@ -168,7 +168,7 @@ def test_what_one_of_two_releases_left_out_is_told_by_their_difference(tmp_path:
     told = 5 * lines[0][0] - 4 * lines[1][0]
     np.testing.assert_allclose(told, points[4], rtol=0, atol=1e-6)
     says = [
-        "1 trajectories are in a group of one release and left out of the other "
+        "1 trajectory is in a group of one release and left out of the other "
         "together with fewer than 4 {}: the difference of the two may tell where they "
         "went"
     ]

@@ -203,7 +203,7 @@ def test_to_resume_from_nothing_is_to_begin(folder: Path, tmp_path: Path) -> Non
 def test_a_state_that_cannot_be_read_is_said(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "out.parquet.unfinished").mkdir()
     state = tmp_path / "out.parquet.unfinished" / "state.json"
-    for text in ("{", '{"version": 2}', '{"version": 2, "counts": 1}', "[1, 2]"):
+    for text in ("{", '{"version": 3}', '{"version": 3, "counts": 1}', "[1, 2]"):
         state.write_text(text)
         with pytest.raises(FileProblem, match=r"cannot read .*state\.json"):
             of(folder).write(tmp_path / "out.parquet", resume=True)
@@ -216,7 +216,7 @@ def test_a_state_of_another_version_is_refused_by_it(folder: Path, tmp_path: Pat
     path = tmp_path / "out.parquet.unfinished" / "state.json"
     state = json.loads(path.read_text())
     older = {name: state[name] for name in state if name != "version"}
-    for other in (older, {**state, "version": 3}):
+    for other in (older, {**state, "version": 2}):
         path.write_text(json.dumps(other))
         with pytest.raises(BadInput, match=r"unfinished was kept by another version .*: remove"):
             of(folder).write(out, resume=True)

@@ -4,10 +4,12 @@ import fcntl
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from html import unescape
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import unquote
 
 import nbformat
 import pytest
@@ -186,6 +188,49 @@ def test_links_out_of_docs_lead_to_files(site: Path) -> None:
     ]
     assert "extract/earth/cities.csv" in found
     assert all((ROOT / link).exists() for link in found)
+
+
+def test_every_link_of_the_site_leads_to_a_place(site: Path) -> None:
+    pages = {page: page.read_text("utf-8") for page in site.rglob("*.html") if page.stem != "404"}
+    names = {page: set(re.findall(r'\b(?:id|name)="?([^" >]+)', pages[page])) for page in pages}
+    dead = set()
+    for page, text in pages.items():
+        for link in re.findall(r'<a\b[^>]*\bhref="?([^" >]+)', text):
+            place, _, anchor = unquote(unescape(link)).partition("#")
+            target = (page.parent / place).resolve() if place else page
+            if ":" in place or (target.exists() and (not anchor or anchor in names[target])):
+                continue
+            dead.add((page.name, link))
+    assert dead == set()
+
+
+def texts() -> Iterator[tuple[Path, str]]:
+    """Texts that people read where they stand, in the repository."""
+    for path in [*ROOT.glob("*.md"), *(ROOT / ".github").rglob("*.md"), *DOCS.rglob("*.md")]:
+        yield path, path.read_text("utf-8")
+    yield ROOT / "data/README.md", (ROOT / "data/README.md").read_text("utf-8")
+    notebook = nbformat.read(DOCS / "tutorial.ipynb", as_version=4)
+    cells = (cell.source for cell in notebook.cells if cell.cell_type == "markdown")
+    yield DOCS / "tutorial.ipynb", "\n".join(cells)
+
+
+def test_every_link_in_the_repository_leads_to_a_place() -> None:
+    """Also where no site is built: a page of it that is made there is no file here."""
+    prose = {path: re.sub("(?ms)^```.*?^```", "", text) for path, text in texts()}
+    names = {
+        path: {re.sub(r"[^\w-]", "", head.lower().replace(" ", "-")) for head in heads}
+        for path, heads in ((p, re.findall("(?m)^#+ (.+)$", text)) for p, text in prose.items())
+    }
+    dead = []
+    for path, text in prose.items():
+        for link in re.findall(r"\]\(([^)\s]+)", text):
+            place, _, anchor = link.partition("#")
+            target = (path.parent / place).resolve() if place else path
+            there = target.exists() and (not anchor or anchor in names[target])
+            if ":" not in place and not there:
+                dead.append((path.name, link))
+    assert sum(map(len, names.values())) > 100
+    assert dead == []
 
 
 def test_pictures_of_the_gallery_are_small() -> None:

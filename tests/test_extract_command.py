@@ -224,7 +224,7 @@ def test_a_table_that_gives_nothing_says_why(
 def fixes(folder: Path, seconds: int, metres: int, animals: str = "ab") -> None:
     """Animals that walk north, with a fix every so many seconds and metres."""
     rows = [
-        f"{animal},{40.4 + i * metres / 111_000:.6f},{-3.7 + lane / 100},{1_700_000_000 + i * seconds}"
+        f"{animal},{40.4 + i * metres / 111_000:.6f},{-3.7 + lane / 100},{170e7 + i * seconds:.0f}"
         for lane, animal in enumerate(animals)
         for i in range(40)
     ]

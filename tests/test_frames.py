@@ -122,8 +122,8 @@ def test_what_is_left_out_is_said(caplog: pytest.LogCaptureFixture) -> None:
         (one,) = from_frame(frame)
     assert places([one]) == [coordinates([0, 2])]
     assert sorted(caplog.messages) == [
-        "left out of the frame: 1 features without geometry",
-        "left out of the frame: 1 points without an id",
+        "left out of the frame, features without geometry: 1",
+        "left out of the frame, points without an id: 1",
     ]
 
 
@@ -210,7 +210,7 @@ def test_rows_without_place_are_said(caplog: pytest.LogCaptureFixture) -> None:
         (one,) = from_collection(collection(frame, traj_id_col="ride"))
     assert places([one]) == [coordinates([0, 1, 2])]
     assert one.time.tolist() == [10, 20, 30]
-    assert caplog.messages == ["trajectory 1: 1 rows without place"]
+    assert caplog.messages == ["trajectory 1: 1 row without place"]
 
 
 def test_movingpandas_without_reference_system_must_be_degrees() -> None:

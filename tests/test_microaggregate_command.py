@@ -133,7 +133,10 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "3", "--columns", "age,"], "has no column ''"),
         (["people.csv", "-k", "3", "--columns", "town"], "column 'town' of people.csv"),
         (["people.csv", "-k", "3", "--missing", "skip"], "choose from refuse, drop"),
-        (["people.csv", "-k", "3", "--strata", "age"], "9 of 9 strata of column 'age'"),
+        (
+            ["people.csv", "-k", "3", "--strata", "age"],
+            "of the strata of column 'age' 9 of 9 have fewer",
+        ),
         (["people.csv", "-k", "5", "--strata", "town"], "than k = 5 rows ('B' 4); low"),
         (
             ["people.csv", "-k", "2", "--strata", "town", "--subject", "town"],
@@ -182,8 +185,8 @@ def test_microaggregate_refuses_in_one_sentence(
         (b"a,b\n1,2\n-inf,2\n", "column 'a' of a.csv holds '-inf' in data row 2"),
         (b"a,b\n1,2\n1,1e999\n", "column 'b' of a.csv holds '1e999' in data row 2"),
         (b"a,b\nx,y\nx,y\n", "a.csv has no column to microaggregate"),
-        (b"a,b\n\xf1,2\n", "save it as UTF-8"),
-        ("a,b\n1,2\n".encode("utf-16"), "save it as UTF-8"),
+        (b"a,b\n\xf1,2\n", "save the file as UTF-8"),
+        ("a,b\n1,2\n".encode("utf-16"), "save the file as UTF-8"),
     ],
 )
 def test_a_table_that_cannot_be_used_is_one_sentence(

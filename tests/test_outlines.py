@@ -82,7 +82,7 @@ def test_a_polygon_that_crosses_itself_is_mended_with_a_warning(
     lat, lon = np.array([41.1, 41.1, 41.05]), np.array([2.01, 2.19, 2.1])
     assert region.contains(lat, lon).tolist() == [True, True, False]
     assert region.bounds == Box(2.0, 41.0, 3.1, 41.2)
-    assert "bow.geojson: 1 of 2 polygons cross themselves" in caplog.text
+    assert "bow.geojson: 1 of 2 polygons crosses itself" in caplog.text
 
 
 def test_without_a_reference_system_degrees_are_taken(tmp_path: Path) -> None:

@@ -129,7 +129,7 @@ def test_of_a_road_cut_by_the_extract_the_known_parts_count(
     far = found.distance(lat, lon)
     assert (far[[0, 2]] < 5).all()
     assert far[1] == pytest.approx(3_583, rel=1e-3)
-    assert "a.osm: 1 roads are left out: their points are missing" in caplog.text
+    assert "a.osm: 1 road is left out: points are missing" in caplog.text
 
 
 def test_a_file_without_roads_says_so(tmp_path: Path) -> None:

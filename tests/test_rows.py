@@ -184,7 +184,7 @@ def edited(path: Path, count: Any) -> Path:
 @pytest.mark.parametrize("odd", [0, -4, 4.5, "4", None, [4], 1e300, MOST_ROWS + 1, 10**30])
 def test_odd_counts_are_a_problem_of_the_file(tmp_path: Path, odd: Any) -> None:
     path = edited(written_counted(tmp_path, ".geojson")[0], odd)
-    says = "1 lines have a count that is no whole number from 1 to 10,000,000"
+    says = "1 line has a count that is no whole number from 1 to 10,000,000"
     assert trajanon.check(path, K).problems[0] == says
     assert trajanon.rewrite(path, tmp_path / "clean.csv", K).problems == [says]
     assert not (tmp_path / "clean.csv").exists()

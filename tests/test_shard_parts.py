@@ -323,18 +323,12 @@ def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     folder.mkdir()
     table = pa.table(as_columns(walks(2)) | {"subject": [1, 2]})
     pq.write_table(table, folder / "b.parquet")
-    for name, says in (
-        ("subject", r"'subject' of .*a\.parquet stands there twice"),
-        ("lat2", r"a\.parquet has two columns lat2; leave one of them out"),
-    ):
+    pq.write_table(table, folder / "a.parquet")
+    for name in ("subject", "lat2"):
         twice = table.append_column(name, pa.array([1.0, 2.0]))
-        pq.write_table(twice, folder / "a.parquet")
-        with pytest.raises(BadInput, match=rf"b\.parquet .* other columns \({name}\)"):
-            surveyed(folder)
         pq.write_table(twice, folder / "b.parquet")
-        with pytest.raises(BadInput, match=says):
-            all_of(surveyed(folder))
-        pq.write_table(table, folder / "b.parquet")
+        with pytest.raises(BadInput, match=rf"b\.parquet has two columns '{name}'; rename one"):
+            surveyed(folder)
 
 
 def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:

@@ -187,7 +187,7 @@ def test_a_release_on_roads_holds_and_is_evaluated(tmp_path: Path, rows: str) ->
     assert evaluation.trajectories == 60
     assert "Lines lie on roads of OpenStreetMap" in evaluation.datasheet
     lines = release.report["groups"]
-    assert f"{lines} of {lines} lines lie on roads of OpenStreetMap" in evaluation.html
+    assert f"roads of OpenStreetMap: {lines} of {lines}" in evaluation.html
     assert release.trajectories.attribution == OSM_ATTRIBUTION
 
 

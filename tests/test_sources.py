@@ -210,23 +210,27 @@ def test_a_file_that_cannot_be_read_among_good_ones_is_left_out(
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_of_many_files_that_cannot_be_read_ten_are_named(
+def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, jobs: int
 ) -> None:
     for number in range(13):
         (tmp_path / f"{number}.csv").write_text("lat,lon\n40,-3\n")
         (tmp_path / f"link{number}").symlink_to(tmp_path)
+        (tmp_path / f"{number}.gpx").write_bytes(b"<gpx/>")
+        rows = "".join(f"a,40.{i},-3,2020-01-01T00:0{i}:00Z\n" for i in range(9))
+        (tmp_path / f"t{number}.csv").write_text(f"id,lat,lon,logged{number}\n{rows}")
     (tmp_path / "good.gpx").write_bytes(gpx(60))
     counts: Counter[str] = Counter()
     with caplog.at_level(logging.WARNING, "trajanon"):
-        assert len(list(traces(tmp_path, counts=counts, jobs=jobs))) == 1
+        assert len(list(traces(tmp_path, counts=counts, jobs=jobs))) == 14
     assert counts[streams.UNREADABLE] == 26
-    said = [record.message for record in caplog.records]
-    rest = "going on without 3 more files that cannot be read"
-    assert said[10] == said[21] == rest
-    assert len(said) == 22
-    assert "is a link to a folder" in said[9]
-    assert "9.csv has no column known as id" in said[20]
+    for what in ("is a link to a", "no column known as id", "no track points", "holds times"):
+        said = [message for message in caplog.messages if what in message]
+        *ten, rest = said
+        assert len(ten) == 10
+        assert rest.startswith("3 more warnings like this one: ")
+        assert "more" not in "".join(ten)
+    assert len(caplog.messages) == 44
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

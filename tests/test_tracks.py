@@ -134,7 +134,7 @@ def test_points_that_are_not_on_their_tracks_are_refused() -> None:
         replace(example(), points=moved)
     with pytest.raises(BadInput, match=r"trajectory \d cannot start at"):
         replace(example(), points=np.zeros((6, 9, 2)))
-    with pytest.raises(BadInput, match="2 trajectories need a run each"):
+    with pytest.raises(BadInput, match="each trajectory needs a run: there are 2"):
         Trajectories(example().points[:2], tracks=example().tracks)
 
 

@@ -11,6 +11,7 @@ from typing import IO
 
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.inputs import regular
+from trajanon.notices import Notices
 
 _LOG = logging.getLogger(__name__)
 
@@ -262,10 +263,12 @@ def exchanged(
         else:
             before.remove()
         raise
+    notices = Notices()
     for name in foreign:
         (before / name).move(out / name)
-        msg = "%s was put into %s during the run: it stays, and is no part of the output"
-        _LOG.warning(msg, name, out)
+        msg = f"{name} was put into {out} during the run: it stays, and is no part of the output"
+        notices.warn(_LOG, "foreign files", msg, name)
+    notices.tell_others()
 
 
 def _refuse_foreign(out: Folder, names: Iterable[str], ours: Callable[[str], bool]) -> None:

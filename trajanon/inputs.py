@@ -1,4 +1,4 @@
-"""Input files: only those that end, and that are what their names say."""
+"""Input files: only those that end, that are what their names say, and whose text is UTF-8."""
 
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
@@ -10,6 +10,8 @@ _BINARY = {
     ".geoparquet": (b"PAR1", "Parquet"),
     ".gpkg": (b"SQLite format 3", "GeoPackage"),
 }
+_HEAD = 4096  # bytes that tell
+_NOT_UTF8 = "is not UTF-8, perhaps Latin-1 or Windows-1252"
 _TEXT = (".csv", ".geojson", ".gpx", ".mfjson")
 
 
@@ -25,6 +27,20 @@ def regular(path: Path) -> Path:
     if not S_ISREG(mode) and not S_ISDIR(mode):
         raise BadInput(f"{path} is a device or a pipe: save it to a file, and name that")
     return path
+
+
+def seems_utf16(text: bytes) -> bool:
+    """Tell whether a text, or its beginning, is of two bytes a letter, marked as such or not."""
+    text = text[:_HEAD]
+    half = max(len(text) // 2, 1)
+    least, most = sorted(text[first::2].count(0) for first in (0, 1))
+    return text.startswith((b"\xff\xfe", b"\xfe\xff")) or least < 0.1 * half < 0.7 * half < most
+
+
+def other_encoding(text: bytes) -> str:
+    """Say what a text that is not UTF-8 seems to be, and the way out."""
+    is_like = "seems to be UTF-16" if seems_utf16(text) else _NOT_UTF8
+    return f"{is_like}: save the file as UTF-8, as editors do under Save As, and Excel as CSV UTF-8"
 
 
 def named_rightly(path: Path) -> Path:

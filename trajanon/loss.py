@@ -74,11 +74,11 @@ def as_weights(weights: ArrayLike, columns: int) -> Floats:
         given = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise BadInput(
-            f"`weights` must be numbers, one for each of {columns} columns: {error}"
+            f"`weights` must be numbers, one for each column ({columns}): {error}"
         ) from error
     if given.shape != (columns,):
         raise BadInput(
-            f"`weights` must be one number for each of {columns} columns; got {given.shape}"
+            f"`weights` must be one number for each column ({columns}); got {given.shape}"
         )
     if not ((given >= 0.0) & (given <= HEAVIEST)).all() or not given.any():
         raise BadInput(

@@ -18,6 +18,7 @@ from trajanon.progress import Progress, silent
 from trajanon.releases import write_drafts
 from trajanon.settings import ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
+from trajanon.words import number_of
 
 LedgerLike = str | os.PathLike[str] | None
 
@@ -126,14 +127,13 @@ def opened_for(ledger: LedgerLike) -> AbstractContextManager[Ledger | None]:
 def waiting(found: Sorted, ledger: Ledger) -> Iterator[None]:
     """Say, where too few are new, that these wait for the next time."""
     new, known, n = int(found.new.sum()), found.known, len(found.new)
-    others = f"{known:,} of {n:,} were released before"
+    others = f"{number_of(known, f'of {n:,} was', f'of {n:,} were')} released before"
     if found.over:
-        others += f", {found.over:,} are of people who have as many as they may"
+        others += f", {number_of(found.over, 'is', 'are')} of people who have as many as they may"
     if not new:
         raise BadInput(f"nothing is new: {others}, as {ledger.path} tells")
     try:
         yield
     except (TooFewRecords, TooFewSubjects) as error:
-        raise type(error)(
-            f"{others}, and the {new:,} new ones wait for the next time: {error}"
-        ) from error
+        wait = number_of(new, "new one waits", "new ones wait")
+        raise type(error)(f"{others}, and the {wait} for the next time: {error}") from error

@@ -18,6 +18,7 @@ from trajanon.files.report import report_path
 from trajanon.outputs import json_report, replacing
 from trajanon.subjects import Merged, count_of, nameless
 from trajanon.trajectories import Trajectories, unit_of
+from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -166,12 +167,12 @@ def too_few(k: int, groups: int, *, records: int | None, people: int | None) -> 
     ``records`` and ``people`` count the groups that hold fewer than k; None is unknown.
     """
     if people:
-        lack = f"{people:,} of {groups:,} groups hold fewer than {k} different subjects"
+        lack = f"{people:,} of {number_of(groups, 'group')} hold fewer than {k} different subjects"
         if records:
             return lack
         return f"{k} records stand behind each line, but not {k} people: {lack}"
     if records:
-        return f"{records:,} of {groups:,} groups hold fewer than {k} trajectories"
+        return f"{records:,} of {number_of(groups, 'group')} hold fewer than {k} trajectories"
     return ""
 
 
@@ -198,11 +199,11 @@ class Counted(NamedTuple):
             return notice
         if self.by_subjects:
             read = count_of(self.provenance, "recordings read")
-            of_all = "" if read is None else f" of {read}"
-            return (
-                f"{notice} {unknown}{of_all} recordings name no subject, and "
-                "each of them was counted as a subject of its own."
-            )
+            some = number_of(unknown, "recording")
+            if read is not None:
+                some = f"{unknown:,} of {number_of(read, 'recording')}"
+            each = "names no subject, and" if unknown == 1 else "name no subject, and each of them"
+            return f"{notice} {some} {each} was counted as a subject of its own."
         if self.few is None:
             return f"{notice} k counts trajectories: nothing is known of their subjects."
         if not self.few:

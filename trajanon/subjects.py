@@ -181,4 +181,4 @@ def count_of(provenance: Mapping[str, Any], what: str) -> int | None:
     """Read what a provenance counts; None if it does not."""
     counts = provenance.get("counts")
     told = counts.get(what) if isinstance(counts, Mapping) else None
-    return told if isinstance(told, int) else None
+    return told if type(told) is int and told >= 0 else None

@@ -168,7 +168,7 @@ def _complete(
     each = ", ".join(f"{name} {count:,}" for name, count in counts.items())
     told = (
         f"{number_of(sum(counts.values()), 'value is', 'values are')} missing in "
-        f"{out.sum():,} of the {len(table):,} rows of {path} "
+        f"{out.sum():,} of the {number_of(len(table), 'row')} of {path} "
         f"({textwrap.shorten(each, 300, placeholder=' ...')})"
     )
     if missing == "refuse" or out.all():

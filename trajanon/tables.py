@@ -22,6 +22,7 @@ from trajanon.settings import Settings, takes_settings
 from trajanon.subjects import Numbered, numbered
 from trajanon.table_columns import ALL, WAY_OUT, Columns, read_columns, refuse_unknown, weights_of
 from trajanon.utility.moments import moments
+from trajanon.words import number_of
 
 NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 
@@ -202,8 +203,9 @@ def _refuse_small_strata(
         return
     names = [str(column.iloc[np.argmax(stratum == one)])[:40] for one in few[:10]]
     listed = ", ".join(f"{n!r} {held}" for n, held in zip(names, different[few], strict=False))
+    have = number_of(len(few), f"of {len(different):,} has", f"of {len(different):,} have")
     raise (TooFewRecords if counts_rows else TooFewSubjects)(
-        f"{len(few):,} of {len(different):,} strata of column {column.name!r} have "
+        f"of the strata of column {column.name!r} {have} "
         f"fewer than k = {k} {'rows' if counts_rows else 'different subjects'} "
         f"({listed}{' ...' * (len(few) > 10)}); lower k, or join small strata"
     )

@@ -16,6 +16,7 @@ from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import summary
 from trajanon.utility.times import time_errors
+from trajanon.words import number_of
 
 MINUTE = 60.0  # seconds
 _OF_TIMES = ("minute_worth", "time_step", "timezone")
@@ -153,8 +154,9 @@ def timing_asked_for(
 
 def without_times(asked: str, unknown: int, of_all: int) -> str:
     """Say that times are missing."""
+    have = number_of(unknown, f"of {of_all:,} has", f"of {of_all:,} have")
     return (
-        f"{asked} needs times, and {unknown:,} of {of_all:,} have none: leave traces without times "
+        f"{asked} needs times, and {have} none: leave traces without times "
         "out with trajanon extract --untimed reject, or release without times"
     )
 
@@ -163,8 +165,9 @@ def refuse_one_time(clock: Clock, still: int, of_all: int, first: float, last: f
     """Refuse clocks that stood still, and departures, from first to last, that are one."""
     asked = f"`times='{clock.times}'`"
     if still:
+        bear = number_of(still, f"of {of_all:,} bears", f"of {of_all:,} bear")
         raise BadInput(
-            f"{asked} needs times that go on, and {still:,} of {of_all:,} bear one time from start "
+            f"{asked} needs times that go on, and {bear} one time from start "
             "to end: leave them out, or release without times"
         )
     first, last = clock.rounded(np.array([first, last])).tolist()

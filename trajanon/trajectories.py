@@ -123,7 +123,8 @@ class Trajectories:
     def _refuse_other_tracks(self, tracks: Tracks) -> None:
         if tracks.run.shape != (len(self),):
             raise BadInput(
-                f"{len(self)} trajectories need a run each; the tracks have {len(tracks.run)}"
+                f"each trajectory needs a run: there are {len(self)}, and the tracks have "
+                f"{len(tracks.run)}"
             )
         m = self.points.shape[1]
         differs = tracks.differing(self.points)

@@ -18,6 +18,7 @@ from trajanon.extract.earth.border import AreaBorder
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.osm_file import objects, polygons
 from trajanon.geodesy import SHORT_DEGREE, radii
+from trajanon.words import number_of
 
 logger = logging.getLogger(__name__)
 
@@ -70,7 +71,7 @@ class Zone:
 
     def __str__(self) -> str:
         shape = hashlib.blake2b(self._shape.wkb, digest_size=8).hexdigest()
-        return f"the surroundings of {self.places} places (shape {shape})"
+        return f"the surroundings of {number_of(self.places, 'place')} (shape {shape})"
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points (degrees) lie inside, shape (n,)."""
@@ -232,8 +233,8 @@ def _places(pbf: str | os.PathLike[str], wanted: Tags) -> NDArray[np.object_]:
     lost -= found.keys()
     if lost:
         logger.warning(
-            "%s: %d places are not hidden, as no area encloses them or a part of it is "
-            "missing; a larger extract of OpenStreetMap may hold it",
-            *(pbf, len(lost)),
+            "%s: %s not hidden, as the area around is missing or not whole; a larger extract of "
+            "OpenStreetMap may hold it",
+            *(pbf, number_of(len(lost), "place is", "places are")),
         )
     return np.array(list(found.values()), dtype=np.object_)

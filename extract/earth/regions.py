@@ -18,6 +18,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.earth.border import AreaBorder
 from trajanon.extract.earth.box import Box
 from trajanon.inputs import regular
+from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame, GeoSeries
@@ -128,10 +129,11 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     path = Path(path)
     shapes = shapely.force_2d(_degrees(path, _geometries(path)))
     if invalid := int((~shapely.is_valid(shapes)).sum()):
-        logger.warning(
-            "%s: %d of %d polygons cross themselves and were mended: look at the result on a map",
-            *(path, invalid, len(shapes)),
+        of = f"of {number_of(len(shapes), 'polygon')}"
+        cross = number_of(
+            invalid, f"{of} crosses itself and was", f"{of} cross themselves and were"
         )
+        logger.warning("%s: %s mended: look at the result on a map", path, cross)
         # Mending may leave lines that stick out of a polygon.
         shapes = shapely.get_parts(shapely.get_parts(shapely.make_valid(shapes)))
         shapes = shapes[shapely.get_dimensions(shapes) == 2]

@@ -15,6 +15,7 @@ from trajanon.extract.earth.border import segment_tree
 from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.osm_file import known_parts, objects, polygons, ways
 from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR, radii
+from trajanon.words import number_of
 
 logger = logging.getLogger(__name__)
 
@@ -132,7 +133,8 @@ def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
     lines = np.array([shapely.MultiLineString(parts) for parts in found if parts], np.object_)
     lost = len(found) - len(lines)
     if lost:
-        logger.warning("%s: %d roads are left out: their points are missing", pbf, lost)
+        roads_are = number_of(lost, "road is", "roads are")
+        logger.warning("%s: %s left out: points are missing", pbf, roads_are)
     if bbox is not None:
         lines = lines[shapely.intersects(lines, shapely.box(*bbox.sides))]
     if len(lines) == 0:

@@ -32,9 +32,9 @@ from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
 from trajanon.extract.trace import Trace
 from trajanon.files.report import report_path
 from trajanon.inputs import regular
+from trajanon.notices import Notices
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION
-from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -48,32 +48,18 @@ reads is held until its turn has come."""
 SMALL = 1 << 17
 """Bytes; a process or worker reads files of fewer together: a task takes Dask some milliseconds."""
 
-_NAMED = 10  # files that cannot be read; the others are counted
-
 Item = Trace | Document
 
 _Read = tuple[list[Item], Counter[str], list[logging.LogRecord], BadInput | FileProblem | None]
 """What a process or worker found in a file: what it holds, left out, logged, and why it ended."""
 
 
-class _PassedOver:
-    """Counts files that cannot be read, and names the first ones; refuses any if all are wanted."""
-
-    def __init__(self) -> None:
-        self._number = 0
-
-    def add(self, error: BadInput | FileProblem, how: Reading) -> None:
-        if how.strict:
-            raise error
-        how.counts[UNREADABLE] += 1
-        self._number += 1
-        if self._number <= _NAMED:
-            logger.warning("%s; going on without it", error)
-
-    def tell_others(self) -> None:
-        if self._number > _NAMED:
-            others = number_of(self._number - _NAMED, "more file")
-            logger.warning("going on without %s that cannot be read", others)
+def _pass_over(error: BadInput | FileProblem, how: Reading, kind: str = UNREADABLE) -> None:
+    """Count a file that cannot be read, and warn; refuse it if all are wanted."""
+    if how.strict:
+        raise error
+    how.counts[UNREADABLE] += 1
+    how.warn(logger, kind, f"{error}; going on without it", str(error))
 
 
 def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) -> list[SourceFile]:
@@ -83,10 +69,9 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
             f"there is no format {format_name!r}: `format` is one of {', '.join(FORMATS)}"
         )
     found: list[SourceFile] = []
-    passed_over = _PassedOver()
     for path in paths:
         if path.is_dir():
-            inside = _of_folder(path, how, format_name, passed_over)
+            inside = _of_folder(path, how, format_name)
             found += [replace(file, folder=_person(file.path, path, paths)) for file in inside]
         elif file := _file(path, how, format_name):
             found.append(file)
@@ -102,7 +87,7 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
     depth, different = 1, len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
         depth += 1
-    passed_over.tell_others()
+    how.warned.tell_others()
     return [file.labelled(depth) for file in found]
 
 
@@ -128,16 +113,14 @@ def _person(file: Path, source: Path, sources: Sequence[Path]) -> str:
     return inner[0] if inner and len(sources) == 1 else source.absolute().name
 
 
-def _of_folder(
-    folder: Path, how: Reading, format_name: str | None, passed_over: _PassedOver
-) -> list[SourceFile]:
+def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[SourceFile]:
     found: list[SourceFile] = []
     problem = None
-    for path in _files_below(folder, how, passed_over):
+    for path in _files_below(folder, how):
         try:
             file = _file(path, how, None)
         except (BadInput, FileProblem) as error:
-            passed_over.add(error, how)
+            _pass_over(error, how)
             problem = problem or error
             continue
         if file is None:
@@ -171,19 +154,18 @@ def is_release(path: Path) -> bool:
     return path.exists() and report_path(path).exists()
 
 
-def _files_below(folder: Path, how: Reading, passed_over: _PassedOver) -> list[Path]:
+def _files_below(folder: Path, how: Reading) -> list[Path]:
     """List the files of a folder and of those below it, but not hidden or unfinished ones."""
 
     def refused(error: OSError) -> None:
-        problem = FileProblem(f"cannot read {error.filename}: {error.strerror}")
-        passed_over.add(problem, how)
+        _pass_over(FileProblem(f"cannot read {error.filename}: {error.strerror}"), how)
 
     files = []
     for where, folders, names in os.walk(folder, onerror=refused):
         for link in (Path(where, name) for name in folders):
             if link.is_symlink() and not link.name.startswith("."):
                 msg = f"{link} is a link to a folder: name the folder as a source, too"
-                passed_over.add(FileProblem(msg), how)
+                _pass_over(FileProblem(msg), how, "links to folders")
         hidden = (name for name in folders if name.startswith(".") or name.endswith(UNFINISHED))
         folders[:] = sorted(set(folders).difference(hidden))
         files += [Path(where, name) for name in names if not name.startswith(".")]
@@ -244,7 +226,7 @@ def _items(
 ) -> Iterator[tuple[int, Item]]:
     """Number what the files hold; go on where one of several cannot be read."""
     readable = len(readings) < files  # those before were, or it would have ended
-    problem, passed_over = None, _PassedOver()
+    problem = None
     for number, items in enumerate(contents):
         how = readings[number][1]
         try:
@@ -255,9 +237,10 @@ def _items(
         except (BadInput, FileProblem) as error:
             if files == 1:
                 raise
-            passed_over.add(error, how)
+            _pass_over(error, how)
             problem = problem or error
-    passed_over.tell_others()
+    for _, how in readings[:1]:  # all have the same
+        how.warned.tell_others()
     if problem is not None and not readable:
         raise problem
 
@@ -267,7 +250,7 @@ def prefetched(
 ) -> Iterator[Iterator[Item]]:
     """Give the contents of each file; others are read meanwhile."""
     elsewhere = (
-        (file, replace(how, counts=Counter(), read=_silent))
+        (file, replace(how, counts=Counter(), read=_silent, warned=Notices(shows_all=True)))
         for file, how in readings
         if not _read_here(file)
     )
@@ -312,8 +295,8 @@ def _given(read: _Read, file: SourceFile, how: Reading) -> Iterator[Item]:
     how.read(file.size)
     for record in records:
         logger = logging.getLogger(record.name)
-        if once := getattr(record, "once", ""):
-            how.warn(logger, once, record.getMessage())
+        if kind := getattr(record, "kind", ""):
+            how.warn(logger, kind, record.getMessage(), getattr(record, "about", ""))
         else:
             logger.handle(record)
     yield from items

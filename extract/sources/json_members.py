@@ -9,6 +9,7 @@ from typing import Any
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import DAMAGED
+from trajanon.inputs import other_encoding, seems_utf16
 
 LONGEST = 1 << 26
 """Characters of a value that is read as one; a trip of MDS of 400,000 points is shorter."""
@@ -95,11 +96,15 @@ class _Text:
             )
         try:
             data = self._stream.read(max(_CHUNK, held))  # twice as much: few values are read twice
-            text = self._decoder.decode(data, final=not data)
-        except UnicodeDecodeError as error:
-            raise self.broken(str(error)[:100]) from error
         except DAMAGED as error:
             raise FileProblem(f"cannot unpack {self._what}: {error}") from error
+        other = FileProblem(f"{self._what} {other_encoding(data)}")
+        if seems_utf16(data):
+            raise other
+        try:
+            text = self._decoder.decode(data, final=not data)
+        except UnicodeDecodeError as error:
+            raise other from error
         self._text, self._at = self._text[self._at :] + text, 0
         self._ended = not data
 

@@ -16,6 +16,7 @@ from typing import Any
 
 from trajanon.errors import FileProblem
 from trajanon.inputs import regular
+from trajanon.notices import Notices
 from trajanon.progress import Progress
 
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
@@ -45,13 +46,11 @@ class Reading:
     timed: bool = False  # whether times in a column that was not recognised are refused
     counts: Counter[str] = field(default_factory=Counter)  # told of what was left out while reading
     read: Callable[[int], None] = lambda size: None
-    warned: set[str] = field(default_factory=set)  # what `warn` has warned of
+    warned: Notices = field(default_factory=Notices)
 
-    def warn(self, logger: logging.Logger, once: str, message: str) -> None:
-        """Warn of a thing once, though many files have it."""
-        if once not in self.warned:
-            self.warned.add(once)
-            logger.warning("%s", message, extra={"once": once})
+    def warn(self, logger: logging.Logger, kind: str, message: str, about: str = "") -> None:
+        """Warn once, though many files have it; of ten things of a kind, as `Notices` does."""
+        self.warned.warn(logger, kind, message, about)
 
     def open(self, path: Path) -> io.BufferedReader:
         """Open a file as it is; what is read of it counts as progress."""

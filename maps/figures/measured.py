@@ -27,6 +27,7 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
+from trajanon.words import number_of
 
 _TEXT = ["table", "dataset", "method", "by", "setting", "statistic"]
 _NUMBERS = ["k", "ours"]
@@ -173,7 +174,7 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
         f"Information loss of {dataset} by method and k. Boxes reach from the lower to "
         "the upper quartile of the runs, lines in them are medians, whiskers end at "
         "the farthest run within 1.5 times the length of the box, and dots are runs "
-        f"beyond. {most} runs, each with another seed, where chance plays a part; a "
+        f"beyond. {number_of(most, 'run')}, each with another seed, where chance plays a part; a "
         "line alone is one run. Each panel has an axis of its own, which does not "
         "begin at zero." + _stand_ins(rows)
     )
@@ -215,7 +216,8 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     legend_below(figure, 4, methods)
     caption = (
         f"Information loss of {dataset} against the length of the Hamiltonian path, "
-        f"both on standardised records: {len(runs[runs['k'] == ks[0]])} runs of the TSP heuristics "
+        "both on standardised records: "
+        f"{number_of(len(runs[runs['k'] == ks[0]]), 'run')} of the TSP heuristics "
         "for each k. Each panel has axes of its own, which do not begin at zero."
     )
     if correlations:

@@ -29,7 +29,7 @@ from trajanon.releases import Release, with_report
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 from trajanon.utility.displacements import on_plane
-from trajanon.words import UNITS, percent, span
+from trajanon.words import UNITS, number_of, percent, span
 
 _MEMBER, _CENTROID, _PALE = PALETTE[0], PALETTE[1], "#BBBBBB"
 _PRIVATE = "shows originals: for the holder of the data"
@@ -133,8 +133,8 @@ def _sizes(report: Report, labels: Ints) -> Picture:
     ax.set_xlabel(f"{_units(report)} in a group")
     ax.set_ylabel("groups")
     caption = (
-        f"Sizes of the {len(members):,} groups of {len(labels):,} {_units(report)}, with "
-        f"at least {report['k']} {counted(report)} in each."
+        f"Sizes of the {number_of(len(members), 'group')} of {len(labels):,} {_units(report)}, "
+        f"with at least {report['k']} {counted(report)} in each."
     )
     return Picture("sizes", figure, caption)
 

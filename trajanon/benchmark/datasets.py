@@ -19,6 +19,7 @@ from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
 from trajanon.settings import EFFORTS, Settings
 from trajanon.table_columns import read_columns
+from trajanon.words import number_of
 
 _LOG = logging.getLogger(__name__)
 
@@ -119,7 +120,7 @@ def _trajectories(file: Path) -> Dataset:
 def _large_enough(name: str, records: Floats, file: Path) -> Dataset:
     if len(records) < _LEAST:
         raise BadInput(
-            f"{file} has {len(records)} records, and the tables need {_LEAST} or more; "
-            "take it out of the folder, or name another one as `data`"
+            f"{file} has {number_of(len(records), 'record')}, and the tables need {_LEAST} or "
+            "more; take it out of the folder, or name another one as `data`"
         )
     return Dataset(name, records)

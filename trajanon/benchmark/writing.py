@@ -44,10 +44,7 @@ def _machine() -> str:
         lines = (line.partition(":") for line in cpu.read_text(encoding="utf-8").splitlines())
         name = next((value.strip() for key, _, value in lines if key.strip() == "model name"), name)
     versions = ", ".join(f"{p} {version(p)}" for p in ("trajanon", "numpy", "numba"))
-    return (
-        f"{name}, {os.cpu_count()} cores of which one is used, Python "
-        f"{platform.python_version()}, {versions}"
-    )
+    return f"{name}, one core of {os.cpu_count()}, Python {platform.python_version()}, {versions}"
 
 
 def _section(measurements: Sequence[Measurement]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from trajanon.cli.options import options
 from trajanon.cli.wording import show_json, tell
 from trajanon.errors import BadInput
+from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from trajanon.benchmark.measurement import Measurement
@@ -55,4 +56,4 @@ def benchmark(
     if data.is_file():  # nothing published stands beside it
         for line in page.read_text(encoding="utf-8").splitlines():
             tell(line)
-    tell(f"Wrote {len(measured):,} measurements to {out}, and a page to {page}.")
+    tell(f"Wrote {number_of(len(measured), 'measurement')} to {out}, and a page to {page}.")

@@ -11,6 +11,7 @@ import trajanon
 from trajanon.cli.options import ANONYMIZED, names_of, options
 from trajanon.cli.wording import show_json, tell, with_flags
 from trajanon.errors import BadInput
+from trajanon.words import number_of
 
 
 @options(
@@ -62,8 +63,9 @@ def check(
         if table.others:
             holds += f" Not looked at: {', '.join(table.others)}."
         holds += " How many people stand behind each cannot be seen in a table."
+        occur = "occurs" if table.rare == 1 else "occur"
         problems = [
-            f"{table.rare:,} of {table.rows:,} rows of {names} occur fewer "
+            f"{table.rare:,} of {number_of(table.rows, 'row')} of {names} {occur} fewer "
             f"than {k} times, the rarest {table.smallest}"
         ]
     else:
@@ -97,6 +99,8 @@ def _each(found: "trajanon.Findings | trajanon.TableFindings", n: int, what: str
     times = f"occurs at least {found.k} times"
     if getattr(found, "counted", False):
         times = f"has a count of at least {found.k}"
+    if found.groups == 1:
+        return f"its {n:,} {what} are one, which {times}"
     return f"each of its {found.groups:,} different {what} {times} ({n:,} in all)"
 
 
@@ -135,7 +139,8 @@ def _counted(released: Path, unknown: int | None, against: Sequence[Path], k: in
     if unknown is not None:
         said = f"; {k} different subjects in each group"
         if unknown:
-            said += f", where {unknown:,} recordings without a name count as one each"
+            names, name = "recordings without a name count", "recording without a name counts"
+            said += f", where {number_of(unknown, name, names)} as one each"
         said += "."
     if against:
         beside = " and ".join(map(str, against))

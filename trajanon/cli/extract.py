@@ -167,7 +167,7 @@ def extract(
     n, subjects = counts["trajectories"], counts["subjects of trajectories"]
     what = number_of(n, "trip") if trips else number_of(n, "trajectory", "trajectories")
     if (trips or n < counts["recordings read"]) and (hint := cut_most(counts, provenance)):
-        tell(f"{counts['recordings read']:,} recordings gave {what}: {hint}")
+        tell(f"{number_of(counts['recordings read'], 'recording')} gave {what}: {hint}")
     if min(n, subjects) < 2:
         tell(f"Wrote {what} to {out}. {_ONE_SUBJECT if n > 1 else _ONE_TRAJECTORY}")
         return

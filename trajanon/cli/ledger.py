@@ -5,6 +5,7 @@ from pathlib import Path
 from trajanon.cli.options import options
 from trajanon.cli.wording import show_json, tell
 from trajanon.errors import BadInput
+from trajanon.words import number_of
 
 _ACTIONS = ("show", "verify", "forget")
 
@@ -44,7 +45,8 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
         return
     for (entry, _), state in zip(found, said, strict=True):
         told = entry.told
-        what = f"{told['n']:,} trajectories, k = {told['k']} {told['counted']}"
+        released = number_of(told["n"], "trajectory", "trajectories")
+        what = f"{released}, k = {told['k']} {told['counted']}"
         tell(
             f"{entry.number}: {told['release']}, {told['when']}, {what}{': ' * bool(state)}{state}"
         )

@@ -50,7 +50,8 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         tell(f"Columns{f' of {count:,} tables' * (count > 1)}: {use}.")
     if len(uses) > _HEADERS:
         more = sum(count for _, count in uses[_HEADERS:])
-        tell(f"{more:,} more tables have other columns: --json lists them.")
+        have = number_of(more, "more table has", "more tables have")
+        tell(f"{have} other columns: --json lists them.")
     if unknown := counts.get("recordings of unknown subjects"):
         named = number_of(unknown, "recording names", "recordings name")
         tell(f"{named} no subject: each counts as its own.")

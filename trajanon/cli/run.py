@@ -10,6 +10,7 @@ import typer
 
 from trajanon.cli.wording import tell, usage_error
 from trajanon.errors import BadInput, FileProblem
+from trajanon.inputs import other_encoding, seems_utf16
 
 _NOT_HERE = {"run", "studio"}
 
@@ -89,10 +90,17 @@ def _read(path: Path) -> dict[str, Table]:
     import tomllib  # --help does not wait for it
 
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        text = path.read_bytes()
+        if seems_utf16(text):
+            raise BadInput(f"{path} {other_encoding(text)}")
+        found = tomllib.loads(text.decode("utf-8-sig"))
     except OSError as error:
         raise FileProblem(f"cannot read the settings {path}: {error.strerror}") from error
-    except ValueError as error:  # of TOML, or of UTF-8
+    except BadInput:
+        raise
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} {other_encoding(text)}") from error
+    except ValueError as error:
         raise BadInput(f"{path} is no file of settings: {error}") from error
     tables: dict[str, Table] = {
         name: table for name, table in found.items() if isinstance(table, dict)

@@ -7,6 +7,7 @@ from trajanon.cli.options import ANONYMIZED, options
 from trajanon.cli.wording import show_json, tell
 from trajanon.errors import BadInput
 from trajanon.settings import MOST_DIGITS
+from trajanon.words import number_of
 
 
 @options(
@@ -58,7 +59,7 @@ def snap(
         show_json({"lines": n, "on_roads": on, "as_they_were": n - on})
         return
     tell(
-        f"Wrote {out}: {on:,} of {n:,} different lines lie on roads. The others stay as they were: "
+        f"Wrote {out}: {on:,} of {number_of(n, 'different line')} on roads. Others are as before: "
         f"a point of them is farther than {keep_off:g} m from all roads, or no way leads along. "
         f"Next: trajanon check {out} -k K --digits 5"
     )

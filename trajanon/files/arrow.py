@@ -1,6 +1,7 @@
 """Parquet files as Arrow reads them best: by itself, and with plain values."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import date, datetime
@@ -12,12 +13,10 @@ import pandas as pd
 
 from trajanon.arrays import Floats, Hashes, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
-from trajanon.inputs import regular
+from trajanon.inputs import other_encoding, regular
+from trajanon.words import number_of
 
-_WAYS_OUT = {
-    UnicodeDecodeError: "save it as UTF-8",
-    pd.errors.ParserError: "each row needs as many values as the header has names",
-}
+_ROWS = "; each row needs as many values as the header has names"
 
 
 def opened(path: Path) -> Any:
@@ -45,8 +44,9 @@ def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> It
         reason = " ".join(str(error).split())[:200]
         if "magic bytes" in reason:
             reason = "it is another kind of file, or not whole"
-        for kind_of_error, way_out in _WAYS_OUT.items():
-            reason += f"; {way_out}" * isinstance(error, kind_of_error)
+        if isinstance(error, UnicodeDecodeError) or "Invalid UTF8" in reason:
+            reason = f"it {other_encoding(getattr(error, 'object', b''))}"
+        reason += _ROWS * isinstance(error, pd.errors.ParserError)
         raise FileProblem(f"cannot read {what} as {kind}: {reason}") from error
 
 
@@ -55,8 +55,17 @@ def parquet(path: Path) -> Iterator[Any]:
     """Open a Parquet file; an error of reading it in the block becomes one sentence."""
     import pyarrow.parquet as pq
 
-    with reading(path), opened(path) as file:
-        yield pq.ParquetFile(file, pre_buffer=False)  # or it keeps all that it has read
+    with reading(path), opened(path) as stream:
+        file = pq.ParquetFile(stream, pre_buffer=False)  # or it keeps all that it has read
+        refuse_doubles(file.schema_arrow, path)
+        yield file
+
+
+def refuse_doubles(schema: Any, what: object) -> None:
+    """Refuse columns of one name: whoever asks for it means one of them."""
+    name, count = next(iter(Counter(schema.names).most_common(1)), ("", 0))
+    if count > 1:
+        raise BadInput(f"{what} has two columns {name!r}; rename one of them")
 
 
 def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:
@@ -115,7 +124,7 @@ class Lists(NamedTuple):
         rows = np.full((len(self.size), size), np.nan)
         if (odd := ~np.isin(self.size, (0, size))).any():
             row = int(np.argmax(odd))
-            raise BadInput(f"row {row} has {self.size[row]} times for {size} points")
+            raise BadInput(f"row {row} has {number_of(self.size[row], 'time')} for {size} points")
         rows[self.size == size] = self.values.reshape(-1, size)
         return rows
 

@@ -148,13 +148,12 @@ def written_column(path: object, file: Any, name: str) -> NDArray[Any] | None:
     """Read a column that holds single values; None if there is none."""
     import pyarrow as pa
 
-    kinds = [one.type for one in file.schema_arrow if one.name == name]
-    if not kinds:
+    schema = file.schema_arrow
+    if name not in schema.names:
         return None
-    if len(kinds) > 1 or pa.types.is_nested(kinds[0]):
-        holds = "stands there twice" if len(kinds) > 1 else f"holds {kinds[0]}"
+    if pa.types.is_nested(kind := schema.field(name).type):
         raise BadInput(
-            f"the column {name!r} of {path} {holds}, and not one value a row; leave it out"
+            f"the column {name!r} of {path} holds {kind}, and not one value a row; leave it out"
         )
     return _values(file, name)
 
@@ -166,7 +165,7 @@ def _values(file: Any, name: str) -> NDArray[Any]:
 def batches_of(file: Any, name: str) -> Iterator[Any]:
     """Read a column some rows at a time."""
     for batch in file.iter_batches(_AT_ONCE, columns=[name]):
-        yield batch.column(0)
+        yield batch[name]
 
 
 def text_of(schema: Any, name: str) -> str | None:
@@ -210,8 +209,6 @@ def _read(path: Path) -> Lines:
     with arrow.parquet(path) as file:
         names = file.schema_arrow.names
         geometry = described(file.schema_arrow, path)["primary_column"]
-        if len(set(names)) < len(names):
-            raise FileProblem(f"{path} has two columns of the same name, as no release has")
         written = _values(file, geometry)
         with expecting_geometries(path), np.errstate(invalid="ignore"):
             geometries = shapely.from_wkb(written)

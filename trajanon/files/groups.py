@@ -6,8 +6,10 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.errors import FileProblem
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files.geoparquet import written_column
 from trajanon.files.parquet_parts import parquet_of
+from trajanon.files.track_rows import whole_numbers
 from trajanon.folder import Folder
 
 
@@ -48,10 +50,13 @@ def read_lines_of_rows(folder: Folder) -> LinesOfRows:
             f"there is no {folder}, with the line of each trajectory: run trajanon anonymize again"
         )
     with parquet_of(folder, _look) as file:
-        slid = None
-        if "slid" in file.schema_arrow.names:
-            slid = file.read(["slid"])["slid"].to_numpy().astype(np.int64)
-        return LinesOfRows(file.read(["line"])["line"].to_numpy(), slid)
+        found = {name: written_column(folder, file, name) for name in LinesOfRows._fields}
+    try:
+        lines = whole_numbers("line", found["line"])
+        slid = None if found["slid"] is None else whole_numbers("slid", found["slid"])
+    except BadInput as error:
+        raise FileProblem(f"{folder}: {error}; run trajanon anonymize again") from error
+    return LinesOfRows(lines, slid)
 
 
 def _look(schema: Any, where: object) -> None:

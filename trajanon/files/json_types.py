@@ -9,6 +9,7 @@ from types import NoneType, UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints, is_typeddict
 
 from trajanon.errors import BadInput
+from trajanon.inputs import other_encoding
 
 T = TypeVar("T")
 
@@ -30,7 +31,9 @@ def parsed(text: str | bytes, kind: type[T]) -> T:
         value = json.loads(text)
     except RecursionError as error:
         raise BadInput("it is nested too deeply") from error
-    except ValueError as error:  # a text that is not UTF-8, too
+    except UnicodeDecodeError as error:
+        raise BadInput(f"it {other_encoding(error.object)}") from error
+    except ValueError as error:
         raise BadInput(f"it is no JSON: {str(error)[:100]}") from error
     return typed(value, kind)
 
@@ -65,9 +68,8 @@ def _outer(kind: Any) -> Any:
 def _is(value: Any, kind: Any) -> bool:
     if kind is int:  # of 64 bits
         return type(value) is int and abs(value) <= sys.maxsize
-    if kind is float:
-        number = isinstance(value, int | float) and type(value) is not bool
-        return number and abs(value) <= sys.float_info.max
+    if kind is float:  # or a whole number, which numpy may take for one of 64 bits
+        return _is(value, int) or (isinstance(value, float) and abs(value) <= sys.float_info.max)
     if kind is str:  # and not half a letter, which no file can hold
         return isinstance(value, str) and not _HALF.search(value)
     return kind is Any or isinstance(value, _outer(kind))

@@ -10,7 +10,9 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, csv_dialect, number_texts
 from trajanon.files.headers import value_in_header
-from trajanon.inputs import named_rightly
+from trajanon.inputs import named_rightly, other_encoding, seems_utf16
+
+_HEAD = 4096  # bytes, by which the encoding is judged
 
 
 def check_table_format(path: Path) -> None:
@@ -66,6 +68,9 @@ def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
 
 def _texts(path: Path, **how: bool) -> tuple[pd.DataFrame, str]:
     """Read the cells of a CSV as they are, and what separates them."""
+    with path.open("rb") as raw:
+        if seems_utf16(head := raw.read(_HEAD)):
+            raise FileProblem(f"{path} {other_encoding(head)}")
     with path.open(encoding="utf-8-sig") as file:
         written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
         (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))

@@ -161,8 +161,10 @@ def part_opened(folder: Folder, name: str) -> Iterator[Any]:
     """
     import pyarrow.parquet as pq
 
-    with folder.named(name), arrow.reading(f"{folder}/{name}"), folder.open(name) as file:
-        yield pq.ParquetFile(file, pre_buffer=False)  # or it keeps all that it has read
+    with folder.named(name), arrow.reading(f"{folder}/{name}"), folder.open(name) as stream:
+        file = pq.ParquetFile(stream, pre_buffer=False)  # or it keeps all that it has read
+        arrow.refuse_doubles(file.schema_arrow, f"{folder}/{name}")
+        yield file
 
 
 @contextmanager

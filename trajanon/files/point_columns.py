@@ -34,9 +34,6 @@ def read_columns(where: object, file: ParquetParts, names: Sequence[str]) -> Flo
 
     values, row = np.empty((file.n, len(names))), 0
     for batch in file.iter_batches(_AT_ONCE, names):
-        if batch.num_columns > len(names):
-            twice = next(name for name in names if batch.schema.names.count(name) > 1)
-            raise BadInput(f"{where} has two columns {twice}; leave one of them out")
         for number, name in enumerate(names):
             column = batch[name]
             if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):

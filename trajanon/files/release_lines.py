@@ -15,6 +15,7 @@ from trajanon.clock import Clock
 from trajanon.files.instants import instants
 from trajanon.settings import FEWEST_DIGITS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.words import number_of
 
 DIGITS = FEWEST_DIGITS
 """Decimals of a release whose lines are written on grids, each on its own."""
@@ -248,7 +249,8 @@ def amiss_in_counts(lines: Lines) -> list[str]:
     if lines.counts is None:
         return []
     if odd := int((lines.counts == 0).sum()):
-        return [f"{odd} lines have a count that is no whole number from 1 to {MOST_ROWS:,}"]
+        have = number_of(odd, "line has", "lines have")
+        return [f"{have} a count that is no whole number from 1 to {MOST_ROWS:,}"]
     if (rows := int(lines.counts.sum())) > MOST_ROWS:
         return [f"lines count {rows:,} rows, more than the {MOST_ROWS:,} that a file may have"]
     if (points := int(lines.counts @ lines.sizes)) > MOST_POINTS:

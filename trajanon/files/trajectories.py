@@ -29,6 +29,7 @@ from trajanon.outputs import replacing
 from trajanon.subjects import Identities, identities, nameless
 from trajanon.tracks import Tracks
 from trajanon.trajectories import HOPS, Trajectories
+from trajanon.words import number_of
 
 _LOG = logging.getLogger(__name__)
 _TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories
@@ -350,8 +351,6 @@ def _tracks_and_times(
         along = read("track_times") if times and "track_times" in names else None
         pieces = partial(read, "track")
         runs = track_rows.read_tracks(column("run"), column("start"), pieces, points, along)
-    if names.count("times") > 1:
-        raise BadInput("it has two columns times")
     if times and "times" in names and arrow.holds_lists(schema.field("times").type):
         lists = [arrow.lists_of(batch, "times") for batch in read("times")]
         size = np.concatenate([np.empty(0, np.int64), *(some.size for some in lists)])
@@ -382,7 +381,7 @@ def _points(path: object, file: ParquetParts) -> Floats:
     if least < most or not flat or most < 2:
         raise BadInput(
             f"{path} does not hold trajectories: they are LineStrings of equally many "
-            f"points without heights, and this has {n} lines of {least} to {most} points; "
-            "make trajectories with: trajanon extract --source FILE"
+            f"points without heights, and this has {number_of(n, 'line')} of {least} to {most} "
+            "points; make trajectories with: trajanon extract --source FILE"
         )
     return points

@@ -9,6 +9,7 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.privacy.attack import Published
 from trajanon.utility import displacement
 from trajanon.utility.displacements import metres_of_degrees
+from trajanon.words import number_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,9 +40,9 @@ class Diversity:
         """What came out, in a few sentences."""
         told = self.account
         return (
-            f"In {told['one_origin']:,} of {told['groups']:,} groups all members begin in one cell "
-            f"of {self.cell:g} m, in {told['one_destination']:,} all end in one. In "
-            f"{told['alarms']:,} groups every member stays within {self.tight:g} m of "
+            f"In {told['one_origin']:,} of {number_of(told['groups'], 'group')} all members begin "
+            f"in one cell of {self.cell:g} m, in {told['one_destination']:,} all end in one. In "
+            f"{number_of(told['alarms'], 'group')} every member stays within {self.tight:g} m of "
             "the released line all along: that line is as good as the original."
         )
 

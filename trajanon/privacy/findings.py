@@ -10,6 +10,7 @@ from trajanon.arrays import Ints
 from trajanon.clock import BEGINS, Clock
 from trajanon.files.release_lines import LINE, Lines, amiss_in_counts, rounded
 from trajanon.settings import MOST_DIGITS
+from trajanon.words import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +77,7 @@ def not_trajectories(lines: Lines) -> list[str]:
         return amiss
     line = lines.kinds == LINE
     problems = [
-        f"{count} geometries are {kind}, not {LINE}"
+        f"{number_of(count, 'geometry is', 'geometries are')} {kind}, not {LINE}"
         for kind, count in Counter(lines.kinds[~line].tolist()).items()
     ]
     sizes = lines.sizes[line]
@@ -129,7 +130,7 @@ def amiss_in_times(lines: Lines) -> list[str]:
     outside = (clock.times != "date") & ((departures < first) | (departures > last))
     back = (np.diff(times[known], axis=1) < 0.0).any(axis=1)
     return [
-        f"{odd.sum()} of {len(times)} trajectories {said}"
+        f"{odd.sum()} of {_trajectories(len(times))} {said}"
         for odd, said in (
             (~known, "do not have a time at each of their points, and others do"),
             (outside, f"depart before or after the {clock.times[3:]} from which their times count"),
@@ -146,7 +147,7 @@ def too_fine_times(lines: Lines) -> list[str]:
         return []
     fine = (clock.rounded(lines.times) != lines.times).any(axis=1) & ~np.isnan(lines.times[:, 0])
     return [
-        f"{fine.sum()} of {len(fine)} trajectories have a time that is finer than the "
+        f"{fine.sum()} of {_trajectories(len(fine))} have a time that is finer than the "
         f"{clock.step} s they claim; `rewrite` rounds it"
     ] * bool(fine.any())
 
@@ -156,7 +157,12 @@ def too_rare(sizes: Ints, k: int) -> list[str]:
     rare = sizes[sizes < k]
     if not len(rare):
         return []
+    different = number_of(len(sizes), "different trajectory", "different trajectories")
     return [
-        f"{len(rare)} of {len(sizes)} different trajectories occur fewer than {k} "
-        f"times (the rarest {rare.min()} times), {rare.sum()} trajectories in all"
+        f"{len(rare)} of {different} occur fewer than {k} times (the rarest "
+        f"{number_of(rare.min(), 'time')}), {_trajectories(rare.sum())} in all"
     ]
+
+
+def _trajectories(number: int) -> str:
+    return number_of(number, "trajectory", "trajectories")

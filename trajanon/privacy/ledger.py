@@ -102,7 +102,9 @@ class Ledger:
             raise FileProblem(
                 f"{path} is a ledger of version {version}, and this trajanon knows {_VERSION}"
             )
-        self._key = bytes(key)
+        if not isinstance(key, bytes):
+            raise _damaged(path)
+        self._key = key
         self.entries = self._read(head)
 
     def keyed(self, marks: Hashes, progress: Progress = silent) -> Keyed:

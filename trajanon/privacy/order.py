@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 from scipy.special import betaln, gammaln, logsumexp, pdtrc
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.words import number_of
 
 CHANCE = 1e-6
 """A file has an order if a shuffle would give that order less often than this."""
@@ -51,7 +52,7 @@ def _repeats(groups: Ints) -> Iterator[str]:
     if (least := int(np.argmin(chance))) and chance[least] < CHANCE / n:
         yield (
             f"trajectories stand in an order that repeats: {counts[least]} equal ones "
-            f"are {least} rows apart, about {expected[least]:.0f} would be by chance; "
+            f"are {number_of(least, 'row')} apart, about {expected[least]:.0f} would be by chance; "
             "shuffle it"
         )
 

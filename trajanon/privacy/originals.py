@@ -36,6 +36,7 @@ from trajanon.privacy.order import find_source_order
 from trajanon.releases import too_few
 from trajanon.rows import Rows
 from trajanon.trajectories import Trajectories
+from trajanon.words import number_of
 
 NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
 
@@ -203,8 +204,8 @@ def beside_earlier(release: Path, sizes: Ints, k: int, against: Sequence[Path]) 
         earlier = _labels(path, np.bincount(line_numbers(read.points, read.times)))
         if len(earlier) != len(labels[0]):
             raise BadInput(
-                f"{path} was made of {len(earlier)} trajectories and {release} of "
-                f"{len(labels[0])}: what the two tell together can be counted only if "
+                f"{path} was made of {number_of(len(earlier), 'trajectory', 'trajectories')} and "
+                f"{release} of {len(labels[0])}: what the two tell together can be counted only if "
                 "both are of the same trajectories"
             )
         labels.append(earlier)
@@ -261,9 +262,9 @@ def _together(releases: Sequence[Ints], k: int, subjects: Ints | None) -> list[s
         alone = several & (common == 1)
         whom = f"{alone.sum()} of them stand alone"
         if subjects is not None:
+            whose = number_of(len(np.unique(owners[alone])), "subject")
             whom = (
-                f"{alone.sum()} of them have no other subject's beside them, which "
-                f"concerns {len(np.unique(owners[alone]))} subjects"
+                f"{alone.sum()} of them have no other subject's beside them, which concerns {whose}"
             )
         problems.append(
             f"together with the earlier release{'s' * (not two)}, {few} of {several.sum()} "
@@ -272,8 +273,8 @@ def _together(releases: Sequence[Ints], k: int, subjects: Ints | None) -> list[s
         )
     if few := int((common[~several] < k).sum()):
         problems.append(
-            f"{few} trajectories are in a group of one release and left out of the "
-            f"other{'s' * (not two)} together with fewer than {k} {what}: the difference of "
-            f"{'the two' if two else 'these'} may tell where they went"
+            f"{number_of(few, 'trajectory is', 'trajectories are')} in a group of one release and "
+            f"left out of the other{'s' * (not two)} together with fewer than {k} {what}: the "
+            f"difference of {'the two' if two else 'these'} may tell where they went"
         )
     return problems

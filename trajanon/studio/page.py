@@ -1,5 +1,6 @@
 """The page: files, choices, a command at work, and what it gave; for every tab the same."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from trajanon.cli.wording import steps_of
 from trajanon.data import sample
 from trajanon.studio.fields import FIELDS, FILES, RUN, Field
 from trajanon.studio.work import COMPARE, COMPARISON, LOOK, PAGE, RELEASE, Work
-from trajanon.words import percent
+from trajanon.words import number_of, percent
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")
@@ -143,12 +144,16 @@ class Page:
         """Say what the files hold, and what became of it."""
         if (found := self.work.results.get("extract")) is None:
             return
-        counts = found["counts"]
-        hours, unit = counts["seconds of track"] / 3_600, "trips" if found["trips"] else "windows"
+        counts = Counter(found["counts"])  # what nobody counted is 0
+        hours, unit = counts["seconds of track"] / 3_600, "trip" if found["trips"] else "window"
+        people, left = (
+            number_of(counts[of], "person", "people")
+            for of in ("subjects read", "subjects of trajectories")
+        )
         ui.label(
-            f"{counts['points read']:,} points of {counts['subjects read']:,} people: "
+            f"{number_of(counts['points read'], 'point')} of {people}: "
             f"{counts['metres of track'] / 1_000:,.0f} km in {hours:,.0f} hours. They become "
-            f"{counts['trajectories']:,} {unit} of {counts['subjects of trajectories']:,} people."
+            f"{number_of(counts['trajectories'], unit)} of {left}."
         )
         with ui.expansion("What became of the points").classes("w-full"):
             _table("Step", {"Count": dict(steps_of(found))})

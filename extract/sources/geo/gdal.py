@@ -12,6 +12,8 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.geo.layer import BATCH_OF_FEATURES, Features, Layer, features_of
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import FILE, listed
+from trajanon.inputs import other_encoding
+from trajanon.words import number_of
 
 logger = logging.getLogger(__name__)
 
@@ -47,7 +49,7 @@ def layers(path: Path, head: bytes, what: str, label: str, how: Reading) -> list
     if not found:
         raise BadInput(refused[0] if refused else f"{what} holds no layer")
     for reason in refused:
-        logger.warning("%s; this layer is left out", reason)
+        how.warn(logger, "layers", f"{reason}; this layer is left out", reason)
     return found
 
 
@@ -79,7 +81,7 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
                 ) from error
             yield features_of(batch, geometry, what, strict=how.strict)
         if driver == "FlatGeobuf" and read < count:
-            raise _cut_off(what, f"{read:,} of {count:,} features")
+            raise _cut_off(what, f"{read:,} of {number_of(count, 'feature')}")
         if driver == "GeoJSONSeq":
             _check_lines(path, read, what, how)
 
@@ -141,6 +143,8 @@ def _plain_words(what: str) -> Iterator[None]:
             yield
     except _UNREADABLE as error:
         reason = " ".join(str(error).split())[:200]
+        if isinstance(error, UnicodeDecodeError):
+            reason = f"it {other_encoding(error.object)}"
         raise FileProblem(f"cannot read {what}: {reason}") from error
 
 

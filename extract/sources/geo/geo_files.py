@@ -13,6 +13,7 @@ from trajanon.extract.sources.geo import features, gdal, geo_parquet
 from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.streams import DAMAGED, Reading, unpacked
 from trajanon.extract.trace import Trace
+from trajanon.inputs import other_encoding, seems_utf16
 
 _SUFFIXES = (".geojson", ".geojsonl", ".geojsons", ".geojsonseq", ".gpkg", ".shp", ".fgb")
 
@@ -60,7 +61,10 @@ def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
         raise FileProblem(f"{what} is empty")
     if head.startswith(geo_parquet.MAGIC):
         return [geo_parquet.layer(path, what, label, how)]
-    if head.startswith(_BINARY) or _is_json(head):
+    binary = head.startswith(_BINARY)
+    if not binary and seems_utf16(head):
+        raise FileProblem(f"{what} {other_encoding(head)}")
+    if binary or _is_json(head):
         return gdal.layers(path, head, what, label, how)
     raise FileProblem(
         f"{what} begins like no GeoJSON, GeoPackage, GeoParquet, Shapefile or "

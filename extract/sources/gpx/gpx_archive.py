@@ -63,17 +63,18 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
                     raise
                 why = why or f"no GPX file in {path} can be read: {error}"
                 how.counts[UNREADABLE] += 1
-                logger.warning("left out, or used only up to the damage: %s", error)
+                msg = f"left out, or used only up to the damage: {error}"
+                how.warn(logger, "members", msg, str(error))
     except CutOff as error:
         files = number_of(whole, "GPX file")
         msg = f"{path} is damaged or cut off after {files} ({error}): download it again"
         if how.strict or not (whole or given):
             raise FileProblem(msg) from error
         how.counts[CUT_OFF] += 1
-        logger.warning("%s; what comes before is used", msg)
+        how.warn(logger, CUT_OFF, f"{msg}; what comes before is used", msg)
     if not whole and not given:
         raise FileProblem(why or _why_nothing(path, other))
-    accounts.report(path, how.counts)
+    accounts.report(path, how)
 
 
 def _why_nothing(path: Path, other: str) -> str:

@@ -39,7 +39,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
             why = "a <trk> without <trkseg>"
         elif document.contents:
             why = "only routes or waypoints, which nobody recorded on the way"
-        logger.warning("%s holds no track points (%s)", path, why)
+        how.warn(logger, "no points", f"{path} holds no track points ({why})", str(path))
 
 
 def from_osm(path: Path) -> bool:

@@ -7,13 +7,13 @@ each public and identifiable one.
 import logging
 import re
 from array import array
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from trajanon.extract.sources.gpx.xml_parser import XmlParser, by_name
+from trajanon.extract.sources.streams import Reading
 
 logger = logging.getLogger(__name__)
 
@@ -94,17 +94,14 @@ class Accounts:
                 account = f"osm:uid:{self._accounts[place]}"
         return number, account
 
-    def report(self, path: Path, counts: Counter[str]) -> None:
+    def report(self, path: Path, how: Reading) -> None:
         """Say how many recordings went without the metadata, if any did."""
         if not self._without:
             return
-        counts[TOO_LATE if self._known else NEVER] += self._without
+        how.counts[TOO_LATE if self._known else NEVER] += self._without
         count = "1 recording counts as one person's"
         if self._without > 1:
             count = f"{self._without:,} recordings count as one person's each"
-        logger.warning(
-            "%s has %s: %s, even if the account has others; pack metadata.xml first",
-            path,
-            "its metadata.xml after recordings" if self._known else "no metadata.xml",
-            count,
-        )
+        has = "its metadata.xml after recordings" if self._known else "no metadata.xml"
+        msg = f"{path} has {has}: {count}, even if the account has others; pack metadata.xml first"
+        how.warn(logger, "accounts", msg, str(path))

@@ -7,10 +7,12 @@ from xml.parsers import expat
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import DAMAGED_ZIP
+from trajanon.inputs import other_encoding
 
 CHUNK = 1 << 18  # bytes to feed at once
 LONGEST_TEXT = 1 << 12  # characters of a text that are kept; no name and no time is longer
 
+_INVALID = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 _BEGINNING = 1 << 14  # bytes that tell what a document is
 _LARGEST_TAG = 1 << 20
 _DEEPEST = 256
@@ -62,7 +64,7 @@ class XmlParser:
         try:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as error:
-            line, way_out = self._above + error.lineno, self._way_out(error, last=last)
+            line, way_out = self._above + error.lineno, self._way_out(error, chunk, last=last)
             raise FileProblem(
                 f"{self._name} is not well-formed XML (line {line}); {way_out}"
             ) from error
@@ -78,12 +80,15 @@ class XmlParser:
             self.read_chunk(_BEGINNING)
         return self
 
-    def _way_out(self, error: expat.ExpatError, *, last: bool) -> str:
+    def _way_out(self, error: expat.ExpatError, chunk: bytes, *, last: bool) -> str:
         if self._head and not self._head.startswith(_BEGINNINGS):
             head = ascii(self._head.decode(errors="replace"))
             return f"it begins with {head}: say with `format` what else it is"
         if last:
             return "it may be cut off: download it again"
+        there = chunk[max(self._parser.ErrorByteIndex - self._fed, 0) :]
+        if error.code == _INVALID and not there[:1].isascii():
+            return f"it {other_encoding(there)}"
         return f"mend the {expat.ErrorString(error.code)}, or save it anew"
 
     def _check_depth(self, depth: int) -> None:

@@ -5,8 +5,9 @@ import logging
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from itertools import count, takewhile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,8 +23,10 @@ from trajanon.extract.sources.gpx.gpx_document import Document, read
 from trajanon.extract.sources.osm import trackpoints
 from trajanon.extract.sources.source import LeftOut, NumberedTraces
 from trajanon.extract.trace import Trace
+from trajanon.notices import Notices
 from trajanon.outputs import replacing
 from trajanon.progress import Progress, silent
+from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from trajanon.extract.sources.osm.server import Server
@@ -51,6 +54,7 @@ class NumberedPages:
     refresh: bool = False  # forget the pages of this box that are in the cache
     progress: Progress = silent  # told after each page
     pause: float = PAUSE  # seconds between two requests
+    warned: Notices = field(default_factory=Notices)
 
     def __post_init__(self) -> None:
         if (area := _square_degrees(self.box)) > MAX_AREA:
@@ -77,7 +81,7 @@ class NumberedPages:
         # Never 1e-05, which the server need not understand; it has seven decimals itself.
         sides = (f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
         bbox = ",".join(sides)
-        kept = _PageCache(self.cache, self.url, bbox, refresh=self.refresh)
+        kept = _PageCache(self, bbox)
         with requests.Session() as session:
             server = Server(session, self.url, self.pause)
             for number in range(self.max_pages):
@@ -85,33 +89,32 @@ class NumberedPages:
                 self.progress("Reading pages of the OSM server", number + 1, None)
                 yield page
         # Whoever takes the last page and asks for one more has not seen the end.
-        logger.warning(
-            "stopped after %d pages, the server may have more: `max_pages` raises it",
-            self.max_pages,
-        )
+        pages = number_of(self.max_pages, "page")
+        msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
+        self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", bbox)
 
 
 class _PageCache:
     """The pages of one box of one server, a file each; empty where no folder can be made."""
 
-    def __init__(self, root: Path | None, url: str, bbox: str, *, refresh: bool) -> None:
-        root = root or platformdirs.user_cache_path("trajanon") / "osm-api"
-        parts = urlsplit(url)
+    def __init__(self, pages: NumberedPages, bbox: str) -> None:
+        root = pages.cache or platformdirs.user_cache_path("trajanon") / "osm-api"
+        parts = urlsplit(pages.url)
         names = (parts.hostname, parts.port, parts.path.strip("/"), bbox)
         self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(one) for one in names if one))
         self._reads = self._writes = True
-        self._refresh = refresh
+        self._refresh, self._warned = pages.refresh, pages.warned
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._folder.chmod(0o700)  # an earlier version made it for everybody
-            for path in self._folder.glob("page*.gpx.gz") if refresh else ():
+            for path in self._folder.glob("page*.gpx.gz") if pages.refresh else ():
                 path.unlink()
         except OSError as error:
             self._reads = False
             self._give_up(error)
         if kept := self._kept():
             day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
-            logger.info("%d pages from the cache of %s", kept, day.date())
+            logger.info("%s from the cache of %s", number_of(kept, "page"), day.date())
 
     def page(self, number: int, server: "Server", bbox: str) -> Document:
         """Give a page from the disk; download what is not there, or damaged."""
@@ -150,11 +153,9 @@ class _PageCache:
 
     def _give_up(self, error: OSError) -> None:
         self._writes = False
-        logger.warning(
-            "cannot keep pages in %s (%s): an interrupted download starts anew",
-            self._folder,
-            error.strerror or error,
-        )
+        why = error.strerror or error
+        msg = f"cannot keep pages in {self._folder} ({why}): an interrupted download starts anew"
+        self._warned.warn(logger, "cache", msg, str(self._folder))
 
     def _path(self, number: int) -> Path:
         return self._folder / f"page{number:04d}.gpx.gz"
@@ -170,16 +171,17 @@ def traces_of_boxes(
     boxes: Sequence[Box], *, url: str, max_pages: int, refresh: bool, progress: Progress
 ) -> NumberedTraces:
     """Ask the server for the traces of boxes, each a unit."""
-    asked = [
-        NumberedPages(box=box, url=url, max_pages=max_pages, refresh=refresh, progress=progress)
-        for box in boxes
-    ]
+    warned = Notices()
+    pages_of = partial(NumberedPages, url=url, max_pages=max_pages, refresh=refresh)
+    asked = [pages_of(box=box, progress=progress, warned=warned) for box in boxes]
 
     def traces(begin: int, left_out: LeftOut) -> Iterator[tuple[int, Trace]]:
         for number, pages in enumerate(asked[begin:], start=begin):
             # Trackable recordings have no other name than their place in a row.
-            for trace in trackpoints.joined_traces(pages, left_out(number), f"box {number + 1}: "):
+            where = f"box {number + 1}: "
+            for trace in trackpoints.joined_traces(pages, left_out(number), where, warned=warned):
                 yield number, trace
+        warned.tell_others()
 
     return traces
 

@@ -16,6 +16,7 @@ from trajanon.extract.fingerprints import Owners
 from trajanon.extract.sources.gpx.gpx_document import Document, Segment
 from trajanon.extract.trace import Trace
 from trajanon.hashing import hashes_of
+from trajanon.notices import Notices
 
 logger = logging.getLogger(__name__)
 
@@ -31,6 +32,7 @@ def joined_traces(
     where: str = "",
     *,
     saved: bool = False,
+    warned: Notices | None = None,
 ) -> Iterator[Trace]:
     """Join the pieces of each trace; leave out what has no time or came before.
 
@@ -63,10 +65,11 @@ def joined_traces(
             track = part.track
         untimed = any(not np.isfinite(segment.time).any() for segment in page.segments)
         if not saved and not parts and page.segments and not untimed:
-            logger.warning(
-                "the server repeated a whole page, perhaps because of an upload just "
+            msg = (
+                f"{where}the server repeated a whole page, perhaps because of an upload just "
                 "now; what follows it is not read (`refresh` asks for all pages again)"
             )
+            (warned or Notices()).warn(logger, "repeated page", msg, where)
         if not saved and (untimed or not parts):
             break
     else:

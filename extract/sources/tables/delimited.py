@@ -2,6 +2,7 @@
 
 import csv
 import io
+import logging
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +16,10 @@ from pyarrow import csv as pa_csv
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.layout import BYTE_ORDER_MARK, Layout, plain_words, unreadable
+from trajanon.inputs import other_encoding
 from trajanon.words import number_of
+
+logger = logging.getLogger(__name__)
 
 TEXT = pa.string()
 NAME = pa.dictionary(pa.int32(), pa.string())
@@ -65,6 +69,11 @@ def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pa.
                 fault = f"line {line + place:,} {why}"
             if wrong:
                 how.counts[UNREAD] += wrong
+            for place, why in part.broken:
+                if "UTF-8" in why:
+                    msg = f"line {line + place:,} of {path} {why}; such lines are left out"
+                    how.warn(logger, "encodings", msg, str(path))
+                    break
             line += part.text.count(b"\n")
             rows, broken = rows + table.num_rows, broken + wrong
             yield table
@@ -132,7 +141,7 @@ def _screened(text: bytes, layout: Layout, *, last: bool) -> _Part:
 def _no_text(line: bytes) -> str:
     if b"\0" in line:
         return "holds a NUL byte"
-    return "" if _is_utf8(line) else "is not UTF-8, as which the file should be saved"
+    return "" if _is_utf8(line) else other_encoding(line)
 
 
 def _is_utf8(text: bytes) -> bool:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import DAMAGED, Reading
 from trajanon.files.csv_dialect import has_decimal_commas, separator_line, separator_of
+from trajanon.inputs import other_encoding, seems_utf16
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -68,6 +69,8 @@ def layout_of(path: Path) -> Layout:
         while more and len(head) < _MOST and not _shows_rows(head):
             more = stream.read(_HEAD)
             head += more
+    if seems_utf16(head):
+        raise unreadable(path, f"it {other_encoding(head)}")
     lines = head.removeprefix(BYTE_ORDER_MARK).splitlines()
     written = [i for i, line in enumerate(lines) if line.strip()]
     if not written:
@@ -102,7 +105,7 @@ def _text(path: Path, line: bytes) -> str:
     try:
         text = line.decode()
     except UnicodeDecodeError as error:
-        raise unreadable(path, f"{error}; save it as UTF-8") from error
+        raise unreadable(path, f"it {other_encoding(line)}") from error
     if not text.strip("\0 "):
         reason = "it begins with NUL bytes, as if never wholly written; copy it again"
         raise unreadable(path, reason)

@@ -73,7 +73,9 @@ def _read_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
     def first(names: Sequence[str]) -> pd.DataFrame:
         texts = dict.fromkeys(names, delimited.TEXT)
-        return next(delimited.read(path, layout, texts, Reading())).to_pandas(use_threads=False)
+        return next(delimited.read(path, layout, texts, Reading(warned=how.warned))).to_pandas(
+            use_threads=False
+        )
 
     column_of = with_signs(column_of, how.columns, begin, layout.sample)
     column_of = with_recordings(layout.names, column_of, first, str(path), how, begin)

@@ -88,15 +88,15 @@ class TimeColumn:
         self._begun = begun = read(first)
         known = begun[np.isfinite(begun)]
         if len(values) > 1 and len(known) > 0 and not (known % 86_400).any():
-            logger.warning("%s has days but no times of day: it is untimed", self._what)
+            msg = f"{self._what} has days but no times of day: it is untimed"
+            self._how.warn(logger, "days", msg, self._what)
             return None
         if len(known) == 0 and _given(values).any():
-            logger.warning(
-                "none of the times of %s can be read, such as %r: it is untimed; "
-                "write them as 2020-09-13T12:26:40Z",
-                self._what,
-                _example(values),
+            msg = (
+                f"none of the times of {self._what} can be read, such as {_example(values)!r}: it "
+                "is untimed; write them as 2020-09-13T12:26:40Z"
             )
+            self._how.warn(logger, "no times", msg, self._what)
         elif read != self._relative and 2 * within(known).sum() < len(known):
             first_time = np.datetime64(int(known.min()), "s")
             self._say("times outside 1980 to 2100", f"{first_time}Z", "they are")

@@ -60,7 +60,7 @@ def _warn_of_others(
                 f"{what}: {column_of[role]!r} is taken for the {role}, though {name!r} "
                 f"could be; if it is, say `columns` {role}={name}"
             )
-            how.warn(logger, f"{column_of[role]} or {name}", msg)
+            how.warn(logger, "roles", msg, f"{column_of[role]} or {name}")
 
 
 def single_values(first: First, names: Sequence[str]) -> pd.DataFrame:
@@ -86,7 +86,7 @@ def _warn_of_times(rows: pd.DataFrame, owner: str | None, what: str, how: Readin
             if how.strict or how.timed:
                 raise BadInput(msg)
             msg += "; without, points are taken in their order"
-            how.warn(logger, f"times {name}", msg)
+            how.warn(logger, "times", msg, name)
             return
 
 
@@ -100,5 +100,5 @@ def _warn_of_subjects(rows: pd.DataFrame, what: str, how: Reading) -> None:
                 f"the column {name!r} of {what} may hold the subjects of the traces: if it "
                 f"does, name it with `columns` subject={name}"
             )
-            how.warn(logger, f"subject {name}", msg)
+            how.warn(logger, "subject", msg, name)
             return
