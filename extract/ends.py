@@ -142,7 +142,9 @@ def _parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     metres = WGS84.inv(lon[here], lat[here], lon[there], lat[there])[2]
     pause = points.time[there] - points.time[here]
     with np.errstate(divide="ignore", invalid="ignore"):
-        stops = (metres / pause > rules.max_speed) | (pause > (rules.max_pause or np.inf))
+        stops = (metres / pause > (rules.max_speed or np.inf)) | (
+            pause > (rules.max_pause or np.inf)
+        )
     first = np.append(True, stops | (points.trace[there] != points.trace[here]))
     outer = np.cumsum(first) - 1
     length = np.zeros(len(points))
