@@ -29,8 +29,8 @@ LEFT_OUT = {
     "trips that leave the area": "give a larger `area`",
     "trips with a long hop": "raise `max_gap`",
     FAST: (
-        "raise `max_speed` for trains and planes; where their times or places are wrong, mend them, "
-        "or take windows, which end there"
+        "raise `max_speed` for trains and planes; where several fixes in a row are wrong, mend "
+        "them, or take windows, which end there"
     ),
     BEYOND: "give a larger `area`, or raise `max_pages`",
     CUT_OFF: "download the file again",

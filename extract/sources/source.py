@@ -25,7 +25,7 @@ CLOUD = "points sorted by place, not along a track"
 OVERLAPS = "pieces of a recording whose times overlap"
 
 _TOGETHER = 1_000
-"""Pieces that are put together: where each point is a piece, arrays of one point fill the memory."""
+"""Pieces that are put together at once: thousands of arrays of one point would fill the memory."""
 
 _FEW = 20  # points; with fewer the order cannot be told
 

@@ -48,8 +48,8 @@ _ONE_SUBJECT = (
     ),
     max_pause="Seconds, or a time such as 5min; a longer pause ends a track or trip. none: no "
     "pause.",
-    max_speed="Metres a second; a faster hop ends a track, or leaves a trip out; a single fix that is "
-    "off at such speeds is dropped. none: no limit, as for planes.",
+    max_speed="Metres a second; a faster hop ends a track, or leaves a trip out, and a single fix "
+    "that is so far off is dropped. none: no limit.",
     trim_ends="Cut off at least this many metres around the ends and stops of each trace.",
     hide_near="Cut out tracks around these places of --pbf, such as "
     "amenity=hospital,place_of_worship.",
