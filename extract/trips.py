@@ -11,7 +11,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.earth.box import Area, Box
-from trajanon.extract.ends import stays_of
+from trajanon.extract.ends import longest_stop, stays_of
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import Gaps, after_pauses, gaps_of
@@ -70,7 +70,7 @@ class Trips:
             self._spoilt["trips that leave the area"] = self._any(trip[~inside | leaves])
         self._spoilt["trips with a long hop"] = self._any(trip[gaps.end[gaps.far]])
         self._spoilt[FAST] = self._any(trip[gaps.end[gaps.fast]])
-        ends_early = self._begun_last(points.time[first], last_read[self.trace])
+        ends_early = self._cut_off(points, last_read[self.trace], longest_stop(rules))
         if boxes:
             near = _near_sides(points, boxes, gaps)
             self._spoilt[BEYOND] = self._any(trip[near]) | ends_early
@@ -84,12 +84,17 @@ class Trips:
         """Mark the trips that are among some."""
         return np.bincount(trips, minlength=len(self.trace)) > 0
 
-    def _begun_last(self, begins: Floats, moment: Floats) -> Bools:
-        """Mark of each trace the last trip that begins before its moment, or else its first one."""
-        begun = np.bincount(self.trace, ~(begins > moment))  # without times, all
-        number = np.arange(len(begins)) - np.searchsorted(self.trace, self.trace)
-        at = number == np.maximum(begun[self.trace] - 1, 0)
-        return np.asarray(at & ~np.isnan(moment))
+    def _cut_off(self, points: Points, last_read: Floats, wait: float) -> Bools:
+        """Mark the trips that go on, or may, where the last point of their recording was read.
+
+        Without times, that is the last trip.
+        """
+        first, size = points.pieces
+        begin, end = points.time[first], points.time[first + size - 1]
+        is_last = np.diff(self.trace, append=-1) != 0
+        timed = np.isfinite(begin) & np.isfinite(last_read)
+        there = (begin - wait <= last_read) & (last_read <= end + wait)
+        return np.where(timed, there, is_last & ~np.isnan(last_read))
 
     def whole(self, points: Points) -> Points:
         """Of what is left of the points, give that of whole trips; count the others."""

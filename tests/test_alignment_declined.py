@@ -74,7 +74,7 @@ def test_tracks_that_cross_the_antimeridian_are_refused() -> None:
     points = np.column_stack([np.zeros(30), longitude])
     before = on_runs(3, [[0, 21]] * 4, np.concatenate([points] * 4))
     assert before.points[..., 1].min() > 179
-    with pytest.raises(BadInput, match="^4 trajectories cross the antimeridian"):
+    with pytest.raises(BadInput, match=r"^4 trajectories cross the antimeridian"):
         trajanon.anonymize(before, 2)
     assert trajanon.anonymize(before, 2, align=False).report["n"] == 4
 

@@ -303,7 +303,7 @@ def test_a_group_on_both_sides_of_the_antimeridian_has_no_mean() -> None:
 def test_a_trajectory_that_crosses_the_antimeridian_is_refused() -> None:
     points = longitudes(*[179.9] * 4).points.copy()
     points[2, 1, 1] = -179.9
-    with pytest.raises(BadInput, match="^1 trajectory crosses the antimeridian"):
+    with pytest.raises(BadInput, match=r"^1 trajectory crosses the antimeridian"):
         trajanon.anonymize(Trajectories(points), 2)
 
 

@@ -105,14 +105,13 @@ def test_the_last_trip_of_a_recording_that_the_server_cut_off_may_go_on() -> Non
     assert joined.cut_off
 
 
-@pytest.mark.parametrize("order", ["as it was", "newest first", "later half first", "untimed"])
+@pytest.mark.parametrize("order", ["as it was", "newest first", "later part first", "untimed"])
 def test_the_trip_at_which_a_file_was_cut_off_is_left_out(order: str) -> None:
     """Where that is, the order of the file tells, not the time."""
     both = there_and_back_again(600.0)
-    half = len(both) // 2
     numbers = {
         "newest first": np.arange(len(both))[::-1],
-        "later half first": np.r_[half : len(both), :half],
+        "later part first": np.r_[20 : len(both), :20],
     }.get(order, np.arange(len(both)))
     read = replace(both, **{name: getattr(both, name)[numbers] for name in ("lat", "lon", "time")})
     if order == "untimed":
@@ -125,3 +124,11 @@ def test_the_trip_at_which_a_file_was_cut_off_is_left_out(order: str) -> None:
         assert times_of(left)[0, 0] == 1e9
     elif order != "untimed":
         assert times_of(left)[0, 0] > 1e9 + 600.0
+
+
+@pytest.mark.parametrize(("after", "left"), [(200.0, 0), (310.0, 1)])
+def test_a_trip_long_before_the_place_of_the_cut_is_whole(after: float, left: int) -> None:
+    seconds = np.append(10.0 * np.arange(31), 300.0 + after)
+    recorded = east(np.append(100.0 * np.arange(31), 3_000.0), seconds)
+    whole, counts = found([replace(recorded, cut_off=True)])
+    assert (len(whole), counts[CUT_OFF]) == (left, 1 - left)

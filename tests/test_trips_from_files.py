@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from gpx_written import document
 from naive_trips import places_of
-from recorded_trips import RULES, east, times_of
+from recorded_trips import RULES, east, there_and_back_again, times_of
 from tracks import Leg, bent, trace
 
 from trajanon.extract import Extraction, Rules, checkpoint, cut, cutting, extract
@@ -17,7 +18,8 @@ from trajanon.extract.cutting import Cutter
 from trajanon.extract.earth.box import Box
 from trajanon.extract.sources import source
 from trajanon.extract.sources.source import Source, joined_pieces
-from trajanon.extract.trips import FOUND, LEFT_OUT
+from trajanon.extract.trace import Trace
+from trajanon.extract.trips import CUT_OFF, FOUND, LEFT_OUT
 from trajanon.files.trajectories import read_trajectories
 from trajanon.partition import dense
 from trajanon.trajectories import Trajectories
@@ -197,3 +199,40 @@ def test_a_city_brings_its_box_but_no_spacing(folder: Path) -> None:
     whole = extract(folder, "madrid", trips=True)
     assert whole.provenance["spacing"] is None
     assert whole.points.shape[1] == 30
+
+
+def gpx_of(recorded: Trace, pieces: int) -> bytes:
+    """A file with the recording in so many segments."""
+    text = "".join(
+        "<trkseg>"
+        + "".join(
+            f'<trkpt lat="{recorded.lat[fix]}" lon="{recorded.lon[fix]}">'
+            f"<time>{pd.Timestamp(recorded.time[fix], unit='s').isoformat()}Z</time></trkpt>"
+            for fix in some
+        )
+        + "</trkseg>"
+        for some in np.array_split(np.arange(len(recorded)), pieces)
+    )
+    return document(f"<trk>{text}</trk>")
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_file_that_was_cut_off_gives_no_whole_trip_of_its_end(tmp_path: Path, jobs: int) -> None:
+    both = there_and_back_again(600.0)
+    content = gpx_of(both, 6)
+    (tmp_path / "whole.gpx").write_bytes(content)
+    moved = gpx_of(replace(both, lat=both.lat + 0.01), 6)
+    (tmp_path / "cut.gpx").write_bytes(moved[: len(moved) - 300])
+    found = extract(tmp_path, trips=True, jobs=jobs)
+    counts = found.provenance["counts"]
+    assert (len(found), counts[FOUND], counts[CUT_OFF]) == (3, 4, 1)
+    assert counts["files that could not be read"] == 1
+
+
+def test_each_point_in_a_segment_of_its_own_is_a_track(tmp_path: Path) -> None:
+    both = there_and_back_again(600.0)
+    for pieces in (1, len(both)):
+        (tmp_path / f"{pieces}.gpx").write_bytes(gpx_of(both, pieces))
+    one, other = (extract(tmp_path / f"{n}.gpx", trips=True) for n in (1, len(both)))
+    assert len(one) == 2
+    np.testing.assert_array_equal(one.points, other.points)

@@ -167,7 +167,8 @@ def extract(
     counts = provenance["counts"]
     n, subjects = counts["trajectories"], counts["subjects of trajectories"]
     what = number_of(n, "trip") if trips else number_of(n, "trajectory", "trajectories")
-    if (trips or n < counts["recordings read"]) and (hint := cut_most(counts, provenance)):
+    few = not trips and n < counts["recordings read"]
+    if few and (hint := cut_most(counts, provenance)):
         tell(f"{counts['recordings read']:,} recordings gave {what}: {hint}")
     if min(n, subjects) < 2:
         tell(f"Wrote {what} to {out}. {_ONE_SUBJECT if n > 1 else _ONE_TRAJECTORY}")
