@@ -50,11 +50,14 @@ _CAUSES_BEFORE = {
     "points without time": f"have no time: {_BY_PLACE}",
     "rows that could not be read": f"could not be read: {_STRICT}",
     "times that could not be read": f"could not be read: {_STRICT}",
-    "files that could not be read": "could not be read: the warnings say why",
+    "lines with more or fewer times than points": (
+        "have more or fewer times than points, and are taken without times"
+    ),
 }
 """Why something is dropped by the reading; what has no words here is told by its counter."""
 
-_UNITS = ("points", "rows", "times", "features", "lines", "moving", "trips", "files", "members")
+_OF_POINTS = ("points", "rows", "times")
+_UNITS = (*_OF_POINTS, "features", "lines", "moving", "trips", "files", "members")
 _KEPT = {
     *("points read", "points used", "points placed", "points placed far from a fix"),
     *("points spread over their minute", "points of trips left out", FOUND, *LEFT_OUT),
@@ -84,18 +87,15 @@ def _found(counts: Counter[str], rules: Mapping[str, Any]) -> Iterator[tuple[flo
         yield share, f"{of} {cause}."
     for name, count in before.items():
         unit = name.split()[0]
-        if unit in ("points", "times"):
-            among = points
-        elif unit == "rows":
-            among = points + count
+        among = points if unit in _OF_POINTS else counts["recordings read"]
+        whole = among if unit in ("points", "times") else among + count
+        share = count / max(1, whole)
+        if name in _CAUSES_BEFORE:
+            of = f"{percent(share)} of the {unit} ({count:,} of {whole:,})"
+            yield share, f"{of} {_CAUSES_BEFORE[name]}."
         else:
-            among = counts["recordings read"] + count
-        share = count / max(1, among)
-        if cause := _CAUSES_BEFORE.get(name):
-            yield share, f"{percent(share)} of the {unit} ({count:,}) {cause}."
-        else:
-            one = name.replace(unit, unit.removesuffix("s"), 1)
-            yield share, f"{percent(share)} of all were left out: {number_of(count, one, name)}."
+            beside = number_of(among, "point" if unit in _OF_POINTS else "recording")
+            yield share, f"Left out: {name} ({count:,}), beside {beside}."
     if rules["trips"]:
         yield _of_trips(counts, rules)
     elif not rules["min_displacement"] and rules["max_fill"] == 1.0:

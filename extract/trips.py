@@ -94,7 +94,7 @@ class Trips:
         is_last = np.diff(self.trace, append=-1) != 0
         timed = np.isfinite(begin) & np.isfinite(last_read)
         there = (begin - wait <= last_read) & (last_read <= end + wait)
-        return np.where(timed, there, is_last & ~np.isnan(last_read))
+        return np.asarray(np.where(timed, there, is_last & ~np.isnan(last_read)))
 
     def whole(self, points: Points) -> Points:
         """Of what is left of the points, give that of whole trips; count the others."""

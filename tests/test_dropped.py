@@ -70,12 +70,11 @@ def provenance(**counts: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("counts", "says"),
     [
-        ({"points_without_an_id": 41}, "50 % of the points (41) have no id: name the column"),
-        ({"rows_that_could_not_be_read": 41}, "50 % of the rows (41) could not be read: `strict`"),
-        ({"files_that_could_not_be_read": 1}, "50 % of the files (1) could not be read: the warn"),
-        ({"trips_without_a_route": 3}, "75 % of all were left out: 3 trips without a route."),
-        ({"features_of_a_new_kind": 1}, "50 % of all were left out: 1 feature of a new kind."),
-        ({"points_of_a_new_kind": 41}, "50 % of all were left out: 41 points of a new kind."),
+        ({"points_without_an_id": 41}, "50 % of the points (41 of 82) have no id: name the col"),
+        ({"rows_that_could_not_be_read": 41}, "50 % of the rows (41 of 82) could not be read: `"),
+        ({"files_that_could_not_be_read": 1}, "Left out: files that could not be read (1), beside"),
+        ({"trips_without_a_route": 3}, "Left out: trips without a route (3), beside 1 recording."),
+        ({"points_of_a_new_kind": 41}, "Left out: points of a new kind (41), beside 82 points."),
         ({"points_without_an_id": 4, "trips_without_a_route": 0}, ""),
         ({"points_spread_over_their_minute": 41}, ""),
     ],
