@@ -62,7 +62,7 @@ def why_nothing(
                 "columns with `columns` lat=...,lon=..."
             )
         return f"none of the {read:,} points is {where} {area}; {way_out}"
-    if short and 2 * counts[MERGED] > read:
+    if longest == 0.0 and 2 * counts[MERGED] > read and not counts["points outside the area"]:
         return _ONE_TIME
     if short:
         way_out = cut_most(counts, asdict(rules))

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from recorded_trips import RULES, east
 
+from trajanon.errors import NoTrajectories
 from trajanon.extract import Rules, cut, dropped, extract
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories
@@ -82,6 +83,13 @@ def provenance(**counts: int) -> dict[str, Any]:
 def test_what_a_reader_left_out_is_told_whatever_it_is(counts: dict[str, int], says: str) -> None:
     found = dropped.sentences(provenance(**counts))
     assert [one[: len(says)] for one in found] == [says] * bool(says)
+
+
+@pytest.mark.parametrize("rules", [RULES, Rules(spacing=100, points=4)])
+def test_times_to_the_hour_give_nothing_and_say_why(rules: Rules) -> None:
+    hours = 3_600.0 * np.repeat([0.0, 1.0], [20, 21])
+    with pytest.raises(NoTrajectories, match="bear one time, so that no way can be told"):
+        cut([replace(east(WAY, SECONDS), time=hours)], rules)
 
 
 def test_times_to_the_minute_lose_no_point(tmp_path: Path) -> None:

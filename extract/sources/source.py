@@ -108,9 +108,10 @@ class _Recording:
             if not _is_timed(piece):
                 return False
             place = bisect_left(self._spans, span := _span(piece))
-            before, after = self._spans[:place][-1:], self._spans[place : place + 1]
+            before = self._spans[max(place - 1, 0) : place]
+            after = self._spans[place : place + 1]
             if any(end > span[0] for _, end in before) or any(
-                span[1] > begin for begin, _ in after
+                span[1] > start for start, _ in after
             ):
                 counts[OVERLAPS] += 1
                 return False
