@@ -40,6 +40,7 @@ def extract(
     points: int = 30,
     max_gap: Gap = "auto",
     max_pause: float | None = 300.0,
+    max_speed: float | None = 60.0,
     trim_ends: float = 0.0,
     min_displacement: float = 0.0,
     max_fill: float = 1.0,
@@ -76,7 +77,7 @@ def extract(
         Metres between points along the track; None for the spacing of the city, and for trips.
     trips, min_length
         Whole trips instead of windows, and metres of the shortest: as in `Rules`.
-    points, max_gap, max_pause, trim_ends, min_displacement, max_fill
+    points, max_gap, max_pause, max_speed, trim_ends, min_displacement, max_fill
         What a trajectory is, and where a track ends: as in `Rules`.
     windows, per_trace, max_per_subject, limit
         Which windows are taken: as in `Rules`.

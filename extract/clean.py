@@ -1,11 +1,19 @@
-"""Cleaning recorded points, in five steps, in this order."""
+"""Cleaning recorded points, in seven steps, in this order."""
 
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 
-from trajanon.arrays import Floats
+from trajanon.arrays import Bools, Floats, Ints
+from trajanon.extract.geodesics import Geodesics
 from trajanon.extract.points import Points
+from trajanon.extract.rules import JITTER, Rules
+
+_DEGREE = 112_000.0  # metres; no degree is longer on the Earth
+
+_MINUTE, _HOUR = 60.0, 3_600.0  # seconds
+_FEW = 0.1  # share of points that may have the minute of others by accident: some rows come twice
 
 
 def drop_impossible(points: Points) -> Points:
@@ -50,14 +58,53 @@ def sort_by_time(points: Points) -> Points:
     return points.take(order)
 
 
+def spread_minutes(points: Points) -> tuple[Points, int]:
+    """Spread points that share a minute evenly over it, in their order; tell how many did.
+
+    In pieces whose times are all whole minutes, and often shared; what repeats a point of its
+    minute is dropped there. Times to five minutes are spread over five. A piece of one time, or
+    with times to the hour, says too little of when its points were recorded.
+    """
+    same = _shares_time(points)
+    if not same.any():
+        return points, 0
+    first, size = points.pieces
+    goes_on = points.follows & ~same
+    away = np.full(len(points), np.inf)  # seconds from the time before
+    away[goes_on] = np.diff(points.time, prepend=np.nan)[goes_on]
+    step = np.minimum.reduceat(away, first)
+    coarse = np.logical_and.reduceat(points.time % _MINUTE == 0.0, first) & (step < _HOUR)
+    some = np.flatnonzero(np.repeat(coarse, size))
+    columns = {name: getattr(points, name)[some] for name in ("piece", "time", "lat", "lon")}
+    repeats = np.zeros(len(points), dtype=np.bool_)
+    repeats[some] = pd.DataFrame(columns).duplicated()
+    different = np.add.reduceat(~repeats, first, dtype=np.int64)
+    shared = different - np.add.reduceat(~same, first, dtype=np.int64)
+    spread = np.repeat(coarse & (shared > _FEW * different), size)
+    kept = ~(repeats & spread)
+    points, spread, step = points.take(kept), spread[kept], np.repeat(step, size)[kept]
+    begin = np.flatnonzero(~_shares_time(points))
+    size = np.diff(begin, append=len(points))
+    count = np.repeat(size, size)
+    share = (np.arange(len(points)) - np.repeat(begin, size)) / count
+    time = np.where(spread, points.time + share * np.where(spread, step, 0.0), points.time)
+    return replace(points, time=time), int((spread & (count > 1)).sum())
+
+
+def _shares_time(points: Points) -> Bools:
+    """Mark the points that have the time of the point before them."""
+    same = points.follows
+    same[1:] &= points.time[1:] == points.time[:-1]
+    return same
+
+
 def average_equal_times(points: Points) -> Points:
     """Replace consecutive points of a piece with the same time by their mean.
 
     If a recorder writes ten positions a second with times in whole seconds, the order within a
     second is chance; followed point by point, such a track becomes twice as long as it was.
     """
-    same = points.follows
-    same[1:] &= points.time[1:] == points.time[:-1]
+    same = _shares_time(points)
     if not same.any():
         return points
     first = np.flatnonzero(~same)
@@ -69,6 +116,34 @@ def average_equal_times(points: Points) -> Points:
         return values[first] + away / size
 
     return replace(points.take(first), lat=mean(points.lat), lon=mean(points.lon))
+
+
+def drop_strays(points: Points, rules: Rules) -> Points:
+    """Drop single fixes to and from which somebody would have gone too fast, but not past them.
+
+    Where several in a row might be wrong, nobody knows which are: they all stay.
+    """
+    if rules.max_speed is None or len(points) < 3:
+        return points
+    # Few hops may be too fast at all, and only these are measured.
+    degrees = np.abs(np.diff(points.lat)) + np.abs(np.diff(points.lon))
+    least = np.maximum(JITTER, rules.max_speed * np.diff(points.time))
+    may = points.follows[1:] & (_DEGREE * degrees > least)
+    middle = np.flatnonzero(may[:-1] & may[1:]) + 1
+    stray = np.zeros(len(points) + 1, dtype=np.bool_)  # the last one is nobody's
+    stray[middle] = (
+        _too_fast(points, middle - 1, middle, rules)
+        & _too_fast(points, middle, middle + 1, rules)
+        & ~_too_fast(points, middle - 1, middle + 1, rules)
+    )
+    alone = stray[:-1] & ~np.roll(stray, 1)[:-1] & ~stray[1:]
+    return points.take(~alone)
+
+
+def _too_fast(points: Points, start: Ints, end: Ints, rules: Rules) -> Bools:
+    lat, lon, time = points.lat, points.lon, points.time
+    ways = Geodesics(lat[start], lon[start], lat[end], lon[end])
+    return rules.too_fast(ways.length, time[end] - time[start])
 
 
 def drop_zero_hops(points: Points) -> Points:

@@ -13,9 +13,11 @@ from trajanon.errors import NoTrajectories
 from trajanon.extract.clean import (
     average_equal_times,
     drop_impossible,
+    drop_strays,
     drop_zero_hops,
     settle_times,
     sort_by_time,
+    spread_minutes,
 )
 from trajanon.extract.diagnosis import why_nothing
 from trajanon.extract.earth.box import Area, Box
@@ -112,8 +114,7 @@ class Cutter:
         counts["points read"] += len(points)
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
-        cut_off = np.array([one.cut_off for one in some])
-        found = self._found(self._cleaned(points.take(~repeated)), cut_off)
+        found = self._found(self._cleaned(points.take(~repeated)), some)
         subject, trace = entered.subject[found.trace], entered.trace[found.trace]
         marks = np.column_stack([prints.subject[found.trace], found.hops])
         part = Trajectories(
@@ -127,14 +128,18 @@ class Cutter:
         name = "points without time in a timed recording"
         points = kept(name, points, settle_times(points))
         points = sort_by_time(points)
-        points = kept("points merged (equal times)", points, average_equal_times(points))
+        apart, spread = spread_minutes(points)
+        self.counts["points spread over their minute"] += spread
+        points = kept("points merged (equal times)", points, average_equal_times(apart))
+        points = kept("stray points", points, drop_strays(points, self.rules))
         return kept("points repeated in place", points, drop_zero_hops(points))
 
-    def _found(self, points: Points, cut_off: Bools) -> WindowBatch:
+    def _found(self, points: Points, some: Sequence[Trace]) -> WindowBatch:
         """Find the windows, or the whole trips."""
         rules, counts, area, boxes = self.rules, self.counts, self.area, self.boxes
         if rules.trips:
-            trips = Trips(points, rules, counts, area=area, boxes=boxes, cut_off=cut_off)
+            last_read = np.array([one.last_read for one in some])
+            trips = Trips(points, rules, counts, area=area, boxes=boxes, last_read=last_read)
             points = self._shown(trips.points)
             points = self._kept("points of trips left out", points, trips.whole(points))
             found = whole_trips(points, rules)
@@ -283,9 +288,8 @@ def cut(
      [41.0054 41.0063 41.0072 41.0081 41.009  41.0099]]
     """
     cutter = Cutter(rules, area=area, tracks=tracks)
-    if rules.trips:
-        traces = (trace for _, trace in joined_pieces(traces))
-    return finished([cutter.cut(some)[0] for some in batches(traces, rules)], cutter)
+    whole = (trace for _, trace in joined_pieces(traces, cutter.read))
+    return finished([cutter.cut(some)[0] for some in batches(whole, rules)], cutter)
 
 
 def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:

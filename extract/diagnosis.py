@@ -11,7 +11,12 @@ from trajanon.extract.trips import FOUND, LEFT_OUT, OUTSIDE, SHORT
 from trajanon.words import number_of
 
 _STILL, _LINES = "trajectories that stand still", "trajectories on lines nobody recorded"
-_WAYS_OUT = LEFT_OUT | {_STILL: "lower `min_displacement`", _LINES: "raise `max_fill`"}
+WAYS_OUT = LEFT_OUT | {_STILL: "lower `min_displacement`", _LINES: "raise `max_fill`"}
+MERGED = "points merged (equal times)"
+_ONE_TIME = (
+    "all points of a recording bear one time, so that no way can be told: name the column of their "
+    "times with `columns` time=..., or leave the times out"
+)
 _CUT_OUT = ("points near the ends of a trace", "points near hidden places")
 
 
@@ -61,6 +66,8 @@ def why_nothing(
                 "columns with `columns` lat=...,lon=..."
             )
         return f"none of the {number_of(read, 'point')} is {where} {area}; {way_out}"
+    if longest == 0.0 and 2 * counts[MERGED] > read and not counts["points outside the area"]:
+        return _ONE_TIME
     if short:
         way_out = cut_most(counts, asdict(rules))
         return (
@@ -76,37 +83,32 @@ def why_nothing(
 
 
 def _why_no_trip(counts: Counter[str], rules: Rules, longest: float) -> str:
-    if counts[FOUND] == 0 and counts["points merged (equal times)"]:
-        return (
-            "all points of a recording bear one time, so that no trip can be told: name the column "
-            "of their times with `columns` time=..., or leave the times out"
-        )
+    if counts[FOUND] == 0 and counts[MERGED]:
+        return _ONE_TIME
     if counts[FOUND] == 0:
         n = number_of(counts["recordings read"], "recording has", "recordings have")
         return f"{n} no two points between pauses and stays, and so no trip; raise `max_pause`"
-    out = {why: counts[why] for why in _WAYS_OUT if counts[why]}
+    said, way_out = trips_left_out(counts, rules.length)
+    if counts[SHORT]:
+        said += f" (the longest is {longest:,.0f} m)"
+    return f"none of {number_of(counts[FOUND], 'trip')} is left: {said}; {way_out}"
+
+
+def trips_left_out(counts: Counter[str], length: float) -> tuple[str, str]:
+    """Say why trips were left out, how many each, and the way out for most of them."""
+    out = {why: counts[why] for why in WAYS_OUT if counts[why]}
     most = max(out, key=lambda why: out[why])
     said = ", ".join(f"{many:,} {why.partition(' ')[2]}" for why, many in out.items())
-    if counts[SHORT]:
-        said = said.replace("too short", f"shorter than {rules.length:,.0f} m")
-        said += f" (the longest is {longest:,.0f} m)"
-    return f"none of {number_of(counts[FOUND], 'trip')} is left: {said}; {_WAYS_OUT[most]}"
+    return said.replace("too short", f"shorter than {length:,.0f} m"), WAYS_OUT[most]
 
 
 def cut_most(counts: Mapping[str, int], rules: Mapping[str, Any]) -> str:
-    """Name the limits that cut half of the recordings or more, and what to try.
-
-    Of trips: what left out half of them or more.
-    """
-    if rules["trips"]:
-        why = max(LEFT_OUT, key=lambda why: counts.get(why, 0))
-        out, trips = counts.get(why, 0), counts[FOUND]
-        are = number_of(out, f"of {trips:,} is of the", f"of {trips:,} are")
-        return f"{are} {why}: {LEFT_OUT[why]}" if 0 < trips <= 2 * out else ""
+    """Name the limits that cut half of the recordings or more, and what to try."""
     found = []
     for name, many, unit, factor in (
         ("max_pause", "pauses", "s", 24),
         ("max_gap", "long hops", "m", 2),
+        ("max_speed", "impossible speeds", "m/s", 2),
     ):
         cuts, limit = counts[f"cuts at {many}"], rules[name]
         if limit is not None and 0 < counts["recordings read"] <= 2 * cuts:

@@ -142,7 +142,9 @@ def _parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     metres = WGS84.inv(lon[here], lat[here], lon[there], lat[there])[2]
     pause = points.time[there] - points.time[here]
     with np.errstate(divide="ignore", invalid="ignore"):
-        stops = (metres / pause > rules.max_speed) | (pause > (rules.max_pause or np.inf))
+        stops = (metres / pause > (rules.max_speed or np.inf)) | (
+            pause > (rules.max_pause or np.inf)
+        )
     first = np.append(True, stops | (points.trace[there] != points.trace[here]))
     outer = np.cumsum(first) - 1
     length = np.zeros(len(points))
@@ -162,13 +164,18 @@ def _parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     return np.cumsum(begins) - 1
 
 
+def longest_stop(rules: Rules) -> float:
+    """Seconds of a stop that ends no trip, at most."""
+    return min(_STAY, rules.max_pause or _STAY)
+
+
 def stays_of(points: Points, rules: Rules, near: float) -> Bools:
     """Mark the points of stays: within ``near`` metres of one place, for 300 s.
 
     Or for the longest pause, if that is shorter. Halfway and at its end, a stay is near where it
     began.
     """
-    seconds, size = min(_STAY, rules.max_pause or _STAY), points.pieces[1]
+    seconds, size = longest_stop(rules), points.pieces[1]
     piece = np.repeat(np.arange(len(size)), size)
     timed = np.isfinite(points.time)
     marks = np.zeros(len(points) + 1, dtype=np.int64)

@@ -212,7 +212,7 @@ class Extraction:
                 progress=self.progress,
             )
         left_out = Counter(state.left_out) if state.rows else self._reading.counts.copy()
-        source = Source(numbered, state.position, left_out, joined=self._rules.trips)
+        source = Source(numbered, state.position, left_out, joined=True)
         cutter = Cutter(
             self._rules,
             area=self._place,

@@ -4,6 +4,9 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+import numpy as np
+
+from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
 
 WINDOWS = ("all", "first", "spread")
@@ -13,6 +16,7 @@ WINDOWS = ("all", "first", "spread")
 Gap = float | Literal["auto"] | None
 """Metres of the longest hop; None for no limit."""
 
+JITTER = 50.0  # metres; a shorter hop is never too fast
 _GAP, _GAP_OF_TRIPS = 500.0, 2_000.0  # metres; between two fixes of a minute, cars drive 2 km
 _LENGTH_OF_TRIPS = 500.0  # metres
 
@@ -45,7 +49,8 @@ class Rules:
         Seconds; a longer time between two fixes ends a piece, or a trip. None for no limit.
     max_speed
         Metres a second; a hop of over 50 m that would need more ends a piece, and leaves a trip
-        out.
+        out. A single fix to and from which two such hops lead is left out instead. None for no
+        limit.
     trim_ends
         Metres around the ends of a trace that are cut out, as `trajanon.extract.ends` describes; 0
         for none.
@@ -91,7 +96,7 @@ class Rules:
     points: int = 30
     max_gap: Gap = "auto"
     max_pause: float | None = 300.0
-    max_speed: float = 60.0
+    max_speed: float | None = 60.0
     trim_ends: float = 0.0
     min_displacement: float = 0.0
     max_fill: float = 1.0
@@ -116,7 +121,11 @@ class Rules:
         else:
             holds = 0.01 <= self.spacing < 1e6
             self._check("spacing", holds, "a positive number of metres, from 0.01")
-        for name, unit in (("max_gap", "metres"), ("max_pause", "seconds")):
+        for name, unit in (
+            ("max_gap", "metres"),
+            ("max_pause", "seconds"),
+            ("max_speed", "metres a second"),
+        ):
             if getattr(self, name) == math.inf:
                 object.__setattr__(self, name, None)
             limit = getattr(self, name)
@@ -156,6 +165,13 @@ class Rules:
     def length(self) -> float:
         """Metres of track under one trajectory; of trips, the fewest."""
         return float(self.min_length or (self.spacing or 0.0) * (self.points - 1))
+
+    def too_fast(self, metres: Floats, seconds: Floats) -> Bools:
+        """Tell which hops would need more than the highest speed; without times, none."""
+        # Within a second, noise looks like speed.
+        with np.errstate(divide="ignore", invalid="ignore"):
+            speed = metres / seconds
+        return np.asarray((metres > JITTER) & (speed > (self.max_speed or np.inf)))
 
     @property
     def longest_hop(self) -> float:

@@ -17,8 +17,6 @@ if TYPE_CHECKING:
 Breaks = Callable[[Floats, Floats, Ints], Bools]
 """Given points (lat, lon) and starts: which ways, from a start to the next point, break."""
 
-_JITTER = 50.0  # metres; a shorter hop is never too fast: within a second, noise looks like speed
-
 
 class Gaps(NamedTuple):
     """Which hops interrupt a recording, each hop from a point to the next of its piece."""
@@ -49,9 +47,7 @@ def gaps_of(points: Points, rules: Rules) -> Gaps:
     metres = points.ways.length
     pause = after_pauses(points, rules)[end]
     far = ~pause & (metres > rules.longest_hop)
-    fast = ~pause & ~far & (metres > _JITTER)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        fast &= metres / seconds > rules.max_speed  # never, in an untimed piece
+    fast = ~pause & ~far & rules.too_fast(metres, seconds)
     return Gaps(end, pause, far, fast)
 
 

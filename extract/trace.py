@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from trajanon.arrays import Floats
 
 
@@ -46,3 +48,11 @@ class Trace:
 
     def __len__(self) -> int:
         return len(self.lat)
+
+    @property
+    def last_read(self) -> float:
+        """Time of the last point before the source broke off, or infinity; NaN if it did not."""
+        if not self.cut_off:
+            return np.nan
+        time = self.time[-1] if len(self) else np.nan
+        return np.inf if np.isnan(time) else float(time)

@@ -11,7 +11,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.earth.box import Area, Box
-from trajanon.extract.ends import stays_of
+from trajanon.extract.ends import longest_stop, stays_of
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import Gaps, after_pauses, gaps_of
@@ -19,15 +19,21 @@ from trajanon.geodesy import radii
 
 FOUND = "trips found"
 OUTSIDE = "trips outside the area"
+FAST = "trips with an impossible speed"
 BEYOND = "trips that may go on beyond what the server gave"
+CUT_OFF = "trips that may go on where a file was cut off"
 SHORT = "trips too short"
 
 LEFT_OUT = {
     OUTSIDE: "give the `area` that holds them",
     "trips that leave the area": "give a larger `area`",
     "trips with a long hop": "raise `max_gap`",
-    "trips with an impossible speed": "look whether their times are right",
+    FAST: (
+        "raise `max_speed` for trains and planes; where several fixes in a row are wrong, mend "
+        "them, or take windows, which end there"
+    ),
     BEYOND: "give a larger `area`, or raise `max_pages`",
+    CUT_OFF: "download the file again",
     "trips all near their ends or hidden places": "lower `trim_ends` or `radius`",
     "trips cut in their middle": "lower `trim_ends` or `radius`",
     SHORT: "lower `min_length`",
@@ -48,7 +54,7 @@ class Trips:
         *,
         area: Area | None,
         boxes: Sequence[Box],
-        cut_off: Bools,
+        last_read: Floats,  # time of the last point of each recording that was cut off, or NaN
     ) -> None:
         points = _cut_at_stops(points, rules, counts)
         first, size = points.pieces
@@ -63,12 +69,13 @@ class Trips:
             self._spoilt[OUTSIDE] = ~self._any(trip[inside])
             self._spoilt["trips that leave the area"] = self._any(trip[~inside | leaves])
         self._spoilt["trips with a long hop"] = self._any(trip[gaps.end[gaps.far]])
-        self._spoilt["trips with an impossible speed"] = self._any(trip[gaps.end[gaps.fast]])
+        self._spoilt[FAST] = self._any(trip[gaps.end[gaps.fast]])
+        ends_early = self._cut_off(points, last_read[self.trace], longest_stop(rules))
         if boxes:
-            is_last = np.diff(self.trace, append=-1) != 0
-            ends_early = is_last & cut_off[self.trace]
             near = _near_sides(points, boxes, gaps)
             self._spoilt[BEYOND] = self._any(trip[near]) | ends_early
+        else:
+            self._spoilt[CUT_OFF] = ends_early
         # Their points: `trace` is the number of the trip, and pieces end at long hops and at
         # impossible speeds, which may be errors of the receiver.
         self.points = points.cut(gaps.begins(gaps.far | gaps.fast, len(points)))
@@ -76,6 +83,18 @@ class Trips:
     def _any(self, trips: Ints) -> Bools:
         """Mark the trips that are among some."""
         return np.bincount(trips, minlength=len(self.trace)) > 0
+
+    def _cut_off(self, points: Points, last_read: Floats, wait: float) -> Bools:
+        """Mark the trips that go on, or may, where the last point of their recording was read.
+
+        Without times, that is the last trip.
+        """
+        first, size = points.pieces
+        begin, end = points.time[first], points.time[first + size - 1]
+        is_last = np.diff(self.trace, append=-1) != 0
+        timed = np.isfinite(begin) & np.isfinite(last_read)
+        there = (begin - wait <= last_read) & (last_read <= end + wait)
+        return np.asarray(np.where(timed, there, is_last & ~np.isnan(last_read)))
 
     def whole(self, points: Points) -> Points:
         """Of what is left of the points, give that of whole trips; count the others."""

@@ -30,13 +30,33 @@ def trips(recorded: Trace, rules: Rules, box: Box | None = None) -> list[Trip]:
     time = recorded.time
     piece: list[int] = []
     found: list[list[int]] = []
+    strays = strays_of(recorded, rules)
     for fix in range(len(recorded)):
+        if fix in strays:
+            continue
         if piece and time[fix] - time[piece[-1]] > rules.max_pause:
             found += without_stays(recorded, piece, min(300.0, rules.max_pause))
             piece = []
         piece.append(fix)
     found += without_stays(recorded, piece, min(300.0, rules.max_pause))
     return [Trip(fixes, why_not(recorded, fixes, rules, box)) for fixes in found if len(fixes) > 1]
+
+
+def strays_of(recorded: Trace, rules: Rules) -> set[int]:
+    """Fixes that were too far for the speed, there and back, while past them all is well."""
+    at, time = places_of(recorded), recorded.time
+
+    def too_fast(i: int, j: int) -> bool:
+        metres = distance(at[i], at[j])
+        highest = rules.max_speed
+        return highest is not None and metres > 50.0 and metres / (time[j] - time[i]) > highest
+
+    off = {
+        i
+        for i in range(1, len(recorded) - 1)
+        if too_fast(i - 1, i) and too_fast(i, i + 1) and not too_fast(i - 1, i + 1)
+    }
+    return {i for i in off if i - 1 not in off and i + 1 not in off}
 
 
 def without_stays(recorded: Trace, piece: list[int], seconds: float) -> list[list[int]]:
@@ -76,7 +96,8 @@ def why_not(recorded: Trace, fixes: list[int], rules: Rules, box: Box | None) ->
         return "trips that leave the area"
     if any(metres > rules.longest_hop for metres, _ in hops):
         return "trips with a long hop"
-    if any(metres > 50.0 and metres / seconds > rules.max_speed for metres, seconds in hops):
+    highest = rules.max_speed or np.inf
+    if any(metres > 50.0 and metres / seconds > highest for metres, seconds in hops):
         return "trips with an impossible speed"
     return "trips too short" if sum(metres for metres, _ in hops) < rules.length else ""
 

@@ -277,13 +277,34 @@ def test_trajectories_that_are_few_are_too_few() -> None:
         trajanon.anonymize(trajectories(3, people=3), 4)
 
 
-def test_both_sides_of_the_antimeridian_are_refused() -> None:
-    points = np.zeros((4, 2, 2))
-    points[:, :, 1] = [[179.9], [-179.9], [179.8], [-179.8]]
-    with pytest.raises(BadInput, match="antimeridian"):
+def longitudes(*degrees: float) -> Trajectories:
+    """Trajectories at these longitudes, each of two points."""
+    points = np.zeros((len(degrees), 2, 2))
+    points[:, :, 1] = np.array(degrees)[:, None]
+    return Trajectories(points)
+
+
+@pytest.mark.parametrize("west", [-179.9, -122.4])
+def test_groups_on_either_side_of_the_antimeridian_are_released(west: float) -> None:
+    both = longitudes(139.7, west, 139.8, west + 0.1)
+    released = trajanon.anonymize(both, 2, digits=4).trajectories.points[:, 0, 1]
+    assert sorted(released) == pytest.approx([west + 0.05] * 2 + [139.75] * 2)
+
+
+def test_a_group_on_both_sides_of_the_antimeridian_has_no_mean() -> None:
+    """The mean of 179.9 and -179.9 would be Greenwich."""
+    says = "1 group holds trajectories that lie more than 180 degrees .* lower `k`"
+    with pytest.raises(BadInput, match=says):
+        trajanon.anonymize(longitudes(179.9, -179.9, 179.8, -179.8), 4)
+    one_side = longitudes(179.9, 179.9, 179.8, 179.8)
+    assert trajanon.anonymize(one_side, 4).trajectories.points[..., 1].min() > 179
+
+
+def test_a_trajectory_that_crosses_the_antimeridian_is_refused() -> None:
+    points = longitudes(*[179.9] * 4).points.copy()
+    points[2, 1, 1] = -179.9
+    with pytest.raises(BadInput, match=r"^1 trajectory crosses the antimeridian"):
         trajanon.anonymize(Trajectories(points), 2)
-    one_side = Trajectories(np.abs(points))
-    assert trajanon.anonymize(one_side, 2).trajectories.points[..., 1].min() > 179
 
 
 @pytest.mark.parametrize(

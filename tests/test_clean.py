@@ -1,6 +1,6 @@
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -21,7 +21,9 @@ STEPS = [
     clean.drop_impossible,
     clean.settle_times,
     clean.sort_by_time,
+    lambda of: clean.spread_minutes(of)[0],
     clean.average_equal_times,
+    lambda of: clean.drop_strays(of, Rules(spacing=10)),
     clean.drop_zero_hops,
 ]
 
@@ -164,6 +166,104 @@ def test_untimed_points_are_never_averaged() -> None:
 def test_equal_times_of_two_traces_are_not_averaged() -> None:
     both = points(trace([(1, 1)], [5.0]), trace([(3, 3)], [5.0]))
     assert places(clean.average_equal_times(both)) == [(1, 1), (3, 3)]
+
+
+def spread(stamps: Sequence[float], *places: float) -> tuple[list[float], int]:
+    """The times of points at these places, or each farther to the north, once spread."""
+    lat = places or range(1, len(stamps) + 1)
+    after, many = clean.spread_minutes(points(trace([(x, 2.0) for x in lat], stamps)))
+    return after.time.tolist(), many
+
+
+def test_points_that_share_a_minute_are_spread_over_it_in_their_order() -> None:
+    assert spread([0, 0, 0, 60, 120, 120]) == ([0, 20, 40, 60, 120, 150], 5)
+    assert spread([60, 60, 600, 600, 660]) == ([60, 90, 600, 630, 660], 4)
+
+
+def test_times_to_five_minutes_are_spread_over_five() -> None:
+    assert spread([300, 300, 600, 600, 600, 1800]) == ([300, 450, 600, 700, 800, 1800], 5)
+
+
+@pytest.mark.parametrize(
+    "stamps",
+    [
+        [0.0, 0.0, 1.0, 1.0, 2.0, 2.0, 2.0],  # ten a second: their order is chance
+        [10.0, 10.0, 20.0, 20.0, 40.0, 60.0],  # averaged, a track keeps its form
+        [0.0, 0.0, 60.0, 60.0, 120.5, 120.5],
+        [0.0, 0.0, 3600.0, 3600.0, 7200.0],
+        [86400.0, 86400.0, 172800.0, 172800.0],
+        [120.0, 120.0, 120.0],
+        [NAN, NAN, NAN],
+    ],
+)
+def test_other_shared_times_stay_as_they_are(stamps: list[float]) -> None:
+    after, many = spread(stamps)
+    assert after == pytest.approx(stamps, nan_ok=True)
+    assert many == 0
+
+
+def test_a_row_that_comes_twice_now_and_then_is_no_reason_to_spread() -> None:
+    once = (60.0 * np.arange(20)).tolist()
+    assert spread(sorted([*once, 300.0]))[1] == 0
+    twice = sorted([*once, *once])
+    assert spread(twice, *np.repeat(np.arange(1.0, 21.0), 2).tolist()) == (twice, 0)
+
+
+def test_where_minutes_are_spread_rows_that_come_twice_are_dropped() -> None:
+    """Also where a whole table stands in a file twice."""
+    stamps, places = [0, 0, 0, 60, 60, 60] * 2, [1, 2, 3, 4, 5, 6] * 2
+    recorded = points(trace([(x, 2.0) for x in places], stamps))
+    after, many = clean.spread_minutes(clean.sort_by_time(recorded))
+    assert after.lat.tolist() == [1, 2, 3, 4, 5, 6]
+    assert after.time.tolist() == [0, 20, 40, 60, 80, 100]
+    assert many == 6
+
+
+def test_each_trace_has_minutes_of_its_own() -> None:
+    fixes = [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]
+    both = points(*(trace(fixes, stamps) for stamps in ([0, 0, 60], [1, 1, 61], [60, 120, 120])))
+    after, many = clean.spread_minutes(both)
+    assert after.time.tolist() == [0, 30, 60, 1, 1, 61, 60, 120, 150]
+    assert many == 4
+
+
+STRAY = [(40.4, -3.7), (40.4, -3.699), (40.5, -3.7), (40.4, -3.698), (40.4, -3.697)]
+
+
+def test_a_fix_that_is_far_off_between_two_others_is_dropped() -> None:
+    seconds = [0.0, 10.0, 20.0, 30.0, 40.0]
+    kept = clean.drop_strays(points(trace(STRAY, seconds)), Rules(spacing=10))
+    assert places(kept) == STRAY[:2] + STRAY[3:]
+    for rules in (Rules(spacing=10, max_speed=None), Rules(spacing=10, max_speed=2_000)):
+        assert len(clean.drop_strays(points(trace(STRAY, seconds)), rules)) == 5
+    assert len(clean.drop_strays(points(trace(STRAY)), Rules(spacing=10))) == 5
+
+
+@pytest.mark.parametrize(
+    "lat",
+    [
+        [40.4, 40.5, 40.5, 40.4],  # two in a row
+        [40.4, 40.5, 40.4, 40.5, 40.4],  # which of them, nobody knows
+        [40.5, 40.4, 40.4, 40.4],  # at the ends, there is no way back
+        [40.4, 40.4, 40.4, 40.5],
+        [40.4, 40.4, 40.5, 40.6, 40.6],  # past it, it is too fast, too
+    ],
+)
+def test_what_may_not_be_a_single_stray_fix_stays(lat: list[float]) -> None:
+    recorded = trace([(x, -3.7) for x in lat], (10.0 * np.arange(len(lat))).tolist())
+    assert len(clean.drop_strays(points(recorded), Rules(spacing=10))) == len(lat)
+
+
+def test_noise_of_up_to_fifty_metres_is_no_stray_fix() -> None:
+    recorded = line([0, 49, 1, 51.5, 1], [0.0, 0.1, 0.2, 0.3, 0.4])
+    assert places(clean.drop_strays(points(recorded), Rules(spacing=10))) == [
+        place for number, place in enumerate(places(points(recorded))) if number != 3
+    ]
+
+
+def test_a_stray_fix_is_one_of_its_own_trace() -> None:
+    one, other = trace(STRAY[1:3], [10.0, 20.0]), trace(STRAY[3:], [30.0, 40.0])
+    assert len(clean.drop_strays(points(one, other), Rules(spacing=10))) == 4
 
 
 def test_points_at_the_place_of_the_one_before_are_dropped() -> None:

@@ -316,9 +316,10 @@ def test_the_sample_is_as_its_readme_says(madrid: Trajectories) -> None:
 def test_the_trips_of_the_sample_are_as_its_readme_says() -> None:
     trips = extract(sample(), "madrid", trips=True)
     assert trips.subject is not None
-    assert (len(trips), len(set(trips.subject.tolist()))) == (270, 111 + 27)
+    assert (len(trips), len(set(trips.subject.tolist()))) == (273, 111 + 27)
     counts = trips.provenance["counts"]
-    assert counts["trips with a long hop"] + counts["trips with an impossible speed"] == 43
+    assert counts["trips with a long hop"] + counts["trips with an impossible speed"] == 40
+    assert counts["stray points"] == 3
 
 
 def test_the_same_source_gives_the_same_trajectories(madrid: Trajectories) -> None:

@@ -98,12 +98,30 @@ def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Pa
     assert "none of 8 trips is left: 8 with a long hop; raise --max-gap" in said
     drives(here, "b.csv", 2_100)
     answer = run("extract", "a.csv", "b.csv", "--trips", "--max-pause", "1h")
-    assert "8 of 16 are trips with a long hop: raise --max-gap" in answer.out
+    said = "56.2 % of the trips (9 of 16) are left out: 8 with a long hop, 1 shorter than 500 m; "
+    assert f"{said}raise --max-gap." in answer.out
+
+
+def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> None:
+    fixes(here, 5, 415, "ab")
+    way_out = "2 with an impossible speed; raise --max-speed"
+    assert way_out in run("extract", "a.csv", "--trips").sentence
+    told = run("extract", "a.csv", "--spacing", 100).sentence
+    assert "78 impossible speeds over 60 m/s cut the recordings: try --max-speed 120" in told
+    for speed, limit in (("90", 90.0), ("none", None)):
+        answer = run("extract", "a.csv", "--trips", "--max-speed", speed, "--json")
+        told = json.loads(answer.out)
+        assert (told["max_speed"], told["counts"]["trajectories"]) == (limit, 2)
 
 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
+        (["a.csv", "--trips", "--max-speed", "fast"], "--max-speed must be a number of metres a s"),
+        (
+            ["a.csv", "--trips", "--max-speed", "0"],
+            "--max-speed must be a positive number of metres",
+        ),
         (["--bbox", "atlantis"], "'atlantis' is not an area: name barcelona, madrid"),
         (["--bbox", ""], "'' is not an area: name barcelona, madrid, tarraco"),
         (["--bbox", "1,2,3"], "four degrees W,S,E,N such as --bbox=-3.75,40.38"),

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gpx_written import POINT, SEGMENT, document, timed, write
+from gpx_written import POINT, SEGMENT, document, write
 from real_data import REAL, needs_real_data
 
 from trajanon.errors import FileProblem
@@ -59,16 +59,26 @@ def test_points_without_time_are_kept_in_file_order(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("times", "kept"),
+    ("points", "seconds", "metres", "kept"),
     [
-        (["2020-01-01T00:00:00.2Z", "2020-01-01T00:00:00.1Z"], 0),
-        (["2020-01-01T00:00:00Z", "2020-01-01T00:00:01Z"], 2),
+        (2, 0.1, 300.0, 0),
+        (40, 0.0, 300.0, 0),
+        (2, 1.0, 300.0, 2),
+        (10, 0.9, 30.0, 10),  # a train, ten times a second
+        (2, 0.0, 0.0, 2),
+        (1, 0.0, 0.0, 1),
     ],
 )
-def test_a_clock_that_stood_still_gives_no_times(
-    tmp_path: Path, times: list[str], kept: int
+def test_a_clock_that_stood_still_on_a_way_gives_no_times(
+    tmp_path: Path, points: int, seconds: float, metres: float, kept: int
 ) -> None:
-    (trace,) = traces(write(tmp_path / "walk.gpx", timed(*times)))
+    body = "".join(
+        f'<trkpt lat="{1.0 + share * metres / 111_195:.7f}" lon="2">'
+        f"<time>2020-01-01T00:00:{seconds * share:09.6f}Z</time></trkpt>"
+        for share in np.linspace(0.0, 1.0, points)
+    )
+    text = document(f"<trk><trkseg>{body}</trkseg></trk>")
+    (trace,) = traces(write(tmp_path / "walk.gpx", text))
     assert np.isfinite(trace.time).sum() == kept
 
 
@@ -118,8 +128,8 @@ def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, name: str) -> Non
 def test_a_damaged_file_gives_what_was_complete(tmp_path: Path) -> None:
     text = document(f"<trk>{SEGMENT}{SEGMENT}<trkseg>{POINT}</trk>")
     reading = gpx_files.read(write(tmp_path / "a.gpx", text), "a", Reading())
-    found = [next(reading), next(reading)]
-    assert [len(trace) for trace in found if isinstance(trace, Trace)] == [2, 2]
+    found = [one for one in (next(reading), next(reading)) if isinstance(one, Trace)]
+    assert [(len(trace), trace.cut_off) for trace in found] == [(2, False), (2, True)]
     with pytest.raises(FileProblem, match=r"a\.gpx is not well-formed XML"):
         next(reading)
 

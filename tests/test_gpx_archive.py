@@ -232,6 +232,21 @@ def test_an_archive_cut_off_gives_what_came_before(
         read(path, Reading(strict=True))
 
 
+@pytest.mark.parametrize("pack", [tar, zipped], ids=["tar", "zip"])
+def test_the_last_piece_before_a_cut_is_marked(
+    tmp_path: Path, pack: Callable[[Mapping[str, bytes]], bytes]
+) -> None:
+    """The archive is cut in its middle, or a file was before it was put there."""
+    whole = walk(*range(1_000))
+    segment = whole[whole.index(b"<trkseg>") : whole.index(b"</trk>")]
+    long = b'<gpx version="1.1" creator="test"><trk>' + segment * 20
+    packed = pack({"1.gpx": walk(1, 2), "2.gpx": long})
+    path = write(tmp_path / "a", packed[:-60_000] if pack is tar else packed)
+    found = [trace.cut_off for trace in read(path)]
+    assert len(found) > 10
+    assert found == [False] * (len(found) - 1) + [True]
+
+
 @pytest.mark.parametrize("end", [512 * 2, 512 * 3, 512 * 3 + 50, 512 * 2 + 100])
 def test_an_archive_cut_off_anywhere_says_so(tmp_path: Path, end: int) -> None:
     # A header and one block of text each; a cut between two files counts as well.

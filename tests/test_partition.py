@@ -256,7 +256,7 @@ def test_the_command_line_writes_parts(run: Run) -> None:
     answer = run(*given, "--partition", "150")
     assert answer.code == 0
     assert answer.out.splitlines()[-1] == (
-        "Wrote 406 trajectories to trajectories. Next: trajanon anonymize trajectories -k 4"
+        "Wrote 410 trajectories to trajectories. Next: trajanon anonymize trajectories -k 4"
     )
     assert len(list(Path("trajectories").iterdir())) == 3
     for arguments, says in (

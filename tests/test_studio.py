@@ -46,7 +46,7 @@ def test_the_sample_becomes_a_release_that_holds(opened: Studio, run: Run, tmp_p
     expect(section(page, "4. What it protects")).to_contain_text("The release passes its check")
     page.locator("iframe").scroll_into_view_if_needed()
     drawn = page.frame_locator("iframe")
-    expect(drawn.get_by_text("Originals (270), thin")).to_be_visible()
+    expect(drawn.get_by_text("Originals (273), thin")).to_be_visible()
     expect(drawn.locator(".leaflet-control-scale-line")).to_have_text("2 km")
     for tab in (other, page):  # nothing is lost by a reload, or in another tab
         tab.reload()

@@ -280,7 +280,7 @@ _WAY = np.arange(0, 3_001, 100.0).tolist()
         (east(_WAY, (400.0 * np.arange(31)).tolist()), {}, "raise `max_pause`"),
         (east([0, 200], [0, 10]), {}, "1 shorter than 500 m (the longest is 200 m); lower `min_l"),
         (east([0, 2_500, 2_600], [0, 90, 99]), {}, "1 with a long hop; raise `max_gap`"),
-        (east(_WAY, np.arange(31.0).tolist()), {}, "1 with an impossible speed; look whether"),
+        (east(_WAY, np.arange(31.0).tolist()), {}, "1 with an impossible speed; raise `max_speed`"),
         (
             east(_WAY, (10.0 * np.arange(31)).tolist()),
             {"area": Box(-3.71, 40.3, -3.69, 40.5)},

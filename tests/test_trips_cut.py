@@ -1,5 +1,6 @@
 """Trips cut off: ends and hidden places left out, and the border of what a server gives."""
 
+from collections import Counter
 from dataclasses import replace
 from itertools import product
 
@@ -16,7 +17,7 @@ from trajanon.extract.earth.box import Box
 from trajanon.extract.earth.places import Zone, around
 from trajanon.extract.sources.source import joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.trips import BEYOND, FOUND, LEFT_OUT
+from trajanon.extract.trips import BEYOND, CUT_OFF, FOUND, LEFT_OUT
 
 
 @given(drives(), st.floats(10, 200))
@@ -100,5 +101,34 @@ def test_the_last_trip_of_a_recording_that_the_server_cut_off_may_go_on() -> Non
     whole, counts = found(pieces, area=box, boxes=[box])
     assert times_of(whole)[:, 0].tolist() == [1e9 - 1e5, times_of(whole)[1, 0], 1e9]
     assert counts[BEYOND] == 1
-    (joined,) = (one for _, one in joined_pieces(pieces))
+    (joined,) = (one for _, one in joined_pieces(pieces, Counter()))
     assert joined.cut_off
+
+
+@pytest.mark.parametrize("order", ["as it was", "newest first", "later part first", "untimed"])
+def test_the_trip_at_which_a_file_was_cut_off_is_left_out(order: str) -> None:
+    """Where that is, the order of the file tells, not the time."""
+    both = there_and_back_again(600.0)
+    numbers = {
+        "newest first": np.arange(len(both))[::-1],
+        "later part first": np.r_[20 : len(both), :20],
+    }.get(order, np.arange(len(both)))
+    read = replace(both, **{name: getattr(both, name)[numbers] for name in ("lat", "lon", "time")})
+    if order == "untimed":
+        read = replace(read, time=np.full(len(read), np.nan))
+    whole, before = found([read])
+    left, counts = found([replace(read, cut_off=True)])
+    assert len(left) == len(whole) - 1
+    assert (before[CUT_OFF], counts[CUT_OFF]) == (0, 1)
+    if order == "as it was":
+        assert times_of(left)[0, 0] == 1e9
+    elif order != "untimed":
+        assert times_of(left)[0, 0] > 1e9 + 600.0
+
+
+@pytest.mark.parametrize(("after", "left"), [(200.0, 0), (310.0, 1)])
+def test_a_trip_long_before_the_place_of_the_cut_is_whole(after: float, left: int) -> None:
+    seconds = np.append(10.0 * np.arange(31), 300.0 + after)
+    recorded = east(np.append(100.0 * np.arange(31), 3_000.0), seconds)
+    whole, counts = found([replace(recorded, cut_off=True)])
+    assert (len(whole), counts[CUT_OFF]) == (left, 1 - left)

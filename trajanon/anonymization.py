@@ -6,10 +6,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
+from trajanon.antimeridian import refuse_crossing
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.groups import line_keys
 from trajanon.files.release_lines import DIGITS
@@ -30,7 +30,6 @@ from trajanon.suppression import (
     without_tight_groups,
 )
 from trajanon.timing import Timing, seen_by, timing_of
-from trajanon.tracks import TICKS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs
@@ -73,8 +72,8 @@ def anonymize(
     Raises
     ------
     BadInput
-        If an option is not known, the trajectories lie on both sides of the antimeridian, times are
-        asked for and some have none, or nothing is left.
+        If an option is not known, a trajectory or a group crosses the antimeridian, times are asked
+        for and some have none, or nothing is left.
     TooFewRecords, TooFewSubjects
         If there are fewer than k trajectories, or subjects where these are counted.
 
@@ -93,7 +92,8 @@ def anonymize(
     [40.1, 40.1, 41.1, 41.1]
     """
     settings, searched = settings_of(options)
-    _refuse_unreleasable(trajectories, settings.align)
+    refuse_crossing(trajectories, tracks=settings.align)
+    refuse_attribution(trajectories.attribution)
     check_enough(len(trajectories), k)
     timing = timing_of(trajectories, settings)
     search = partial(_group_and_slide, k, settings, searched, timing, progress)
@@ -140,19 +140,6 @@ def anonymize(
         points=lines[order], provenance=provenance, times=None if when is None else when[order]
     )
     return Release(released, report)
-
-
-def _refuse_unreleasable(trajectories: Trajectories, align: bool) -> None:
-    """Refuse what has no mean, and a text that a release must not hold."""
-    longitudes: list[NDArray[Any]] = [trajectories.points[..., 1]]
-    if align and trajectories.tracks is not None:
-        longitudes.append(trajectories.tracks.points.ticks[:, 1])
-    for some, degree in zip(longitudes, (1.0, TICKS), strict=False):
-        if some.size and float(some.max()) - float(some.min()) > 180.0 * degree:
-            raise BadInput(
-                "the trajectories lie on both sides of the antimeridian: anonymise each side"
-            )
-    refuse_attribution(trajectories.attribution)
 
 
 def refuse_attribution(attribution: object) -> None:

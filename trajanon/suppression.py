@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from trajanon.antimeridian import refuse_groups_across
 from trajanon.arrays import Bools, Floats, Ints, Metres
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release_lines import Grids, as_written, line_numbers
@@ -47,6 +48,7 @@ class TrajectoryGroups:
     @cached_property
     def written(self) -> Floats:
         """The mean of each group as it is written where no roads are followed, (g, m, 2)."""
+        refuse_groups_across(self.trajectories.points, self.partition.labels)
         means = self.partition.lines(self.trajectories.points)
         return as_written(means, self.digits, self.grids)
 

@@ -1,5 +1,6 @@
 """Traces of numbered units, which are files or boxes of a server, and the place to go on from."""
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -21,6 +22,10 @@ NumberedTraces = Callable[[int, LeftOut], Iterator[tuple[int, Trace]]]
 CHOICES = ("accept", "reject")  # a trace without times is taken in its order, or left out
 UNTIMED = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
+OVERLAPS = "pieces of a recording whose times overlap"
+
+_TOGETHER = 1_000
+"""Pieces that are put together at once: thousands of arrays of one point would fill the memory."""
 
 _FEW = 20  # points; with fewer the order cannot be told
 
@@ -53,7 +58,8 @@ class Source:
             self._settle(of_each, range(settled, number))
             settled = number
             each = (trace for _, trace in traces)
-            for here, trace in joined_pieces(each) if self.joined else enumerate(each, start=1):
+            whole = joined_pieces(each, of_each[number]) if self.joined else enumerate(each, 1)
+            for here, trace in whole:
                 if (number, here) > (unit, taken):
                     self.position = number, here
                     yield trace
@@ -64,28 +70,66 @@ class Source:
             self.left_out.update(of_each.pop(number, {}))
 
 
-def joined_pieces(traces: Iterable[Trace]) -> Iterator[tuple[int, Trace]]:
-    """Join the pieces of a recording that follow each other in time; later steps find its stops.
+def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[tuple[int, Trace]]:
+    """Join the pieces of a recording; later steps sort its points, and find its gaps.
 
-    With each recording comes the number of pieces up to its last.
+    Pieces with times follow one another in any order, but not pieces whose times overlap, as those
+    of two devices do: these stay apart, and are counted. A single point belongs to what is around
+    it. With each recording comes the number of pieces up to its last.
     """
-    held: list[Trace] = []
+    held: _Recording | None = None
     number = 0
-    for number, trace in enumerate(traces):
-        if held and not _goes_on(held[-1], trace):
-            yield number, _joined(held)
-            held = []
-        held.append(trace)
-    if held:
-        yield number + 1, _joined(held)
+    for number, piece in enumerate(traces):
+        if held is None or not held.takes(piece, counts):
+            if held is not None:
+                yield number, _joined(held.pieces)
+            held = _Recording(piece)
+    if held is not None:
+        yield number + 1, _joined(held.pieces)
 
 
-def _goes_on(one: Trace, other: Trace) -> bool:
-    """Tell whether a piece is of the same recording, and later."""
-    if (one.name, one.subject) != (other.name, other.subject):
-        return False
-    ended = np.fmax.reduce(one.time, initial=np.nan)
-    return bool(ended <= np.fmin.reduce(other.time, initial=np.nan))
+class _Recording:
+    """Pieces of one recording that follow one another."""
+
+    def __init__(self, first: Trace) -> None:
+        self.pieces = [first]
+        self._name = first.name, first.subject
+        self._fresh = 1  # pieces at the end that were not yet put together
+        self._spans: list[tuple[float, float]] = []  # of the longer pieces, sorted
+        self._ordered = len(first) > 1 and not _is_timed(first)  # by its file: nothing joins it
+        if len(first) > 1 and not self._ordered:
+            self._spans.append(_span(first))
+
+    def takes(self, piece: Trace, counts: Counter[str]) -> bool:
+        """Take a piece if it is one of this recording."""
+        if (piece.name, piece.subject) != self._name or self._ordered:
+            return False
+        if len(piece) > 1:
+            if not _is_timed(piece):
+                return False
+            place = bisect_left(self._spans, span := _span(piece))
+            before = self._spans[max(place - 1, 0) : place]
+            after = self._spans[place : place + 1]
+            if any(end > span[0] for _, end in before) or any(
+                span[1] > start for start, _ in after
+            ):
+                counts[OVERLAPS] += 1
+                return False
+            self._spans.insert(place, span)
+        self.pieces.append(piece)
+        self._fresh += 1
+        if self._fresh == _TOGETHER:
+            self.pieces[-_TOGETHER:] = [_joined(self.pieces[-_TOGETHER:])]
+            self._fresh = 0
+        return True
+
+
+def _is_timed(piece: Trace) -> bool:
+    return bool(np.isfinite(piece.time).any())
+
+
+def _span(piece: Trace) -> tuple[float, float]:
+    return float(np.nanmin(piece.time)), float(np.nanmax(piece.time))
 
 
 def _joined(pieces: Sequence[Trace]) -> Trace:

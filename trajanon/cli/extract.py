@@ -51,6 +51,8 @@ _ONE_SUBJECT = (
     ),
     max_pause="Seconds, or a time such as 5min; a longer pause ends a track or trip. none: no "
     "pause.",
+    max_speed="Metres a second; a faster hop ends a track, or leaves a trip out, and a single fix "
+    "that is so far off is dropped. none: no limit.",
     trim_ends="Cut off at least this many metres around the ends and stops of each trace.",
     hide_near="Cut out tracks around these places of --pbf, such as "
     "amenity=hospital,place_of_worship.",
@@ -91,6 +93,7 @@ def extract(
     min_length: float | None = None,
     max_gap: str | None = None,
     max_pause: str = "300",
+    max_speed: str = "60",
     trim_ends: float = 0.0,
     hide_near: str | None = None,
     radius: float | None = None,
@@ -145,6 +148,7 @@ def extract(
             "spacing": chosen_spacing(spacing, of_the_city, trips=trips),
             "max_gap": _limit("--max-gap", "metres", max_gap) if max_gap else "auto",
             "max_pause": _limit("--max-pause", "seconds", max_pause),
+            "max_speed": _limit("--max-speed", "metres a second", max_speed),
         }
         asked = given | {
             "source": [*(source or []), *(paths or [])] or OSM_API,
@@ -166,7 +170,8 @@ def extract(
     counts = provenance["counts"]
     n, subjects = counts["trajectories"], counts["subjects of trajectories"]
     what = number_of(n, "trip") if trips else number_of(n, "trajectory", "trajectories")
-    if (trips or n < counts["recordings read"]) and (hint := cut_most(counts, provenance)):
+    few = not trips and n < counts["recordings read"]
+    if few and (hint := cut_most(counts, provenance)):
         tell(f"{number_of(counts['recordings read'], 'recording')} gave {what}: {hint}")
     if min(n, subjects) < 2:
         tell(f"Wrote {what} to {out}. {_ONE_SUBJECT if n > 1 else _ONE_TRAJECTORY}")

@@ -41,6 +41,8 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
+    from trajanon.extract.dropped import sentences
+
     counts = provenance["counts"]
     unit = "trips" if provenance["trips"] else "trajectories"
     title = "What became of the points"
@@ -57,6 +59,8 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         tell(f"{named} no subject: each counts as its own.")
     if merged := Merged.told_by(provenance).told():
         tell(merged)
+    for sentence in sentences(provenance):
+        tell(sentence)
     if counts.get("points near hidden places") == 0:
         tell(
             "No point lies near a hidden place: look whether the file of --pbf holds "

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from trajanon.antimeridian import refuse_crossing
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import decomposed, turn
 from trajanon.errors import BadInput
@@ -194,11 +195,6 @@ def survey_table(executor: Executor, parts: Parts, timing: Timing | None) -> tup
     n = parts.n
     low = np.min([look.low for look in looks], axis=0)
     high = np.max([look.high for look in looks], axis=0)
-    if high[1::2].max() - low[1::2].min() > 180.0:
-        raise BadInput(
-            "the trajectories span more than 180 degrees of longitude, which cannot be "
-            "averaged across the antimeridian: anonymise smaller areas on their own"
-        )
     if timing is not None:
         still = sum(look.still for look in looks)
         refuse_one_time(timing.clock, still, n, low[-1], high[-1])  # the departure comes last
@@ -228,6 +224,7 @@ def survey_table(executor: Executor, parts: Parts, timing: Timing | None) -> tup
 def look(parts: Parts, timing: Timing | None, origin: Floats, part_slice: PartSlice) -> SliceSums:
     """Read a slice and sum it up."""
     rows = parts.read(part_slice)
+    refuse_crossing(rows, tracks=False)
     records, times = records_of(rows, timing), rows.times
     away = records - origin
     # The same rows whatever the seed: it does not decide where a table is split.

@@ -9,6 +9,7 @@ import numpy as np
 
 from trajanon.align.alignment import align
 from trajanon.align.ground import shared_out
+from trajanon.antimeridian import refuse_crossing
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
 from trajanon.errors import BadInput, TooFewSubjects
@@ -45,6 +46,7 @@ def scatter(plan: Plan, number: int, task: Task) -> list[tuple[int, Stored, set[
     different ones, or k of them.
     """
     rows = plan.parts.read(plan.parts.slices[task.number], tracks=True)
+    refuse_crossing(rows, tracks=True)
     row = np.asarray(rows.trace)
     subject = row if rows.subject is None else rows.subject
     state = np.zeros(len(rows), _STATE)

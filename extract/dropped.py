@@ -1,0 +1,123 @@
+"""What was dropped in numbers: a sentence for each cause, with the way out."""
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from trajanon.extract.diagnosis import WAYS_OUT, trips_left_out
+from trajanon.extract.trips import FOUND, LEFT_OUT
+from trajanon.words import number_of, percent
+
+_FEW = 0.1  # share; what is dropped beyond it is told
+_MOST = 4  # sentences
+
+_STRICT = "`strict` stops at the first one and names it"
+_BY_PLACE = "OpenStreetMap gives such points sorted by place, not along a track"
+
+_CAUSES = {
+    "points of repeated recordings": "are of recordings that came before, and count once",
+    "points impossible": (
+        "are no places on Earth: look whether the columns of latitude and longitude are the right "
+        "ones (`columns` lat=...,lon=...), in degrees"
+    ),
+    "points without time in a timed recording": (
+        "have no time, and their recordings have: nobody knows where on the way they belong"
+    ),
+    "points merged (equal times)": (
+        "have the time of others of their recording, and became one point with these: give finer "
+        "times if there are any"
+    ),
+    "stray points": "lie far off between two others: raise `max_speed` if they are right",
+    "points repeated in place": "lie exactly where the point before them does",
+    "points of stays": "are of stays, with which trips end and begin",
+    "points alone between pauses and stays": (
+        "are alone between two pauses or stays, and make no trip: raise `max_pause`"
+    ),
+    "points outside the area": "lie outside the area: give a larger `area` to keep them",
+    "points near the ends of a trace": "lie near ends and stops, which `trim_ends` cuts out",
+    "points near hidden places": "lie near hidden places",
+}
+"""Why points that were read are dropped, by their counter."""
+
+_CAUSES_BEFORE = {
+    "points without an id": (
+        "have no id: name the column that tells recordings apart with `columns` id=..."
+    ),
+    "points of traces without times": (
+        "have no times: `untimed='accept'` takes them in their order"
+    ),
+    "points sorted by place, not along a track": f"have no order: {_BY_PLACE}",
+    "points without time": f"have no time: {_BY_PLACE}",
+    "rows marked as not valid": "are marked as not valid, or as outliers, in a column of the table",
+    "rows that could not be read": f"could not be read: {_STRICT}",
+    "times that could not be read": f"could not be read: {_STRICT}",
+    "lines with more or fewer times than points": (
+        "have more or fewer times than points, and are taken without times"
+    ),
+}
+"""Why something is dropped by the reading; what has no words here is told by its counter."""
+
+_OF_POINTS = ("points", "rows", "times")
+_UNITS = (*_OF_POINTS, "features", "lines", "moving", "trips", "files", "members")
+_KEPT = {
+    *("points read", "points used", "points placed", "points placed far from a fix"),
+    *("points spread over their minute", "points of trips left out", FOUND, *LEFT_OUT),
+}
+"""Counters that begin with a unit but count nothing that is dropped, or are told by the trip."""
+
+
+def sentences(provenance: Mapping[str, Any]) -> list[str]:
+    """Tell what was dropped by more than a tenth of all, most first, and what to do about it."""
+    counts = Counter(provenance["counts"])
+    told = sorted(_found(counts, provenance), key=lambda one: -one[0])
+    return [sentence for share, sentence in told[:_MOST] if share > _FEW]
+
+
+def _found(counts: Counter[str], rules: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
+    """Give each cause, with the share that it took."""
+    before = {
+        name: count
+        for name, count in counts.items()
+        if name.startswith(_UNITS) and count and name not in _CAUSES and name not in _KEPT
+    }
+    points = counts["points read"]
+    points += sum(count for name, count in before.items() if name.startswith("points "))
+    for name, cause in _CAUSES.items():
+        share = counts[name] / max(1, points)
+        of = f"{percent(share)} of the points ({counts[name]:,} of {points:,})"
+        yield share, f"{of} {cause}."
+    for name, count in before.items():
+        unit = name.split()[0]
+        among = points if unit in _OF_POINTS else counts["recordings read"]
+        whole = among if unit in ("points", "times") else among + count
+        share = count / max(1, whole)
+        if name in _CAUSES_BEFORE:
+            of = f"{percent(share)} of the {unit} ({count:,} of {whole:,})"
+            yield share, f"{of} {_CAUSES_BEFORE[name]}."
+        else:
+            beside = number_of(among, "point" if unit in _OF_POINTS else "recording")
+            yield share, f"Left out: {name} ({count:,}), beside {beside}."
+    if rules["trips"]:
+        yield _of_trips(counts, rules)
+    elif not rules["min_displacement"] and rules["max_fill"] == 1.0:
+        yield _of_windows(counts, rules)
+
+
+def _of_trips(counts: Counter[str], rules: Mapping[str, Any]) -> tuple[float, str]:
+    out, among = sum(counts[why] for why in WAYS_OUT), counts[FOUND]
+    if not out:
+        return 0.0, ""
+    said, way_out = trips_left_out(counts, rules["min_length"])
+    share = out / among
+    of_points = counts["points of trips left out"] / max(1, counts["points read"])
+    of = f"{percent(share)} of the trips ({out:,} of {among:,})"
+    return max(share, of_points), f"{of} are left out: {said}; {way_out}."
+
+
+def _of_windows(counts: Counter[str], rules: Mapping[str, Any]) -> tuple[float, str]:
+    length = rules["spacing"] * (rules["points"] - 1)
+    share = 1.0 - counts["metres used"] / max(1, counts["metres of track"])
+    return share, (
+        f"{percent(share)} of the way is in pieces, or ends of pieces, too short for a window of "
+        f"{length:,.0f} m: lower `spacing`, or take whole `trips`."
+    )

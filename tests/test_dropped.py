@@ -1,0 +1,102 @@
+"""Sentences of what was dropped in numbers."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from recorded_trips import RULES, east
+
+from trajanon.errors import NoTrajectories
+from trajanon.extract import Rules, cut, dropped, extract
+from trajanon.extract.trace import Trace
+from trajanon.trajectories import Trajectories
+
+WAY = np.arange(0, 4_001, 100.0)
+SECONDS = 10.0 * np.arange(41)
+
+
+def told(recorded: Trace, rules: Rules = RULES) -> list[str]:
+    good = east(WAY, SECONDS, "good")
+    return dropped.sentences(cut([good, recorded], rules).provenance)
+
+
+def test_of_what_all_is_taken_nothing_is_told() -> None:
+    assert told(east(WAY, SECONDS, "other", start=(40.3, -3.7))) == []
+
+
+def with_places(some: int, lat: float) -> Trace:
+    recorded = east(WAY, SECONDS, "other", start=(40.3, -3.7))
+    return replace(recorded, lat=np.where(np.arange(41) < some, lat, recorded.lat))
+
+
+@pytest.mark.parametrize("some", [8, 9])
+def test_a_tenth_of_the_points_is_told_with_its_cause(some: int) -> None:
+    """Of 82 points."""
+    assert told(with_places(some, 91.0)) == [
+        "11 % of the points (9 of 82) are no places on Earth: look whether the columns of "
+        "latitude and longitude are the right ones (`columns` lat=...,lon=...), in degrees."
+    ] * (some == 9)
+
+
+def test_most_is_told_first_and_trips_are_told_together() -> None:
+    recorded = east(np.repeat(WAY, 5), 0.4 * np.arange(205), "other", start=(40.3, -3.7))
+    standing, fast = told(recorded, replace(RULES, max_speed=40.0))
+    assert standing.startswith(
+        "66.7 % of the points (164 of 246) lie exactly where the point before"
+    )
+    assert fast == (
+        "50 % of the trips (1 of 2) are left out: 1 with an impossible speed; raise `max_speed` "
+        "for trains and planes; where several fixes in a row are wrong, mend them, or take "
+        "windows, which end there."
+    )
+
+
+def test_of_windows_the_way_that_is_left_is_told() -> None:
+    (way,) = told(east([0, 200], [0, 20], "short"), Rules(spacing=100, points=24))
+    assert way == (
+        "45.2 % of the way is in pieces, or ends of pieces, too short for a window of 2,300 m: "
+        "lower `spacing`, or take whole `trips`."
+    )
+
+
+def provenance(**counts: int) -> dict[str, Any]:
+    names = {name.replace("_", " "): count for name, count in counts.items()}
+    whole: Trajectories = cut([east(WAY, SECONDS)], RULES)
+    return {**whole.provenance, "counts": {**whole.provenance["counts"], **names}}
+
+
+@pytest.mark.parametrize(
+    ("counts", "says"),
+    [
+        ({"points_without_an_id": 41}, "50 % of the points (41 of 82) have no id: name the col"),
+        ({"rows_that_could_not_be_read": 41}, "50 % of the rows (41 of 82) could not be read: `"),
+        ({"files_that_could_not_be_read": 1}, "Left out: files that could not be read (1), beside"),
+        ({"trips_without_a_route": 3}, "Left out: trips without a route (3), beside 1 recording."),
+        ({"points_of_a_new_kind": 41}, "Left out: points of a new kind (41), beside 82 points."),
+        ({"points_without_an_id": 4, "trips_without_a_route": 0}, ""),
+        ({"points_spread_over_their_minute": 41}, ""),
+    ],
+)
+def test_what_a_reader_left_out_is_told_whatever_it_is(counts: dict[str, int], says: str) -> None:
+    found = dropped.sentences(provenance(**counts))
+    assert [one[: len(says)] for one in found] == [says] * bool(says)
+
+
+@pytest.mark.parametrize("rules", [RULES, Rules(spacing=100, points=4)])
+def test_times_to_the_hour_give_nothing_and_say_why(rules: Rules) -> None:
+    hours = 3_600.0 * np.repeat([0.0, 1.0], [20, 21])
+    with pytest.raises(NoTrajectories, match="bear one time, so that no way can be told"):
+        cut([replace(east(WAY, SECONDS), time=hours)], rules)
+
+
+def test_times_to_the_minute_lose_no_point(tmp_path: Path) -> None:
+    recorded = east(WAY, 10.0 * np.arange(41) + 0.0)
+    minutes = pd.to_datetime(recorded.time // 60 * 60, unit="s").strftime("%Y-%m-%d %H:%M")
+    table = {"id": "a", "time": minutes, "lat": recorded.lat, "lon": recorded.lon}
+    pd.DataFrame(table).to_csv(tmp_path / "a.csv", index=False)
+    counts = extract(tmp_path / "a.csv", trips=True).provenance["counts"]
+    assert counts["points spread over their minute"] == counts["points used"] == 41
+    assert counts["points merged (equal times)"] == 0
