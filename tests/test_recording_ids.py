@@ -78,7 +78,7 @@ def test_ids_that_count_rows_are_no_recordings(
     path = csv(tmp_path, f"time,lat,lon,id,user_id\n{drive(extra=',{i},u{few}')}")
     assert names(read(path)) == [("u0", "u0"), ("u1", "u1"), ("u2", "u2")]
     assert "the column 'id' of" in caplog.text
-    assert "counts rows: all points of one subject (user_id) are one recording" in caplog.text
+    assert "counts rows: each subject (user_id) is taken for one recording" in caplog.text
     assert len(read(path, id="id")) == 30
 
 

@@ -56,15 +56,9 @@ def with_recordings(
     said = how.columns.get("id")
     key = found.get("id") if said is None else None
     differ = begin is None or key is None or len(set(begin[key])) == len(begin[key])
-    if key is not None and differ and _counts_rows(first, key):
+    counts_rows = key is not None and differ and _counts_rows(first, key)
+    if counts_rows:
         del found["id"]
-        if "subject" in found:
-            msg = (
-                f"the column {key!r} of {what} counts rows: all points of one subject "
-                f"({found['subject']}) are one recording; if another column tells recordings "
-                "apart, say `columns` id=..."
-            )
-            how.warn(logger, f"counts rows {key}", msg)
     if said == FILE:
         found.pop("id", None)
     elif found.keys().isdisjoint(("id", "subject")):
@@ -72,6 +66,13 @@ def with_recordings(
         _check_single(first, others, found, f"{what} has no column known as id; {listed(names)}")
     if found.keys().isdisjoint(("id", "subject")):
         how.counts[ONE_A_FILE] += 1
+    if counts_rows:
+        one = f"each subject ({found['subject']})" if "subject" in found else "a file"
+        msg = (
+            f"the column {key!r} of {what} counts rows: {one} is taken for one recording; if "
+            "another column tells recordings apart, say `columns` id=..."
+        )
+        how.warn(logger, f"counts rows {key}", msg)
     return found
 
 
