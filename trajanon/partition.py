@@ -10,7 +10,7 @@ import pandas as pd
 from trajanon import loss
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.words import number_of
+from trajanon.words import UNITS, number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,14 +108,16 @@ def check_k(k: int) -> None:
         raise BadInput(f"k must be at least 2 (got {k}): a group of 1 hides nobody")
 
 
-def check_enough(n: int, k: int, different: int | None = None, what: str = "records") -> None:
+def check_enough(n: int, k: int, different: int | None = None, what: str = "record") -> None:
     """Refuse records that cannot form a group of k, or different subjects, where these count."""
     check_k(k)
+    more = UNITS.get(what, "records")
+    some = number_of(n, what, more)
     if n < k:
-        raise TooFewRecords(f"{n} {what} cannot form a group of k = {k}; lower k or add {what}")
+        raise TooFewRecords(f"{some} cannot form a group of k = {k}; lower k or add {more}")
     if different is not None and different < k:
         raise TooFewSubjects(
-            f"the {n} {what} come from {number_of(different, 'subject')}, and k = {k} needs "
+            f"the {some} come from {number_of(different, 'subject')}, and k = {k} needs "
             f"{k} different ones in each group; lower k or add subjects"
         )
 

@@ -84,7 +84,7 @@ def shards_of(
         subjects[shard] |= some
     different = len(set().union(*subjects))
     try:
-        check_enough(plan.parts.n, plan.k, different, "trajectories")
+        check_enough(plan.parts.n, plan.k, different, "trajectory")
     except TooFewSubjects as error:
         raise TooFewSubjects(f"{error}, or count trajectories with `count='records'`") from error
     tasks = [

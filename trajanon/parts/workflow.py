@@ -155,7 +155,7 @@ def anonymize_parts(
         parts = survey_parts(folder, align=asked.align, timed=asked.times is not None)
     parts = replace(parts, subjects_exact=subjects_exact)
     refuse_inputs(release, [folder / part_slice.name for part_slice in parts.slices])  # as links
-    check_enough(parts.n, k, what="trajectories")
+    check_enough(parts.n, k, what="trajectory")
     check_limit(ledger, per_subject_in_all)
     refuse_attribution(parts.provenance.get("attribution"))
     capacity = capacity_of(memory, parts.columns, k, parts.track_points)
@@ -173,7 +173,7 @@ def anonymize_parts(
             stack.enter_context(waiting(found, book))
             which = found.new
             parts = parts.chosen(which)
-            check_enough(parts.n, k, what="trajectories")
+            check_enough(parts.n, k, what="trajectory")
         shards = shards_for(parts.n, capacity)
         if shards > 1 and (asked.suppress or asked.min_radius):
             raise BadInput(
