@@ -63,7 +63,9 @@ METHODS: Mapping[str, Callable[[Problem], Ints]] = {
 def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
     """Cut each path, and keep the cut that loses least: the group of each record, and the path."""
     cuts = [(cut_path(problem, path), path) for path in paths]
-    return min(cuts, key=lambda cut: sse(problem.records, cut[0])) if len(cuts) > 1 else cuts[0]
+    if len(cuts) == 1:
+        return cuts[0]
+    return min(cuts, key=lambda cut: sse(problem.records, cut[0]))
 
 
 def cut_path(problem: Problem, path: Ints) -> Ints:
@@ -76,13 +78,13 @@ def cut_path(problem: Problem, path: Ints) -> Ints:
 
 
 def find_paths(problem: Problem) -> list[Ints]:
-    """Find a short path, the order of the records, (n,); if it is compressed, several to choose of.
+    """Find a short path, the order of the records, (n,); with compression, several to choose from.
 
     A compressed path leads through the centroids of groups of c or more records, whatever their
     subjects: MHM takes care of these. Members then take the place of their centroid, by distance
     to the centroid of all records, in the order of their rows, or both ways are tried. The path
-    has two directions, in which members do not stand alike, so both are tried. At k = c a cut of
-    each loses no more than the groups themselves, where records are counted.
+    has two directions, which members do not follow, so each direction makes another path. At k = c
+    the cut of each loses no more than the groups themselves, where records are counted.
 
     Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
     1, which inserts members by distance. Its program (github.com/armandomayalopez/Compress-TSP-MHM)
