@@ -1,7 +1,7 @@
 """Slow twins of the path heuristics' kernels, and of MF-TSP."""
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise, permutations
 
 import numpy as np
 from naive import distance, mdav, squared_distance
@@ -106,19 +106,29 @@ def neighbour_counts(paths: Sequence[Ints], k: int) -> Ints:
     return counts
 
 
+def next_counts(paths: Sequence[Ints]) -> Ints:
+    """How often one record follows another."""
+    counts = np.zeros((len(paths[0]),) * 2, dtype=np.int64)
+    for path in paths:
+        for i, j in pairwise(path):
+            counts[i, j] += 1
+    return counts
+
+
 def mf_tsp(records: Floats, counts: Ints, k: int) -> list[set[int]]:
     """MF-TSP without subjects; of pairs met equally often the first one counts."""
     free = set(range(len(records)))
     groups, loose = [], set()
-    while pairs := [pair for pair in combinations(sorted(free), 2) if counts[pair] > 0]:
+    while pairs := [pair for pair in permutations(sorted(free), 2) if counts[pair] > 0]:
         i, j = max(pairs, key=lambda pair: counts[pair])
         group = {i, j}
         free -= group
         while len(group) < k:
-            joining = [(a, b) for a in (i, j) for b in sorted(free) if counts[a, b] > 0]
-            if not joining:
+            joining = [(counts[i, b], b) for b in sorted(free)]
+            joining += [(counts[b, j], b) for b in sorted(free)]
+            often, record = max(joining, key=lambda one: one[0], default=(0, -1))
+            if often == 0:
                 break
-            _, record = max(joining, key=lambda pair: counts[pair])
             group.add(record)
             free.remove(record)
         if len(group) == k:

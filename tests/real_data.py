@@ -14,6 +14,8 @@ from trajanon.partition import dense
 
 SHARED = Path(__file__).parents[2] / "shared"
 REAL, REFERENCE = SHARED / "realdata", SHARED / "reference"
+THESIS = SHARED / "papers/002_7832640af6ec4874.txt"
+MF_TSP_PAPER = SHARED / "papers/004_3f8e572e4b2b9bb3.txt"
 OSM, DATASETS = REAL / "osm_pbf", REFERENCE / "datasets"
 
 needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")
@@ -32,6 +34,12 @@ def rows_of(path: Path) -> list[dict[str, str]]:
         pytest.skip(f"the reference data are not beside the checkout: {path}")
     with path.open(encoding="utf-8", newline="") as file:
         return list(csv.DictReader(file))
+
+
+def text_of(paper: Path) -> str:
+    if not paper.exists():
+        pytest.skip(f"the papers are not beside the checkout: {paper}")
+    return paper.read_text(encoding="utf-8")
 
 
 def reference(name: str) -> Floats:

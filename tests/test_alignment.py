@@ -23,7 +23,7 @@ import trajanon
 from trajanon.align.alignment import WindowLog
 from trajanon.align.windows import Aligned
 from trajanon.arrays import Ints
-from trajanon.microaggregation import METHODS
+from trajanon.methods.hm2 import METHODS
 from trajanon.partition import subjects_per_group
 from trajanon.refine import REFINEMENTS
 from trajanon.refine.random_moves import PASS

@@ -16,7 +16,7 @@ import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
 from trajanon.files.report import checked, read_report, report_path
-from trajanon.microaggregation import METHODS
+from trajanon.methods.hm2 import METHODS
 from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.originals import matched
 from trajanon.refine import REFINEMENTS

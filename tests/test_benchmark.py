@@ -4,6 +4,7 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,6 +13,7 @@ from commands import Run
 from real_data import REFERENCE
 
 from trajanon.benchmark import benchmark as module
+from trajanon.benchmark import tables
 from trajanon.benchmark.benchmark import benchmark
 from trajanon.benchmark.datasets import Dataset, find_datasets
 from trajanon.benchmark.measurement import Measurement, beside, read_published, spread
@@ -68,6 +70,12 @@ def data(tmp_path: Path) -> Path:
         text = "\n".join(lines) + "\n"
         (tmp_path / "published" / name).write_text(text, encoding="utf-8")
     return folder
+
+
+@pytest.fixture(autouse=True)
+def _few_random_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "GROWING", (30, 40))
+    monkeypatch.setattr(tables, "SDCMICRO", {50: 0.1})
 
 
 def trajectories(n: int) -> Trajectories:
@@ -128,7 +136,7 @@ def test_what_is_measured_is_what_the_methods_lose(data: Path) -> None:
         for found in benchmark(["compression"], data, repeats=1)
         for m in found
     }
-    for expansion in ("row", "distance"):
+    for expansion in ("row", "both"):
         compressed = microaggregate(X, 4, compression=3, expansion=expansion, refine="none")
         place = ("C3-C-MHM", f"or-opt, {expansion}", 4, "il")
         assert rows[place] == compressed.information_loss
@@ -137,9 +145,12 @@ def test_what_is_measured_is_what_the_methods_lose(data: Path) -> None:
 def test_mf_tsp_is_that_of_the_method(data: Path) -> None:
     (measured,) = benchmark(["mf-tsp"], data)
     X = pd.read_csv(data / "census.csv").to_numpy()
-    partition = microaggregate(X, 5, method="mf-tsp", heuristic="farthest-insertion", refine="none")
-    (ours,) = [m.ours for m in measured if m.method == "MF-TSP(Farthest Insert)" and m.k == 5]
-    assert ours == pytest.approx(partition.information_loss)
+    how: dict[str, Any] = {"method": "mf-tsp", "heuristic": "farthest-insertion", "refine": "none"}
+    ours = {m.setting: m.ours for m in measured if m.by == how["heuristic"] and m.k == 5}
+    assert len(ours) == 2
+    for which, setting in (("near", ""), ("next", "next neighbours")):
+        partition = microaggregate(X, 5, path_neighbours=which, **how)
+        assert ours[setting] == pytest.approx(partition.information_loss)
 
 
 def test_of_many_trajectories_the_same_thousand_are_taken(tmp_path: Path) -> None:
@@ -155,7 +166,11 @@ def test_of_many_trajectories_the_same_thousand_are_taken(tmp_path: Path) -> Non
 def test_trajectories_have_the_tables_that_can_be_compared(tmp_path: Path) -> None:
     write_trajectories(tmp_path / "city.parquet", trajectories(40))
     measured = [m for found in benchmark(["all"], tmp_path, repeats=1) for m in found]
-    assert {(m.table, m.dataset) for m in measured} == {("hm2", "city"), ("rcs", "city")}
+    assert {(m.table, m.dataset) for m in measured} == {
+        ("hm2", "city"),
+        ("compression", "city"),
+        ("rcs", "city"),
+    }
     assert all(m.published is None for m in measured)
 
 
@@ -248,7 +263,7 @@ def test_what_was_measured_before_an_end_is_kept(
         (["--table", "4.2"], "table '4.2' is not known; choose from hm2"),
         (["--table", "hm2", "--repeats", "0"], "repeats must be a whole number from 1"),
         (["--table", "hm2", "--data", "nowhere"], "nowhere is no folder"),
-        (["--table", "hm2", "--data", "."], ". has neither census.csv"),
+        (["--table", "hm2", "--data", "."], ". has no data sets; name a folder"),
         (["--table", "hm2", "--out", "out.txt"], "out.txt must end in .csv"),
     ],
 )
@@ -317,8 +332,16 @@ def test_damaged_files_are_named(run: Run, data: Path, name: str) -> None:
 def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
     with pytest.raises(FileProblem, match="is no folder"):
         next(benchmark(["hm2"], tmp_path / "x"))
-    with pytest.raises(BadInput, match="neither census"):
+    with pytest.raises(BadInput, match="has no data sets; name a folder"):
         next(benchmark(["hm2"], tmp_path))
+
+
+def test_without_data_it_is_said_which_are_needed_and_where_they_are_had(run: Run) -> None:
+    assert run("benchmark", "--table", "hm2").sentence == (
+        "trajanon: --data is missing; name a folder with census.csv, tarragona.csv or eia.csv, "
+        "which are CASCrefmicrodata, Tarragona and EIA of the R package sdcMicro, or with "
+        "trajectories (.parquet), or a table of yours\n"
+    )
 
 
 # The reference material

@@ -12,9 +12,12 @@ from naive_paths import assert_is_path
 from problems import problem
 from test_paths import records_of
 
+from trajanon.benchmark.datasets import Dataset
+from trajanon.benchmark.tables import compression_table
 from trajanon.errors import BadInput, FileProblem
 from trajanon.paths import external
 from trajanon.paths.external import concorde
+from trajanon.progress import silent
 
 pytestmark = pytest.mark.usefixtures("temporary")
 
@@ -101,8 +104,8 @@ def install_pyconcorde(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch)
 def test_without_concorde_it_is_said_what_to_install(no_concorde: None) -> None:
     with pytest.raises(
         BadInput,
-        match=r"^Concorde is not installed; install pyconcorde from \S+, put the "
-        r"program concorde on the PATH, or choose the heuristic or-opt$",
+        match=r"^Concorde is not installed; put the program concorde on the PATH, install "
+        r"pyconcorde \(on no index: pip install git\+\S+\), or choose the heuristic or-opt$",
     ):
         concorde(problem(records_of("normal", 0, 10)))
 
@@ -116,6 +119,18 @@ def test_a_folder_named_concorde_is_not_pyconcorde(
     monkeypatch.setenv("PATH", "")
     with pytest.raises(BadInput, match="not installed"):
         concorde(problem(records_of("normal", 0, 10)))
+
+
+@pytest.mark.parametrize(("name", "by"), [("Census", "concorde"), ("mine", "or-opt")])
+def test_the_papers_sets_are_measured_with_concorde_where_it_is_found(
+    name: str, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On others it may take hours."""
+    install_program(PROGRAM, tmp_path, monkeypatch)
+    dataset = Dataset(name, records_of("normal", 0, 24))
+    measured = list(compression_table(dataset, 1, silent))
+    found = {m.by for m in measured if m.method in ("C-MHM", "C2-C-MHM")}
+    assert found == {by, f"{by}, row", f"{by}, both"}
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 8, 9, 12, 40])

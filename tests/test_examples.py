@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from trajanon.microaggregation import METHODS
+from trajanon.methods.hm2 import METHODS
 from trajanon.paths import HEURISTICS
 from trajanon.paths.external import concorde
 

@@ -52,11 +52,21 @@ def compression(dataset: str = "A") -> list[Row]:
     for method, by, seconds in (
         ("C-MHM", "or-opt", 2.0),
         ("C2-C-MHM", "or-opt, row", 0.5),
-        ("C2-C-MHM", "or-opt, distance", 0.4),
+        ("C2-C-MHM", "or-opt, both", 0.4),
     ):
         start = ("compression", dataset, method, by, "")
         rows += [(*start, k, "il", k * (1 + seconds)) for k in (5, 3, 4)]
         rows += [(*start, "", "path_length", 7.0), (*start, "", "seconds", seconds)]
+    return rows
+
+
+def timing() -> list[Row]:
+    start = ("timing", "random")
+    rows: list[Row] = [(*start, "MDAV, k = 4, 1000 x 60", "mdav", "", "", "seconds", 0.1)]
+    for name, seconds in (("normal", 1.0), ("uniform", 2.0)):
+        for n in (500, 100):
+            method = f"C-MHM, {name}"
+            rows.append((*start, method, "or-opt", f"n = {n}", "", "seconds", seconds * n))
     return rows
 
 
@@ -136,15 +146,46 @@ def test_a_correlation_that_says_nothing_is_none() -> None:
 def test_losses_stand_over_the_seconds_of_their_path(tmp_path: Path) -> None:
     pictures, _ = drawn(tmp_path, compression())
     (ax,) = panels(pictures["seconds-a"])
-    alone, by_row, by_distance = ax.lines
+    alone, by_row, by_both = ax.lines
     assert points(alone) == ([9.0, 12.0, 15.0], [2.0] * 3)  # k = 3, 4, 5
     assert points(by_row) == ([4.5, 6.0, 7.5], [0.5] * 3)
-    losses, seconds = points(by_distance)
+    losses, seconds = points(by_both)
     assert losses == pytest.approx([4.2, 5.6, 7.0])
     assert seconds == [0.4] * 3
-    assert by_row.get_color() == by_distance.get_color() != alone.get_color()
-    assert by_row.get_linestyle() != by_distance.get_linestyle()
+    assert by_row.get_color() == by_both.get_color() != alone.get_color()
+    assert by_row.get_linestyle() != by_both.get_linestyle()
     assert ax.get_yscale() == "log"
+
+
+def test_within_a_heuristic_each_k_has_its_panel(tmp_path: Path) -> None:
+    one_run: list[Row] = [
+        ("hm2", "A", "Repetitive NN-MHM", "repetitive-nn", "seed 0", 3, statistic, 1.0)
+        for statistic in ("run_il", "run_path_length")
+    ]
+    pictures, _ = drawn(tmp_path, [*hm2(), *one_run])
+    axes = panels(pictures["within-heuristics-a"])
+    places = [(method, k) for method in ("Nearest Insertion", "Concorde (or-opt)") for k in LOSSES]
+    assert len(axes) == len(places)
+    for ax, (method, k) in zip(axes, places, strict=True):
+        more = 0.5 * method.startswith("Concorde")
+        x, y = [one - more for one in LENGTHS], [one + more for one in LOSSES[k]]
+        assert [points(line) for line in ax.lines] == [(x, y)]
+        assert ax.get_title() == f"k = {k}, r = {naive_pearson(x, y):.2f}"
+        assert ax.get_ylabel() == method * (k == 3)
+
+
+def test_seconds_stand_over_the_records_of_each_distribution(tmp_path: Path) -> None:
+    pictures, _ = drawn(tmp_path, timing())
+    (picture,) = pictures.values()
+    assert picture.name == "seconds-over-records"
+    (ax,) = panels(picture)
+    assert [points(line) for line in ax.lines] == [
+        ([100.0, 500.0], [100.0, 500.0]),
+        ([100.0, 500.0], [200.0, 1000.0]),
+    ]
+    (legend,) = picture.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["normal", "uniform"]
+    nothing_overlaps(picture)
 
 
 def test_what_has_no_numbers_is_left_out_and_named(tmp_path: Path) -> None:
@@ -156,7 +197,10 @@ def test_what_has_no_numbers_is_left_out_and_named(tmp_path: Path) -> None:
     assert left_out == [
         f"boxes of IL: {file} has no table hm2 with single runs of A, B, C",
         f"IL against path length: {file} has no table hm2 with single runs of A, B, C",
+        f"IL against path length within heuristics: {file} has no table hm2 with several runs of "
+        "A, B, C",
         f"IL against seconds: {file} has no table compression of B, C",
+        f"seconds over records: {file} has no table timing of Census",
     ]
     with pytest.raises(BadInput, match="nothing to draw: figures need trajanon bench"):
         drawn(tmp_path, [timing])
@@ -182,7 +226,7 @@ def test_files_are_named_by_data_sets(
 def test_nothing_overlaps(tmp_path: Path) -> None:
     rows = [*hm2("a dataset of $5"), *compression("a dataset of $5")]
     pictures, _ = drawn(tmp_path, rows)
-    assert len(pictures) == 3
+    assert len(pictures) == 4
     for picture in pictures.values():
         nothing_overlaps(picture)
 
@@ -192,7 +236,8 @@ def test_any_number_of_k_has_its_panels(tmp_path: Path) -> None:
         rows = [(*row[:5], k, *row[6:]) for k in ks for row in hm2() if row[5] == 3]
         pictures, _ = drawn(tmp_path, rows)
         for picture in pictures.values():
-            assert len(panels(picture)) == len(ks)
+            rows_of_panels = 2 if picture.name.startswith("within") else 1
+            assert len(panels(picture)) == rows_of_panels * len(ks)
             nothing_overlaps(picture)
 
 
@@ -212,8 +257,9 @@ def test_the_benchmark_writes_what_figures_read(tmp_path: Path) -> None:
         for place in told.index:
             assert means[place] == pytest.approx(told[place])
     pictures, left_out = of_benchmark(tmp_path / "b.csv")
-    assert [p.name for p in pictures] == ["boxes-census", "path-length-census", "seconds-census"]
-    assert left_out == []
+    kinds = ("boxes", "path-length", "within-heuristics", "seconds")
+    assert [p.name for p in pictures] == [f"{kind}-census" for kind in kinds]
+    assert len(left_out) == 1
     told = measurements(results, "hm2", "Census", "pearson").set_index("k")["ours"]
     for ax, k in zip(panels(pictures[1]), (3, 4, 5, 6), strict=True):
         assert ax.get_title() == f"k = {k}, r = {told[k]:.2f}"
@@ -253,11 +299,11 @@ def test_the_command_draws_a_benchmark(run: Run, tmp_path: Path) -> None:
     written(tmp_path / "b.csv", [*hm2(), *compression("B")])
     answer = run("figures", "b.csv", "--out", "a/b")
     assert answer.code == 0, answer
-    names = ["boxes-a", "path-length-a", "seconds-b"]
+    names = ["boxes-a", "path-length-a", "within-heuristics-a", "seconds-b"]
     files = [f"{name}{suffix}" for name in names for suffix in (".png", ".svg")]
     found = sorted(path.name for path in (tmp_path / "a" / "b").iterdir())
     assert found == sorted([*files, "captions.md"])
-    assert answer.err.count("left out: ") == 3
+    assert answer.err.count("left out: ") == 5
     captions = (tmp_path / "a" / "b" / "captions.md").read_text(encoding="utf-8")
     assert [line for line in captions.splitlines() if line.startswith("## ")] == [
         f"## {name}" for name in names

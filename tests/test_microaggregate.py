@@ -25,8 +25,10 @@ STEPS = {
     "none": [],
     "anneal": ["descent", "annealing"],
     "descent": ["descent"],
-    "swap": ["swap", "descent"],
-    "rcs": ["rcs", "descent"],
+    "swap": ["swap"],
+    "swap+descent": ["swap", "descent"],
+    "rcs": ["rcs"],
+    "rcs+descent": ["rcs", "descent"],
 }
 """The stages of each refinement."""
 

@@ -10,7 +10,8 @@ import pytest
 
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.microaggregation import METHODS, microaggregate
+from trajanon.methods.hm2 import METHODS
+from trajanon.microaggregation import microaggregate
 from trajanon.paths import HEURISTICS
 from trajanon.refine import REFINEMENTS
 from trajanon.settings import (
@@ -49,7 +50,7 @@ TABLE = np.arange(12.0).reshape(6, 2)
         ({"heuristic": "?"}, BadInput, f"choose from {', '.join(HEURISTICS)}"),
         ({"refine": "rc"}, BadInput, "`refine` 'rc' is not known; choose from none"),
         ({"effort": "most"}, BadInput, "choose from fast, balanced, best"),
-        ({"expansion": "x"}, BadInput, "'x' is not known; choose from distance, row"),
+        ({"expansion": "x"}, BadInput, "'x' is not known; choose from both, distance, row"),
     ],
 )
 def test_what_cannot_be_grouped_is_refused(
@@ -78,7 +79,9 @@ def test_a_seed_that_is_no_whole_number_from_0_is_refused(seed: Any) -> None:
         microaggregate(TABLE, 3, seed=seed)
 
 
-@pytest.mark.parametrize("name", ["method", "heuristic", "expansion", "refine", "effort"])
+@pytest.mark.parametrize(
+    "name", ["method", "heuristic", "expansion", "path_neighbours", "refine", "effort"]
+)
 @pytest.mark.parametrize("value", [["mdav"], None, 1, True, float("nan"), {"mdav": 1}])
 def test_a_choice_that_is_no_word_is_refused(name: str, value: Any) -> None:
     says = f"`{name}` {value!r} is not known; choose from "

@@ -1,13 +1,13 @@
 """Every way to microaggregate."""
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import cycle, product
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 
-from trajanon.microaggregation import METHODS
+from trajanon.methods.hm2 import METHODS
 from trajanon.paths import HEURISTICS
 from trajanon.refine import REFINEMENTS
 from trajanon.settings import EXPANSIONS
@@ -23,8 +23,8 @@ def ways() -> Iterator[dict[str, Any]]:
     for name in OURS:
         yield {"heuristic": name, "refine": "none", "effort": "fast"}
     for method, refine in product(("hm2", "mdav"), ("none", *REFINEMENTS)):
-        if refine == "rcs":
-            yield {"method": method, **SHUFFLED}
+        if refine.startswith("rcs"):
+            yield {"method": method, **SHUFFLED, "refine": refine}
         else:
             yield {"method": method, "refine": refine, "effort": "balanced"}
     yield {"refine": "anneal", "effort": "fast"}
@@ -37,9 +37,11 @@ def ways() -> Iterator[dict[str, Any]]:
     yield {"method": "mf-tsp", "heuristic": "nearest-neighbor", "refine": "none"}
     yield {"method": "mf-tsp", "heuristic": "arbitrary-insertion", "refine": "swap"}
     yield {"method": "mf-tsp", "heuristic": "two-opt", **SHUFFLED}
-    yield {"method": "mf-tsp", "heuristic": "mdav-lk", "refine": "none"}
-    for c, order in product((2, 3, 7), EXPANSIONS):
-        yield {"compression": c, "expansion": order, "refine": "none", "effort": "fast"}
+    yield {"method": "mf-tsp", "heuristic": "mdav-lk", "path_neighbours": "next", "refine": "none"}
+    ways = zip(METHODS, cycle(EXPANSIONS), cycle((2, 3, 7, 7, 3)), strict=False)
+    for method, order, c in ways:
+        compressed = {"compression": c, "compress_by": method, "expansion": order}
+        yield {**compressed, "refine": "none", "effort": "fast"}
     yield {"compression": 3, "heuristic": "mdav", "refine": "descent"}
     yield {"compression": 2, "heuristic": "nearest-insertion", "refine": "none"}
 
@@ -55,7 +57,7 @@ def method_of(how: dict[str, Any]) -> str:
 
 def is_slow(how: dict[str, Any]) -> bool:
     """Whether it gets a few examples only."""
-    return method_of(how) == "decomposition" or how.get("effort") == "best"
+    return "decomposition" in how.values() or how.get("effort") == "best"
 
 
 seeds = st.integers(0, 10**6)

@@ -1,7 +1,6 @@
 """Microaggregation of a table: the whole search, on one page."""
 
 import logging
-from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,12 +9,7 @@ from numpy.typing import ArrayLike
 from trajanon import loss
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput, TrajanonError
-from trajanon.methods.decomposition import decomposition
-from trajanon.methods.hm2 import hm2
-from trajanon.methods.md import md
-from trajanon.methods.mdav import mdav
-from trajanon.methods.mf_tsp import mf_tsp
-from trajanon.methods.v_mdav import cbfs, v_mdav
+from trajanon.methods.hm2 import METHODS
 from trajanon.partition import Partition, broken_promises, check_enough, dense
 from trajanon.problem import Problem, whole_problem
 from trajanon.progress import Progress, silent
@@ -25,15 +19,6 @@ from trajanon.subjects import column_of, numbered
 
 _LOG = logging.getLogger(__name__)
 
-METHODS: Mapping[str, Callable[[Problem], Ints]] = {  # by the names in the settings
-    "hm2": hm2,
-    "mdav": mdav,
-    "v-mdav": v_mdav,
-    "md": md,
-    "cbfs": cbfs,
-    "mf-tsp": mf_tsp,
-    "decomposition": decomposition,
-}
 LAST_STEP = {"hm2": "MHM"}  # of a method, where it has several
 
 

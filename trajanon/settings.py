@@ -23,8 +23,9 @@ HEURISTIC_NAMES = (
     *("farthest-insertion", "cheapest-insertion", "arbitrary-insertion", "mdav-lk", "npn"),
     *("md", "mdav", "cbfs", "concorde", "lkh"),
 )
-EXPANSIONS = ("distance", "row")
-REFINEMENT_NAMES = ("none", "anneal", "descent", "swap", "rcs")
+EXPANSIONS = ("both", "distance", "row")
+PATH_NEIGHBOURS = ("near", "next")
+REFINEMENT_NAMES = ("none", "anneal", "descent", "swap", "swap+descent", "rcs", "rcs+descent")
 COUNTS = ("subjects", "records")
 TIMES = ("of-day", "of-week", "date")
 ROWS = ("subjects", "trajectories", "lines")
@@ -107,20 +108,27 @@ class Settings(_Checked):
         concorde or lkh. The last two need those programs.
     compression
         Compression c of hm2: the path visits the centroids of groups of c records; 1 turns it off.
-        The groups are MDAV's.
+    compress_by
+        Method that makes the groups of c records for compression.
     expansion
-        Order of compressed records on the path: by distance to the centroid, or by row. The
-        centroid is that of all records.
+        Order of compressed records on the path: by distance, by row, or both. ``distance`` is that
+        to the centroid of all records, as the paper says; ``row`` is the order of rows, with
+        centroids standardised again, as its program does; ``both`` orders are tried, and the cut
+        that loses less is taken.
     gamma
         Gain factor of v-mdav: larger values let groups grow beyond k. None takes the best of 0,
-        0.05, ..., 1.
+        0.05, ..., 2.
+    path_neighbours
+        Which records mf-tsp counts as neighbours on a path: near ones, or the next. ``near`` are at
+        most k - 1 steps apart, as the first paper counts; ``next`` is the one that follows, as in
+        the thesis.
     subsets
         Parts that decomposition solves. None makes parts of some 1,500 / k records.
     refine
-        anneal, descent, swap, rcs or none. ``descent`` moves records and groups as long as that
-        gains; ``anneal`` also makes random moves, at first hot and then ever colder; ``swap``
-        exchanges the two records that gain most, again and again, and ``rcs`` is Random Cluster
-        Shuffling, each with descent after it; ``none`` keeps the method's groups.
+        anneal, descent, swap, swap+descent, rcs, rcs+descent or none. ``descent`` moves records and
+        groups as long as that gains; ``anneal`` also makes random moves, at first hot and then ever
+        colder; ``swap`` exchanges the two records that gain most, again and again; ``rcs`` is
+        Random Cluster Shuffling; ``none`` keeps the method's groups.
     shuffle_probability
         Of rcs: chance of a shuffle after each record.
     max_events
@@ -148,9 +156,11 @@ class Settings(_Checked):
     method: str = _option("hm2", choices=METHOD_NAMES)
     heuristic: str = _option("or-opt", choices=HEURISTIC_NAMES)
     compression: int = _option(1, least=1, most=10**9)
-    expansion: str = _option("distance", choices=EXPANSIONS)
+    compress_by: str = _option("mdav", choices=METHOD_NAMES)
+    expansion: str = _option("both", choices=EXPANSIONS)
     # Long before 1,000 every group has grown as far as it may.
     gamma: float | None = _option(None, "the best of several", least=0, most=1_000)
+    path_neighbours: str = _option("near", choices=PATH_NEIGHBOURS)
     subsets: int | None = _option(None, "of some 1,500 / k records", least=1, most=10**9)
     refine: str = _option("anneal", choices=REFINEMENT_NAMES)
     shuffle_probability: float = _option(0.001, least=0, most=1)

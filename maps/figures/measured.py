@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -56,7 +57,8 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
     Returns
     -------
     pictures : list of Picture
-        For each data set its loss over runs, against path length, and against seconds.
+        For each data set its loss over runs, against path length in all and within each heuristic,
+        and against seconds; and seconds over the number of records.
     left_out : list of str
         A sentence for each figure that there are no numbers for.
 
@@ -91,10 +93,14 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
                     pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
             if without := ", ".join(name for name in datasets if drawn[name] is None):
                 left_out.append(f"{kind}: {path} has no {needed} of {without}")
+        if (growing := _growing(results)) is not None:
+            pictures.append(growing)
+        else:
+            left_out.append(f"seconds over records: {path} has no table timing of Census")
     if not pictures:
         raise BadInput(
-            f"{path} has nothing to draw: figures need trajanon benchmark --table hm2 "
-            "or --table compression"
+            f"{path} has nothing to draw: figures need trajanon benchmark --table hm2, "
+            "compression or timing"
         )
     return pictures, left_out
 
@@ -181,13 +187,18 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
     return Picture("boxes", figure, caption)
 
 
-def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
-    """Draw a panel for each k, with a point for each run of a TSP heuristic: Figs. 4.26 to 4.35."""
+def _tsp_runs(results: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Take path length and loss of each run of a TSP heuristic."""
     rows = measurements(results, "hm2", dataset, "run_il", "run_path_length")
     rows = rows[rows["method"].isin(TSP)]
     each = ["label", "method", "setting", "k"]
     runs = rows.pivot_table("ours", each, "statistic", sort=False)
-    runs = runs.reindex(columns=["run_il", "run_path_length"]).dropna().reset_index()
+    return runs.reindex(columns=["run_il", "run_path_length"]).dropna().reset_index()
+
+
+def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
+    """Draw a panel for each k, with the runs of all TSP heuristics: Figs. 4.26, 4.30 to 4.35."""
+    runs = _tsp_runs(results, dataset)
     if runs.empty:
         return None
     methods, ks = runs["label"].unique(), sorted(runs["k"].unique())
@@ -225,6 +236,43 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     return Picture("path-length", figure, caption + _stand_ins(runs))
 
 
+def _within_heuristics(results: pd.DataFrame, dataset: str) -> Picture | None:
+    """Draw a panel for each TSP heuristic and k, with a point for each run: Figs. 4.27 to 4.29."""
+    runs = _tsp_runs(results, dataset)
+    several = runs.groupby(["label", "k"])["k"].transform("size") > 1
+    runs = runs[several]
+    if runs.empty:
+        return None
+    methods, ks = runs["label"].unique(), sorted(runs["k"].unique())
+    height = 0.5 + 1.25 * len(methods)
+    figure, axes = panels(len(methods), len(ks), TWO_COLUMNS, height)
+    for ax, (method, k) in zip(axes, product(methods, ks), strict=True):
+        here = runs[(runs["label"] == method) & (runs["k"] == k)]
+        ax.plot(
+            here["run_path_length"],
+            here["run_il"],
+            ls="none",
+            alpha=0.7,
+            markeredgewidth=0,
+            **marks(methods.tolist().index(method)),
+        )
+        r = correlation(here["run_path_length"], here["run_il"])
+        ax.set_title(f"k = {k:g}" if r is None else f"k = {k:g}, r = {r:.2f}")
+        few_ticks(ax.xaxis, 3)
+        few_ticks(ax.yaxis, 3)
+        if k == ks[0]:
+            ax.set_ylabel(method.replace("-MHM", ""), fontsize=7)
+    figure.supxlabel("path length (standardised)", fontsize=8)
+    figure.supylabel("information loss, IL (%)", fontsize=8)
+    caption = (
+        f"Information loss of {dataset} against the length of the Hamiltonian path within each TSP "
+        "heuristic, both on standardised records, with Pearson's correlation r: "
+        f"{int(runs.groupby(['label', 'k']).size().max())} runs at most. Each panel has axes of "
+        "its own, which do not begin at zero."
+    )
+    return Picture("within-heuristics", figure, caption + _stand_ins(runs))
+
+
 def correlation(x: "pd.Series[float]", y: "pd.Series[float]") -> float | None:
     """Pearson's correlation; None where it is not defined, or says nothing."""
     if len(x) < 3 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
@@ -246,9 +294,9 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     if losses.empty or seconds.empty:
         return None
     methods = seconds["method"].unique().tolist()
-    by_distance = seconds["by"].str.endswith("distance")
+    of_default = seconds["by"].str.endswith("both")
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 3.4)
-    for dotted, (_, row) in zip(by_distance, seconds.iterrows(), strict=True):
+    for dotted, (_, row) in zip(of_default, seconds.iterrows(), strict=True):
         same = (losses["method"] == row["method"]) & (losses["by"] == row["by"])
         ours = losses[same].sort_values("k")["ours"]
         look = marks(methods.index(row["method"]))
@@ -262,22 +310,49 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     ax.set_ylabel("seconds to find the path")
     kinds = [
         Line2D([], [], color=INK, linewidth=0.8, label="back in row order"),
-        Line2D([], [], color=INK, linewidth=0.8, linestyle=":", label="by distance"),
+        Line2D([], [], color=INK, linewidth=0.8, linestyle=":", label="the better of two orders"),
     ]
-    legend_below(figure, 3, methods, kinds if by_distance.any() else ())
+    legend_below(figure, 3, methods, kinds if of_default.any() else ())
     ks = sorted(losses["k"].unique())
     caption = (
         f"Information loss of {dataset} against the seconds of finding the path, which do not "
-        "depend on k, with members of a compressed record back in the order of rows or by distance "
-        f"to its centroid. Points: k = {ks[0]:g} to {ks[-1]:g}, from left to right; means of the "
-        "runs, and seconds of one core of the machine that measured, on a logarithmic axis. The "
-        "axis of the loss does not begin at zero."
+        "depend on k, with members of a compressed record back in the order of rows, or in the "
+        f"better of two orders. Points: k = {ks[0]:g} to {ks[-1]:g}, from left to right; means of "
+        "the runs, and seconds of one core of the machine that measured, on a logarithmic axis. "
+        "The axis of the loss does not begin at zero."
     )
     return Picture("seconds", figure, caption)
+
+
+def _growing(results: pd.DataFrame) -> Picture | None:
+    """Draw a line for each distribution of random records: thesis Fig. 5.4."""
+    rows = measurements(results, "timing", "random", "seconds")
+    rows = rows[rows["setting"].str.fullmatch(r"n = \d+")]
+    if rows.empty:
+        return None
+    rows = rows.assign(n=rows["setting"].str.removeprefix("n = ").astype(int)).sort_values("n")
+    names = rows["method"].unique().tolist()
+    figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.6)
+    for number, name in enumerate(names):
+        here = rows[rows["method"] == name]
+        ax.plot(here["n"], here["ours"], linewidth=0.8, **marks(number))
+    ax.set(xscale="log", yscale="log")
+    for axis in (ax.xaxis, ax.yaxis):
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    ax.set_xlabel("records")
+    ax.set_ylabel("seconds to find the path")
+    legend_below(figure, 2, [name.replace("C-MHM, ", "") for name in names])
+    caption = (
+        "Seconds of finding a Hamiltonian path through random records of two columns, from a "
+        "normal and a uniform distribution; one core of the machine that measured, both axes "
+        f"logarithmic. The path is that of {rows['by'].iloc[0]}."
+    )
+    return Picture("seconds-over-records", figure, caption)
 
 
 _KINDS: dict[str, tuple[Callable[[pd.DataFrame, str], Picture | None], str]] = {
     "boxes of IL": (_boxes, "table hm2 with single runs"),
     "IL against path length": (_path_length, "table hm2 with single runs"),
+    "IL against path length within heuristics": (_within_heuristics, "table hm2 with several runs"),
     "IL against seconds": (_trade_off, "table compression"),
 }

@@ -26,6 +26,12 @@ _LOG = logging.getLogger(__name__)
 PAPERS = ("Census", "Tarragona", "EIA")
 """Data sets of the papers that were published; others are trajectories."""
 
+NEEDED = (
+    "a folder with census.csv, tarragona.csv or eia.csv, which are CASCrefmicrodata, Tarragona and "
+    "EIA of the R package sdcMicro, or with trajectories (.parquet)"
+)
+"""What is measured, and where it is had: no package may ship all of it."""
+
 _LEFT_OUT = {"EIA": ["UTILNAME", "STATE", "YEAR", "MONTH"]}
 """Two of text, and two that the published losses show not to have been used."""
 
@@ -77,20 +83,14 @@ def find_datasets(folder: Path) -> list[Callable[[], Dataset]]:
     if folder.is_file():
         return [cache(partial(_own, folder))]  # a warning is said once
     if not folder.is_dir():
-        raise FileProblem(
-            f"{folder} is no folder; name the one with census.csv, tarragona.csv and "
-            "eia.csv, or with trajectories, or a table of yours, as `data`"
-        )
+        raise FileProblem(f"{folder} is no folder; name {NEEDED}, or a table of yours, as `data`")
     papers = {name: folder / f"{name.lower()}.csv" for name in PAPERS}
     found: list[Callable[[], Dataset]] = [
         partial(_of_a_paper, name, file) for name, file in papers.items() if file.exists()
     ]
     found += [partial(_trajectories, file) for file in sorted(folder.glob("*.parquet"))]
     if not found:
-        raise BadInput(
-            f"{folder} has neither census.csv, tarragona.csv or eia.csv nor "
-            "trajectories (.parquet); name another folder as `data`"
-        )
+        raise BadInput(f"{folder} has no data sets; name {NEEDED}, as `data`")
     return found
 
 

@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 @options(
     table="hm2, compression, rcs, mf-tsp, decomposition, timing or all.",
-    data="Your own table (.csv or .parquet); or a folder with census.csv, tarragona.csv, eia.csv "
-    "or trajectories (.parquet), and the published tables in ../published.",
+    data="Needed: your own table (.csv or .parquet), or a folder with census.csv, tarragona.csv, "
+    "eia.csv or trajectories (.parquet), and the published tables in ../published.",
     repeats="Number of runs of each method that uses chance.",
     out="CSV to write; a page (.md) is written beside it.",
 )
 def benchmark(
     *,
     table: list[str],
-    data: Path = Path("../shared/reference/datasets"),
+    data: Path | None = None,
     repeats: int = 50,
     out: Path = Path("benchmark.csv"),
     as_json: bool = False,
@@ -31,6 +31,7 @@ def benchmark(
     from dataclasses import asdict
 
     from trajanon.benchmark.benchmark import benchmark as measure
+    from trajanon.benchmark.datasets import NEEDED
     from trajanon.benchmark.writing import markdown, write_csv
     from trajanon.cli.results import show_measurements
     from trajanon.cli.screen import bars
@@ -38,6 +39,8 @@ def benchmark(
 
     if out.suffix.lower() != ".csv":
         raise BadInput(f"the measurements are written as CSV: {out} must end in .csv")
+    if data is None:
+        raise BadInput(f"`data` is missing; name {NEEDED}, or a table of yours")
     page = out.with_suffix(".md")
     read = [data, *data.glob("*"), *data.parent.glob("published/*")]
     check_outputs(out, page, inputs=read)

@@ -1,16 +1,21 @@
 """HM2-Micro: a short path through the records, cut optimally."""
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from trajanon._kernels.mhm import latest_starts, optimal_cut
 from trajanon.arrays import Ints
-from trajanon.loss import group_means
+from trajanon.loss import group_means, sse
+from trajanon.methods.decomposition import decomposition
+from trajanon.methods.md import md
 from trajanon.methods.mdav import mdav
+from trajanon.methods.mf_tsp import mf_tsp
+from trajanon.methods.v_mdav import cbfs, v_mdav
 from trajanon.paths import HEURISTICS
 from trajanon.paths.tours import path_length
-from trajanon.problem import Problem
+from trajanon.problem import Problem, SearchLog
 
 
 def hm2(problem: Problem) -> Ints:
@@ -36,10 +41,31 @@ def hm2(problem: Problem) -> Ints:
     >>> trajanon.microaggregate(ages, k=2, method="hm2", refine="none").labels.tolist()
     [0, 0, 0, 1, 1, 2, 2, 2]
     """
-    path = find_path(problem)
+    paths = find_paths(problem)
     problem.log.end_step("path")
+    labels, path = best_cut(problem, paths)
     problem.log.path_length = path_length(problem.records, path)
-    return cut_path(problem, path)
+    return labels
+
+
+METHODS: Mapping[str, Callable[[Problem], Ints]] = {
+    "hm2": hm2,
+    "mdav": mdav,
+    "v-mdav": v_mdav,
+    "md": md,
+    "cbfs": cbfs,
+    "mf-tsp": mf_tsp,
+    "decomposition": decomposition,
+}
+"""By the names in the settings. They stand here because each of them can compress for hm2."""
+
+
+def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Cut each path, and keep the cut that loses least: the group of each record, and the path."""
+    cuts = [(cut_path(problem, path), path) for path in paths]
+    if len(cuts) == 1:
+        return cuts[0]
+    return min(cuts, key=lambda cut: sse(problem.records, cut[0]))
 
 
 def cut_path(problem: Problem, path: Ints) -> Ints:
@@ -51,22 +77,37 @@ def cut_path(problem: Problem, path: Ints) -> Ints:
     return labels
 
 
-def find_path(problem: Problem) -> Ints:
-    """Find a short path: the order of the records, (n,).
+def find_paths(problem: Problem) -> list[Ints]:
+    """Find a short path, the order of the records, (n,); with compression, several to choose from.
 
-    If it is compressed, it is the path through the centroids of MDAV's groups, of c to 2c - 1
-    records whatever their subjects: MHM takes care of these. Their members stand together, so at
-    k = c the cut loses no more than MDAV where records are counted.
+    A compressed path leads through the centroids of groups of c or more records, whatever their
+    subjects: MHM takes care of these. Members then take the place of their centroid, by distance
+    to the centroid of all records, in the order of their rows, or both ways are tried. The path
+    has two directions, which members do not follow, so each direction makes another path. At k = c
+    the cut of each loses no more than the groups themselves, where records are counted.
 
     Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
-    1, which inserts members by distance; the published path lengths point to the order of the rows.
+    1, which inserts members by distance. Its program (github.com/armandomayalopez/Compress-TSP-MHM)
+    inserts them by row, standardises the centroids again, and cuts one direction.
     """
-    find = HEURISTICS[problem.settings.heuristic]
-    n, c = len(problem.records), problem.settings.compression
-    if c == 1:
-        return find(problem, None)
-    labels = mdav(replace(problem, subjects=np.arange(n), k=c))
+    settings, n = problem.settings, len(problem.records)
+    find = HEURISTICS[settings.heuristic]
+    if settings.compression == 1:
+        return [find(problem, None)]
+    c = min(settings.compression, n)
+    labels = METHODS[settings.compress_by](
+        replace(
+            problem,
+            subjects=np.arange(n),
+            k=c,
+            settings=replace(settings, compression=1),
+            log=SearchLog(),
+        )
+    )
     cities = group_means(problem.records, labels)
+    if settings.expansion == "row" and len(cities) > 1:
+        spread = cities.std(axis=0)
+        cities *= np.divide(problem.records.std(axis=0), spread, out=spread, where=spread > 0.0)
     of_cities = replace(
         problem,
         records=cities,
@@ -75,11 +116,17 @@ def find_path(problem: Problem) -> Ints:
         neighbours=None,
     )
     route = find(of_cities, None)
-    if route[0] > route[-1]:  # both ways are equally short: rounding must not choose
+    if route[0] > route[-1]:  # of cuts that lose the same, rounding must not choose one
         route = route[::-1]
     place = np.empty(len(cities), dtype=np.int64)
     place[route] = np.arange(len(cities))
     # Standardised records have their centroid at 0.
     away = (problem.records**2).sum(axis=1)
-    inside = away if problem.settings.expansion == "distance" else np.zeros(n)
-    return np.lexsort((np.arange(n), inside, place[labels]))
+    orders = {"distance": away, "row": np.arange(n)}
+    if settings.expansion != "both":
+        orders = {settings.expansion: orders[settings.expansion]}
+    return [
+        np.lexsort((np.arange(n), inside, direction * place[labels]))
+        for inside in orders.values()
+        for direction in (1, -1)
+    ]

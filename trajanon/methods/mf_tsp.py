@@ -5,7 +5,7 @@ from dataclasses import replace
 from itertools import islice
 
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from trajanon.arrays import Bools, Ints
 from trajanon.methods.mdav import mdav
@@ -20,11 +20,12 @@ _BATCH = 32  # paths whose neighbours are counted at a time
 def mf_tsp(problem: Problem) -> Ints:
     """Group records that stand near one another on the paths from every record.
 
-    A path begins at each record. Two records meet on a path if at most k - 1 steps lie between
-    them. The pair without a group that meets most often begins a group; the record that meets one
-    of the two most often joins, until there are k. Records that find too few others without a group
-    join the groups with the nearest centroids, up to 2k - 1 records; if they do not fit, MDAV
-    groups them.
+    A path begins at each record. Two records meet on a path if it leads from one to the other in at
+    most k - 1 steps; with ``path_neighbours`` "next", if the second one follows the first. The pair
+    without a group that meets most often begins a group; the record that the first meets, or that
+    meets the second, most often joins, until there are k. Records that find too few others without
+    a group join the groups with the nearest centroids, up to 2k - 1 records; if they do not fit,
+    MDAV groups them.
 
     With subjects, only records of different ones form a group, and a group that records join late
     may be larger than 2k - 1. The path heuristic does not kick: n paths are long work even so.
@@ -32,8 +33,9 @@ def mf_tsp(problem: Problem) -> Ints:
     References
     ----------
     Maya-López, Solanas (ApplePies 2019), Algorithm 1 and its text for the neighbours
-    within k - 1; thesis (URV 2023), section 3.2 and Algorithm 1. Where the texts differ
-    about the last records, this is what both worked examples do.
+    within k - 1; thesis (URV 2023), section 3.2, Algorithm 1 and the matrix (3.2) for the
+    next ones. The hospital's printed groups follow from that matrix; those of the companies
+    (Table VII) do not follow from the printed counts (Table V).
 
     Examples
     --------
@@ -61,27 +63,29 @@ def group_by_paths(problem: Problem, paths: Iterable[Ints]) -> Ints:
     """Group records by how often two are neighbours on given paths."""
     n = len(problem.records)
     met = csr_array((n, n), dtype=np.int64)
-    steps = range(1, min(problem.k, n))
+    directed = problem.settings.path_neighbours == "next"
+    steps = range(1, 2 if directed else min(problem.k, n))
     waiting = iter(paths)
     while batch := list(islice(waiting, _BATCH)):
         orders = np.array(batch)
         left = np.concatenate([orders[:, :-step].ravel() for step in steps])
         right = np.concatenate([orders[:, step:].ravel() for step in steps])
         pairs = csr_array((np.ones(len(left), np.int64), (left, right)), (n, n))
-        met = met + pairs + pairs.T
+        met = met + pairs if directed else met + pairs + pairs.T
     return group_by_counts(problem, csr_array(met))
 
 
 def group_by_counts(problem: Problem, met: csr_array) -> Ints:
-    """Group records by how often two of them have met, (n, n)."""
+    """Group records by how often the first of two has met the second, (n, n)."""
     subjects, groups = problem.subjects, list[list[int]]()
     waiting = np.ones(len(subjects), dtype=np.bool_)
     loose: list[int] = []  # of groups that found no k-th record
-    pairs = met.tocoo()
+    pairs, back = met.tocoo(), csr_array(met.T)
     most_first = np.lexsort((pairs.col, pairs.row, -pairs.data))
     for i, j in zip(pairs.row[most_first], pairs.col[most_first], strict=True):
         if waiting[i] and waiting[j] and subjects[i] != subjects[j]:
-            group = _grown(problem, met, waiting, [int(i), int(j)])
+            near = vstack([met[[i]], back[[j]]], format="csr")
+            group = _grown(problem, near, waiting, [int(i), int(j)])
             waiting[group] = False
             if len(group) == problem.k:
                 groups.append(group)
@@ -95,9 +99,9 @@ def group_by_counts(problem: Problem, met: csr_array) -> Ints:
     return labels
 
 
-def _grown(problem: Problem, met: csr_array, waiting: Bools, pair: list[int]) -> list[int]:
+def _grown(problem: Problem, rows: csr_array, waiting: Bools, pair: list[int]) -> list[int]:
     """Let the records that are met most often with one of a pair join it, up to k."""
-    rows, subjects = met[pair], problem.subjects
+    subjects = problem.subjects
     group = pair.copy()
     while len(group) < problem.k:
         free = waiting[rows.indices] & ~np.isin(subjects[rows.indices], subjects[group])

@@ -7,7 +7,7 @@ from trajanon.loss import sse
 from trajanon.methods.remaining import Remaining
 from trajanon.problem import Problem
 
-GAMMAS = tuple(np.arange(0, 21) / 20)  # 0, 0.05, ..., 1: tried if no gamma is given
+GAMMAS = tuple(np.arange(0, 41) / 20)  # 0, 0.05, ..., 2: tried if no gamma is given
 
 
 def v_mdav(problem: Problem) -> Ints:
@@ -23,16 +23,16 @@ def v_mdav(problem: Problem) -> Ints:
     ----------
     Solanas, Martínez-Ballesté (2006), "V-MDAV: a multivariate microaggregation with
     variable group size". Maya-López, thesis (URV 2023), section 4.3.1, reports the best of
-    several gamma without naming them.
+    several gamma from 0 to 2 (its footnote 3), without their step.
 
     Examples
     --------
-    The group of 1 and 5 grows by 8, and that of 21 and 22 by 17:
+    The group of 1 and 5 grows by 8, and that of 26 and 23 by 22:
 
     >>> import trajanon
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
     >>> trajanon.microaggregate(ages, k=2, method="v-mdav", refine="none").labels.tolist()
-    [0, 0, 0, 1, 1, 1, 2, 2]
+    [0, 0, 0, 1, 1, 2, 2, 2]
     """
     gamma = problem.settings.gamma
     tried = [_grown(problem, one) for one in (GAMMAS if gamma is None else (gamma,))]

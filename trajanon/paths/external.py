@@ -76,18 +76,25 @@ def concorde(problem: Problem, start: int | None = None) -> Ints:
     Study" (2006); https://www.math.uwaterloo.ca/tsp/concorde.html. Maya-López, thesis
     (URV 2023), chapter 4, Algorithm 2 for the dummy node.
     """
+    if command := concorde_command():
+        return _path_by("Concorde", command, problem, start)
+    raise BadInput(
+        "Concorde is not installed; put the program concorde on the PATH, install pyconcorde (on "
+        "no index: pip install git+https://github.com/jvkersch/pyconcorde), or choose the "
+        "heuristic or-opt"
+    )
+
+
+def concorde_command() -> list[str] | None:
+    """Find Concorde: how it is called; None if it is not here."""
     try:  # for the module inside: a folder named concorde passes for a package
         package = find_spec("concorde.tsp")
     except ImportError:
         package = None
     if package is not None:
-        return _path_by("Concorde", [*_PYTHON, _PYCONCORDE, SEED], problem, start)
-    if program := shutil.which("concorde"):
-        return _path_by("Concorde", [program, "-s", SEED, "-o", TOUR, ASKED], problem, start)
-    raise BadInput(
-        "Concorde is not installed; install pyconcorde from https://github.com/jvkersch/pyconcorde,"
-        " put the program concorde on the PATH, or choose the heuristic or-opt"
-    )
+        return [*_PYTHON, _PYCONCORDE, SEED]
+    program = shutil.which("concorde")
+    return None if program is None else [program, "-s", SEED, "-o", TOUR, ASKED]
 
 
 def lkh(problem: Problem, start: int | None = None) -> Ints:

@@ -30,7 +30,9 @@ def in_steps(**steps: Refinement) -> Refinement:
 REFINEMENTS: Mapping[str, Refinement] = {
     "anneal": anneal,
     "descent": in_steps(descent=descend),
-    "swap": in_steps(swap=swap, descent=descend),
-    "rcs": in_steps(rcs=rcs, descent=descend),
+    "swap": in_steps(swap=swap),
+    "swap+descent": in_steps(swap=swap, descent=descend),
+    "rcs": in_steps(rcs=rcs),
+    "rcs+descent": in_steps(rcs=rcs, descent=descend),
 }
 """By the names in the options; each tells the log of its steps."""

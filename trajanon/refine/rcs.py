@@ -44,7 +44,7 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
     >>> partition = trajanon.microaggregate(ages, k=2, method="mdav", refine="rcs")
     >>> [(stage.name, round(stage.information_loss, 2)) for stage in partition.stages]
-    [('mdav', 8.66), ('rcs', 6.69), ('descent', 6.69)]
+    [('mdav', 8.66), ('rcs', 6.69)]
     """
     n, k, settings = len(labels), problem.k, problem.settings
     groups = build_groups(problem.records, labels, problem.subjects, places=n // k)

@@ -29,11 +29,11 @@ def swap(problem: Problem, labels: Ints) -> Ints:
 
     Examples
     --------
-    MDAV makes pairs. No exchange of two records gains; descent, which follows, has other moves:
+    MDAV makes pairs. No exchange of two records gains; descent has other moves:
 
     >>> import trajanon
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
-    >>> partition = trajanon.microaggregate(ages, k=2, method="mdav", refine="swap")
+    >>> partition = trajanon.microaggregate(ages, k=2, method="mdav", refine="swap+descent")
     >>> [(stage.name, round(stage.information_loss, 2)) for stage in partition.stages]
     [('mdav', 8.66), ('swap', 8.66), ('descent', 6.69)]
     """
