@@ -473,7 +473,8 @@ def test_times_of_json_that_are_not_used_are_told(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     rows = [{"lat": lat, "lon": lon, "recorded": iso(time)} for lat, lon, time in WAY]
-    assert read(tmp_path / "x.json", rows) == [UNTIMED]
+    with pytest.raises(BadInput, match="no column known as id, and no times"):
+        read(tmp_path / "x.json", rows)
     assert "say `columns` time=recorded" in caplog.text
 
 

@@ -121,3 +121,11 @@ def test_namesakes_of_different_years_are_said(
     rows = [f"{year}-08-0{day} 06:00:00,20,-60,ANA" for year in (1979, 1985) for day in (1, 2)]
     read(csv(tmp_path, "\n".join(["time,lat,lon,id", *rows, ""])))
     assert "points#ANA of points has points more than a year apart" in caplog.text
+
+
+def test_days_alone_do_not_make_one_recording_of_a_file(tmp_path: Path) -> None:
+    rows = "".join(f"2023-05-{1 + i:02},48.2,{16.37 + i / 1000}\n" for i in range(20))
+    path = csv(tmp_path, f"time,lat,lon\n{rows}")
+    with pytest.raises(BadInput, match="no column known as id, and no times"):
+        read(path)
+    assert len(read(path, id="file")) == 1

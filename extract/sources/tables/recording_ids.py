@@ -119,7 +119,12 @@ def warn_of_namesakes(trace: Trace, what: str, how: Reading) -> None:
 
 
 def check_one_recording(trace: Trace, what: str) -> None:
-    """Refuse points that leap to and fro, as those of several people in one table do."""
+    """Refuse points without an order, or that leap to and fro, as those of several people do."""
+    if not np.isfinite(trace.time).any():
+        raise BadInput(
+            f"{what} has no column known as id, and no times: say `columns` id=..., or id={FILE} "
+            "if it is one recording, in the order of its rows"
+        )
     order = np.argsort(trace.time, kind="stable")
     lat, lon, time = trace.lat[order], trace.lon[order], trace.time[order]
     north, east = np.diff(lat), np.diff(lon) * np.cos(np.radians(lat[:-1]))
