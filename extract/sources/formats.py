@@ -104,6 +104,6 @@ def format_of(path: Path, how: Reading) -> str | None:
             return "places"
         if is_geoparquet(path):
             return "geo"  # what a Parquet file is stands at its end
-        if placed_tables.is_in_parquet(path):
+        if head.startswith(b"PAR1") and placed_tables.is_in_parquet(path):
             return "places"
     return found

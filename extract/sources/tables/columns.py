@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
@@ -72,6 +73,7 @@ _NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IG
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 
 
+@lru_cache(4096)  # many small files have the same columns
 def plain(name: str) -> str:
     """Make names equal that differ in case, blanks, and signs between words."""
     return _NO_WORD.sub("", name).casefold()
@@ -82,7 +84,8 @@ _KNOWN = {role: [plain(name) for name in known] for role, known in KNOWN_NAMES.i
 
 def known_as(name: str) -> list[str]:
     """List the roles that a column of this name may play."""
-    return [role for role, known in _KNOWN.items() if plain(name) in known]
+    spelled_out = plain(name)
+    return [role for role, known in _KNOWN.items() if spelled_out in known]
 
 
 def parse_columns(text: str) -> dict[str, str]:
