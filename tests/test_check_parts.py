@@ -58,7 +58,7 @@ def test_a_line_in_one_part_that_is_rare_in_all_is_found(release: Path) -> None:
     points[3] = np.round(points[3] + 1e-4, 4)
     write(path, points, int(ids[0]))
     (told,) = trajanon.check(release, 4).problems
-    assert "occur fewer than 4 times (the rarest 1 times)" in told
+    assert "occur fewer than 4 times (the rarest 1 time)" in told
 
 
 def test_what_stands_beside_the_lines_of_any_part_is_found(release: Path) -> None:

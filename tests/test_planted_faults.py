@@ -36,7 +36,7 @@ def test_a_line_of_k_less_1_is_found_from_the_file_alone(run: Run, tmp_path: Pat
     planted(path, trajanon.read_release(path).points[1:])
     findings = trajanon.check(path, 2)
     assert not findings.holds
-    assert "occur fewer than 2 times (the rarest 1 times)" in findings.problems[-1]
+    assert "occur fewer than 2 times (the rarest 1 time)" in findings.problems[-1]
     assert run("check", path, "-k", 2).code == 1
 
 

@@ -339,7 +339,7 @@ def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:
     table = pa.table(as_columns(walks(2)) | {"subject": subject})
     pq.write_table(table, folder / "a.parquet")
     parts = surveyed(folder)
-    with pytest.raises(FileProblem, match=r"cannot read .*a\.parquet .* Invalid UTF8"):
+    with pytest.raises(FileProblem, match=r"cannot read .*a\.parquet .* not UTF-8: write it anew"):
         all_of(parts)
 
 

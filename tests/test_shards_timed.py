@@ -301,7 +301,7 @@ def test_a_time_that_is_rare_in_all_parts_is_found(
     with path.open("wb") as file:
         write_released(file, replace(release, times=times), first)
     (told,) = trajanon.check(out_of(tmp_path), 4).problems
-    assert "occur fewer than 4 times (the rarest 1 times)" in told
+    assert "occur fewer than 4 times (the rarest 1 time)" in told
 
 
 def test_from_traces_to_a_checked_folder(run: Run) -> None:

@@ -153,7 +153,7 @@ def test_what_stands_still_is_left_out(run: Run, tmp_path: Path) -> None:
 
 
 def test_nothing_left_of_the_ends_is_said(run: Run, walks: Path) -> None:
-    said = run("extract", walks, "--spacing", 50, "--trim-ends", 5000).sentence
+    said = run("extract", walks, "--spacing", 50, "--trim-ends", 5000).err
     assert "points near the ends of a trace were cut out" in said
     assert "lower --trim-ends" in said
 
@@ -185,7 +185,7 @@ def test_where_nothing_was_hidden_it_is_said(run: Run, town: Path, walks: Path) 
         (["--pbf", "none.pbf", "--area", "x"], "none.pbf"),
         (["--jobs", "0"], "--jobs must be at least 1 (got 0)"),
         (["--untimed", "maybe"], "--untimed must be accept or reject"),
-        (["--format", "nmea"], "--format is one of"),
+        (["--format", "igc"], "--format is one of"),
     ],
 )
 def test_what_does_not_go_together_is_one_sentence(

@@ -44,7 +44,9 @@ def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> It
         reason = " ".join(str(error).split())[:200]
         if "magic bytes" in reason:
             reason = "it is another kind of file, or not whole"
-        if isinstance(error, UnicodeDecodeError) or "Invalid UTF8" in reason:
+        if "Parquet" in kind and ("Invalid UTF8" in reason or isinstance(error, UnicodeError)):
+            reason = "it holds texts that are not UTF-8: write it anew"
+        elif isinstance(error, UnicodeDecodeError) or "Invalid UTF8" in reason:
             reason = f"it {other_encoding(getattr(error, 'object', b''))}"
         reason += _ROWS * isinstance(error, pd.errors.ParserError)
         raise FileProblem(f"cannot read {what} as {kind}: {reason}") from error
