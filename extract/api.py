@@ -18,7 +18,7 @@ from trajanon.extract.extraction import (
 from trajanon.extract.rules import Gap, Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.osm import osm_api
-from trajanon.extract.sources.source import Source, check_untimed, ordered
+from trajanon.extract.sources.source import check_untimed, ordered
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 from trajanon.progress import Progress, silent
@@ -205,4 +205,4 @@ def traces(
         raise BadInput(f"traces reads files and folders; of {OSM_API} take extract")
     found = files.find([Path(name) for name in names], how, format)
     numbered = files.traces_of_files(found, how, jobs=jobs, progress=progress)
-    return ordered(Source(numbered, left_out=counts), untimed, counts)
+    return ordered((trace for _, trace in numbered), untimed, counts)

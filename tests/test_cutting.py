@@ -193,7 +193,7 @@ def test_what_is_worked_on_at_once_changes_nothing(monkeypatch: pytest.MonkeyPat
 
     def told() -> bytes:
         cutter = Cutter(RULES)
-        return pickle.dumps((*cutter.cut(traces), cutter.counts, cutter.recordings.people()))
+        return pickle.dumps((cutter.cut(traces), cutter.counts, cutter.recordings.people()))
 
     whole = told()
     monkeypatch.setattr(cutting, "_AT_ONCE", 1)
@@ -256,7 +256,7 @@ def test_the_counts_add_up() -> None:
 
 def test_the_counts_of_the_source_go_on() -> None:
     cutter = Cutter(RULES, read=Counter({"points without time": 7}))
-    found = finished([cutter.cut([walk("a", 25)])[0]], cutter).provenance["counts"]
+    found = finished([cutter.cut([walk("a", 25)])], cutter).provenance["counts"]
     assert found["points without time"] == 7
     assert found["points read"] == 2
 

@@ -19,7 +19,6 @@ from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Extraction, Rules, Trace, traces
 from trajanon.extract.sources import files, streams
-from trajanon.extract.sources.source import Source
 from trajanon.extract.sources.streams import Reading, meter
 from trajanon.files.trajectories import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION
@@ -270,7 +269,7 @@ def test_a_process_that_is_ended_is_said(mixed: Path, monkeypatch: pytest.Monkey
     """As the system does when memory runs out."""
     monkeypatch.setattr(files, "SMALL", 0)  # a task for each file
     found = files.find([mixed], Reading())
-    contents = files.prefetched([(file, Reading()) for file in found], 2)
+    contents = files.prefetched(found, Reading(), 2)
     list(next(contents))
     kill_children()
     with pytest.raises(FileProblem, match="a reading process was ended"):
@@ -289,36 +288,6 @@ def kill_children() -> None:
             os.kill(int(status.parent.name), 9)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_from_any_place_the_rest_is_the_same(mixed: Path, jobs: int) -> None:
-    """With the pages of the sample, which are joined over their borders."""
-    found = files.find([mixed, sample()], Reading())
-    numbered = files.traces_of_files(found, Reading(), jobs=jobs)
-    source = Source(numbered)
-    whole, places = [], []
-    for trace in source:
-        whole.append(trace)
-        places.append((source.position, source.left_out.copy()))
-    for place in (0, 4, 5, 50) if jobs == 1 else (4, 50):
-        position, left_out = places[place]
-        rest = Source(numbered, position, left_out.copy())
-        assert equal(list(rest), whole[place + 1 :])
-        assert rest.left_out == source.left_out
-    assert places[5][0] == (5, 1)
-    assert {position[0] for position, _ in places} == {0, 1, 2, 3, 4, 5}
-
-
-def test_going_on_where_nothing_more_can_be_read_is_no_failure(mixed: Path) -> None:
-    """A run that was never stopped would have gone on with a warning, too."""
-    (mixed / "table.csv").write_text("a,b\n1,2\n")
-    numbered = files.traces_of_files(files.find([mixed], Reading()), Reading())
-    whole = Source(numbered)
-    assert len(list(whole)) == 4
-    rest = Source(numbered, (4, 0))
-    assert list(rest) == []
-    assert rest.left_out == whole.left_out == {streams.UNREADABLE: 1}
-
-
 def test_progress_goes_from_nothing_to_all(mixed: Path) -> None:
     said: list[tuple[str, float, Any]] = []
     list(traces(mixed, progress=lambda *words, note="": said.append(words)))
@@ -331,8 +300,8 @@ def test_progress_goes_from_nothing_to_all(mixed: Path) -> None:
 
 def test_a_meter_never_says_more_than_all() -> None:
     said = []
-    read = meter("task", 5, 20, lambda task, done, total, note="": said.append(done))
-    for size in (5, 8, 9):
+    read = meter("task", 20, lambda task, done, total, note="": said.append(done))
+    for size in (10, 8, 9):
         read(size)
     assert said == [10, 18, 20]
 

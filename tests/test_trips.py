@@ -59,7 +59,7 @@ def test_trips_do_not_depend_on_batches(some: list[Trace], size: int, trims: boo
     cutter = Cutter(rules, key=12345)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cutting, "BATCH", size)
-        parts = [cutter.cut(batch)[0] for batch in cutting.batches(some, rules)]
+        parts = [cutter.cut(batch) for batch in cutting.batches(some, rules)]
     assert cutter.counts == counts
     for name in ("points", "times"):
         joined = np.concatenate([getattr(part, name) for part in parts])

@@ -114,8 +114,9 @@ class _Metered(io.FileIO):
         return size
 
 
-def meter(task: str, done: int, total: int, progress: Progress) -> Callable[[int], None]:
+def meter(task: str, total: int, progress: Progress) -> Callable[[int], None]:
     """Give what adds up the bytes that are read, and tells the progress."""
+    done = 0
 
     def read(size: int) -> None:
         nonlocal done

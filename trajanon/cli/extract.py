@@ -71,7 +71,6 @@ _ONE_SUBJECT = (
     api_url="A server with the OSM API.",
     max_pages="Most pages of 5,000 points to ask the server for.",
     refresh="Download again what is in the cache.",
-    resume="Continue where a stopped extraction ended.",
     partition="Write a folder of parts of this many trajectories: for data larger than memory.",
     out=("GeoParquet file to write, or a folder with --partition.", f"{TRAJECTORIES}, or {PARTS}"),
 )
@@ -110,7 +109,6 @@ def extract(
     api_url: str = "https://api.openstreetmap.org",
     max_pages: int = 100,
     refresh: bool = False,
-    resume: bool = False,
     partition: int | None = None,
     out: Path | None = None,
     as_json: bool = False,
@@ -162,7 +160,7 @@ def extract(
             "progress": progress,
         }
         extraction = Extraction(**fields_in(asked, Extraction))
-        provenance = extraction.write(out, partition=partition, resume=resume)
+        provenance = extraction.write(out, partition=partition)
     if as_json:
         show_json(provenance)
         return

@@ -3,6 +3,7 @@
 import gzip
 import logging
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,7 +22,6 @@ from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.regions import Region
 from trajanon.extract.sources.gpx.gpx_document import Document, read
 from trajanon.extract.sources.osm import trackpoints
-from trajanon.extract.sources.source import LeftOut, NumberedTraces
 from trajanon.extract.trace import Trace
 from trajanon.notices import Notices
 from trajanon.outputs import replacing
@@ -168,22 +168,24 @@ def public_url(url: str) -> str:
 
 
 def traces_of_boxes(
-    boxes: Sequence[Box], *, url: str, max_pages: int, refresh: bool, progress: Progress
-) -> NumberedTraces:
-    """Ask the server for the traces of boxes, each a unit."""
+    boxes: Sequence[Box],
+    counts: Counter[str],
+    *,
+    url: str,
+    max_pages: int,
+    refresh: bool,
+    progress: Progress,
+) -> Iterator[tuple[int, Trace]]:
+    """Ask the server for the traces of boxes, each with the number of its box."""
     warned = Notices()
     pages_of = partial(NumberedPages, url=url, max_pages=max_pages, refresh=refresh)
     asked = [pages_of(box=box, progress=progress, warned=warned) for box in boxes]
-
-    def traces(begin: int, left_out: LeftOut) -> Iterator[tuple[int, Trace]]:
-        for number, pages in enumerate(asked[begin:], start=begin):
-            # Trackable recordings have no other name than their place in a row.
-            where = f"box {number + 1}: "
-            for trace in trackpoints.joined_traces(pages, left_out(number), where, warned=warned):
-                yield number, trace
-        warned.tell_others()
-
-    return traces
+    for number, pages in enumerate(asked):
+        # Trackable recordings have no other name than their place in a row.
+        where = f"box {number + 1}: "
+        for trace in trackpoints.joined_traces(pages, counts, where, warned=warned):
+            yield number, trace
+    warned.tell_others()
 
 
 def boxes_of(area: Area) -> list[Box]:
