@@ -66,20 +66,19 @@ def seeds(root: Path) -> list[Seed]:
     """Write small files of every kind that a command reads."""
     sources, osm = _sources(root / "sources"), _areas(root / "areas")
     shutil.copy(sources / "one.gpx", osm)
-    whole = (*EXTRACT, "--source")
     loose = ("--max-gap", "none", "--strict")
     found = [
-        Seed(sources, path.name, [(*whole, of), (*whole, of, *loose), (*TRIPS, "--source", of)])
+        Seed(sources, path.name, [(*EXTRACT, of), (*EXTRACT, of, *loose), (*TRIPS, of)])
         for path in sorted(sources.iterdir())
         if path.suffix not in (".prj", ".cpg")
         for of in (re.sub("(dbf|shx)$", "shp", path.name),)
     ]
     found += [
-        Seed(osm, name, [(*whole, "one.gpx", "--area", name)])
+        Seed(osm, name, [(*EXTRACT, "one.gpx", "--area", name)])
         for name in ("area.geojson", "area.gpkg", "area.parquet")
     ]
     for name in ("land.osm", "land.osm.pbf"):
-        of = (*whole, "one.gpx", "--pbf", name)
+        of = (*EXTRACT, "one.gpx", "--pbf", name)
         near = ("--bbox=" + BOX, "--hide-near", "amenity=school")
         found.append(Seed(osm, name, [(*of, "--area", "Nova"), (*of, *near)]))
     trajectories = extract(sources / "points.csv", spacing=50, points=5)

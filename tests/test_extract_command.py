@@ -18,13 +18,13 @@ MADRID_BOX = "-3.7398145,40.387613,-3.653985,40.483515"
 @pytest.mark.parametrize("way", [["--bbox", MADRID_BOX], [f"--bbox={MADRID_BOX}"]])
 def test_a_box_may_begin_with_a_minus(run: Run, tmp_path: Path, way: list[str]) -> None:
     (tmp_path / "a.gpx").write_text(track())
-    assert run("extract", "--source", "a.gpx", *way, "--spacing", 5).code == 0
+    assert run("extract", "a.gpx", *way, "--spacing", 5).code == 0
 
 
-def test_sources_may_be_named_with_and_without_the_option(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_named_twice_counts_once(run: Run, tmp_path: Path) -> None:
     for name, lat in (("a", 40.42), ("b", 40.52), ("c", 40.62)):
         (tmp_path / f"{name}.gpx").write_text(track(lat))
-    sources = ["--source", "a.gpx", "b.gpx", "--source", "c.gpx", "--source", "a.gpx"]
+    sources = ["a.gpx", "b.gpx", "c.gpx", "a.gpx"]
     answer = run("extract", *sources, "--spacing", 5, "--json")
     assert json.loads(answer.out)["counts"]["recordings read"] == 3
 
@@ -163,7 +163,7 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
         (["--bbox", "madrid", "--frobnicate"], "--frobnicate"),
         (["nowhere.gpx", "--bbox", "madrid"], "there is no file or folder nowhere.gpx"),
         (["pyproject.toml", "--bbox", "madrid"], "pyproject.toml"),
-        (["a.gpx", "--source", "osm-api", "--bbox", "madrid"], "extract them one by"),
+        (["a.gpx", "osm-api", "--bbox", "madrid"], "extract them one by"),
     ],
 )
 def test_extract_refuses_in_one_sentence(

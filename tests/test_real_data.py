@@ -89,8 +89,7 @@ def near(expected: int) -> Any:
 
 def test_cabs_are_extracted_from_a_table(run: Run) -> None:
     extracted = run(
-        *("extract", "--source", CABS, f"--bbox={CITY}", "--spacing", 100),
-        *("--max-gap", 1000, "--json"),
+        *("extract", CABS, f"--bbox={CITY}", "--spacing", 100), *("--max-gap", 1000, "--json")
     )
     assert extracted.code == 0, extracted.err
     counts = json.loads(extracted.out)["counts"]
@@ -107,8 +106,7 @@ def test_some_cabs_from_table_to_map(run: Run, tmp_path: Path) -> None:
     some = rows["user_id"].isin(rows["user_id"].unique()[:60])
     rows[some].to_parquet(tmp_path / "cabs.parquet")
     extracted = run(
-        *("extract", "--source", "cabs.parquet", f"--bbox={CITY}", "--spacing", 100),
-        *("--max-gap", 1000),
+        *("extract", "cabs.parquet", f"--bbox={CITY}", "--spacing", 100), *("--max-gap", 1000)
     )
     assert extracted.code == 0, extracted.err
     anonymized = run("anonymize", "-k", 4, "--json")
@@ -251,7 +249,7 @@ def test_san_francisco_gives_as_many_trajectories_as_were_counted(
 
 
 def test_one_account_is_refused_and_works_by_records(run: Run, tmp_path: Path) -> None:
-    source = ["--source", SAN_FRANCISCO, f"--bbox={REQUESTED}", "--spacing", 100]
+    source = [SAN_FRANCISCO, f"--bbox={REQUESTED}", "--spacing", 100]
     extracted = run("extract", *source)
     assert extracted.code == 0
     assert OSM_ATTRIBUTION in extracted.out

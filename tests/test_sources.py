@@ -177,7 +177,7 @@ def test_the_server_is_no_file() -> None:
 
 
 def test_its_own_output_is_no_source(mixed: Path) -> None:
-    """`extract --source .` writes into the folder that it reads the next time."""
+    """`extract .` writes into the folder that it reads the next time."""
     out = mixed / "trajectories.parquet"
     first = Extraction(mixed, rules=Rules(spacing=5)).write(out)
     again = Extraction(mixed, rules=Rules(spacing=5)).write(out)

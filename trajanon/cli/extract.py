@@ -23,15 +23,15 @@ _ONE_SUBJECT = (
 
 
 @options(
-    paths="Files and folders to read, the same as --source.",
+    paths="Files and folders to read; without, the OSM server is asked. Of these kinds: GPX and "
+    "archives of it, the planet dump, tables, KML, TCX, FIT, NMEA, Google's location history, "
+    "OwnTracks and other JSON, GeoLife, Porto, cabspotting, T-Drive, MDS trips, MF-JSON, "
+    "GeoPackage and others.",
     bbox="madrid, barcelona, tarraco or another large city, or W,S,E,N in degrees; may be given "
     "several times.",
     area="Name or relation number of a boundary in --pbf, or a file with polygons.",
     pbf="An .osm.pbf file, for --area and --hide-near.",
     admin_level="Level of --area, if several boundaries have its name.",
-    source="osm-api (the default), or files and folders: GPX and archives of it, the planet dump, "
-    "tables, KML, TCX, FIT, NMEA, Google's location history, OwnTracks and other JSON, GeoLife, "
-    "Porto, cabspotting, T-Drive, MDS trips, MF-JSON, GeoPackage and others.",
     file_format="gpx, gpx-archive, kml, tcx, fit, nmea, google, geolife, cabspotting, porto, "
     "tdrive, mds, mf-json, geo, json, places or table, for all files; by default found for each "
     "file.",
@@ -81,7 +81,6 @@ def extract(
     area: str | None = None,
     pbf: Path | None = None,
     admin_level: int | None = None,
-    source: list[str] | None = None,
     file_format: str | None = None,
     columns: str | None = None,
     untimed: str = "accept",
@@ -138,7 +137,7 @@ def extract(
     if pbf is not None and area is None and hide_near is None:
         raise BadInput(f"--pbf {pbf} is for --area NAME or --hide-near TAGS: add one of them")
     where, of_the_city = _where(bbox or [], area, pbf, admin_level)
-    if where is None and not source and not paths:
+    if where is None and not paths:
         raise BadInput(SAY_WHERE)
     on_cluster = nullcontext() if cluster is None else connected(cluster)
     with bars() as progress, on_cluster as client:
@@ -149,7 +148,7 @@ def extract(
             "max_speed": _limit("--max-speed", "metres a second", max_speed),
         }
         asked = given | {
-            "source": [*(source or []), *(paths or [])] or OSM_API,
+            "source": paths or OSM_API,
             "area": where,
             "rules": Rules(**fields_in(given | limits, Rules)),
             "hidden": _hidden(hide_near, radius, pbf, where),
