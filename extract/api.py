@@ -54,7 +54,6 @@ def extract(
     columns: Mapping[str, str] | None = None,
     format: str | None = None,
     untimed: str = "accept",
-    strict: bool = False,
     jobs: int = 1,
     client: "Client | None" = None,
     api_url: str = osm_api.SERVER,
@@ -97,8 +96,6 @@ def extract(
     untimed
         "accept" traces without times in their order, or "reject" them. The server's points without
         times have no order, and are always left out.
-    strict
-        Whether a file or row that cannot be read is refused; otherwise it is counted and left out.
     jobs
         Files to read at once, by as many processes; the result is the same.
     client
@@ -159,7 +156,6 @@ def traces(
     format: str | None = None,
     untimed: str = "accept",
     subjects_exact: bool = False,
-    strict: bool = False,
     jobs: int = 1,
     counts: Counter[str] | None = None,
     progress: Progress = silent,
@@ -170,7 +166,7 @@ def traces(
     ----------
     source
         Files and folders.
-    columns, format, untimed, subjects_exact, strict, jobs, progress
+    columns, format, untimed, subjects_exact, jobs, progress
         As in `extract`.
     counts
         Told of what was left out, in words, and which columns of tables were used.
@@ -196,7 +192,6 @@ def traces(
     how = Reading(
         columns=columns or {},
         subjects_exact=subjects_exact,
-        strict=strict,
         timed=untimed == "reject",
         counts=counts,
     )

@@ -11,7 +11,6 @@ from trajanon.words import number_of, percent
 _FEW = 0.1  # share; what is dropped beyond it is told
 _MOST = 4  # sentences
 
-_STRICT = "`strict` stops at the first one and names it"
 _BY_PLACE = "OpenStreetMap gives such points sorted by place, not along a track"
 
 _CAUSES = {
@@ -49,8 +48,8 @@ _CAUSES_BEFORE = {
     "points sorted by place, not along a track": f"have no order: {_BY_PLACE}",
     "points without time": f"have no time: {_BY_PLACE}",
     "rows marked as not valid": "are marked as not valid, or as outliers, in a column of the table",
-    "rows that could not be read": f"could not be read: {_STRICT}",
-    "times that could not be read": f"could not be read: {_STRICT}",
+    "rows that could not be read": "could not be read: of a table a warning names the first",
+    "times that could not be read": "could not be read: look at the column of times",
     "lines with more or fewer times than points": (
         "have more or fewer times than points, and are taken without times"
     ),

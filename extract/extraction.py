@@ -55,7 +55,7 @@ class Extraction:
     ----------
     rules
         What a trajectory is; None for the defaults, with the spacing of the city.
-    source, area, hidden, tracks, columns, format, untimed, strict, jobs, client
+    source, area, hidden, tracks, columns, format, untimed, jobs, client
         As in `extract`.
     api_url, max_pages, refresh, progress
         As in `extract`.
@@ -92,7 +92,6 @@ class Extraction:
     columns: Mapping[str, str] = field(default_factory=dict)
     format: str | None = None
     untimed: str = "accept"
-    strict: bool = False
     jobs: int = 1
     client: "Client | None" = None
     api_url: str = osm_api.SERVER
@@ -111,7 +110,6 @@ class Extraction:
         self._reading = Reading(
             columns=self.columns,
             subjects_exact=self._rules.subjects_exact,
-            strict=self.strict,
             timed=self.untimed == "reject",
         )
         self.files = self._found()

@@ -66,7 +66,7 @@ def seeds(root: Path) -> list[Seed]:
     """Write small files of every kind that a command reads."""
     sources, osm = _sources(root / "sources"), _areas(root / "areas")
     shutil.copy(sources / "one.gpx", osm)
-    loose = ("--max-gap", "none", "--strict")
+    loose = ("--max-gap", "none")
     found = [
         Seed(sources, path.name, [(*EXTRACT, of), (*EXTRACT, of, *loose), (*TRIPS, of)])
         for path in sorted(sources.iterdir())

@@ -46,9 +46,9 @@ def write(path: Path, *features: Any, **more: Any) -> Path:
     return path
 
 
-def read(path: Path, *, strict: bool = False, counts: dict[str, int] | None = None) -> list[Trace]:
+def read(path: Path, *, counts: dict[str, int] | None = None) -> list[Trace]:
     """Read the traces of a file; what is left out is counted, and nothing otherwise."""
-    how = Reading(strict=strict)
+    how = Reading()
     found = list(moving_features.read(path, "f", how))
     assert without_columns(how.counts) == (counts or {})
     return found
@@ -199,11 +199,9 @@ BROKEN += [feature({"type": "MovingGeometryCollection", "prisms": [1]}), feature
 
 
 @pytest.mark.parametrize("broken", BROKEN)
-def test_broken_features_are_counted_or_refused(path: Path, broken: Any) -> None:
+def test_broken_features_are_counted(path: Path, broken: Any) -> None:
     write(path, feature(moving()), broken)
     assert len(read(path, counts={"features that could not be read": 1})) == 1
-    with pytest.raises(FileProblem, match=r"could not be read, the first is number 2; mend it, or"):
-        read(path, strict=True)
 
 
 def test_positions_without_numbers_are_left_to_the_cleaning(path: Path) -> None:

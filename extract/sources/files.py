@@ -54,9 +54,7 @@ _Read = tuple[list[Item], Counter[str], list[logging.LogRecord], BadInput | File
 
 
 def _pass_over(error: BadInput | FileProblem, how: Reading, kind: str = UNREADABLE) -> None:
-    """Count a file that cannot be read, and warn; refuse it if all are wanted."""
-    if how.strict:
-        raise error
+    """Count a file that cannot be read, and warn."""
     how.counts[UNREADABLE] += 1
     how.warn(logger, kind, f"{error}; going on without it", str(error))
 

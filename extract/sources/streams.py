@@ -42,7 +42,6 @@ class Reading:
 
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables
     subjects_exact: bool = False
-    strict: bool = False  # whether a broken row or member is refused
     timed: bool = False  # whether times in a column that was not recognised are refused
     counts: Counter[str] = field(default_factory=Counter)  # told of what was left out while reading
     read: Callable[[int], None] = lambda size: None

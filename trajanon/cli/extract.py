@@ -38,7 +38,6 @@ _ONE_SUBJECT = (
     columns="Columns of tables: id=...,lat=...,lon=...,time=...,subject=...; subject=folder if "
     "each folder is a person, id=file if each file is a recording.",
     untimed="Traces without timestamps: accept (keep the order of the file) or reject.",
-    strict="Stop at what cannot be read, instead of leaving it out.",
     points="Number of points of a trajectory.",
     spacing="Metres between points along the track; for a city, its own default.",
     trips="Make each whole trip, from start to end, one trajectory, with its points at equal "
@@ -84,7 +83,6 @@ def extract(
     file_format: str | None = None,
     columns: str | None = None,
     untimed: str = "accept",
-    strict: bool = False,
     points: int = 30,
     spacing: float | None = None,
     trips: bool = False,

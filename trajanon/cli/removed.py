@@ -5,6 +5,7 @@ from collections.abc import Mapping
 REMOVED: Mapping[str, Mapping[str, str]] = {
     "extract": {
         "resume": "a stopped extraction begins anew, and pages of the OSM server are kept",
+        "strict": "what cannot be read is counted, and the first broken line of a table is named",
         "source": "name the files and folders alone: trajanon extract FILES",
     },
     "clean": {"unfinished": "extractions leave drafts alone, which trajanon clean removes"},

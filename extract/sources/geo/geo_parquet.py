@@ -65,7 +65,7 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
     def features(columns: Sequence[str]) -> Iterator[Features]:
         with reading(what, "GeoParquet"):
             for batch in file.iter_batches(size, columns=[geometry, *columns]):
-                yield features_of(batch, geometry, what, strict=how.strict, encoding=encoding)
+                yield features_of(batch, geometry, what, encoding)
 
     return Layer(
         what=what,
