@@ -83,7 +83,6 @@ class Cutter:
     area: Area | None = None
     boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
     hidden: "Zone | None" = None
-    tracks: bool = True
     read: Counter[str] = field(default_factory=Counter)  # what readers left out
     key: int = field(default_factory=lambda: randbits(63))  # secret, of the trimmed ends
     counts: Counter[str] = field(default_factory=Counter, init=False)
@@ -148,7 +147,7 @@ class Cutter:
             if area is not None:
                 inside = clip(points, area)
                 points = self._kept("points outside the area", points, inside)
-            found = windows(points, rules, keep_tracks=self.tracks)
+            found = windows(points, rules)
         counts["points used"] += len(points)
         first, several = points.pieces
         lasted = points.time[first + several - 1] - points.time[first]
@@ -172,7 +171,7 @@ class Cutter:
         return after
 
     def _chosen(self, found: WindowBatch) -> WindowBatch:
-        """Leave out what is too short, stands still, or lies on lines nobody recorded."""
+        """Leave out what is too short."""
         rules, counts = self.rules, self.counts
         # Whole metres of each piece: a sum of fractions would depend on the batches.
         counts["metres of track"] += int(np.rint(found.track_length).sum())
@@ -181,13 +180,6 @@ class Cutter:
             short = found.length < rules.length
             counts[SHORT] += int(short.sum())
             found = found.take(~short)
-        stands = found.displacement < rules.min_displacement * found.length
-        filled = ~stands & (found.filled > rules.max_fill * rules.points)
-        if rules.min_displacement:
-            counts["trajectories that stand still"] += int(stands.sum())
-        if rules.max_fill < 1.0:
-            counts["trajectories on lines nobody recorded"] += int(filled.sum())
-        found = found.take(~(stands | filled))
         counts["points placed"] += len(found.points) * rules.points
         if rules.trips:
             counts["metres used"] += int(np.rint(found.length).sum())
@@ -245,9 +237,7 @@ class Cutter:
         return f"no {'trips' if self.rules.trips else 'trajectories'}: {why}"
 
 
-def cut(
-    traces: Iterable[Trace], rules: Rules, *, area: Area | None = None, tracks: bool = True
-) -> Trajectories:
+def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> Trajectories:
     """Turn recordings into trajectories of equally spaced points, as `Cutter` does.
 
     Parameters
@@ -258,8 +248,6 @@ def cut(
         Spacing, points, and the limits of a hop and of a window.
     area
         Where trajectories may lie; None for everywhere.
-    tracks
-        Whether to keep the tracks on which the windows may slide.
 
     Returns
     -------
@@ -286,7 +274,7 @@ def cut(
     [[41.     41.0009 41.0018 41.0027 41.0036 41.0045]
      [41.0054 41.0063 41.0072 41.0081 41.009  41.0099]]
     """
-    cutter = Cutter(rules, area=area, tracks=tracks)
+    cutter = Cutter(rules, area=area)
     whole = joined_pieces(traces, cutter.read)
     return finished([cutter.cut(some) for some in batches(whole, rules)], cutter)
 

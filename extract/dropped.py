@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trajanon.extract.diagnosis import WAYS_OUT, trips_left_out
+from trajanon.extract.diagnosis import trips_left_out
 from trajanon.extract.trips import FOUND, LEFT_OUT
 from trajanon.words import number_of, percent
 
@@ -98,12 +98,12 @@ def _found(counts: Counter[str], rules: Mapping[str, Any]) -> Iterator[tuple[flo
             yield share, f"Left out: {name} ({count:,}), beside {beside}."
     if rules["trips"]:
         yield _of_trips(counts, rules)
-    elif not rules["min_displacement"] and rules["max_fill"] == 1.0:
+    else:
         yield _of_windows(counts, rules)
 
 
 def _of_trips(counts: Counter[str], rules: Mapping[str, Any]) -> tuple[float, str]:
-    out, among = sum(counts[why] for why in WAYS_OUT), counts[FOUND]
+    out, among = sum(counts[why] for why in LEFT_OUT), counts[FOUND]
     if not out:
         return 0.0, ""
     said, way_out = trips_left_out(counts, rules["min_length"])

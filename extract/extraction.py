@@ -55,9 +55,9 @@ class Extraction:
     ----------
     rules
         What a trajectory is; None for the defaults, with the spacing of the city.
-    source, area, hidden, tracks, columns, format, untimed, jobs, client
+    source, area, hidden, columns, untimed, jobs, client
         As in `extract`.
-    api_url, max_pages, refresh, progress
+    api_url, max_pages, progress
         As in `extract`.
 
     Raises
@@ -88,15 +88,12 @@ class Extraction:
     rules: Rules | None = None
     _: KW_ONLY
     hidden: "Zone | None" = None
-    tracks: bool = True
     columns: Mapping[str, str] = field(default_factory=dict)
-    format: str | None = None
     untimed: str = "accept"
     jobs: int = 1
     client: "Client | None" = None
     api_url: str = osm_api.SERVER
     max_pages: int = osm_api.MAX_PAGES
-    refresh: bool = False
     progress: Progress = silent
 
     def __post_init__(self) -> None:
@@ -181,7 +178,7 @@ class Extraction:
                     "a release is nobody's traces: name the recordings it was made of; if "
                     f"{path.name} is no release, move it to another folder"
                 )
-            return files.find(paths, self._reading, self.format)
+            return files.find(paths, self._reading)
         if len(names) > 1:
             raise BadInput(f"{OSM_API} and files cannot be one source: extract them one by one")
         return []
@@ -201,20 +198,10 @@ class Extraction:
         else:
             boxes = osm_api.boxes_of(self._place)
             numbered = osm_api.traces_of_boxes(
-                boxes,
-                left_out,
-                url=self.api_url,
-                max_pages=self.max_pages,
-                refresh=self.refresh,
-                progress=self.progress,
+                boxes, left_out, url=self.api_url, max_pages=self.max_pages, progress=self.progress
             )
         cutter = Cutter(
-            self._rules,
-            area=self._place,
-            boxes=boxes,
-            hidden=self.hidden,
-            tracks=self.tracks,
-            read=left_out,
+            self._rules, area=self._place, boxes=boxes, hidden=self.hidden, read=left_out
         )
         traces = ordered(joined(numbered, left_out), self.untimed, cutter.counts)
         return cutter, batches(traces, self._rules)

@@ -1,10 +1,10 @@
 """trajanon extract: where, from which sources, and what it refuses."""
 
 import json
+import re
 import socket
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from commands import Run, names, track
 from osm_server import Fault, OsmServer, serving
@@ -43,23 +43,6 @@ def test_the_server_is_the_default_source(run: Run, tmp_path: Path) -> None:
     assert read_trajectories(tmp_path / "trajectories.parquet").attribution
 
 
-def test_tracks_are_kept_unless_they_are_not_wanted(run: Run, here: Path) -> None:
-    (here / "a.gpx").write_text(track())
-    extract = ["extract", "a.gpx", "--spacing", 5, "--out"]
-    assert run(*extract, "with.parquet").code == 0
-    assert run(*extract, "without.parquet", "--no-tracks").code == 0
-    names = ["trajectory", "subject", "trace", "geometry", "marks"]
-    assert pq.read_schema(here / "without.parquet").names == names
-    names[3:3] = ["run", "start"]
-    assert pq.read_schema(here / "with.parquet").names == [*names, "track"]
-    kept = read_trajectories(here / "with.parquet")
-    left = read_trajectories(here / "without.parquet")
-    assert kept.tracks is not None
-    assert left.tracks is None
-    assert kept.provenance == left.provenance
-    assert kept.points.tobytes() == left.points.tobytes()
-
-
 def drives(folder: Path, name: str, metres: int) -> None:
     """Eight drives of two people, a fix each 20 s, one of them too short for a trip."""
     rows = [
@@ -89,7 +72,7 @@ def test_trips_are_called_trips(run: Run, here: Path) -> None:
     assert told["fill"] > 0.2
     answer = run("extract", "a.csv", "--trips", "--points", 90)
     assert "farther than the spacing of their trip" in answer.out
-    assert "leaves out trips with many" in answer.out
+    assert "leaves out trips with longer hops" in answer.out
 
 
 def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Path) -> None:
@@ -338,3 +321,12 @@ def test_a_release_is_no_source(run: Run, here: Path) -> None:
     ):
         assert says in run("extract", source, "--spacing", 5).sentence
     assert "there is no file" in run("extract", "anonymized.parquet", "--spacing", 5).sentence
+
+
+def test_its_options_are_few_and_stand_in_named_groups(run: Run) -> None:
+    told = run("extract", "--help").out
+    groups = ["Arguments", "Input", "Area", "Trajectories", "Protection", "Running", "Options"]
+    assert re.findall(r"^(\w+):$", told, re.MULTILINE) == groups
+    named = re.findall(r"^  (?:-\w, )?(--[\w-]+)", told, re.MULTILINE)
+    assert named[-1] == "--help"
+    assert len(named) - 1 <= 24

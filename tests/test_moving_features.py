@@ -22,7 +22,7 @@ from trajanon import anonymize
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import extract, traces
 from trajanon.extract.sources.formats import format_of
-from trajanon.extract.sources.geo import moving_features, moving_points
+from trajanon.extract.sources.geo import geo_files, moving_features, moving_points
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories
@@ -103,7 +103,7 @@ def test_the_trajectory_encoding_has_its_times_beside_a_line(path: Path) -> None
     (one,) = read(path)
     assert one.time.tolist() == SECONDS
     assert format_of(path, Reading()) == "mf-json"
-    (other,) = traces(path, format="geo")  # GDAL reads it as GeoJSON
+    (other,) = geo_files.read(path, "f", Reading())  # GDAL reads it as GeoJSON
     assert places([other]) == places([one])
     assert other.time.tolist() == SECONDS
 

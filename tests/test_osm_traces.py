@@ -42,7 +42,7 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OsmServe
 
 def given(area: Area, url: str) -> list[tuple[int, Trace]]:
     boxes = boxes_of(area)
-    asked = traces_of_boxes(boxes, Counter(), url=url, max_pages=5, refresh=False, progress=silent)
+    asked = traces_of_boxes(boxes, Counter(), url=url, max_pages=5, progress=silent)
     return list(asked)
 
 

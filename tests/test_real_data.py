@@ -232,9 +232,7 @@ def test_trips_of_the_server_that_may_go_on_outside_are_left_out(
     assert len(saved) == 50
     for asked, out in ((100, 21), (36, 22)):  # the last page is known for it, or is not
         server = replay(pages)
-        asked_for = extract(
-            area=REQUESTED, trips=True, api_url=server.url, max_pages=asked, refresh=True
-        )
+        asked_for = extract(area=REQUESTED, trips=True, api_url=server.url, max_pages=asked)
         beyond = asked_for.provenance["counts"]["trips that may go on beyond what the server gave"]
         assert (beyond, len(asked_for)) == (out, 50 - out)
 
@@ -367,13 +365,6 @@ def test_geolife_gives_as_many_trajectories_as_were_counted(spacing: float, expe
     assert found.provenance["counts"]["recordings read"] == 44
     assert found.provenance["counts"]["subjects read"] == 5
     assert found.provenance["counts"]["files of no known kind (.txt)"] == 1  # labels.txt
-
-
-def test_a_thirteenth_of_geolife_stands_still() -> None:
-    """At 5 m, 7.6 % move by less than 0.3 of their length."""
-    found = extract(REAL / "geolife_plt", BEIJING, spacing=5, min_displacement=0.3)
-    still = found.provenance["counts"]["trajectories that stand still"]
-    assert still / (still + len(found)) == pytest.approx(0.076, abs=0.001)
 
 
 def test_taxis_of_beijing_come_with_all_their_faults() -> None:

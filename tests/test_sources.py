@@ -79,29 +79,13 @@ def test_a_folder_is_read_in_order_by_what_its_files_look_like(mixed: Path) -> N
     assert without_columns(counts) == {"files of no known kind (.md)": 1}
 
 
-def test_one_format_can_be_asked_for(mixed: Path) -> None:
-    counts: Counter[str] = Counter()
-    found = list(traces(mixed, format="table", counts=counts))
-    assert names(found) == [("table.csv#a", 100)]
-    assert without_columns(counts) == {
-        "files of other formats": 4,
-        "files of no known kind (.md)": 1,
-    }
-    with pytest.raises(FileProblem, match="holds no file of the format geolife"):
-        list(traces(mixed, format="geolife"))
-    with pytest.raises(BadInput, match="there is no format 'igc': `format` is one of"):
-        list(traces(mixed, format="igc"))
-
-
-def test_a_format_is_believed_against_the_look(tmp_path: Path) -> None:
+def test_a_file_of_no_known_kind_is_refused_with_the_way_out(tmp_path: Path) -> None:
     path = tmp_path / "export.dat"
     path.write_text("what I did")
-    with pytest.raises(BadInput, match=r"export\.dat is of no known kind.*`format`"):
+    with pytest.raises(BadInput, match=r"export\.dat is of no known kind.*suffix of its kind"):
         list(traces(path))
     path.write_text(ROWS)
     assert names(list(traces(path))) == [("export.dat#a", 100)]
-    with pytest.raises(FileProblem, match=r"export\.dat is not well-formed XML"):
-        list(traces(path, format="gpx"))
 
 
 def test_geoparquet_is_read_by_its_geometries_unless_columns_are_named(tmp_path: Path) -> None:
@@ -111,9 +95,8 @@ def test_geoparquet_is_read_by_its_geometries_unless_columns_are_named(tmp_path:
     geopandas.GeoDataFrame(rows, geometry=places).to_parquet(path)
     (found,) = traces(path)
     assert found.lat.tolist() == [40.0, 40.1]
-    for way in ({"columns": {"lat": "lat", "lon": "lon"}}, {"format": "table"}):
-        (found,) = traces(path, **way)
-        assert found.lat.tolist() == [1.0, 1.0]
+    (found,) = traces(path, columns={"lat": "lat", "lon": "lon"})
+    assert found.lat.tolist() == [1.0, 1.0]
 
 
 def test_what_is_not_there_is_said(tmp_path: Path) -> None:

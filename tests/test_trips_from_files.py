@@ -119,7 +119,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def of(folder: Path, **more: Any) -> Extraction:
-    rules = Rules(trips=True, points=6, max_per_subject=9, limit=25, min_length=700.0)
+    rules = Rules(trips=True, points=6, max_per_subject=9, min_length=700.0)
     return Extraction(folder, Box(-3.74, 40.39, -3.65, 40.43), rules, **more)
 
 

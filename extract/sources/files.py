@@ -59,18 +59,14 @@ def _pass_over(error: BadInput | FileProblem, how: Reading, kind: str = UNREADAB
     how.warn(logger, kind, f"{error}; going on without it", str(error))
 
 
-def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) -> list[SourceFile]:
+def find(paths: Sequence[Path], how: Reading) -> list[SourceFile]:
     """List the files that can be read; folders are searched to their depths."""
-    if format_name not in (None, *FORMATS):
-        raise BadInput(
-            f"there is no format {format_name!r}: `format` is one of {', '.join(FORMATS)}"
-        )
     found: list[SourceFile] = []
     for path in paths:
         if path.is_dir():
-            inside = _of_folder(path, how, format_name)
+            inside = _of_folder(path, how)
             found += [replace(file, folder=_person(file.path, path, paths)) for file in inside]
-        elif file := _file(path, how, format_name):
+        elif file := _file(path, how):
             found.append(file)
         elif path.suffix.lower() in gpsbabel.NAMES:
             raise BadInput(
@@ -78,8 +74,9 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
             )
         else:
             raise BadInput(
-                f"{path} is of no known kind; the formats are {', '.join(FORMATS)}: name one with "
-                f"`format`, or turn it into GPX, if GPSBabel can: {gpsbabel.command(path)}"
+                f"{path} is of no known kind; those known are {', '.join(FORMATS)}: give it the "
+                "suffix of its kind, or turn it into GPX, if GPSBabel can: "
+                f"{gpsbabel.command(path)}"
             )
     depth, different = 1, len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
@@ -88,7 +85,7 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
     return [file.labelled(depth) for file in found]
 
 
-def _file(path: Path, how: Reading, format_name: str | None) -> SourceFile | None:
+def _file(path: Path, how: Reading) -> SourceFile | None:
     """Look at a file; refuse what can only be read once, if at all. None is of no known kind."""
     try:
         stat = path.stat()
@@ -97,7 +94,7 @@ def _file(path: Path, how: Reading, format_name: str | None) -> SourceFile | Non
     except OSError as error:
         raise FileProblem(f"cannot read {path}: {error.strerror}") from error
     regular(path)
-    kind = format_name or format_of(path, how)
+    kind = format_of(path, how)
     if kind is None:
         return None
     person = path.absolute().parent.name
@@ -110,20 +107,18 @@ def _person(file: Path, source: Path, sources: Sequence[Path]) -> str:
     return inner[0] if inner and len(sources) == 1 else source.absolute().name
 
 
-def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[SourceFile]:
+def _of_folder(folder: Path, how: Reading) -> list[SourceFile]:
     found: list[SourceFile] = []
     problem = None
     for path in _files_below(folder, how):
         try:
-            file = _file(path, how, None)
+            file = _file(path, how)
         except (BadInput, FileProblem) as error:
             _pass_over(error, how)
             problem = problem or error
             continue
         if file is None:
             _count_unknown(path, how)
-        elif format_name not in (None, file.format):
-            how.counts["files of other formats"] += 1
         elif is_release(path) or is_release(path.parent):
             how.counts["releases, which are nobody's traces"] += 1
         elif not is_our_own(path):
@@ -132,8 +127,7 @@ def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[Sour
         return found
     if problem is not None:
         raise problem
-    what = f"file of the format {format_name}" if format_name else "file of traces"
-    raise FileProblem(f"the folder {folder} holds no {what} ({', '.join(FORMATS)})")
+    raise FileProblem(f"the folder {folder} holds no file of traces ({', '.join(FORMATS)})")
 
 
 def _count_unknown(path: Path, how: Reading) -> None:
