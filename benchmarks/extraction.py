@@ -88,7 +88,7 @@ def read(source: Path, jobs: int = 1) -> None:
 def cut(some: list[Trace]) -> None:
     """Cut windows from traces."""
     rules = Rules(spacing=100.0)
-    cutter = Cutter(rules, tracks=True)
+    cutter = Cutter(rules)
     for batch in batches(some, rules):
         cutter.cut(batch)
 

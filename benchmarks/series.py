@@ -44,7 +44,7 @@ def cabs(table: Path, k: int = 4) -> None:
                 raw = folder / f"raw-{way}-{number}.parquet"
                 fixes[which].to_parquet(raw, index=False)
                 out = folder / f"{way}-{number}.parquet"
-                words = ["extract", "--source", str(raw), *RULES, "--out", str(out)]
+                words = ["extract", str(raw), *RULES, "--out", str(out)]
                 run_command(words, folder)
         every, last = range(PARTS), range(PARTS - 1, PARTS)
         for way, numbers in (("part", every), ("grown", every), ("grown", last)):

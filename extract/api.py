@@ -18,7 +18,7 @@ from trajanon.extract.extraction import (
 from trajanon.extract.rules import Gap, Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.osm import osm_api
-from trajanon.extract.sources.source import Source, check_untimed, ordered
+from trajanon.extract.sources.source import check_untimed, ordered
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 from trajanon.progress import Progress, silent
@@ -42,24 +42,17 @@ def extract(
     max_pause: float | None = 300.0,
     max_speed: float | None = 60.0,
     trim_ends: float = 0.0,
-    min_displacement: float = 0.0,
-    max_fill: float = 1.0,
     windows: str = "all",
     per_trace: int | None = None,
     max_per_subject: int | None = None,
-    limit: int | None = None,
     subjects_exact: bool = False,
     hidden: "Zone | None" = None,
-    tracks: bool = True,
     columns: Mapping[str, str] | None = None,
-    format: str | None = None,
     untimed: str = "accept",
-    strict: bool = False,
     jobs: int = 1,
     client: "Client | None" = None,
     api_url: str = osm_api.SERVER,
     max_pages: int = osm_api.MAX_PAGES,
-    refresh: bool = False,
     progress: Progress = silent,
 ) -> Trajectories:
     """Turn the GPS traces of a source into trajectories, in memory.
@@ -77,9 +70,9 @@ def extract(
         Metres between points along the track; None for the spacing of the city, and for trips.
     trips, min_length
         Whole trips instead of windows, and metres of the shortest: as in `Rules`.
-    points, max_gap, max_pause, max_speed, trim_ends, min_displacement, max_fill
+    points, max_gap, max_pause, max_speed, trim_ends
         What a trajectory is, and where a track ends: as in `Rules`.
-    windows, per_trace, max_per_subject, limit
+    windows, per_trace, max_per_subject
         Which windows are taken: as in `Rules`.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones. Blanks
@@ -87,18 +80,12 @@ def extract(
     hidden
         A zone that is cut out of all tracks, such as `trajanon.extract.hidden` gives; None for
         none.
-    tracks
-        Whether to keep the tracks on which the windows may slide; trips have none.
     columns
         Of tables: column names by role (lat, lon, time, id, subject). For any files: subject
         "folder" takes each folder for a person, id "file" each file for a recording.
-    format
-        The format of all files; None to look at each.
     untimed
         "accept" traces without times in their order, or "reject" them. The server's points without
         times have no order, and are always left out.
-    strict
-        Whether a file or row that cannot be read is refused; otherwise it is counted and left out.
     jobs
         Files to read at once, by as many processes; the result is the same.
     client
@@ -108,8 +95,6 @@ def extract(
         Another server with the OSM API.
     max_pages
         Pages to ask the server for at most.
-    refresh
-        Download again what is in the cache.
     progress
         Told how far the work is.
 
@@ -156,10 +141,8 @@ def traces(
     source: From,
     *,
     columns: Mapping[str, str] | None = None,
-    format: str | None = None,
     untimed: str = "accept",
     subjects_exact: bool = False,
-    strict: bool = False,
     jobs: int = 1,
     counts: Counter[str] | None = None,
     progress: Progress = silent,
@@ -170,7 +153,7 @@ def traces(
     ----------
     source
         Files and folders.
-    columns, format, untimed, subjects_exact, strict, jobs, progress
+    columns, untimed, subjects_exact, jobs, progress
         As in `extract`.
     counts
         Told of what was left out, in words, and which columns of tables were used.
@@ -196,13 +179,12 @@ def traces(
     how = Reading(
         columns=columns or {},
         subjects_exact=subjects_exact,
-        strict=strict,
         timed=untimed == "reject",
         counts=counts,
     )
     names = sources_of(source)
     if OSM_API in map(str, names):
         raise BadInput(f"traces reads files and folders; of {OSM_API} take extract")
-    found = files.find([Path(name) for name in names], how, format)
+    found = files.find([Path(name) for name in names], how)
     numbered = files.traces_of_files(found, how, jobs=jobs, progress=progress)
-    return ordered(Source(numbered, left_out=counts), untimed, counts)
+    return ordered((trace for _, trace in numbered), untimed, counts)

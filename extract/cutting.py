@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from itertools import pairwise
+from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +23,7 @@ from trajanon.extract.clean import (
 from trajanon.extract.diagnosis import why_nothing
 from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.ends import Anchors, trim
-from trajanon.extract.fingerprints import Fingerprints, fingerprints, joined_fingerprints
+from trajanon.extract.fingerprints import fingerprints
 from trajanon.extract.points import Points, batch
 from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
@@ -82,9 +83,8 @@ class Cutter:
     area: Area | None = None
     boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
     hidden: "Zone | None" = None
-    tracks: bool = True
     read: Counter[str] = field(default_factory=Counter)  # what readers left out
-    key: int = 0  # secret number of the trimmed ends
+    key: int = field(default_factory=lambda: randbits(63))  # secret, of the trimmed ends
     counts: Counter[str] = field(default_factory=Counter, init=False)
     longest: float = field(default=0.0, init=False)  # metres of the longest piece
     swapped: int = field(default=0, init=False)  # points that swapped would be in the area
@@ -93,18 +93,17 @@ class Cutter:
         self.anchors = Anchors(self.rules.trim_ends, self.key)
         self.recordings = Recordings()
 
-    def cut(self, some: Sequence[Trace]) -> tuple[Trajectories, Fingerprints]:
-        """Cut a batch of traces; give the trajectories, and what `recordings` learnt of the traces.
+    def cut(self, some: Sequence[Trace]) -> Trajectories:
+        """Cut a batch of traces.
 
         Numbers of subjects are not final: two of them may turn out to be one person's.
         """
         until = np.cumsum([len(one) for one in some])
         first = np.flatnonzero(np.diff(until // _AT_ONCE, prepend=-1)).tolist()
-        cut = [self._cut(some[begin:end]) for begin, end in pairwise([*first, len(some)])]
-        parts, prints = zip(*cut, strict=True)
-        return joined_trajectories(parts), joined_fingerprints(prints)
+        bounds = pairwise([*first, len(some)])
+        return joined_trajectories([self._cut(some[begin:end]) for begin, end in bounds])
 
-    def _cut(self, some: Sequence[Trace]) -> tuple[Trajectories, Fingerprints]:
+    def _cut(self, some: Sequence[Trace]) -> Trajectories:
         points, counts = batch(some), self.counts
         prints = fingerprints(some, points, subjects_exact=self.rules.subjects_exact)
         entered = self.recordings.enter(prints)
@@ -117,10 +116,9 @@ class Cutter:
         found = self._found(self._cleaned(points.take(~repeated)), some)
         subject, trace = entered.subject[found.trace], entered.trace[found.trace]
         marks = np.column_stack([prints.subject[found.trace], found.hops])
-        part = Trajectories(
+        return Trajectories(
             found.points, subject, trace, tracks=found.tracks, times=found.times, marks=marks
         )
-        return part, prints
 
     def _cleaned(self, points: Points) -> Points:
         kept = self._kept
@@ -149,7 +147,7 @@ class Cutter:
             if area is not None:
                 inside = clip(points, area)
                 points = self._kept("points outside the area", points, inside)
-            found = windows(points, rules, keep_tracks=self.tracks)
+            found = windows(points, rules)
         counts["points used"] += len(points)
         first, several = points.pieces
         lasted = points.time[first + several - 1] - points.time[first]
@@ -173,7 +171,7 @@ class Cutter:
         return after
 
     def _chosen(self, found: WindowBatch) -> WindowBatch:
-        """Leave out what is too short, stands still, or lies on lines nobody recorded."""
+        """Leave out what is too short."""
         rules, counts = self.rules, self.counts
         # Whole metres of each piece: a sum of fractions would depend on the batches.
         counts["metres of track"] += int(np.rint(found.track_length).sum())
@@ -182,13 +180,6 @@ class Cutter:
             short = found.length < rules.length
             counts[SHORT] += int(short.sum())
             found = found.take(~short)
-        stands = found.displacement < rules.min_displacement * found.length
-        filled = ~stands & (found.filled > rules.max_fill * rules.points)
-        if rules.min_displacement:
-            counts["trajectories that stand still"] += int(stands.sum())
-        if rules.max_fill < 1.0:
-            counts["trajectories on lines nobody recorded"] += int(filled.sum())
-        found = found.take(~(stands | filled))
         counts["points placed"] += len(found.points) * rules.points
         if rules.trips:
             counts["metres used"] += int(np.rint(found.length).sum())
@@ -246,9 +237,7 @@ class Cutter:
         return f"no {'trips' if self.rules.trips else 'trajectories'}: {why}"
 
 
-def cut(
-    traces: Iterable[Trace], rules: Rules, *, area: Area | None = None, tracks: bool = True
-) -> Trajectories:
+def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> Trajectories:
     """Turn recordings into trajectories of equally spaced points, as `Cutter` does.
 
     Parameters
@@ -259,8 +248,6 @@ def cut(
         Spacing, points, and the limits of a hop and of a window.
     area
         Where trajectories may lie; None for everywhere.
-    tracks
-        Whether to keep the tracks on which the windows may slide.
 
     Returns
     -------
@@ -287,9 +274,9 @@ def cut(
     [[41.     41.0009 41.0018 41.0027 41.0036 41.0045]
      [41.0054 41.0063 41.0072 41.0081 41.009  41.0099]]
     """
-    cutter = Cutter(rules, area=area, tracks=tracks)
-    whole = (trace for _, trace in joined_pieces(traces, cutter.read))
-    return finished([cutter.cut(some)[0] for some in batches(whole, rules)], cutter)
+    cutter = Cutter(rules, area=area)
+    whole = joined_pieces(traces, cutter.read)
+    return finished([cutter.cut(some) for some in batches(whole, rules)], cutter)
 
 
 def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:

@@ -10,8 +10,6 @@ from trajanon.extract.rules import Rules
 from trajanon.extract.trips import FOUND, LEFT_OUT, OUTSIDE, SHORT
 from trajanon.words import number_of
 
-_STILL, _LINES = "trajectories that stand still", "trajectories on lines nobody recorded"
-WAYS_OUT = LEFT_OUT | {_STILL: "lower `min_displacement`", _LINES: "raise `max_fill`"}
 MERGED = "points merged (equal times)"
 _ONE_TIME = (
     "all points of a recording bear one time, so that no way can be told: name the column of their "
@@ -55,7 +53,7 @@ def why_nothing(
         return (
             f"of {number_of(read, 'point')} {' and '.join(cut_out)} were cut out, and the longest "
             f"piece that is left is {longest:,.0f} m of {rules.length:,.0f} m needed; lower "
-            "`trim_ends`, `radius`, `spacing`"
+            "`trim_ends` or `spacing`, or hide fewer places"
         )
     if area is not None and counts["points used"] == 0:
         where = "inside the box" if isinstance(area, Box) else "in the area"
@@ -68,17 +66,11 @@ def why_nothing(
         return f"none of the {number_of(read, 'point')} is {where} {area}; {way_out}"
     if longest == 0.0 and 2 * counts[MERGED] > read and not counts["points outside the area"]:
         return _ONE_TIME
-    if short:
-        way_out = cut_most(counts, asdict(rules))
-        return (
-            f"the longest unbroken piece of track is {longest:,.0f} m, and {rules.points} points "
-            f"every {rules.spacing:g} m need {rules.length:,.0f} m; "
-            f"{way_out or 'lower `spacing` or `points`, or raise `max_gap`'}"
-        )
+    way_out = cut_most(counts, asdict(rules))
     return (
-        f"all windows were left out, {counts[_STILL]:,} that stand still "
-        f"and {counts[_LINES]:,} on lines nobody recorded; lower "
-        "`min_displacement`, or raise `max_fill`"
+        f"the longest unbroken piece of track is {longest:,.0f} m, and {rules.points} points every "
+        f"{rules.spacing:g} m need {rules.length:,.0f} m; "
+        f"{way_out or 'lower `spacing` or `points`, or raise `max_gap`'}"
     )
 
 
@@ -96,10 +88,10 @@ def _why_no_trip(counts: Counter[str], rules: Rules, longest: float) -> str:
 
 def trips_left_out(counts: Counter[str], length: float) -> tuple[str, str]:
     """Say why trips were left out, how many each, and the way out for most of them."""
-    out = {why: counts[why] for why in WAYS_OUT if counts[why]}
+    out = {why: counts[why] for why in LEFT_OUT if counts[why]}
     most = max(out, key=lambda why: out[why])
     said = ", ".join(f"{many:,} {why.partition(' ')[2]}" for why, many in out.items())
-    return said.replace("too short", f"shorter than {length:,.0f} m"), WAYS_OUT[most]
+    return said.replace("too short", f"shorter than {length:,.0f} m"), LEFT_OUT[most]
 
 
 def cut_most(counts: Mapping[str, int], rules: Mapping[str, Any]) -> str:

@@ -4,14 +4,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from trajanon.extract.diagnosis import WAYS_OUT, trips_left_out
+from trajanon.extract.diagnosis import trips_left_out
 from trajanon.extract.trips import FOUND, LEFT_OUT
 from trajanon.words import number_of, percent
 
 _FEW = 0.1  # share; what is dropped beyond it is told
 _MOST = 4  # sentences
 
-_STRICT = "`strict` stops at the first one and names it"
 _BY_PLACE = "OpenStreetMap gives such points sorted by place, not along a track"
 
 _CAUSES = {
@@ -49,8 +48,8 @@ _CAUSES_BEFORE = {
     "points sorted by place, not along a track": f"have no order: {_BY_PLACE}",
     "points without time": f"have no time: {_BY_PLACE}",
     "rows marked as not valid": "are marked as not valid, or as outliers, in a column of the table",
-    "rows that could not be read": f"could not be read: {_STRICT}",
-    "times that could not be read": f"could not be read: {_STRICT}",
+    "rows that could not be read": "could not be read: of a table a warning names the first",
+    "times that could not be read": "could not be read: look at the column of times",
     "lines with more or fewer times than points": (
         "have more or fewer times than points, and are taken without times"
     ),
@@ -99,12 +98,12 @@ def _found(counts: Counter[str], rules: Mapping[str, Any]) -> Iterator[tuple[flo
             yield share, f"Left out: {name} ({count:,}), beside {beside}."
     if rules["trips"]:
         yield _of_trips(counts, rules)
-    elif not rules["min_displacement"] and rules["max_fill"] == 1.0:
+    else:
         yield _of_windows(counts, rules)
 
 
 def _of_trips(counts: Counter[str], rules: Mapping[str, Any]) -> tuple[float, str]:
-    out, among = sum(counts[why] for why in WAYS_OUT), counts[FOUND]
+    out, among = sum(counts[why] for why in LEFT_OUT), counts[FOUND]
     if not out:
         return 0.0, ""
     said, way_out = trips_left_out(counts, rules["min_length"])

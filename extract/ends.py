@@ -59,11 +59,6 @@ class Anchors:
         lon, lat, _ = WGS84.fwd(lon, lat, 360.0 * azimuth, self.metres * np.sqrt(share))
         return lat, lon
 
-    def know(self, places: Floats) -> None:
-        """Take over the anchors of another, in their order, shape (n, 2)."""
-        for place, at in _with_space(*places.T):
-            self._add(place, at)
-
     def _near(self, at: _Place) -> int | None:
         """Find the first anchor of the neighbourhood; a chord is as good as the way."""
         near = [

@@ -1,23 +1,23 @@
 """Sources -> trajectories: the whole of extraction, on one page."""
 
 import os
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass, field, fields, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from trajanon.errors import BadInput
-from trajanon.extract.checkpoint import Checkpoint, State
 from trajanon.extract.cutting import Cutter, batches, finished
 from trajanon.extract.earth.areas import KNOWN, AreaLike, area_of
 from trajanon.extract.earth.box import Box
+from trajanon.extract.found import Found
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.osm import osm_api
-from trajanon.extract.sources.source import Source, check_untimed, ordered
+from trajanon.extract.sources.source import check_untimed, joined, ordered
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.report import report_path
@@ -55,9 +55,9 @@ class Extraction:
     ----------
     rules
         What a trajectory is; None for the defaults, with the spacing of the city.
-    source, area, hidden, tracks, columns, format, untimed, strict, jobs, client
+    source, area, hidden, columns, untimed, jobs, client
         As in `extract`.
-    api_url, max_pages, refresh, progress
+    api_url, max_pages, progress
         As in `extract`.
 
     Raises
@@ -88,16 +88,12 @@ class Extraction:
     rules: Rules | None = None
     _: KW_ONLY
     hidden: "Zone | None" = None
-    tracks: bool = True
     columns: Mapping[str, str] = field(default_factory=dict)
-    format: str | None = None
     untimed: str = "accept"
-    strict: bool = False
     jobs: int = 1
     client: "Client | None" = None
     api_url: str = osm_api.SERVER
     max_pages: int = osm_api.MAX_PAGES
-    refresh: bool = False
     progress: Progress = silent
 
     def __post_init__(self) -> None:
@@ -111,7 +107,6 @@ class Extraction:
         self._reading = Reading(
             columns=self.columns,
             subjects_exact=self._rules.subjects_exact,
-            strict=self.strict,
             timed=self.untimed == "reject",
         )
         self.files = self._found()
@@ -130,12 +125,12 @@ class Extraction:
         ServerProblem
             If the server cannot be reached, or refuses.
         """
-        _, cutter, some = self._begun(State())
-        whole = finished([cutter.cut(traces)[0] for traces in some], cutter)
+        cutter, some = self._begun()
+        whole = finished([cutter.cut(traces) for traces in some], cutter)
         return replace(whole, provenance={**self._origin(), **whole.provenance})
 
     def write(
-        self, out: str | os.PathLike[str], *, partition: int | None = None, resume: bool = False
+        self, out: str | os.PathLike[str], *, partition: int | None = None
     ) -> Mapping[str, Any]:
         """Read the source, and write trajectories as they are found; give their provenance.
 
@@ -148,8 +143,6 @@ class Extraction:
             GeoParquet to write, or a folder with `partition`.
         partition
             Trajectories of each part, for a folder of parts.
-        resume
-            Whether to go on where a stopped extraction ended.
         """
         out = Path(out)
         inputs = [file.path for file in self.files]
@@ -160,12 +153,11 @@ class Extraction:
                 (draft,) = stack.enter_context(replacing(out, inputs=inputs))
             else:
                 draft = stack.enter_context(replacing_folder(out, is_part, inputs))
-            checkpoint = stack.enter_context(Checkpoint(out, self._asked(), resume=resume))
-            source, cutter, some = self._begun(checkpoint.state)
-            checkpoint.restore(cutter)
+            found = Found(Path(stack.enter_context(TemporaryDirectory(dir=draft.parent))))
+            cutter, some = self._begun()
             for traces in some:
-                checkpoint.add(*cutter.cut(traces), cutter, source)
-            parts = checkpoint.chosen(cutter)
+                found.add(cutter.cut(traces))
+            parts = found.chosen(cutter)
             provenance = {**self._origin(), **cutter.provenance()}
             if partition is None:
                 write_parts(draft, parts, provenance)
@@ -186,18 +178,19 @@ class Extraction:
                     "a release is nobody's traces: name the recordings it was made of; if "
                     f"{path.name} is no release, move it to another folder"
                 )
-            return files.find(paths, self._reading, self.format)
+            return files.find(paths, self._reading)
         if len(names) > 1:
             raise BadInput(f"{OSM_API} and files cannot be one source: extract them one by one")
         return []
 
-    def _begun(self, state: State) -> tuple[Source, Cutter, Iterator[list[Trace]]]:
-        """Give the source from a state on, what cuts its traces, and the traces in batches."""
+    def _begun(self) -> tuple[Cutter, Iterator[list[Trace]]]:
+        """Give what cuts the traces of the source, and the traces in batches."""
         boxes: Sequence[Box] = ()
+        left_out = self._reading.counts.copy()
         if self.files or self._place is None:
             numbered = files.traces_of_files(
                 self.files,
-                self._reading,
+                replace(self._reading, counts=left_out),
                 jobs=self.jobs,
                 client=self.client,
                 progress=self.progress,
@@ -205,24 +198,13 @@ class Extraction:
         else:
             boxes = osm_api.boxes_of(self._place)
             numbered = osm_api.traces_of_boxes(
-                boxes,
-                url=self.api_url,
-                max_pages=self.max_pages,
-                refresh=self.refresh,
-                progress=self.progress,
+                boxes, left_out, url=self.api_url, max_pages=self.max_pages, progress=self.progress
             )
-        left_out = Counter(state.left_out) if state.rows else self._reading.counts.copy()
-        source = Source(numbered, state.position, left_out, joined=True)
         cutter = Cutter(
-            self._rules,
-            area=self._place,
-            boxes=boxes,
-            hidden=self.hidden,
-            tracks=self.tracks,
-            read=left_out,
-            key=state.key,
+            self._rules, area=self._place, boxes=boxes, hidden=self.hidden, read=left_out
         )
-        return source, cutter, batches(ordered(source, self.untimed, cutter.counts), self._rules)
+        traces = ordered(joined(numbered, left_out), self.untimed, cutter.counts)
+        return cutter, batches(traces, self._rules)
 
     def _origin(self) -> dict[str, Any]:
         """Say where the traces come from, and who must be named with them."""
@@ -233,22 +215,6 @@ class Extraction:
         name = ", ".join(names[:3])
         name += f" and {number_of(len(names) - 3, 'more file')}" if len(names) > 3 else ""
         return {"source": name, "attribution": files.attribution(self.files)}
-
-    def _asked(self) -> tuple[object, ...]:
-        """Name all that the result depends on."""
-        return (
-            [str(file.path.resolve()) for file in self.files],
-            [(file.format, file.size, file.changed) for file in self.files],
-            None if self.files else (self.api_url, self.max_pages),
-            str(self._place),
-            str(getattr(self._place, "shape", None)),  # equal names, other polygons
-            self._rules,
-            str(self.hidden),
-            self.tracks,
-            sorted(self.columns.items()),
-            self.untimed,
-            self.strict,
-        )
 
 
 def fields_in(given: Mapping[str, Any], kind: type) -> dict[str, Any]:

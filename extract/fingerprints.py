@@ -6,7 +6,7 @@ number for all of them.
 
 import hashlib
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,15 +83,6 @@ def fingerprints(
         size=np.bincount(telling[remembered], minlength=n),
         spellings=np.unique(np.array(spellings, dtype=np.uint64).reshape(-1, 3), axis=0),
     )
-
-
-def joined_fingerprints(parts: Sequence[Fingerprints]) -> Fingerprints:
-    """Put the fingerprints of several batches one after another."""
-    columns = {
-        field.name: np.concatenate([getattr(part, field.name) for part in parts])
-        for field in fields(Fingerprints)
-    }
-    return Fingerprints(**columns | {"spellings": np.unique(columns["spellings"], axis=0)})
 
 
 def _hash(*names: str | None) -> int:

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Hashes, Ints
-from trajanon.extract.geodesics import Geodesics
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.hashing import hashes_of, least_hashes
@@ -42,11 +41,6 @@ class WindowBatch:
     hops: Hashes  # the least hashes of the hops under a window, shape (windows, HOPS)
     track_length: Floats  # metres of each piece of track, those without a window included
 
-    @property
-    def displacement(self) -> Floats:
-        """Metres from the first to the last point of each window, (windows,)."""
-        return Geodesics(*self.points[:, 0].T, *self.points[:, -1].T).length
-
     def take(self, which: Bools) -> "WindowBatch":
         """Keep some windows."""
         if which.all():
@@ -56,30 +50,23 @@ class WindowBatch:
         return replace(self, tracks=tracks, **kept)
 
 
-def windows(points: Points, rules: Rules, *, keep_tracks: bool = True) -> WindowBatch:
+def windows(points: Points, rules: Rules) -> WindowBatch:
     """Walk along each piece, from fix to fix on geodesics, and cut consecutive windows."""
     assert rules.spacing is not None
     ways = _Ways(points)
     spacings = ways.total / rules.spacing + _FORGIVEN
     count = (np.floor(spacings).astype(np.int64) + 1) // rules.points
-    if keep_tracks:
-        size = np.floor(STEPS * spacings).astype(np.int64) + 1
-        size[count == 0] = 0
-        places, times, filled = ways.walk(size, rules.spacing / STEPS, STEPS)
-        # A run of the places on each piece that has a window.
-        first, many = np.append(0, np.cumsum(size[count > 0])), count[count > 0]
-        run = np.repeat(np.arange(len(many)), many)
-        number = np.arange(len(run)) - np.repeat(np.cumsum(many) - many, many)
-        start = number * (STEPS * rules.points)
-        tracks = Tracks(
-            points=TrackPoints.of(places), first=first, run=run, start=start, times=times
-        )
-        begins = first[run] + start
-        window = begins[:, None] + STEPS * np.arange(rules.points)
-        places, times, filled = places[window], times[window], filled[window]
-    else:
-        tracks = None
-        places, times, filled = ways.walk(count * rules.points, rules.spacing)
+    size = np.floor(STEPS * spacings).astype(np.int64) + 1
+    size[count == 0] = 0
+    places, times, filled = ways.walk(size, rules.spacing / STEPS, STEPS)
+    # A run of the places on each piece that has a window.
+    first, many = np.append(0, np.cumsum(size[count > 0])), count[count > 0]
+    run = np.repeat(np.arange(len(many)), many)
+    number = np.arange(len(run)) - np.repeat(np.cumsum(many) - many, many)
+    start = number * (STEPS * rules.points)
+    tracks = Tracks(points=TrackPoints.of(places), first=first, run=run, start=start, times=times)
+    window = (first[run] + start)[:, None] + STEPS * np.arange(rules.points)
+    places, times, filled = places[window], times[window], filled[window]
     trace = points.trace[np.repeat(ways.first, count)]
     return WindowBatch(
         points=places.reshape(-1, rules.points, 2),

@@ -54,22 +54,14 @@ class Rules:
     trim_ends
         Metres around the ends of a trace that are cut out, as `trajanon.extract.ends` describes; 0
         for none.
-    min_displacement
-        Net way of a trajectory as a share of its length, at least; receivers that stand still make
-        length of their noise.
-    max_fill
-        Share of a trajectory's points that may lie farther than one spacing, of a trip its own,
-        from both fixes of their hop, on a straight line that nobody recorded; 1 for all.
     windows
         "all"; or "first" or "spread" for `per_trace` windows, or trips, of each trace, the first
-        ones, or spread evenly along it. What the limits of a subject and in all take are the first
-        ones too or, with "spread", spread evenly.
+        ones, or spread evenly along it. What the limit of a subject takes are the first ones too
+        or, with "spread", spread evenly.
     per_trace
         Trajectories of one trace; None for 1 where only some are taken.
     max_per_subject
         Trajectories of one subject at most; None for all.
-    limit
-        Trajectories in all at most, as many of each subject as can be; None for all.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
 
@@ -98,12 +90,9 @@ class Rules:
     max_pause: float | None = 300.0
     max_speed: float | None = 60.0
     trim_ends: float = 0.0
-    min_displacement: float = 0.0
-    max_fill: float = 1.0
     windows: str = "all"
     per_trace: int | None = None
     max_per_subject: int | None = None
-    limit: int | None = None
     subjects_exact: bool = False
 
     def __post_init__(self) -> None:
@@ -134,10 +123,8 @@ class Rules:
         self._check("points", 2 <= self.points <= 100_000, "at least 2, and at most 100,000")
         metres = "a number of metres, 0 or more, below 100,000"
         self._check("trim_ends", 0.0 <= self.trim_ends < 1e5, metres)
-        for name in ("min_displacement", "max_fill"):
-            self._check(name, 0.0 <= getattr(self, name) <= 1.0, "a share from 0 to 1")
         self._check("windows", self.windows in WINDOWS, " or ".join(WINDOWS))
-        for name in ("per_trace", "max_per_subject", "limit"):
+        for name in ("per_trace", "max_per_subject"):
             number = getattr(self, name)
             self._check(name, number is None or number >= 1, "at least 1")
         if self.per_trace is not None and self.windows == "all":

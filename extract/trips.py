@@ -34,8 +34,8 @@ LEFT_OUT = {
     ),
     BEYOND: "give a larger `area`, or raise `max_pages`",
     CUT_OFF: "download the file again",
-    "trips all near their ends or hidden places": "lower `trim_ends` or `radius`",
-    "trips cut in their middle": "lower `trim_ends` or `radius`",
+    "trips all near their ends or hidden places": "lower `trim_ends`, or hide fewer places",
+    "trips cut in their middle": "lower `trim_ends`, or hide fewer places",
     SHORT: "lower `min_length`",
 }
 """Why trips are left out, and what to change; each is counted by the first that holds."""

@@ -11,7 +11,7 @@ import sys
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unittest import mock
 
 import geo_tables
@@ -28,7 +28,7 @@ from parts_of_release import write_shards
 
 from trajanon import anonymize, write_trajectories
 from trajanon.cli.main import main
-from trajanon.extract import checkpoint, extract
+from trajanon.extract import extract
 from trajanon.files.groups import groups_path
 from trajanon.files.report import report_path
 from trajanon.trajectories import Trajectories
@@ -66,20 +66,19 @@ def seeds(root: Path) -> list[Seed]:
     """Write small files of every kind that a command reads."""
     sources, osm = _sources(root / "sources"), _areas(root / "areas")
     shutil.copy(sources / "one.gpx", osm)
-    whole = (*EXTRACT, "--source")
-    loose = ("--max-gap", "none", "--strict")
+    loose = ("--max-gap", "none")
     found = [
-        Seed(sources, path.name, [(*whole, of), (*whole, of, *loose), (*TRIPS, "--source", of)])
+        Seed(sources, path.name, [(*EXTRACT, of), (*EXTRACT, of, *loose), (*TRIPS, of)])
         for path in sorted(sources.iterdir())
         if path.suffix not in (".prj", ".cpg")
         for of in (re.sub("(dbf|shx)$", "shp", path.name),)
     ]
     found += [
-        Seed(osm, name, [(*whole, "one.gpx", "--area", name)])
+        Seed(osm, name, [(*EXTRACT, "one.gpx", "--area", name)])
         for name in ("area.geojson", "area.gpkg", "area.parquet")
     ]
     for name in ("land.osm", "land.osm.pbf"):
-        of = (*whole, "one.gpx", "--pbf", name)
+        of = (*EXTRACT, "one.gpx", "--pbf", name)
         near = ("--bbox=" + BOX, "--hide-near", "amenity=school")
         found.append(Seed(osm, name, [(*of, "--area", "Nova"), (*of, *near)]))
     trajectories = extract(sources / "points.csv", spacing=50, points=5)
@@ -283,23 +282,18 @@ def _of_tables(folder: Path) -> list[Seed]:
 
 
 def _of_folders(root: Path, trajectories: Trajectories, sources: Path) -> list[Seed]:
-    """A stopped extraction, a cache of pages, and trajectories in parts."""
-    stopped, parts = root / "stopped", root / "parts"
+    """A cache of pages, and trajectories in parts."""
+    parts = root / "parts"
     page = root / "cache/cache/osm-api" / "127.0.0.1_9_-3.71_40.4_-3.69_40.44" / "page0000.gpx.gz"
-    for folder in (stopped, parts / "t", page.parent):
+    for folder in (parts / "t", page.parent):
         folder.mkdir(parents=True)
     shutil.copy(sources / "one.gpx.gz", page)
     for number in range(2):
         rows = np.arange(4 * number, 4 * number + 4)
         part = parts / "t" / f"part-{number:05d}.parquet"
         write_trajectories(part, trajectories.take(rows))
-    resume = (*EXTRACT, "--source", str(sources / "points.csv"), "--resume")
-    with mock.patch.object(checkpoint.Checkpoint, "chosen", _stop), contextlib.chdir(stopped):
-        run(resume)
-    kept = [path for path in sorted(stopped.rglob("*.unfinished/*")) if path.suffix]
     apart = ("anonymize", "t", *QUICK, "--memory", "1GB")
     return [
-        *(Seed(stopped, str(path.relative_to(stopped)), [resume]) for path in kept),
         Seed(root / "cache", str(page.relative_to(root / "cache")), [EXTRACT + SERVER]),
         Seed(parts, "t/part-00001.parquet", [apart]),
     ]
@@ -328,10 +322,6 @@ def _of_holders(folder: Path, trajectories: Trajectories) -> list[Seed]:
             for path in (*parts, report_path(shards))
         ),
     ]
-
-
-def _stop(*_: object) -> Any:
-    raise KeyboardInterrupt
 
 
 def case(some: Sequence[Seed], seed: int, number: int, root: Path) -> Case:

@@ -72,18 +72,16 @@ def line(*places: tuple[float, ...]) -> dict[str, Any]:
     return {"type": "LineString", "coordinates": places}
 
 
-def read(path: Path, *, strict: bool = False, **columns: str) -> list[Trace]:
+def read(path: Path, **columns: str) -> list[Trace]:
     """Read the traces of a file in which nothing is amiss."""
-    found, counts = read_counting(path, strict=strict, **columns)
+    found, counts = read_counting(path, **columns)
     assert not counts
     return found
 
 
-def read_counting(
-    path: Path, *, strict: bool = False, **columns: str
-) -> tuple[list[Trace], Counter[str]]:
+def read_counting(path: Path, **columns: str) -> tuple[list[Trace], Counter[str]]:
     """Read the traces of a file, and what was left out of it."""
-    how = Reading(columns=columns, strict=strict)
+    how = Reading(columns=columns)
     found = list(geo_files.read(path, "f", how))
     return found, without_columns(how.counts)
 

@@ -21,12 +21,10 @@ ROWS = pd.DataFrame(
 """Two traces, their rows in turn."""
 
 
-def read(
-    *paths: Path, strict: bool = False, counts: Counter[str] | None = None, **columns: str
-) -> list[Trace]:
+def read(*paths: Path, counts: Counter[str] | None = None, **columns: str) -> list[Trace]:
     """Read tables; the label of each is its name without suffixes."""
     counts = Counter() if counts is None else counts
-    how = Reading(columns=columns, strict=strict)
+    how = Reading(columns=columns)
     found = [
         trace for path in paths for trace in table_files.read(path, path.name.split(".")[0], how)
     ]

@@ -34,7 +34,7 @@ def found(
 ) -> tuple[Trajectories, Counter[str]]:
     """All trips of some recordings, in one batch, and the counts."""
     cutter = Cutter(rules, key=12345, **more)
-    return cutter.cut(some)[0], cutter.counts
+    return cutter.cut(some), cutter.counts
 
 
 def times_of(trajectories: Trajectories) -> Any:

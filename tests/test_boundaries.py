@@ -29,9 +29,9 @@ def land(tmp_path: Path) -> Path:
     return osm.write(tmp_path / "land.osm")
 
 
-def refused(pbf: Path, name: str, admin_level: int | None = None) -> str:
+def refused(pbf: Path, name: str) -> str:
     with pytest.raises(BadInput) as caught:
-        boundary(pbf, name, admin_level=admin_level)
+        boundary(pbf, name)
     said = str(caught.value)
     assert str(pbf) in said
     assert "\n" not in said
@@ -56,15 +56,11 @@ def test_each_of_several_names_in_one_tag_counts(land: Path, name: str) -> None:
 
 
 def test_a_boundary_is_found_by_its_relation(land: Path) -> None:
-    said = refused(land, "Nova", 8)
+    said = refused(land, "Nova")
     relation = said.partition("relation ")[2].partition(";")[0]
     found = boundary(land, relation)
     assert found.bounds == Box(2.1, 40.1, 2.15, 40.15)
     assert found.name == f"Nova (relation {relation})"
-
-
-def test_the_level_chooses_among_boundaries_of_one_name(land: Path) -> None:
-    assert boundary(land, "nova", admin_level=6).bounds == Box(2.1, 40.1, 2.25, 40.15)
 
 
 def test_several_boundaries_of_one_name_are_listed_with_the_way_out(land: Path) -> None:
@@ -72,18 +68,7 @@ def test_several_boundaries_of_one_name_are_listed_with_the_way_out(land: Path) 
     assert said.startswith("3 boundaries in ")
     assert said.count("Nova: level 8, relation ") == 2
     assert said.count("Nova: level 6, relation ") == 1
-    assert "`admin_level=N`" in said
-    assert "give a relation such as " in said
-    said = refused(land, "Nova", 8)
-    assert said.startswith("2 boundaries in ")
-    assert "level 6" not in said
-
-
-def test_a_level_that_no_boundary_of_the_name_has_is_said(land: Path) -> None:
-    said = refused(land, "Sant Joan", 4)
-    assert "no boundaries" in said
-    assert "at level 4" in said
-    assert "Sant Joan: level 8, relation" in said
+    assert "give the number of a relation instead, such as " in said
 
 
 def test_the_own_name_goes_before_those_in_other_languages(tmp_path: Path) -> None:

@@ -129,8 +129,6 @@ GEO: list[tuple[str, str | bytes]] = [
 ]
 WORDS = ["no JSON", r"should be an object, and is \[\]", "too deeply", "is not UTF-8"]
 
-STATES: list[tuple[str, Any]] = [("longest", None), ("counts", {}), ("position", [0]), ("sums", {})]
-
 WRONG: list[tuple[str, Break, str]] = [
     *(
         (f"{of}.parquet", metadata(*g), w)
@@ -190,10 +188,7 @@ WRONG: list[tuple[str, Break, str]] = [
     ),
     ("a.report.json", entry("k", True), "k should be a whole number, and is True"),
     ("a.report.json", entry("labels", [0.5]), r"labels\[0\] should be a whole number"),
-    ("state.json", lambda path: path.write_text(DEEP), "remove out.parquet.unfinished"),
     ("m.csv", text("3.0", "9" * 400), "no number in the column ours of line 2"),
-    ("known-00000.npz", lambda path: path.write_bytes(b""), "remove out.parquet.unf"),
-    ("part-00000.parquet", column("subject", 0.5), "remove out.parquet.unfinished"),
     ("a.ledger", sql(f"UPDATE ledger SET key = {2**62}"), "a.ledger is damaged"),
     *(
         (
@@ -204,7 +199,6 @@ WRONG: list[tuple[str, Break, str]] = [
         for value in (None, "x")
     ),
     ("s.toml", text("[check]", "check = 1"), "s.toml needs a table for each command"),
-    *(("state.json", entry(*changed), "remove out.parquet.unfinished") for changed in STATES),
 ]
 
 RIGHT: list[tuple[str, Break]] = [

@@ -14,7 +14,7 @@ from trajanon.extract import extraction
 
 
 def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
-    extracted = run("extract", "--source", sample(), "--bbox", "madrid")
+    extracted = run("extract", sample(), "--bbox", "madrid")
     assert extracted.code == 0
     assert extracted.err == ""
     assert "Wrote 410 trajectories to trajectories.parquet" in extracted.out

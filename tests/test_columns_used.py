@@ -163,11 +163,10 @@ def test_times_that_are_not_used_are_a_warning_or_refused(
         says = "no column is used as time, but 'sent' holds times, such as '2023-05-01"
         assert says in told
         assert "say `columns` time=sent; without, points are" in told
-        for asked in ({"strict": True}, {"untimed": "reject"}):
-            with pytest.raises(BadInput, match=f"{path.name}: no column is used as"):
-                list(traces(path, **asked))
+        with pytest.raises(BadInput, match=f"{path.name}: no column is used as"):
+            list(traces(path, untimed="reject"))
         caplog.clear()
-        found = list(traces(path, columns={"time": "sent"}, strict=True))
+        found = list(traces(path, columns={"time": "sent"}, untimed="reject"))
         assert [one.time.tolist()[1] - one.time[0] for one in found] == [20, 20]
         assert not caplog.messages
 
@@ -201,7 +200,7 @@ def test_what_are_no_times_of_points_is_no_warning(
     path = csv(tmp_path, table.to_csv(index=False))
     table.to_parquet(tmp_path / "x.parquet")
     for each in (path, tmp_path / "x.parquet"):
-        assert len(list(traces(each, strict=True, untimed="reject"))) == 0
+        assert len(list(traces(each, untimed="reject"))) == 0
         assert not caplog.messages
 
 
@@ -209,7 +208,7 @@ def test_numbers_are_times_where_their_column_says_so(tmp_path: Path) -> None:
     table = ROWS.assign(log_time=ROWS["time"] + 1_700_000_000).drop(columns="time")
     path = csv(tmp_path, table.to_csv(index=False))
     with pytest.raises(BadInput, match="'log_time' holds times, such as '1700000010'"):
-        list(traces(path, strict=True))
+        list(traces(path, untimed="reject"))
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
@@ -269,5 +268,5 @@ def test_damage_of_a_column_that_nobody_uses_is_no_matter(tmp_path: Path) -> Non
         raw=[b"\xc0", b"\xff", b"", b"2020-01-01"], many=[[1], [2], [3], [4]]
     )
     table.to_parquet(tmp_path / "x.parquet")
-    found: list[Trace] = list(traces(tmp_path / "x.parquet", strict=True))
+    found: list[Trace] = list(traces(tmp_path / "x.parquet"))
     assert len(found) == 2

@@ -129,17 +129,6 @@ def test_under_the_limit_windows_keep_their_runs_and_others_go() -> None:
     np.testing.assert_array_equal(some.points[:], np.delete(everything.points[:], third, axis=0))
 
 
-def test_tracks_are_left_out_where_they_are_not_wanted() -> None:
-    traces = [walk("1", 55, "ann"), walk("2", 85, "bob", 40.1)]
-    for rules in (RULES, replace(RULES, max_per_subject=1)):
-        with_tracks = cut(traces, rules)
-        without = cut(traces, rules, tracks=False)
-        assert with_tracks.tracks is not None
-        assert without.tracks is None
-        np.testing.assert_array_equal(without.points, with_tracks.points)
-        assert without.provenance == with_tracks.provenance
-
-
 @pytest.mark.parametrize("subject", [None, "cy", "ann"])
 def test_a_recording_that_comes_again_is_taken_once(subject: str | None) -> None:
     """Under whatever name: one person's file, copied, would count as two subjects."""
@@ -193,7 +182,7 @@ def test_what_is_worked_on_at_once_changes_nothing(monkeypatch: pytest.MonkeyPat
 
     def told() -> bytes:
         cutter = Cutter(RULES)
-        return pickle.dumps((*cutter.cut(traces), cutter.counts, cutter.recordings.people()))
+        return pickle.dumps((cutter.cut(traces), cutter.counts, cutter.recordings.people()))
 
     whole = told()
     monkeypatch.setattr(cutting, "_AT_ONCE", 1)
@@ -256,7 +245,7 @@ def test_the_counts_add_up() -> None:
 
 def test_the_counts_of_the_source_go_on() -> None:
     cutter = Cutter(RULES, read=Counter({"points without time": 7}))
-    found = finished([cutter.cut([walk("a", 25)])[0]], cutter).provenance["counts"]
+    found = finished([cutter.cut([walk("a", 25)])], cutter).provenance["counts"]
     assert found["points without time"] == 7
     assert found["points read"] == 2
 

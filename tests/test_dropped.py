@@ -72,7 +72,7 @@ def provenance(**counts: int) -> dict[str, Any]:
     ("counts", "says"),
     [
         ({"points_without_an_id": 41}, "50 % of the points (41 of 82) have no id: name the col"),
-        ({"rows_that_could_not_be_read": 41}, "50 % of the rows (41 of 82) could not be read: `"),
+        ({"rows_that_could_not_be_read": 41}, "50 % of the rows (41 of 82) could not be read: of"),
         ({"files_that_could_not_be_read": 1}, "Left out: files that could not be read (1), beside"),
         ({"trips_without_a_route": 3}, "Left out: trips without a route (3), beside 1 recording."),
         ({"points_of_a_new_kind": 41}, "Left out: points of a new kind (41), beside 82 points."),

@@ -264,23 +264,8 @@ def test_what_is_cut_out_does_not_depend_on_batches(
     rules = replace(RULES, spacing=50, points=10)
     rides = [ride(START, 37.0 * seed, seed) for seed in range(12)]
     cutter = Cutter(rules, key=SECRET)
-    parts = [cutter.cut(some)[0].points for some in cutting.batches(rides, rules)]
-    whole = Cutter(rules, key=SECRET).cut(rides)[0].points
+    parts = [cutter.cut(some).points for some in cutting.batches(rides, rules)]
+    whole = Cutter(rules, key=SECRET).cut(rides).points
     np.testing.assert_array_equal(np.concatenate(parts), whole)
-    other = Cutter(rules, key=SECRET + 1).cut(rides)[0].points
+    other = Cutter(rules, key=SECRET + 1).cut(rides).points
     assert whole.shape != other.shape or (whole != other).any()
-
-
-def test_anchors_are_known_to_another_as_they_were_found() -> None:
-    rng = np.random.default_rng(0)
-    lat, lon = 40.0 + rng.uniform(0, 0.02, 300), rng.uniform(-0.01, 0.01, 300)
-    one, other = Anchors(METRES, SECRET), Anchors(METRES, SECRET)
-    found = one.of(lat, lon)
-    assert 10 < len(one.places) < 300
-    other.of(lat[:100], lon[:100])
-    third = Anchors(METRES, SECRET)
-    third.know(np.array(other.places))
-    np.testing.assert_array_equal(third.of(lat[100:], lon[100:])[0], found[0][100:])
-    np.testing.assert_array_equal(third.places, one.places)
-    metres = GEOD.inv(lon, lat, found[1], found[0])[2]
-    assert metres.max() <= 1.5 * METRES * 1.005

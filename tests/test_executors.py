@@ -7,13 +7,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pytest
 from commands import Run, track
@@ -34,8 +32,7 @@ from trajanon import executors
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.executors import Executor, connected, in_order, on_cluster
-from trajanon.extract import Extraction, Rules, Trace, checkpoint, cutting
-from trajanon.extract.cutting import Cutter
+from trajanon.extract import Extraction, Rules, Trace
 from trajanon.extract.extraction import From
 from trajanon.extract.sources import files
 from trajanon.extract.sources.formats import SourceFile
@@ -197,33 +194,6 @@ def test_a_file_of_a_killed_worker_is_read_by_another(
     of(traces, client, kill).write(tmp_path / "out.parquet")
     assert killed
     assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "alone.parquet").read_bytes()
-
-
-@pytest.mark.parametrize("cluster_first", [True, False])
-def test_an_extraction_goes_on_with_a_cluster_or_without(
-    traces: Path,
-    tmp_path: Path,
-    client: Client,
-    monkeypatch: pytest.MonkeyPatch,
-    cluster_first: bool,
-) -> None:
-    monkeypatch.setattr(checkpoint, "TRAJECTORIES_HELD", 2)
-    monkeypatch.setattr(cutting, "BATCH", 200)
-    expected = of(traces, None).write(tmp_path / "alone.parquet")
-    out, calls, cut = tmp_path / "out.parquet", Counter[str](), Cutter.cut
-
-    def interrupted(cutter: Cutter, some: Any) -> Any:
-        calls["cut"] += 1
-        if calls["cut"] == 4:
-            raise KeyboardInterrupt
-        return cut(cutter, some)
-
-    monkeypatch.setattr(Cutter, "cut", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        of(traces, client if cluster_first else None).write(out)
-    assert out.with_name("out.parquet.unfinished").exists()
-    assert of(traces, None if cluster_first else client).write(out, resume=True) == expected
-    assert out.read_bytes() == (tmp_path / "alone.parquet").read_bytes()
 
 
 def test_a_file_that_workers_do_not_see_is_refused(

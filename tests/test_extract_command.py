@@ -1,10 +1,10 @@
 """trajanon extract: where, from which sources, and what it refuses."""
 
 import json
+import re
 import socket
 from pathlib import Path
 
-import pyarrow.parquet as pq
 import pytest
 from commands import Run, names, track
 from osm_server import Fault, OsmServer, serving
@@ -18,13 +18,13 @@ MADRID_BOX = "-3.7398145,40.387613,-3.653985,40.483515"
 @pytest.mark.parametrize("way", [["--bbox", MADRID_BOX], [f"--bbox={MADRID_BOX}"]])
 def test_a_box_may_begin_with_a_minus(run: Run, tmp_path: Path, way: list[str]) -> None:
     (tmp_path / "a.gpx").write_text(track())
-    assert run("extract", "--source", "a.gpx", *way, "--spacing", 5).code == 0
+    assert run("extract", "a.gpx", *way, "--spacing", 5).code == 0
 
 
-def test_sources_may_be_named_with_and_without_the_option(run: Run, tmp_path: Path) -> None:
+def test_a_file_that_is_named_twice_counts_once(run: Run, tmp_path: Path) -> None:
     for name, lat in (("a", 40.42), ("b", 40.52), ("c", 40.62)):
         (tmp_path / f"{name}.gpx").write_text(track(lat))
-    sources = ["--source", "a.gpx", "b.gpx", "--source", "c.gpx", "--source", "a.gpx"]
+    sources = ["a.gpx", "b.gpx", "c.gpx", "a.gpx"]
     answer = run("extract", *sources, "--spacing", 5, "--json")
     assert json.loads(answer.out)["counts"]["recordings read"] == 3
 
@@ -41,23 +41,6 @@ def test_the_server_is_the_default_source(run: Run, tmp_path: Path) -> None:
     assert server.asked_for == [0, 1]
     assert OSM_ATTRIBUTION in answer.out
     assert read_trajectories(tmp_path / "trajectories.parquet").attribution
-
-
-def test_tracks_are_kept_unless_they_are_not_wanted(run: Run, here: Path) -> None:
-    (here / "a.gpx").write_text(track())
-    extract = ["extract", "a.gpx", "--spacing", 5, "--out"]
-    assert run(*extract, "with.parquet").code == 0
-    assert run(*extract, "without.parquet", "--no-tracks").code == 0
-    names = ["trajectory", "subject", "trace", "geometry", "marks"]
-    assert pq.read_schema(here / "without.parquet").names == names
-    names[3:3] = ["run", "start"]
-    assert pq.read_schema(here / "with.parquet").names == [*names, "track"]
-    kept = read_trajectories(here / "with.parquet")
-    left = read_trajectories(here / "without.parquet")
-    assert kept.tracks is not None
-    assert left.tracks is None
-    assert kept.provenance == left.provenance
-    assert kept.points.tobytes() == left.points.tobytes()
 
 
 def drives(folder: Path, name: str, metres: int) -> None:
@@ -89,7 +72,7 @@ def test_trips_are_called_trips(run: Run, here: Path) -> None:
     assert told["fill"] > 0.2
     answer = run("extract", "a.csv", "--trips", "--points", 90)
     assert "farther than the spacing of their trip" in answer.out
-    assert "leaves out trips with many" in answer.out
+    assert "leaves out trips with longer hops" in answer.out
 
 
 def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Path) -> None:
@@ -163,7 +146,7 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
         (["--bbox", "madrid", "--frobnicate"], "--frobnicate"),
         (["nowhere.gpx", "--bbox", "madrid"], "there is no file or folder nowhere.gpx"),
         (["pyproject.toml", "--bbox", "madrid"], "pyproject.toml"),
-        (["a.gpx", "--source", "osm-api", "--bbox", "madrid"], "extract them one by"),
+        (["a.gpx", "osm-api", "--bbox", "madrid"], "extract them one by"),
     ],
 )
 def test_extract_refuses_in_one_sentence(
@@ -338,3 +321,12 @@ def test_a_release_is_no_source(run: Run, here: Path) -> None:
     ):
         assert says in run("extract", source, "--spacing", 5).sentence
     assert "there is no file" in run("extract", "anonymized.parquet", "--spacing", 5).sentence
+
+
+def test_its_options_are_few_and_stand_in_named_groups(run: Run) -> None:
+    told = run("extract", "--help").out
+    groups = ["Arguments", "Input", "Area", "Trajectories", "Protection", "Running", "Options"]
+    assert re.findall(r"^(\w+):$", told, re.MULTILINE) == groups
+    named = re.findall(r"^  (?:-\w, )?(--[\w-]+)", told, re.MULTILINE)
+    assert named[-1] == "--help"
+    assert len(named) - 1 <= 24

@@ -45,11 +45,11 @@ def test_a_file_that_was_cut_off_is_never_read_as_whole(
     path = write(tmp_path / name, many())
     content = path.read_bytes()
     path.write_bytes(content[: int(share * len(content)) - 9])
-    with pytest.raises(FileProblem, match=name):
-        read_counting(path, strict=True)
     if name == "x.geojsonl":
-        _, counts = read_counting(path)
-        assert counts == {"lines that are no features": 1}
+        assert read_counting(path)[1] == {"lines that are no features": 1}
+        return
+    with pytest.raises(FileProblem, match=name):
+        read(path)
 
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
@@ -68,8 +68,6 @@ def test_broken_lines_of_geojson_are_counted(tmp_path: Path) -> None:
     found, counts = read_counting(path)
     assert is_the_two_traces(found)
     assert counts == {"lines that are no features": 2}
-    with pytest.raises(FileProblem, match="lines that are no features, 2 of 6; mend them"):
-        read(path, strict=True)
 
 
 @pytest.mark.parametrize("suffix", [".shx", ".dbf"])
@@ -86,8 +84,6 @@ def test_geometries_that_cannot_be_read_are_counted(tmp_path: Path, wkb: bytes) 
     found, counts = read_counting(path)
     assert [one.lat.tolist() for one in found] == [[40], [41, 43]]
     assert counts == {"features without geometry": 1}
-    with pytest.raises(FileProblem, match="geometries that cannot be read, 1 of the next 4; mend"):
-        read(path, strict=True)
 
 
 def broken_geometry(path: Path, wkb: bytes) -> Path:

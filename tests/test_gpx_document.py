@@ -94,7 +94,7 @@ def test_tracks_are_numbered_and_empty_segments_left_out() -> None:
     [
         (b"", r"bad.gpx is not well-formed XML \(line 1\); it may be cut off"),
         (b"PK\x03\x04 zip", r"bad.gpx is not well-formed XML \(line 1\)"),
-        (b"\nid,lat,lon\n1,40,2\n", r"line 2\); it begins with 'id,lat,.* `format`"),
+        (b"\nid,lat,lon\n1,40,2\n", r"line 2\); it begins with 'id,lat,.*: give it the suffix"),
         (b"\n\n<gpx>\n<trk></gpx>", r"line 4\); mend the mismatched tag, or save"),
         (document(f"<trk>\n{SEGMENT}")[:-20], r"\(line 2\); .*: download it again"),
         (b"<html><body>Sign in</body></html>", "begins with <html>, not with <gpx>"),

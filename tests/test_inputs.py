@@ -55,7 +55,7 @@ def test_a_file_under_the_name_of_another_kind_is_told(run: Run, here: Path, com
         "figures pipe.csv",
         "benchmark --table hm2 --data tables",
         "extract pipe.gpx --spacing 5",
-        "extract device.csv --spacing 5 --format table",
+        "extract device.csv --spacing 5",
         "extract a.gpx --spacing 5 --hide-near amenity=hospital --pbf pipe.pbf",
     ],
 )

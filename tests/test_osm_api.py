@@ -3,6 +3,7 @@
 import gzip
 import logging
 import re
+import shutil
 import socket
 import time
 from collections.abc import Iterator
@@ -13,7 +14,6 @@ from pathlib import Path
 
 import platformdirs
 import pytest
-from commands import mode
 from osm_server import Fault, OsmServer, serving
 from real_data import REAL, needs_real_data
 
@@ -246,28 +246,12 @@ def test_nothing_is_asked_for_twice(
     server.requests.clear()
     assert points(pages) == 4
     assert server.requests == []
-    assert re.search(r"5 pages from the cache of \d{4}-\d\d-\d\d", caplog.text)
-
-
-def test_refresh_asks_for_all_again(
-    pages: NumberedPages, server: OsmServer, tmp_path: Path
-) -> None:
-    points(pages)
-    server.requests.clear()
-    server.pages = PAGES[:1]
-    assert points(replace(pages, refresh=True)) == 1
-    assert server.asked_for == [0, 1]
-    assert kept(tmp_path) == ["page0000.gpx.gz", "page0001.gpx.gz"]
-    page = next(tmp_path.rglob("page0000*"))
-    assert (mode(page), mode(page.parent)) == (0o600, 0o700)
-
-
-def test_after_a_refresh_that_failed_one_goes_on_without_it(
-    pages: NumberedPages, server: OsmServer
-) -> None:
-    server.faults = [None, *[Fault(500)] * 3]
-    with pytest.raises(ServerProblem, match="again without `refresh` to go on"):
-        points(replace(pages, refresh=True))
+    said = r"5 pages from the cache of \d{4}-\d\d-\d\d; to ask for new ones, remove (.*)\n"
+    found = re.search(said, caplog.text)
+    assert found
+    shutil.rmtree(found[1])
+    assert points(pages) == 4
+    assert server.asked_for == [0, 1, 2, 3, 4]
 
 
 @pytest.mark.parametrize("damage", [b"", gzip.compress(PAGES[1])[:-9], b"\x1f\x8bx"])

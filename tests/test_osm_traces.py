@@ -10,9 +10,9 @@ import shapely
 from osm_server import OsmServer, serving
 
 from trajanon.errors import BadInput
-from trajanon.extract import Box, Region, areas
+from trajanon.extract import Area, Box, Region, areas
 from trajanon.extract.sources.osm.osm_api import boxes_of, public_url, traces_of_boxes
-from trajanon.extract.sources.source import Source
+from trajanon.extract.trace import Trace
 from trajanon.progress import silent
 
 
@@ -40,6 +40,12 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OsmServe
         yield server
 
 
+def given(area: Area, url: str) -> list[tuple[int, Trace]]:
+    boxes = boxes_of(area)
+    asked = traces_of_boxes(boxes, Counter(), url=url, max_pages=5, progress=silent)
+    return list(asked)
+
+
 def test_a_small_area_is_one_box_and_a_scattered_one_several() -> None:
     near, _ = areas(["1,1,1.1,1.1", "1.2,1,1.3,1.1"])
     assert boxes_of(near) == [Box(1, 1, 1.3, 1.1)]
@@ -51,26 +57,14 @@ def test_a_small_area_is_one_box_and_a_scattered_one_several() -> None:
 def test_a_part_that_is_too_large_is_refused_with_the_numbers() -> None:
     for area in (Box(0, 0, 1, 1), Region(shapely.box(0, 0, 1, 1), "a square")):
         with pytest.raises(BadInput, match="has 1 square degrees"):
-            traces_of_boxes(
-                boxes_of(area), url="http://127.0.0.1", max_pages=1, refresh=False, progress=silent
-            )
+            given(area, "http://127.0.0.1")
 
 
-def test_each_box_is_a_unit_from_which_one_goes_on(server: OsmServer) -> None:
+def test_each_box_is_a_unit(server: OsmServer) -> None:
     far, _ = areas(["1,1,1.1,1.1", "5,1,5.1,1.1"])
-    given = traces_of_boxes(
-        boxes_of(far), url=server.url, max_pages=5, refresh=False, progress=silent
-    )
-    source = Source(given)
-    names, places = [], []
-    for trace in source:
-        names.append(trace.name)
-        places.append(source.position)
-    assert names[2::3] == ["box 1: trackable 1", "box 2: trackable 1"]
-    assert places == [(0, 1), (0, 2), (0, 3), (1, 1), (1, 2), (1, 3)]
-    for done, place in enumerate(places, start=1):
-        rest = Source(given, place, Counter())
-        assert [trace.name for trace in rest] == names[done:]
+    found = [(box, trace.name) for box, trace in given(far, server.url)]
+    assert found[2::3] == [(0, "box 1: trackable 1"), (1, "box 2: trackable 1")]
+    assert [box for box, _ in found] == [0, 0, 0, 1, 1, 1]
 
 
 def test_a_password_in_an_address_stays_here() -> None:

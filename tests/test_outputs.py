@@ -343,13 +343,11 @@ def test_without_locks_nobody_is_taken_for_dead(
     assert {path.name for path in kept} == left
 
 
-def test_clean_keeps_what_is_at_work_or_can_be_resumed(run: Run, tmp_path: Path) -> None:
+def test_clean_keeps_what_is_at_work(run: Run, tmp_path: Path) -> None:
     killed(tmp_path)
-    for name in ("t.parquet.unfinished", "release.unfinished", "somebody.unfinished"):
+    for name in ("release.unfinished", "somebody.unfinished"):
         (tmp_path / name).mkdir()
-    for name in ("t.parquet.unfinished", "release.unfinished"):
-        (tmp_path / name / drafts.LOCK).touch()
-    (tmp_path / "t.parquet.unfinished" / drafts.STATE).touch()
+    (tmp_path / "release.unfinished" / drafts.LOCK).touch()
     with replacing(tmp_path / "out.csv") as (draft,):
         answer = run("clean")
         assert draft.exists()
@@ -357,8 +355,6 @@ def test_clean_keeps_what_is_at_work_or_can_be_resumed(run: Run, tmp_path: Path)
     assert answer.out.count("Removed ") == 3
     assert "Removed release.unfinished\n" in answer.out
     assert "draft: a run is at work in it\n" in answer.out
-    assert "Kept t.parquet.unfinished: trajanon extract --resume" in answer.out
-    assert run("clean", "--unfinished").out == "Removed t.parquet.unfinished\n"
     assert names(tmp_path) == {"somebody.unfinished", "out.csv"}
     assert run("clean").out == "Nothing to remove in .\n"
     assert "there is no folder no; " in run("clean", "no").sentence

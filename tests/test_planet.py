@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_gpx_archive import names, read, tar, walk, zipped
 
-from trajanon.errors import FileProblem
 from trajanon.extract.sources.gpx import gpx_archive, planet
 from trajanon.extract.sources.streams import Reading
 
@@ -53,7 +52,7 @@ def test_recordings_have_their_number_and_their_account(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, top: str
 ) -> None:
     files = {"metadata.xml": METADATA} | FILES
-    how = Reading(strict=True)
+    how = Reading()
     found = subjects(tmp_path, {top + name: text for name, text in files.items()}, how)
     assert found == SUBJECTS
     assert list(found) == list(SUBJECTS)
@@ -100,8 +99,6 @@ def test_damaged_metadata_are_used_up_to_the_damage(
     assert how.counts == {"files that could not be read": 1}
     (record,) = caplog.records
     assert "metadata.xml is not well-formed XML" in record.getMessage()
-    with pytest.raises(FileProblem, match=r"metadata\.xml is not well-formed"):
-        subjects(tmp_path, {"metadata.xml": half} | FILES, Reading(strict=True))
 
 
 def test_a_dump_is_from_openstreetmap(tmp_path: Path) -> None:
@@ -123,10 +120,12 @@ def test_a_dump_is_from_openstreetmap(tmp_path: Path) -> None:
         b'<gpxFiles generator="' + b" " * 5_000_000,
     ],
 )
-def test_metadata_that_are_none_are_refused(tmp_path: Path, content: bytes) -> None:
+def test_metadata_that_are_none_are_left_out(
+    tmp_path: Path, content: bytes, caplog: pytest.LogCaptureFixture
+) -> None:
     files = {"metadata.xml": content} | FILES
-    with pytest.raises(FileProblem, match=r"metadata\.xml is not GPX: "):
-        subjects(tmp_path, files, Reading(strict=True))
+    assert set(subjects(tmp_path, files, Reading()).values()) == {None}
+    assert "metadata.xml is not GPX: " in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -191,13 +191,6 @@ def test_rows_of_a_long_trace_stay_in_order() -> None:
         assert np.all(np.diff(trace.lat) > 0)
 
 
-def test_a_strict_reading_names_the_row_of_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = table(ROWS)
-    whole.loc[2, "time"] = "late"
-    with pytest.raises(FileProblem, match="'late' in row 3 of t cannot be read"):
-        gather(whole, 1, strict=True)
-
-
 def test_coordinates_off_the_earth_are_noticed_in_the_first_rows() -> None:
     with pytest.raises(BadInput, match="t is not in degrees, with lat from 4e"):
         gather(table(ROWS).assign(lat=4e20, lon=5e5))

@@ -89,8 +89,7 @@ def near(expected: int) -> Any:
 
 def test_cabs_are_extracted_from_a_table(run: Run) -> None:
     extracted = run(
-        *("extract", "--source", CABS, f"--bbox={CITY}", "--spacing", 100),
-        *("--max-gap", 1000, "--json"),
+        *("extract", CABS, f"--bbox={CITY}", "--spacing", 100), *("--max-gap", 1000, "--json")
     )
     assert extracted.code == 0, extracted.err
     counts = json.loads(extracted.out)["counts"]
@@ -107,8 +106,7 @@ def test_some_cabs_from_table_to_map(run: Run, tmp_path: Path) -> None:
     some = rows["user_id"].isin(rows["user_id"].unique()[:60])
     rows[some].to_parquet(tmp_path / "cabs.parquet")
     extracted = run(
-        *("extract", "--source", "cabs.parquet", f"--bbox={CITY}", "--spacing", 100),
-        *("--max-gap", 1000),
+        *("extract", "cabs.parquet", f"--bbox={CITY}", "--spacing", 100), *("--max-gap", 1000)
     )
     assert extracted.code == 0, extracted.err
     anonymized = run("anonymize", "-k", 4, "--json")
@@ -234,9 +232,7 @@ def test_trips_of_the_server_that_may_go_on_outside_are_left_out(
     assert len(saved) == 50
     for asked, out in ((100, 21), (36, 22)):  # the last page is known for it, or is not
         server = replay(pages)
-        asked_for = extract(
-            area=REQUESTED, trips=True, api_url=server.url, max_pages=asked, refresh=True
-        )
+        asked_for = extract(area=REQUESTED, trips=True, api_url=server.url, max_pages=asked)
         beyond = asked_for.provenance["counts"]["trips that may go on beyond what the server gave"]
         assert (beyond, len(asked_for)) == (out, 50 - out)
 
@@ -251,7 +247,7 @@ def test_san_francisco_gives_as_many_trajectories_as_were_counted(
 
 
 def test_one_account_is_refused_and_works_by_records(run: Run, tmp_path: Path) -> None:
-    source = ["--source", SAN_FRANCISCO, f"--bbox={REQUESTED}", "--spacing", 100]
+    source = [SAN_FRANCISCO, f"--bbox={REQUESTED}", "--spacing", 100]
     extracted = run("extract", *source)
     assert extracted.code == 0
     assert OSM_ATTRIBUTION in extracted.out
@@ -369,13 +365,6 @@ def test_geolife_gives_as_many_trajectories_as_were_counted(spacing: float, expe
     assert found.provenance["counts"]["recordings read"] == 44
     assert found.provenance["counts"]["subjects read"] == 5
     assert found.provenance["counts"]["files of no known kind (.txt)"] == 1  # labels.txt
-
-
-def test_a_thirteenth_of_geolife_stands_still() -> None:
-    """At 5 m, 7.6 % move by less than 0.3 of their length."""
-    found = extract(REAL / "geolife_plt", BEIJING, spacing=5, min_displacement=0.3)
-    still = found.provenance["counts"]["trajectories that stand still"]
-    assert still / (still + len(found)) == pytest.approx(0.076, abs=0.001)
 
 
 def test_taxis_of_beijing_come_with_all_their_faults() -> None:

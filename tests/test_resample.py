@@ -67,21 +67,6 @@ def test_on_a_straight_track_points_are_exactly_the_spacing_apart(
 
 
 @given(legs=legs, start=starts, spacing=spacings, size=sizes)
-def test_windows_lie_where_they_would_without_tracks(
-    legs: list[Leg], start: tuple[float, float], spacing: float, size: int
-) -> None:
-    """To the bit: the steps between their points do not move them."""
-    recorded = bent(legs, start=start)
-    rules = Rules(spacing=spacing, points=size, max_gap=None)
-    without = windows(points(recorded), rules, keep_tracks=False)
-    assert without.tracks is None
-    found = cut_windows(recorded, spacing, size)
-    assert found.points.tobytes() == without.points.tobytes()
-    assert found.filled.tolist() == without.filled.tolist()
-    assert found.displacement.tolist() == without.displacement.tolist()
-
-
-@given(legs=legs, start=starts, spacing=spacings, size=sizes)
 def test_points_lie_on_the_geodesics_between_fixes_as_far_along_as_they_should(
     legs: list[Leg], start: tuple[float, float], spacing: float, size: int
 ) -> None:

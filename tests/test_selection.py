@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trajanon.errors import BadInput
 from trajanon.extract.rules import Rules
-from trajanon.extract.selection import even_quotas, selected_windows, some_of_each
+from trajanon.extract.selection import selected_windows, some_of_each
 
 
 def taken(
@@ -44,26 +44,14 @@ def test_windows_of_a_trace_and_a_subject(how: dict[str, Any], expected: list[in
     assert taken([0] * 9, ANN, **how) == expected
 
 
-def test_a_limit_is_shared_by_all_subjects() -> None:
-    """Ann has nine windows, Bob two, Cy one: each before Ann's third."""
-    subject = [0] * 9 + [1, 1, 2]
-    trace = list(range(12))
-    assert taken(subject, trace, limit=5) == [0, 1, 9, 10, 11]
-    assert taken(subject, trace, limit=3) == [0, 9, 11]
-    assert taken(subject, trace, limit=12) == list(range(12))
-    spread = taken(subject, trace, limit=5, windows="spread")
-    assert spread == [2, 6, 9, 10, 11]
-
-
 def test_what_each_limit_left_out_is_counted() -> None:
     counts: Counter[str] = Counter()
     subject = [0] * 9 + [1]
-    how = {"windows": "first", "per_trace": 3, "max_per_subject": 4, "limit": 2}
-    assert taken(subject, [*ANN, 2], counts, **how) == [0, 9]
+    how = {"windows": "first", "per_trace": 3, "max_per_subject": 4}
+    assert taken(subject, [*ANN, 2], counts, **how) == [0, 1, 2, 6, 9]
     assert counts == {
         "trajectories over the limit of a trace": 3,
         "trajectories over the limit of a subject": 2,
-        "trajectories over the limit in all": 3,
     }
 
 
@@ -73,10 +61,7 @@ def test_what_each_limit_left_out_is_counted() -> None:
         ({"windows": "last"}, "`windows` must be all or first or spread (got 'last')"),
         ({"per_trace": 1}, "add `windows='first'`, or `windows='spread'`"),
         ({"windows": "first", "per_trace": 0}, "`per_trace` must be at least 1"),
-        ({"limit": 0}, "`limit` must be at least 1 (got 0)"),
-        ({"max_fill": 1.5}, "`max_fill` must be a share from 0 to 1 (got 1.5)"),
-        ({"min_displacement": -0.1}, "`min_displacement` must be a share"),
-        ({"max_fill": float("nan")}, "`max_fill` must be a share"),
+        ({"max_per_subject": 0}, "`max_per_subject` must be at least 1 (got 0)"),
         ({"trim_ends": -1.0}, "`trim_ends` must be a number of metres"),
         ({"trim_ends": float("nan")}, "`trim_ends` must be a number of metres"),
     ],
@@ -96,26 +81,14 @@ keys = st.lists(st.integers(0, 4), min_size=1, max_size=40).map(
 def test_each_gives_its_quota_or_all(
     key: np.ndarray[Any, np.dtype[np.int64]], quota: int, spread: bool
 ) -> None:
-    kept = some_of_each(key, np.full(key.max() + 1, quota), spread=spread)
+    kept = some_of_each(key, quota, spread=spread)
     expected = np.minimum(np.bincount(key), quota)
     np.testing.assert_array_equal(np.bincount(key[kept], minlength=len(expected)), expected)
 
 
 @given(st.integers(1, 60), st.integers(1, 60))
 def test_what_is_spread_lies_in_the_middle_of_equal_parts(size: int, quota: int) -> None:
-    kept = some_of_each(np.zeros(size, dtype=np.int64), np.array([quota]), spread=True)
+    kept = some_of_each(np.zeros(size, dtype=np.int64), quota, spread=True)
     quota = min(quota, size)
     middles = [(2 * j + 1) * size // (2 * quota) for j in range(quota)]
     assert np.flatnonzero(kept).tolist() == middles
-
-
-@given(st.lists(st.integers(1, 20), min_size=1, max_size=12), st.integers(1, 200))
-def test_a_limit_is_used_up_and_even(sizes: list[int], limit: int) -> None:
-    size = np.array(sizes)
-    quota = even_quotas(size, limit)
-    assert quota.sum() == min(limit, size.sum())
-    assert (quota <= size).all()
-    # Whoever has windows left has as many as anybody, but for one.
-    left = quota < size
-    if left.any():
-        assert quota[left].min() >= quota.max() - 1

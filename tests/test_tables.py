@@ -71,18 +71,6 @@ def test_a_column_that_stands_twice_is_refused(tmp_path: Path) -> None:
         read(path)
 
 
-@pytest.mark.parametrize("value", [math.nan, math.inf, None])
-def test_a_strict_reading_names_the_row_of_a_place_that_is_none(
-    tmp_path: Path, value: float | None, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "points.parquet"
-    ROWS.assign(lon=[-3, -3, value, value]).to_parquet(path)
-    for rows in (2, 100):
-        monkeypatch.setattr(table_files, "_CHUNK", rows)
-        with pytest.raises(FileProblem, match=r"row 3 of .* has '(nan|inf)' for lon"):
-            read(path, strict=True)
-
-
 def test_a_column_of_lists_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "points.parquet"
     ROWS.assign(id=[["a"]] * 4).to_parquet(path)

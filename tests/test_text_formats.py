@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_data import REAL, needs_real_data
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.extract.sources.collections import COLLECTIONS, Collection
 from trajanon.extract.sources.streams import Reading, unpacked
 from trajanon.extract.sources.tables import delimited, table_files
@@ -65,13 +65,11 @@ Reader = Callable[..., list[Trace]]
 def read(tmp_path: Path, counts: Counter[str]) -> Reader:
     """Write a file, and read it by one of the readers."""
 
-    def write_and_read(
-        reader: Reads, text: str | bytes, name: str = "file", strict: bool = False
-    ) -> list[Trace]:
+    def write_and_read(reader: Reads, text: str | bytes, name: str = "file") -> list[Trace]:
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(text.encode() if isinstance(text, str) else text)
-        how = Reading(strict=strict, counts=counts)
+        how = Reading(counts=counts)
         return list(reader.read(path, "label", how))
 
     return write_and_read
@@ -103,19 +101,6 @@ def test_broken_rows_of_a_plt_file_are_counted(read: Reader, counts: Counter[str
     (one,) = read(geolife, PLT + "39.5,116.25\r\n" + late + "\r\n")
     assert np.isnan(one.time).tolist() == [False, False, True]
     assert counts == {"rows that could not be read": 1, "times that could not be read": 1}
-
-
-@pytest.mark.parametrize(
-    ("row", "said"),
-    [
-        ("39.5,116.25\r\n", "line 9 of .* has 2 fields where 7 are expected"),
-        ("1,2,0,4,3,2008-10-23,later\r\n", "time 'later' in row 3 of"),
-        ("1,2,0,4,3,,\r\n", "time '' in row 3 of"),
-    ],
-)
-def test_a_strict_reading_refuses_a_broken_plt_file(read: Reader, row: str, said: str) -> None:
-    with pytest.raises(FileProblem, match=said):
-        read(geolife, PLT + row, strict=True)
 
 
 @needs_real_data
@@ -172,7 +157,7 @@ def test_a_taxi_has_one_trace_of_all_its_rows(read: Reader) -> None:
 
 
 def test_an_empty_file_is_no_taxi(read: Reader, counts: Counter[str]) -> None:
-    assert read(tdrive, "", "10.txt", strict=True) == []
+    assert read(tdrive, "", "10.txt") == []
     assert not +counts
 
 
@@ -244,8 +229,6 @@ def test_a_polyline_that_is_none_spoils_no_other(
         ("c", [41.25, 41.5]),
     ]
     assert +counts == {"rows that could not be read": 1}
-    with pytest.raises(FileProblem, match=r"row of trip b in .* cannot be read"):
-        read(porto, text, strict=True)
 
 
 @pytest.mark.parametrize("row", [{"name": ""}, {"start": ""}, {"start": "soon"}])

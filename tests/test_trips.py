@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_trips import along_way, equal_shares, places_of, trips
 from recorded_trips import RULES, drives, east, found, there_and_back_again, times_of
-from tracks import START, bent, distance, line, points, trace
+from tracks import START, distance, line, points, trace
 
 from trajanon.errors import BadInput, NoTrajectories
 from trajanon.extract import Rules, cut, cutting
@@ -59,19 +59,17 @@ def test_trips_do_not_depend_on_batches(some: list[Trace], size: int, trims: boo
     cutter = Cutter(rules, key=12345)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(cutting, "BATCH", size)
-        parts = [cutter.cut(batch)[0] for batch in cutting.batches(some, rules)]
+        parts = [cutter.cut(batch) for batch in cutting.batches(some, rules)]
     assert cutter.counts == counts
     for name in ("points", "times"):
         joined = np.concatenate([getattr(part, name) for part in parts])
         assert joined.tobytes() == getattr(together, name).tobytes()
 
 
-@given(drives(), st.floats(20, 250), st.booleans(), st.integers(2, 9))
-def test_times_of_windows_lie_along_each_hop(
-    recorded: Trace, spacing: float, keep: bool, size: int
-) -> None:
+@given(drives(), st.floats(20, 250), st.integers(2, 9))
+def test_times_of_windows_lie_along_each_hop(recorded: Trace, spacing: float, size: int) -> None:
     rules = Rules(spacing=spacing, points=size)
-    batch = windows(points(recorded), rules, keep_tracks=keep)
+    batch = windows(points(recorded), rules)
     at = places_of(recorded)
     hops = [distance(one, other) for one, other in pairwise(at)]
     many = batch.times.size
@@ -221,23 +219,10 @@ def test_limits_choose_among_trips() -> None:
     for n, one in enumerate(some):
         one.time[:] += 1e5 * n
     assert len(cut(some, RULES)) == 8
-    assert len(cut(some, replace(RULES, limit=3))) == 3
     first = cut(some, replace(RULES, windows="first"))
     assert len(first) == 4
     assert (np.diff(times_of(first)[:, 0]) == 1e5).all()
     assert len(cut(some, replace(RULES, max_per_subject=1))) == 2
-
-
-def test_standing_still_and_lines_are_of_the_trips_own_length() -> None:
-    rules = replace(RULES, points=13)
-    ring = bent([(azimuth, 50.0) for azimuth in range(0, 361, 5)])
-    ring = replace(ring, time=np.arange(1e9, 1e9 + 10.0 * len(ring), 10.0))
-    straight = east([0, 1_900, 3_800], [0, 60, 120], name="two")
-    assert len(found([ring, straight], rules)[0]) == 2
-    assert len(found([ring, straight], replace(rules, min_displacement=0.5))[0]) == 1
-    kept, counts = found([ring, straight], replace(rules, max_fill=0.2))
-    assert len(kept) == 1
-    assert counts["trajectories on lines nobody recorded"] == 1
 
 
 # Rules, and what is said where nothing is left
@@ -295,11 +280,6 @@ _WAY = np.arange(0, 3_001, 100.0).tolist()
             east(_WAY, (10.0 * np.arange(31)).tolist()),
             {"rules": replace(RULES, trim_ends=900.0)},
             "lower `trim_ends`",
-        ),
-        (
-            east(_WAY, (10.0 * np.arange(31)).tolist()),
-            {"rules": replace(RULES, max_fill=0.0, points=90, max_gap=2_000.0)},
-            "lines nobody recorded; raise `max_fill`",
         ),
     ],
 )

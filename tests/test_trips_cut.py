@@ -101,7 +101,7 @@ def test_the_last_trip_of_a_recording_that_the_server_cut_off_may_go_on() -> Non
     whole, counts = found(pieces, area=box, boxes=[box])
     assert times_of(whole)[:, 0].tolist() == [1e9 - 1e5, times_of(whole)[1, 0], 1e9]
     assert counts[BEYOND] == 1
-    (joined,) = (one for _, one in joined_pieces(pieces, Counter()))
+    (joined,) = joined_pieces(pieces, Counter())
     assert joined.cut_off
 
 

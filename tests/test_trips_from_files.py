@@ -13,11 +13,10 @@ from naive_trips import places_of
 from recorded_trips import RULES, east, there_and_back_again, times_of
 from tracks import Leg, bent, trace
 
-from trajanon.extract import Extraction, Rules, checkpoint, cut, cutting, extract
-from trajanon.extract.cutting import Cutter
+from trajanon.extract import Extraction, Rules, cut, cutting, extract, found
 from trajanon.extract.earth.box import Box
 from trajanon.extract.sources import source
-from trajanon.extract.sources.source import Source, joined_pieces
+from trajanon.extract.sources.source import joined, joined_pieces
 from trajanon.extract.trace import Trace
 from trajanon.extract.trips import CUT_OFF, FOUND, LEFT_OUT
 from trajanon.files.trajectories import read_trajectories
@@ -76,11 +75,7 @@ def test_single_points_without_times_are_a_track_in_their_order() -> None:
     expected = cut([replace(whole, time=np.full(41, np.nan))], RULES)
     np.testing.assert_array_equal(cut(single, RULES).points, expected.points)
     longer = trace([(40.0, -3.0), (40.0, -3.01)])
-    assert [len(one) for _, one in joined_pieces([*single, longer, *single], Counter())] == [
-        41,
-        2,
-        41,
-    ]
+    assert [len(one) for one in joined_pieces([*single, longer, *single], Counter())] == [41, 2, 41]
 
 
 def test_a_single_point_between_others_has_a_place_in_their_time() -> None:
@@ -91,18 +86,11 @@ def test_a_single_point_between_others_has_a_place_in_their_time() -> None:
         assert len(cut([one, point, other], RULES)) == 1
 
 
-def test_joined_pieces_say_how_many_they_are_and_are_gone_on_from() -> None:
+def test_pieces_are_joined_within_their_unit() -> None:
     ways = [east([0, 100], [10 * n, 10 * n + 5], name) for n, name in enumerate("aabccc")]
-    assert [(n, one.name, len(one)) for n, one in joined_pieces(ways, Counter())] == [
-        (2, "a", 4),
-        (3, "b", 2),
-        (6, "c", 6),
-    ]
-    pieces = Source(lambda unit, _: ((0, way) for way in ways[unit:]), joined=True)
-    places = [pieces.position for _ in pieces]
-    assert places == [(0, 2), (0, 3), (0, 6)]
-    rest = Source(pieces.numbered, places[0], Counter(), joined=True)
-    assert [one.name for one in rest] == ["b", "c"]
+    units = zip([0, 0, 0, 0, 0, 1], ways, strict=True)
+    found = [(one.name, len(one)) for one in joined(units, Counter())]
+    assert found == [("a", 4), ("b", 2), ("c", 4), ("c", 2)]
 
 
 @pytest.fixture
@@ -131,7 +119,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def of(folder: Path, **more: Any) -> Extraction:
-    rules = Rules(trips=True, points=6, max_per_subject=9, limit=25, min_length=700.0)
+    rules = Rules(trips=True, points=6, max_per_subject=9, min_length=700.0)
     return Extraction(folder, Box(-3.74, 40.39, -3.65, 40.43), rules, **more)
 
 
@@ -147,7 +135,7 @@ def is_the_same(one: Trajectories, other: Trajectories) -> bool:
 
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(checkpoint, "TRAJECTORIES_HELD", 8)
+    monkeypatch.setattr(found, "HELD", 8)
     monkeypatch.setattr(cutting, "BATCH", 150)
 
 
@@ -173,26 +161,6 @@ def test_on_disk_and_by_two_processes_it_is_as_in_memory(folder: Path, tmp_path:
     np.testing.assert_array_equal(points, expected.points)
     times = np.concatenate([times_of(part) for part in parts])
     np.testing.assert_array_equal(times, times_of(expected))
-
-
-@pytest.mark.usefixtures("small")
-@pytest.mark.parametrize("stop", [0, 2, 5])
-def test_stopped_it_goes_on_to_the_same(folder: Path, tmp_path: Path, stop: int) -> None:
-    expected, cut, left = of(folder).trajectories(), Cutter.cut, [stop]
-
-    def until(cutter: Cutter, some: Any) -> Any:
-        left[0] -= 1
-        if left[0] < 0:
-            raise KeyboardInterrupt
-        return cut(cutter, some)
-
-    out = tmp_path / "a.parquet"
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(Cutter, "cut", until)
-        with pytest.raises(KeyboardInterrupt):
-            of(folder).write(out)
-    of(folder).write(out, resume=True)
-    assert is_the_same(expected, read_trajectories(out))
 
 
 def test_a_city_brings_its_box_but_no_spacing(folder: Path) -> None:

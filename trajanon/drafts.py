@@ -22,7 +22,6 @@ _LOG = logging.getLogger(__name__)
 LOCK = "trajanon.lock"  # by which a run holds a folder; it marks the folder as one of ours
 BEFORE = "before"  # what stood in an output, until the new one is in place
 UNFINISHED = ".unfinished"  # ends the name of a folder in which a run keeps what it has found
-STATE = "state.json"  # what only a folder has that `trajanon extract --resume` can go on from
 _DRAFT = re.compile(r"\.(.+)\.\d+-[0-9a-f]{8}\.draft", re.DOTALL)
 
 
@@ -100,17 +99,13 @@ def remove_abandoned(folder: Path, place: Path) -> str:
     return ""
 
 
-def clean(
-    folder: str | os.PathLike[str] = ".", *, unfinished: bool = False
-) -> tuple[list[Path], dict[Path, str]]:
+def clean(folder: str | os.PathLike[str] = ".") -> tuple[list[Path], dict[Path, str]]:
     """Remove what killed runs left in a folder.
 
     Parameters
     ----------
     folder
         Where the outputs stand; folders in it are not searched.
-    unfinished
-        Whether to remove extractions, too, that can be resumed.
 
     Returns
     -------
@@ -145,9 +140,7 @@ def clean(
         found = _DRAFT.fullmatch(left.name)
         if not found and not (left.suffix == UNFINISHED and (left / LOCK).exists()):
             continue
-        if not unfinished and (left / STATE).exists():
-            kept[left] = "trajanon extract --resume goes on from it"
-        elif why := remove_abandoned(left, folder / (found[1] if found else left.stem)):
+        if why := remove_abandoned(left, folder / (found[1] if found else left.stem)):
             kept[left] = why
         else:
             removed.append(left)

@@ -31,7 +31,7 @@ class _Boundary(NamedTuple):
         return f"{self.names[0]}: level {self.level}, relation {self.relation}"
 
 
-def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None = None) -> Region:
+def boundary(pbf: str | os.PathLike[str], name: str) -> Region:
     r"""Find the boundary of a town, a district or a country.
 
     Parameters
@@ -41,9 +41,6 @@ def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None 
     name
         The name of an administrative boundary, in upper or lower case and in any language of the
         file, or the number of its relation. Local names go first.
-    admin_level
-        OpenStreetMap's level: 2 for countries, 8 for towns in many countries. None if the name is
-        enough.
 
     Raises
     ------
@@ -67,7 +64,7 @@ def boundary(pbf: str | os.PathLike[str], name: str, *, admin_level: int | None 
     >>> print(town, town.bounds, sep=": ")
     Vila (relation 7): 2,41,2.1,41.1
     """
-    relation, (known_as, *_), _ = _chosen(pbf, name, admin_level)
+    relation, (known_as, *_), _ = _chosen(pbf, name)
     area = EntityFilter(osm.AREA)
     for found in objects(pbf, area, _ADMINISTRATIVE, areas=IdFilter([relation])):
         # A closed way is an area as well, and may have the relation's number.
@@ -96,23 +93,20 @@ def _boundaries(pbf: _Path) -> list[_Boundary]:
     return found
 
 
-def _chosen(pbf: _Path, name: str, admin_level: int | None) -> _Boundary:
-    """The only boundary of a name and a level, or a sentence about those of the file."""
+def _chosen(pbf: _Path, name: str) -> _Boundary:
+    """The only boundary of a name, or a sentence about those of the file."""
     known, wanted = _boundaries(pbf), name.strip().casefold()
     if wanted.isdecimal():
         called = [one for one in known if one.relation == int(wanted)]
     else:  # those on the signs go first
         called = [one for one in known if wanted == one.names[0].casefold()]
         called = called or [one for one in known if wanted in map(str.casefold, one.names)]
-    at_level = [one for one in called if admin_level is None or one.level == str(admin_level)]
-    if len(at_level) == 1:
-        return at_level[0]
+    if len(called) == 1:
+        return called[0]
     if called:
-        found = "; ".join(map(str, at_level or called))
         raise BadInput(
-            f"{len(at_level) or 'no'} boundaries in {pbf} are called {name!r}"
-            f"{'' if admin_level is None else f' at level {admin_level}'} ({found}): "
-            f"choose with `admin_level=N`, or give a relation such as {called[0].relation}"
+            f"{len(called)} boundaries in {pbf} are called {name!r} ({'; '.join(map(str, called))})"
+            f": give the number of a relation instead, such as {called[0].relation}"
         )
     by_name = {text.casefold(): text for one in known for text in one.names}
     near = get_close_matches(wanted, by_name, n=5, cutoff=0.7)

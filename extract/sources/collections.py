@@ -12,7 +12,7 @@ import pyarrow as pa
 from pyarrow import csv as pa_csv
 
 from trajanon.arrays import Floats
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables import delimited
 from trajanon.extract.sources.tables.delimited import NAME, NUMBER, TEXT
@@ -118,18 +118,15 @@ def _read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         gaps = ~pointless & (trips["MISSING_DATA"].str.strip().str.lower() == "true")
         how.counts["rows without points"] += int(pointless.sum())
         how.counts["trips with missing points"] += int(gaps.sum())
-        yield from _trips(trips.assign(POLYLINE=lines)[~pointless & ~gaps], path, how)
+        yield from _trips(trips.assign(POLYLINE=lines)[~pointless & ~gaps], how)
 
 
-def _trips(trips: pd.DataFrame, path: Path, how: Reading) -> Iterator[Trace]:
+def _trips(trips: pd.DataFrame, how: Reading) -> Iterator[Trace]:
     starts = pd.to_numeric(trips["TIMESTAMP"], errors="coerce").to_numpy(np.float64)
     lines = _lines(trips["POLYLINE"].tolist())
     names, taxis = (trips[c].astype(object).where(trips[c].notna(), None) for c in _PORTO[:2])
     for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):
         if line is None or name is None or np.isnan(start):
-            if how.strict:
-                msg = f"the row of trip {name} in {path} cannot be read; mend it, or "
-                raise FileProblem(msg + "read not strictly")
             how.counts[delimited.UNREAD] += 1
             continue
         time = start + _STEP * np.arange(len(line))

@@ -11,7 +11,7 @@ from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import replace
-from itertools import chain, groupby, starmap
+from itertools import chain, groupby
 from logging.handlers import QueueHandler
 from pathlib import Path
 from queue import SimpleQueue
@@ -27,7 +27,6 @@ from trajanon.extract.sources.geo.geo_parquet import is_our_own
 from trajanon.extract.sources.gpx import gpx_archive, gpx_files
 from trajanon.extract.sources.gpx.gpx_document import Document
 from trajanon.extract.sources.osm.trackpoints import joined_traces
-from trajanon.extract.sources.source import LeftOut, NumberedTraces
 from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
 from trajanon.extract.trace import Trace
 from trajanon.files.report import report_path
@@ -55,25 +54,19 @@ _Read = tuple[list[Item], Counter[str], list[logging.LogRecord], BadInput | File
 
 
 def _pass_over(error: BadInput | FileProblem, how: Reading, kind: str = UNREADABLE) -> None:
-    """Count a file that cannot be read, and warn; refuse it if all are wanted."""
-    if how.strict:
-        raise error
+    """Count a file that cannot be read, and warn."""
     how.counts[UNREADABLE] += 1
     how.warn(logger, kind, f"{error}; going on without it", str(error))
 
 
-def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) -> list[SourceFile]:
+def find(paths: Sequence[Path], how: Reading) -> list[SourceFile]:
     """List the files that can be read; folders are searched to their depths."""
-    if format_name not in (None, *FORMATS):
-        raise BadInput(
-            f"there is no format {format_name!r}: `format` is one of {', '.join(FORMATS)}"
-        )
     found: list[SourceFile] = []
     for path in paths:
         if path.is_dir():
-            inside = _of_folder(path, how, format_name)
+            inside = _of_folder(path, how)
             found += [replace(file, folder=_person(file.path, path, paths)) for file in inside]
-        elif file := _file(path, how, format_name):
+        elif file := _file(path, how):
             found.append(file)
         elif path.suffix.lower() in gpsbabel.NAMES:
             raise BadInput(
@@ -81,8 +74,9 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
             )
         else:
             raise BadInput(
-                f"{path} is of no known kind; the formats are {', '.join(FORMATS)}: name one with "
-                f"`format`, or turn it into GPX, if GPSBabel can: {gpsbabel.command(path)}"
+                f"{path} is of no known kind; those known are {', '.join(FORMATS)}: give it the "
+                "suffix of its kind, or turn it into GPX, if GPSBabel can: "
+                f"{gpsbabel.command(path)}"
             )
     depth, different = 1, len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
@@ -91,7 +85,7 @@ def find(paths: Sequence[Path], how: Reading, format_name: str | None = None) ->
     return [file.labelled(depth) for file in found]
 
 
-def _file(path: Path, how: Reading, format_name: str | None) -> SourceFile | None:
+def _file(path: Path, how: Reading) -> SourceFile | None:
     """Look at a file; refuse what can only be read once, if at all. None is of no known kind."""
     try:
         stat = path.stat()
@@ -100,7 +94,7 @@ def _file(path: Path, how: Reading, format_name: str | None) -> SourceFile | Non
     except OSError as error:
         raise FileProblem(f"cannot read {path}: {error.strerror}") from error
     regular(path)
-    kind = format_name or format_of(path, how)
+    kind = format_of(path, how)
     if kind is None:
         return None
     person = path.absolute().parent.name
@@ -113,20 +107,18 @@ def _person(file: Path, source: Path, sources: Sequence[Path]) -> str:
     return inner[0] if inner and len(sources) == 1 else source.absolute().name
 
 
-def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[SourceFile]:
+def _of_folder(folder: Path, how: Reading) -> list[SourceFile]:
     found: list[SourceFile] = []
     problem = None
     for path in _files_below(folder, how):
         try:
-            file = _file(path, how, None)
+            file = _file(path, how)
         except (BadInput, FileProblem) as error:
             _pass_over(error, how)
             problem = problem or error
             continue
         if file is None:
             _count_unknown(path, how)
-        elif format_name not in (None, file.format):
-            how.counts["files of other formats"] += 1
         elif is_release(path) or is_release(path.parent):
             how.counts["releases, which are nobody's traces"] += 1
         elif not is_our_own(path):
@@ -135,8 +127,7 @@ def _of_folder(folder: Path, how: Reading, format_name: str | None) -> list[Sour
         return found
     if problem is not None:
         raise problem
-    what = f"file of the format {format_name}" if format_name else "file of traces"
-    raise FileProblem(f"the folder {folder} holds no {what} ({', '.join(FORMATS)})")
+    raise FileProblem(f"the folder {folder} holds no file of traces ({', '.join(FORMATS)})")
 
 
 def _count_unknown(path: Path, how: Reading) -> None:
@@ -185,50 +176,39 @@ def traces_of_files(
     jobs: int = 1,
     client: "Client | None" = None,
     progress: Progress = silent,
-) -> NumberedTraces:
-    """Read the traces of files, one file after another, from any of them on.
+) -> Iterator[tuple[int, Trace]]:
+    """Read the traces of files, one file after another, each with the number of its file.
 
     Saved answers of the OSM API that follow each other are joined as if they came from the server;
     they have the number of their first file.
     """
-
-    def traces(begin: int, left_out: LeftOut) -> Iterator[tuple[int, Trace]]:
-        sizes = [file.size for file in files]
-        one = len(files) == 1
-        title = f"Reading {files[0].label if one else f'{len(files):,} files'}"
-        read = meter(title, sum(sizes[:begin]), sum(sizes), progress)
-        readings = [
-            (file, replace(how, counts=left_out(number), read=read))
-            for number, file in enumerate(files[begin:], start=begin)
-        ]
-        if jobs == 1 and client is None:
-            contents: Iterable[Iterator[Item]] = starmap(read_file, readings)
+    one = len(files) == 1
+    title = f"Reading {files[0].label if one else f'{len(files):,} files'}"
+    how = replace(how, read=meter(title, sum(file.size for file in files), progress))
+    if jobs == 1 and client is None:
+        contents: Iterable[Iterator[Item]] = (read_file(file, how) for file in files)
+    else:
+        contents = prefetched(files, how, jobs, client)
+    items = _items(contents, how, len(files))
+    for _, some in groupby(items, lambda item: isinstance(item[1], Document)):
+        number, item = next(some)
+        some = chain([(number, item)], some)
+        if isinstance(item, Document):
+            pages = (page for _, page in some if isinstance(page, Document))
+            where = f"{files[number].label}: "
+            for trace in joined_traces(pages, how.counts, where, saved=True):
+                yield number, trace
         else:
-            contents = prefetched(readings, jobs, client)
-        items = _items(contents, readings, len(files))
-        for _, some in groupby(items, lambda item: isinstance(item[1], Document)):
-            number, item = next(some)
-            some = chain([(number, item)], some)
-            if isinstance(item, Document):
-                first = begin + number
-                pages = (page for _, page in some if isinstance(page, Document))
-                where = f"{files[first].label}: "
-                for trace in joined_traces(pages, left_out(first), where, saved=True):
-                    yield first, trace
-            else:
-                yield from ((begin + n, trace) for n, trace in some if isinstance(trace, Trace))
-
-    return traces
+            yield from ((n, trace) for n, trace in some if isinstance(trace, Trace))
 
 
 def _items(
-    contents: Iterable[Iterator[Item]], readings: Sequence[tuple[SourceFile, Reading]], files: int
+    contents: Iterable[Iterator[Item]], how: Reading, files: int
 ) -> Iterator[tuple[int, Item]]:
     """Number what the files hold; go on where one of several cannot be read."""
-    readable = len(readings) < files  # those before were, or it would have ended
+    readable = False
     problem = None
     for number, items in enumerate(contents):
-        how = readings[number][1]
         try:
             for item in items:
                 readable = True
@@ -239,19 +219,18 @@ def _items(
                 raise
             _pass_over(error, how)
             problem = problem or error
-    for _, how in readings[:1]:  # all have the same
-        how.warned.tell_others()
+    how.warned.tell_others()
     if problem is not None and not readable:
         raise problem
 
 
 def prefetched(
-    readings: Sequence[tuple[SourceFile, Reading]], jobs: int, client: "Client | None" = None
+    files: Sequence[SourceFile], how: Reading, jobs: int, client: "Client | None" = None
 ) -> Iterator[Iterator[Item]]:
     """Give the contents of each file; others are read meanwhile."""
     elsewhere = (
         (file, replace(how, counts=Counter(), read=_silent, warned=Notices(shows_all=True)))
-        for file, how in readings
+        for file in files
         if not _read_here(file)
     )
     if client is None:
@@ -262,7 +241,7 @@ def prefetched(
         tasks = on_cluster(client, _on_worker, _together(in_full))
         reading = (read for some in tasks for read in some)
     with closing(reading):
-        for file, how in readings:
+        for file in files:
             yield read_file(file, how) if _read_here(file) else _given(next(reading), file, how)
 
 

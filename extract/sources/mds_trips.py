@@ -10,15 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.extract.sources.geo.moving_points import LeftOut, Moving, places, traces_of_moving
+from trajanon.extract.sources.geo.moving_points import Moving, places, traces_of_moving
 from trajanon.extract.sources.json_members import members
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 logger = logging.getLogger(__name__)
 
-UNREAD = LeftOut("trips that could not be read", broken=True)
-WITHOUT_ROUTE = LeftOut("trips without a route")
+UNREAD = "trips that could not be read"
+WITHOUT_ROUTE = "trips without a route"
 
 _TRIPS = re.compile(rb'\s*\{.*"trips"\s*:\s*\[', re.DOTALL)
 _LEAST = 1e11  # milliseconds since 1970 are more, from March 1973 on; seconds are fewer
@@ -40,24 +40,24 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         yield from traces_of_moving(trips, str(path), label, wanted)
 
 
-def _trips(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[Moving | LeftOut]:
+def _trips(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[Moving | str]:
     for name, trip in members(stream, {"data", "trips"}, what):
         if name != "trips":
             continue  # the version, and links to other pages
         found = _trip(trip)
-        if found is WITHOUT_ROUTE:
+        if found == WITHOUT_ROUTE:
             msg = (
                 f"{what} has trips without a route, which are left out: MDS 2.0 gives their points "
                 "in /telemetry; write those as a table with the columns trip_id, device_id, "
                 "timestamp, lat and lng"
             )
-            how.warn(logger, "trips without a route", msg)
+            how.warn(logger, WITHOUT_ROUTE, msg)
         elif isinstance(found, Moving):
             found = _in_seconds(found, what, how)
         yield found
 
 
-def _trip(trip: Any) -> Moving | LeftOut:
+def _trip(trip: Any) -> Moving | str:
     """Read a trip: the fixes of its route, and the other members as columns."""
     if not isinstance(trip, Mapping):
         return UNREAD

@@ -1,9 +1,9 @@
-"""Traces of numbered units, which are files or boxes of a server, and the place to go on from."""
+"""Traces of numbered units, which are files or boxes of a server: joined, and in order."""
 
 from bisect import bisect_left
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 
@@ -12,12 +12,6 @@ import numpy as np
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.trace import Trace
-
-LeftOut = Callable[[int], Counter[str]]
-"""Gives, for the number of a unit, the counter of what is left out of it."""
-
-NumberedTraces = Callable[[int, LeftOut], Iterator[tuple[int, Trace]]]
-"""Gives the traces from a unit on, each with the number of its unit."""
 
 CHOICES = ("accept", "reject")  # a trace without times is taken in its order, or left out
 UNTIMED = "points of traces without times"
@@ -38,54 +32,27 @@ _SIDEWAYS = 5.0
 receivers whose noise turns them as often go north as fast as their noise sideways."""
 
 
-@dataclass(eq=False)
-class Source:
-    """Traces in their order, with the place to go on from."""
-
-    numbered: NumberedTraces
-    position: Sequence[int] = (0, 0)  # the unit, and how many of its traces were taken
-    left_out: Counter[str] = field(default_factory=Counter)  # of the units before
-    joined: bool = False  # whether pieces are joined, as by `joined_pieces`
-
-    def __iter__(self) -> Iterator[Trace]:
-        """Give the traces from the position on; those of the unit there are skipped."""
-        unit, taken = self.position
-        # A unit is at work before its first trace comes: each has its own counter.
-        of_each: dict[int, Counter[str]] = defaultdict(Counter)
-        numbered = self.numbered(unit, of_each.__getitem__)
-        settled = unit
-        for number, traces in groupby(numbered, itemgetter(0)):
-            self._settle(of_each, range(settled, number))
-            settled = number
-            each = (trace for _, trace in traces)
-            whole = joined_pieces(each, of_each[number]) if self.joined else enumerate(each, 1)
-            for here, trace in whole:
-                if (number, here) > (unit, taken):
-                    self.position = number, here
-                    yield trace
-        self._settle(of_each, sorted(of_each))
-
-    def _settle(self, of_each: dict[int, Counter[str]], units: Iterable[int]) -> None:
-        for number in units:
-            self.left_out.update(of_each.pop(number, {}))
+def joined(numbered: Iterable[tuple[int, Trace]], counts: Counter[str]) -> Iterator[Trace]:
+    """Join the pieces of each recording, as `joined_pieces` does, within each unit."""
+    for _, traces in groupby(numbered, itemgetter(0)):
+        yield from joined_pieces((trace for _, trace in traces), counts)
 
 
-def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[tuple[int, Trace]]:
+def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Trace]:
     """Join the pieces of a recording; later steps sort its points, and find its gaps.
 
     Pieces with times follow one another in any order, but not pieces whose times overlap, as those
     of two devices do: these stay apart, and are counted. A single point belongs to what is around
-    it. With each recording comes the number of pieces up to its last.
+    it.
     """
     held: _Recording | None = None
-    number = 0
-    for number, piece in enumerate(traces):
+    for piece in traces:
         if held is None or not held.takes(piece, counts):
             if held is not None:
-                yield number, _joined(held.pieces)
+                yield _joined(held.pieces)
             held = _Recording(piece)
     if held is not None:
-        yield number + 1, _joined(held.pieces)
+        yield _joined(held.pieces)
 
 
 class _Recording:

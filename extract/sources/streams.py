@@ -42,7 +42,6 @@ class Reading:
 
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables
     subjects_exact: bool = False
-    strict: bool = False  # whether a broken row or member is refused
     timed: bool = False  # whether times in a column that was not recognised are refused
     counts: Counter[str] = field(default_factory=Counter)  # told of what was left out while reading
     read: Callable[[int], None] = lambda size: None
@@ -114,8 +113,9 @@ class _Metered(io.FileIO):
         return size
 
 
-def meter(task: str, done: int, total: int, progress: Progress) -> Callable[[int], None]:
+def meter(task: str, total: int, progress: Progress) -> Callable[[int], None]:
     """Give what adds up the bytes that are read, and tells the progress."""
+    done = 0
 
     def read(size: int) -> None:
         nonlocal done

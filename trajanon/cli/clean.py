@@ -7,13 +7,10 @@ from trajanon.cli.options import options
 from trajanon.cli.wording import tell
 
 
-@options(
-    folder="Folder with your outputs; folders inside it are not searched.",
-    unfinished="Also remove extractions that extract --resume could continue.",
-)
-def clean(folder: Path = Path(), *, unfinished: bool = False) -> None:
+@options(folder="Folder with your outputs; folders inside it are not searched.")
+def clean(folder: Path = Path()) -> None:
     """Remove drafts that killed runs left; they hold originals."""
-    removed, kept = trajanon.clean(folder, unfinished=unfinished)
+    removed, kept = trajanon.clean(folder)
     for left in removed:
         tell(f"Removed {left}")
     for left, why in kept.items():

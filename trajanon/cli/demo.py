@@ -19,8 +19,8 @@ def demo(folder: Path = Path("trajanon-demo")) -> None:
     trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED
     compile_ahead("sliding")
     with making(folder):
-        tell("1. trajanon extract --bbox madrid --source (the bundled sample)")
-        extract(source=[str(sample())], bbox=["madrid"], out=trajectories)
+        tell("1. trajanon extract (the bundled sample) --bbox madrid")
+        extract([str(sample())], bbox=["madrid"], out=trajectories)
         tell()
         tell("2. trajanon anonymize -k 4")
         anonymize(str(trajectories), k=4, out=str(released))

@@ -19,6 +19,7 @@ from trajanon.cli.demo import demo
 from trajanon.cli.evaluate import evaluate
 from trajanon.cli.extract import extract
 from trajanon.cli.figures import figures
+from trajanon.cli.grouped import GroupedCommand
 from trajanon.cli.ledger import ledger
 from trajanon.cli.map import draw
 from trajanon.cli.microaggregate import microaggregate
@@ -49,7 +50,7 @@ _COMMANDS: tuple[Callable[..., None], ...] = (
     *(run, studio, snap, ledger, microaggregate, bound, benchmark, figures, demo, clean),
 )
 for command in _COMMANDS:
-    app.command("map" if command is draw else None)(command)
+    app.command("map" if command is draw else None, cls=GroupedCommand)(command)
 
 
 @app.callback(invoke_without_command=True)

@@ -1,7 +1,7 @@
 """How a command declares its options, and the names files have by default."""
 
 import csv
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields
 from inspect import Parameter, signature
@@ -33,11 +33,18 @@ _HELPS: dict[str, Help] = {
     "as_json": "Print the result as JSON.",
 }
 _NAMES = {"as_json": "json", "file_format": "format"}
+_ALSO = {"bbox": "area"}  # second names
 _LAST = ("out", "as_json")
 
 
-def options(*settings: type, **helps: Help) -> Callable[[Command], Command]:
-    """Declare the parameters of a command by their helps; its ``**options`` take the settings."""
+def options(
+    *settings: type, groups: Mapping[str, str] | None = None, **helps: Help
+) -> Callable[[Command], Command]:
+    """Declare the parameters of a command by their helps; its ``**options`` take the settings.
+
+    ``groups`` names the options of each section of the help, with blanks between them.
+    """
+    group = {name: title for title, names in (groups or {}).items() for name in names.split()}
     of_settings = [*fields(ReleaseSettings), *fields(Settings)]
     shared = {one.name: (one.metadata["help"], one.metadata["shown"]) for one in of_settings}
     known = shared | _HELPS | helps
@@ -51,8 +58,9 @@ def options(*settings: type, **helps: Help) -> Callable[[Command], Command]:
         taken.sort(key=lambda one: _LAST.index(one.name) if one.name in _LAST else -1)
         command.__signature__ = own.replace(  # type: ignore[attr-defined]  # typer reads it
             parameters=[
-                one.replace(annotation=Annotated[one.annotation, _declared(one, known[one.name])])
+                one.replace(annotation=Annotated[one.annotation, declared])
                 for one in taken
+                for declared in [_declared(one, known[one.name], group.get(one.name))]
             ]
         )
         return command
@@ -60,14 +68,17 @@ def options(*settings: type, **helps: Help) -> Callable[[Command], Command]:
     return declare
 
 
-def _declared(parameter: Parameter, help: Help) -> Any:
+def _declared(parameter: Parameter, help: Help, group: str | None) -> Any:
     text, shown = help if isinstance(help, tuple) else (help, None)
     if parameter.kind is not Parameter.KEYWORD_ONLY:
         return typer.Argument(help=text, show_default=shown or True)
     name = _NAMES.get(parameter.name, parameter.name).replace("_", "-")
     flag = f"-{name}" if len(name) == 1 else f"--{name}"
     own_name = len(name) == 1 or parameter.name in _NAMES or parameter.default is False
-    return typer.Option(*[flag] * own_name, help=text, show_default=shown or True)
+    flags = [flag] * own_name
+    if parameter.name in _ALSO:
+        flags = [flag, f"--{_ALSO[parameter.name]}"]
+    return typer.Option(*flags, help=text, show_default=shown or True, rich_help_panel=group)
 
 
 def names_of(text: str) -> list[str]:

@@ -71,7 +71,8 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         far = "the spacing of their trip" if spacing is None else f"{spacing:g} m"
         tell(
             f"{percent(provenance['fill'], 2)} of the points lie farther than {far} from both "
-            f"fixes around them, on straight lines: --max-fill leaves out {unit} with many."
+            "fixes around them, on straight lines: a lower --max-gap leaves out "
+            f"{unit} with longer hops."
         )
     if provenance["attribution"]:
         tell(provenance["attribution"])

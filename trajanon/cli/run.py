@@ -8,6 +8,7 @@ from typing import Annotated, Any, Protocol
 
 import typer
 
+from trajanon.cli.removed import removed
 from trajanon.cli.wording import tell, usage_error
 from trajanon.errors import BadInput, FileProblem
 from trajanon.inputs import other_encoding, seems_utf16
@@ -47,6 +48,8 @@ def run(
     steps = []
     for name, table in given.items():  # all before the first begins, which may take hours
         try:
+            if gone := next(filter(None, (removed(name, option) for option in table)), ""):
+                raise BadInput(gone)
             words = words_of(commands[name].params, table)
             steps.append((name, words, commands[name].make_context(name, list(words), context)))
         except Exception as error:

@@ -13,6 +13,7 @@ from typing import Any
 import typer
 
 from trajanon._kernels import at_first_compilation
+from trajanon.cli.removed import removed
 from trajanon.errors import printable
 from trajanon.settings import Settings
 
@@ -63,6 +64,9 @@ def usage_error(error: Exception) -> str:
     """
     if not hasattr(error, "format_message"):
         return ""
+    command = getattr(getattr(error, "ctx", None), "command", None)
+    if gone := removed(getattr(command, "name", ""), getattr(error, "option_name", "")):
+        return gone
     refused: Any = getattr(error.__cause__, "errors", list)()
     value = f" (got {refused[0]['input']})" if refused else ""
     return f"{error.format_message().rstrip('.')}{value}"

@@ -333,7 +333,7 @@ def look_at_schema(schema: Any, where: object) -> None:
         if b"geo" not in (schema.metadata or {}):
             raise FileProblem(
                 f"{where} is not GeoParquet, and has no columns lat1, lon1, lat2, lon2: "
-                "make trajectories with: trajanon extract --source FILE"
+                "make trajectories with: trajanon extract FILE"
             )
         geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
 
@@ -382,6 +382,6 @@ def _points(path: object, file: ParquetParts) -> Floats:
         raise BadInput(
             f"{path} does not hold trajectories: they are LineStrings of equally many "
             f"points without heights, and this has {number_of(n, 'line')} of {least} to {most} "
-            "points; make trajectories with: trajanon extract --source FILE"
+            "points; make trajectories with: trajanon extract FILE"
         )
     return points

@@ -67,13 +67,6 @@ def _pieces(fixes: Iterable[Fix | None]) -> Iterator["array[float]"]:
         yield piece
 
 
-def leave_out(counted: str, what: str, how: Reading) -> None:
-    """Count what cannot be read; strict reading refuses it."""
-    if how.strict:
-        raise FileProblem(f"{what} has {counted}; mend it, or read without strict")
-    how.counts[counted] += 1
-
-
 def number(value: object) -> float:
     """Read a number of XML or JSON; NaN if it is none."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):

@@ -9,7 +9,7 @@ from math import inf, isnan, nan
 from pathlib import Path
 from typing import Any
 
-from trajanon.extract.sources.devices.fixes import Fix, leave_out, moment, number, traces_of_fixes
+from trajanon.extract.sources.devices.fixes import Fix, moment, number, traces_of_fixes
 from trajanon.extract.sources.json_members import members
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
@@ -71,7 +71,7 @@ def _fixes(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[Fix |
             how.counts[VISITS] += 1
         for piece, fix, off in _READ[name](entry, place):
             if isnan(fix[0]) or isnan(fix[1]):
-                leave_out(UNREAD, what, how)
+                how.counts[UNREAD] += 1
             elif off > _VAGUE:
                 how.counts[VAGUE] += 1
             else:

@@ -11,7 +11,6 @@ from typing import Any
 import pandas as pd
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.devices.fixes import leave_out
 from trajanon.extract.sources.json_members import members
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import known_as, roles
@@ -45,7 +44,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """
     what = str(path)
     with plain_words(path), how.unpacked(path) as stream:
-        rows = (row for value in _values(stream, what, how) if (row := _row(value, what, how)))
+        rows = (row for value in _values(stream, what, how) if (row := _row(value, how)))
         begun = list(islice(rows, _CHUNK))
         if not begun:
             raise FileProblem(f"{what} holds no JSON object with a point, in a line or in a list")
@@ -74,13 +73,13 @@ def _values(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[Any]
             if line.strip():
                 yield json.loads(line[max(line.find(b"{"), 0) :])
         except (ValueError, RecursionError):
-            leave_out(UNREAD, what, how)
+            how.counts[UNREAD] += 1
 
 
-def _row(value: Any, what: str, how: Reading) -> dict[str, Any] | None:
+def _row(value: Any, how: Reading) -> dict[str, Any] | None:
     """Give what an object says in plain values; None if it is no point."""
     if not isinstance(value, dict):
-        leave_out(UNREAD, what, how)
+        how.counts[UNREAD] += 1
         return None
     row: dict[str, Any] = {}
     _add_to(row, value, _DEEPEST)

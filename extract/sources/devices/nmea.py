@@ -12,7 +12,7 @@ from typing import Any
 import pynmea2
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.devices.fixes import Fix, leave_out, traces_of_fixes
+from trajanon.extract.sources.devices.fixes import Fix, traces_of_fixes
 from trajanon.extract.sources.gpsbabel import command
 from trajanon.extract.sources.streams import DAMAGED, Reading
 from trajanon.extract.trace import Trace
@@ -48,7 +48,7 @@ def _fixes(path: Path, how: Reading) -> Iterator[Fix]:
             time, kind = _time(sentence, last), sentence.sentence_type
             lat, lon = (nan, nan) if kind == "ZDA" else _place(sentence)
         except (TypeError, ValueError):
-            leave_out(UNREAD, str(path), how)
+            how.counts[UNREAD] += 1
             continue
         if isnan(time):
             how.counts[DATELESS] += 1

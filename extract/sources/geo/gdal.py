@@ -79,11 +79,11 @@ def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) ->
                     f"{what} has features without geometry, with which GDAL does not read a "
                     f"{driver}; leave them out, or save it as GeoPackage"
                 ) from error
-            yield features_of(batch, geometry, what, strict=how.strict)
+            yield features_of(batch, geometry, what)
         if driver == "FlatGeobuf" and read < count:
             raise _cut_off(what, f"{read:,} of {number_of(count, 'feature')}")
         if driver == "GeoJSONSeq":
-            _check_lines(path, read, what, how)
+            _check_lines(path, read, how)
 
     layer = Layer(
         what=what,
@@ -163,18 +163,13 @@ def _check_shapefile(path: Path, what: str) -> None:
         raise _cut_off(what, f"{size:,} of {said:,} bytes")
 
 
-def _check_lines(path: Path, read: int, what: str, how: Reading) -> None:
+def _check_lines(path: Path, read: int, how: Reading) -> None:
     """Count the lines of newline-delimited GeoJSON that gave no feature."""
     with path.open("rb") as file:
         separated = file.read(1) == b"\x1e"
         file.seek(0)
         counted = (line.count(b"\x1e") if separated else not line.isspace() for line in file)
         there = sum(counted)
-    if there > read and how.strict:
-        raise FileProblem(
-            f"{what} has lines that are no features, {there - read:,} of {there:,}; mend "
-            "them, or read without strict"
-        )
     if there > read:
         how.counts[NO_FEATURE] += there - read
 

@@ -68,7 +68,7 @@ def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
         return gdal.layers(path, head, what, label, how)
     raise FileProblem(
         f"{what} begins like no GeoJSON, GeoPackage, GeoParquet, Shapefile or "
-        "FlatGeobuf; give it the suffix of its format, or name the format by `format`"
+        "FlatGeobuf; give it the suffix of its format"
     )
 
 

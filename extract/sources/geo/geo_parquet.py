@@ -52,7 +52,7 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
             "to trajanon anonymize"
         )
     if b"geo" not in metadata:
-        raise BadInput(f"{what} is Parquet without geometries; read it with `format='table'`")
+        raise BadInput(f"{what} is Parquet without geometries; give it the suffix .parquet")
     geo = described(schema, what)
     geometry = geo["primary_column"]
     column = geo["columns"][geometry]
@@ -65,7 +65,7 @@ def layer(path: Path, what: str, label: str, how: Reading) -> Layer:
     def features(columns: Sequence[str]) -> Iterator[Features]:
         with reading(what, "GeoParquet"):
             for batch in file.iter_batches(size, columns=[geometry, *columns]):
-                yield features_of(batch, geometry, what, strict=how.strict, encoding=encoding)
+                yield features_of(batch, geometry, what, encoding)
 
     return Layer(
         what=what,

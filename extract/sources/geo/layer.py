@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import shapely
 from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
@@ -58,16 +57,14 @@ class Layer:
         return columns[list(names)]
 
 
-def features_of(
-    batch: pa.RecordBatch, geometry: str, what: str, *, strict: bool, encoding: str = "WKB"
-) -> Features:
+def features_of(batch: pa.RecordBatch, geometry: str, what: str, encoding: str = "WKB") -> Features:
     """Read the features of a batch, and their geometries in an encoding of GeoParquet."""
     column = batch[geometry]
     others = frame(
         pa.Table.from_batches([batch]).drop_columns([geometry]), what, integer_object_nulls=True
     )
     if encoding == "WKB":
-        return _from_wkb(column, what, strict=strict), others
+        return _from_wkb(column, what), others
     import geopandas
 
     meant = {"ARROW:extension:name": f"geoarrow.{encoding}"}
@@ -76,7 +73,7 @@ def features_of(
     return geopandas.GeoDataFrame.from_arrow(table).geometry.to_numpy(), others
 
 
-def _from_wkb(column: Any, what: str, *, strict: bool) -> NDArray[Any]:
+def _from_wkb(column: Any, what: str) -> NDArray[Any]:
     """Read geometries; unreadable ones become None.
 
     Plain points of finite numbers stay numbers: objects of shapely take most of the time.
@@ -85,15 +82,8 @@ def _from_wkb(column: Any, what: str, *, strict: bool) -> NDArray[Any]:
     if xy is not None and np.isfinite(xy).all():
         return xy
     try:
-        found = wkb.read_geometries(column, "ignore")
+        return wkb.read_geometries(column, "ignore")
     except TypeError as error:
         raise FileProblem(
             f"{what} has no geometries (WKB) where it should: {column.type}"
         ) from error
-    unreadable = int(shapely.is_missing(found).sum()) - column.null_count
-    if unreadable and strict:
-        raise FileProblem(
-            f"{what} has geometries that cannot be read, {unreadable:,} of the next "
-            f"{len(column):,}; mend them, or read without strict"
-        )
-    return found

@@ -11,20 +11,14 @@ import numpy as np
 
 from trajanon.errors import BadInput
 from trajanon.extract.sources.degrees import to_degrees
-from trajanon.extract.sources.geo.moving_points import (
-    WGS_84,
-    LeftOut,
-    Moving,
-    places,
-    traces_of_moving,
-)
+from trajanon.extract.sources.geo.moving_points import WGS_84, Moving, places, traces_of_moving
 from trajanon.extract.sources.json_members import members
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
-OTHERS = LeftOut("features that are no moving points")
-UNREAD = LeftOut("features that could not be read", broken=True)
-SHORT = LeftOut("moving points of fewer than two places")
+OTHERS = "features that are no moving points"
+UNREAD = "features that could not be read"
+SHORT = "moving points of fewer than two places"
 
 _MOVING = re.compile(rb'"(temporalGeometry|datetimes)"\s*:|"type"\s*:\s*"Moving')
 _KINDS = ("MovingPoint", "MovingGeomPoint", "MovingGeogPoint")  # the last two are MobilityDB's
@@ -66,7 +60,7 @@ def _is_wgs_84(system: str, what: str) -> bool:
     return (lat.item(), lon.item()) == (2.0, 1.0)
 
 
-def _moving(feature: Any, crs: Any) -> Moving | LeftOut:
+def _moving(feature: Any, crs: Any) -> Moving | str:
     """Read a feature; its reference system may stand in it, or in its temporal geometry."""
     if not isinstance(feature, Mapping):
         return UNREAD

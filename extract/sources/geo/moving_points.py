@@ -9,7 +9,7 @@ import pandas as pd
 import shapely
 
 from trajanon.arrays import Floats
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.extract.sources.geo.features import traces_of_features
 from trajanon.extract.sources.geo.layer import Features, Layer
 from trajanon.extract.sources.streams import Reading
@@ -28,18 +28,14 @@ class Moving(NamedTuple):
     system: str = WGS_84  # the reference system of x and y
 
 
-class LeftOut(NamedTuple):
-    """What is not read."""
-
-    counted: str  # as what
-    broken: bool = False  # strict reading refuses it
-
-
 def traces_of_moving(
-    found: Iterable[Moving | LeftOut], what: str, label: str, how: Reading
+    found: Iterable[Moving | str], what: str, label: str, how: Reading
 ) -> Iterator[Trace]:
-    """Read the traces of moving points, as lines with lists of times are read."""
-    batches = _batches(_taken(found, what, how))
+    """Read the traces of moving points, as lines with lists of times are read.
+
+    Instead of a point that is left out there is a word, as what it is counted.
+    """
+    batches = _batches(_taken(found, how))
     first = next(batches, None)
     if first is None:
         return
@@ -65,17 +61,12 @@ def traces_of_moving(
     yield from traces_of_features(layer, how)
 
 
-def _taken(found: Iterable[Moving | LeftOut], what: str, how: Reading) -> Iterator[Moving]:
-    for number, one in enumerate(found, start=1):
+def _taken(found: Iterable[Moving | str], how: Reading) -> Iterator[Moving]:
+    for one in found:
         if isinstance(one, Moving):
             yield one
-        elif one.broken and how.strict:
-            raise FileProblem(
-                f"{what} has {one.counted}, the first is number {number:,}; mend it, or read "
-                "without strict"
-            )
         else:
-            how.counts[one.counted] += 1
+            how.counts[one] += 1
 
 
 def _batches(moving: Iterable[Moving]) -> Iterator[list[Moving]]:

@@ -98,7 +98,7 @@ def _of_parquet(file: pq.ParquetFile, path: Path, label: str, how: Reading) -> L
         size = BATCH_OF_FEATURES["points"]
         with reading(path, _KIND):
             for part in file.iter_batches(size, columns=[*columns, place], use_threads=False):
-                yield features_of(part, place, str(path), strict=how.strict)
+                yield features_of(part, place, str(path))
 
     return Layer(str(path), label, [name for name in names if name != place], None, features)
 

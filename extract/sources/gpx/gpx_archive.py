@@ -59,8 +59,6 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
                     if opened and not _is_hidden(name):
                         other = other or name
             except FileProblem as error:
-                if how.strict:
-                    raise
                 why = why or f"no GPX file in {path} can be read: {error}"
                 how.counts[UNREADABLE] += 1
                 msg = f"left out, or used only up to the damage: {error}"
@@ -68,7 +66,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
     except CutOff as error:
         files = number_of(whole, "GPX file")
         msg = f"{path} is damaged or cut off after {files} ({error}): download it again"
-        if how.strict or not (whole or given):
+        if not (whole or given):
             raise FileProblem(msg) from error
         how.counts[CUT_OFF] += 1
         how.warn(logger, CUT_OFF, f"{msg}; what comes before is used", msg)

@@ -83,7 +83,7 @@ class XmlParser:
     def _way_out(self, error: expat.ExpatError, chunk: bytes, *, last: bool) -> str:
         if self._head and not self._head.startswith(_BEGINNINGS):
             head = ascii(self._head.decode(errors="replace"))
-            return f"it begins with {head}: say with `format` what else it is"
+            return f"it begins with {head}: give it the suffix of what it is"
         if last:
             return "it may be cut off: download it again"
         there = chunk[max(self._parser.ErrorByteIndex - self._fed, 0) :]

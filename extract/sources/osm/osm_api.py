@@ -3,6 +3,7 @@
 import gzip
 import logging
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -21,7 +22,6 @@ from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.regions import Region
 from trajanon.extract.sources.gpx.gpx_document import Document, read
 from trajanon.extract.sources.osm import trackpoints
-from trajanon.extract.sources.source import LeftOut, NumberedTraces
 from trajanon.extract.trace import Trace
 from trajanon.notices import Notices
 from trajanon.outputs import replacing
@@ -51,7 +51,6 @@ class NumberedPages:
     url: str = SERVER  # the server
     max_pages: int = MAX_PAGES  # how many pages to give at most
     cache: Path | None = None  # folder for the pages of all boxes; None for the user's cache folder
-    refresh: bool = False  # forget the pages of this box that are in the cache
     progress: Progress = silent  # told after each page
     pause: float = PAUSE  # seconds between two requests
     warned: Notices = field(default_factory=Notices)
@@ -103,18 +102,17 @@ class _PageCache:
         names = (parts.hostname, parts.port, parts.path.strip("/"), bbox)
         self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(one) for one in names if one))
         self._reads = self._writes = True
-        self._refresh, self._warned = pages.refresh, pages.warned
+        self._warned = pages.warned
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self._folder.chmod(0o700)  # an earlier version made it for everybody
-            for path in self._folder.glob("page*.gpx.gz") if pages.refresh else ():
-                path.unlink()
         except OSError as error:
             self._reads = False
             self._give_up(error)
         if kept := self._kept():
             day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
-            logger.info("%s from the cache of %s", number_of(kept, "page"), day.date())
+            msg = "%s from the cache of %s; to ask for new ones, remove %s"
+            logger.info(msg, number_of(kept, "page"), day.date(), self._folder)
 
     def page(self, number: int, server: "Server", bbox: str) -> Document:
         """Give a page from the disk; download what is not there, or damaged."""
@@ -146,10 +144,10 @@ class _PageCache:
 
     def _way_on(self) -> str:
         """Say what is kept, and how to go on after a failure."""
-        again = "the command again without `refresh`" if self._refresh else "the same command again"
         if not self._kept():
-            return f"run {again} later"
-        return f"the pages downloaded so far ({self._kept()}) are kept, run {again} to go on"
+            return "run the same command again later"
+        pages = f"the pages downloaded so far ({self._kept()})"
+        return f"{pages} are kept, run the same command again to go on"
 
     def _give_up(self, error: OSError) -> None:
         self._writes = False
@@ -168,22 +166,18 @@ def public_url(url: str) -> str:
 
 
 def traces_of_boxes(
-    boxes: Sequence[Box], *, url: str, max_pages: int, refresh: bool, progress: Progress
-) -> NumberedTraces:
-    """Ask the server for the traces of boxes, each a unit."""
+    boxes: Sequence[Box], counts: Counter[str], *, url: str, max_pages: int, progress: Progress
+) -> Iterator[tuple[int, Trace]]:
+    """Ask the server for the traces of boxes, each with the number of its box."""
     warned = Notices()
-    pages_of = partial(NumberedPages, url=url, max_pages=max_pages, refresh=refresh)
+    pages_of = partial(NumberedPages, url=url, max_pages=max_pages)
     asked = [pages_of(box=box, progress=progress, warned=warned) for box in boxes]
-
-    def traces(begin: int, left_out: LeftOut) -> Iterator[tuple[int, Trace]]:
-        for number, pages in enumerate(asked[begin:], start=begin):
-            # Trackable recordings have no other name than their place in a row.
-            where = f"box {number + 1}: "
-            for trace in trackpoints.joined_traces(pages, left_out(number), where, warned=warned):
-                yield number, trace
-        warned.tell_others()
-
-    return traces
+    for number, pages in enumerate(asked):
+        # Trackable recordings have no other name than their place in a row.
+        where = f"box {number + 1}: "
+        for trace in trackpoints.joined_traces(pages, counts, where, warned=warned):
+            yield number, trace
+    warned.tell_others()
 
 
 def boxes_of(area: Area) -> list[Box]:

@@ -67,7 +67,7 @@ def joined_traces(
         if not saved and not parts and page.segments and not untimed:
             msg = (
                 f"{where}the server repeated a whole page, perhaps because of an upload just "
-                "now; what follows it is not read (`refresh` asks for all pages again)"
+                "now; what follows it is not read, until its pages are removed from the cache"
             )
             (warned or Notices()).warn(logger, "repeated page", msg, where)
         if not saved and (untimed or not parts):

@@ -15,7 +15,6 @@ import pandas as pd
 import pyarrow as pa
 
 from trajanon.arrays import Bools, Floats
-from trajanon.errors import FileProblem
 from trajanon.extract.sources.degrees import check_columns, from_0_to_360, to_the_west
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import Rows, Values, numbers
@@ -41,7 +40,6 @@ class Coordinates:
     """Reads the latitudes and longitudes of one table, part by part; its first rows tell how."""
 
     def __init__(self, first: Rows, what: str, how: Reading) -> None:
-        self._what, self._strict, self._rows_before = what, how.strict, 0
         self._are_minutes = False  # whether degrees and minutes are in one number
         lat, lon = self._read(first)
         has_signs = "lat_sign" in first or not _are_numbers(first["lat"])
@@ -56,14 +54,6 @@ class Coordinates:
     def degrees(self, rows: Rows) -> tuple[Floats, Floats]:
         """Give latitude and longitude; NaN where there is no number."""
         lat, lon = self._read(rows)
-        for role, found in (("lat", lat), ("lon", lon)) if self._strict else ():
-            if len(wrong := np.flatnonzero(~np.isfinite(found))):
-                text = str(np.asarray(rows[role], object)[wrong[0]])
-                raise FileProblem(
-                    f"row {self._rows_before + wrong[0] + 1:,} of {self._what} has {text!r} for "
-                    f"{role}, which is no number; mend it, or read not strictly"
-                )
-        self._rows_before += len(lat)
         return lat, self._turned(lon)
 
     def _turned(self, lon: Floats) -> Floats:

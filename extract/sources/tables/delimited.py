@@ -3,9 +3,7 @@
 import csv
 import io
 import logging
-import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,7 +11,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import csv as pa_csv
 
-from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.layout import BYTE_ORDER_MARK, Layout, plain_words, unreadable
 from trajanon.inputs import other_encoding
@@ -54,31 +51,24 @@ def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pa.
     A row with too many or too few fields, with NUL bytes, with a quote that is never closed, or not
     in UTF-8 is counted and left out. Empty lines are no rows.
     """
-    line, rows, broken, fault = layout.above + 1, 0, 0, ""
-    numeric = [name for name, kind in types.items() if kind == NUMBER] if how.strict else []
+    line, rows, broken, first, fault = layout.above + 1, 0, 0, "", ""
     with plain_words(path):
         for part in _parts(path, layout, how):
             table, wrong = _parsed(path, part.kept, layout, types)
             wrong += len(part.broken)
-            if (wrong and not fault) or any(table[name].null_count for name in numeric):
-                place, why = _first_fault(part, layout, numeric)
-                if how.strict:
-                    raise FileProblem(
-                        f"line {line + place:,} of {path} {why}; mend it, or read not strictly"
-                    )
-                fault = f"line {line + place:,} {why}"
             if wrong:
                 how.counts[UNREAD] += wrong
-            for place, why in part.broken:
-                if "UTF-8" in why:
-                    msg = f"line {line + place:,} of {path} {why}; such lines are left out"
-                    how.warn(logger, "encodings", msg, str(path))
-                    break
+            if wrong and not fault:
+                place, fault = _first_fault(part, layout)
+                first = f"line {line + place:,}"
             line += part.text.count(b"\n")
             rows, broken = rows + table.num_rows, broken + wrong
             yield table
     if broken and not rows:
-        raise unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
+        raise unreadable(path, f"none of its rows, {broken:,} in all, can be read: {first} {fault}")
+    if fault:
+        msg = f"{first} of {path} {fault}; such lines are left out"
+        how.warn(logger, UNREAD, msg, str(path))
 
 
 def _parts(path: Path, layout: Layout, how: Reading) -> Iterator[_Part]:
@@ -161,7 +151,7 @@ def _is_row(text: bytes, layout: Layout) -> bool:
     return [len(row) for row in rows] == [len(layout.names)]
 
 
-def _first_fault(part: _Part, layout: Layout, numeric: Sequence[str]) -> tuple[int, str]:
+def _first_fault(part: _Part, layout: Layout) -> tuple[int, str]:
     """Find the first broken line, line by line: its place, and its fault."""
     screened = [*part.broken, (part.text.count(b"\n"), "cannot be read")][0]
     lines = part.text.splitlines(keepends=True)[: screened[0]]
@@ -169,15 +159,9 @@ def _first_fault(part: _Part, layout: Layout, numeric: Sequence[str]) -> tuple[i
     reader = csv.reader(text, delimiter=layout.separator)
     place, expected = 0, len(layout.names)
     for fields in reader:
-        if len(fields) > 1 or "".join(fields).strip():
-            if len(fields) != expected:
-                found = number_of(len(fields), "field")
-                return place, f"has {found} where {expected} are expected"
-            for name in numeric:
-                value = fields[layout.names.index(name)]
-                number = value.replace(layout.decimal, ".")
-                if not re.match(_NUMBER, number) or not math.isfinite(float(number)):
-                    return place, f"has {value!r} for {name}, which is no number"
+        if len(fields) != expected and (len(fields) > 1 or "".join(fields).strip()):
+            found = number_of(len(fields), "field")
+            return place, f"has {found} where {expected} are expected"
         place = reader.line_num
     return screened
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pandas.tseries.api import guess_datetime_format as guess
 
 from trajanon.arrays import Bools, Floats
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import Rows, Values, numbers
 from trajanon.extract.sources.tables.number_times import (
@@ -212,13 +212,6 @@ class TimeColumn:
         if len(read) < size:
             read = self._read(rows)
         unread = np.isnan(read) & _given(values)
-        if unread.any() and how.strict:
-            row = int(np.argmax(unread))
-            text = str(np.asarray(values, object)[row]).strip()
-            raise FileProblem(
-                f"the time {text!r} in row {before + row + 1:,} of "
-                f"{self._what} cannot be read; mend it, or read not strictly"
-            )
         if unread.any():
             how.counts[UNREAD_TIMES] += int(unread.sum())
         return read

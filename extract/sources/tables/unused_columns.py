@@ -83,7 +83,7 @@ def _warn_of_times(rows: pd.DataFrame, owner: str | None, what: str, how: Readin
                 f"{what}: no column is used as time, but {name!r} holds times, such as "
                 f"{str(times.iloc[0])!r}: say `columns` time={name}"
             )
-            if how.strict or how.timed:
+            if how.timed:
                 raise BadInput(msg)
             msg += "; without, points are taken in their order"
             how.warn(logger, "times", msg, name)
