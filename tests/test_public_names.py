@@ -62,7 +62,10 @@ def test_results_show_what_their_users_need() -> None:
         for result in (trajanon.Release, trajanon.MicroaggregatedTable)
     }
     assert shown == {
-        "Release": ["report", "to_geodataframe", "to_movingpandas", "trajectories", "write"],
+        "Release": [
+            *("report", "to_dataframe", "to_geodataframe", "to_movingpandas", "trajectories"),
+            "write",
+        ],
         "MicroaggregatedTable": ["report", "table"],
     }
 

@@ -12,16 +12,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trajanon.clock import Clock
 from trajanon.errors import BadInput
-from trajanon.files.frames import to_collection, to_frame
+from trajanon.files.frames import to_collection
 from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
+from trajanon.notebook import drawn, page, shown
 from trajanon.outputs import json_report, replacing
 from trajanon.subjects import Merged, count_of, nameless
 from trajanon.trajectories import Trajectories, unit_of
-from trajanon.words import number_of
+from trajanon.words import metres, number_of, percent
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -103,7 +105,28 @@ class Release:
         >>> release.to_geodataframe().geometry[0].wkt
         'LINESTRING (2 40.1, 3 40.1)'
         """
-        return to_frame(self.trajectories)
+        return self.trajectories.to_geodataframe()
+
+    def to_dataframe(self) -> "DataFrame":
+        """Give the released trajectories as a DataFrame with a row for each point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `Trajectories.to_dataframe` gives.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> release.to_dataframe().head(2)
+           trajectory   lat  lon
+        0           0  40.1  2.0
+        1           0  40.1  3.0
+        """
+        return self.trajectories.to_dataframe()
 
     def to_movingpandas(self) -> Any:
         """Give the released trajectories as a TrajectoryCollection of movingpandas.
@@ -130,6 +153,31 @@ class Release:
         2
         """
         return to_collection(self.trajectories)
+
+    def __repr__(self) -> str:
+        return shown(type(self).__name__, "; ".join(self._told.values()))
+
+    def _repr_html_(self) -> str:
+        rows = {title.capitalize(): said for title, said in self._told.items()}
+        return page(rows, drawn(self.trajectories.points))
+
+    @property
+    def _told(self) -> dict[str, str]:
+        """What is in the release and what it costs, as far as the report says."""
+        report, rows = self.report, len(self.trajectories)
+        told = {
+            "release": f"{number_of(rows, 'row')} of {self.trajectories.points.shape[1]} points"
+        }
+        if {"lines", "k", "counted"} <= report.keys():
+            told["promise"] = (
+                f"{number_of(report['lines'], 'line')}, k = {report['k']} {report['counted']}"
+            )
+        if moved := report.get("displacement"):
+            mean, median = metres(moved["mean"]), metres(moved["median"])
+            told["points moved by"] = f"moved by {mean} on average, {median} in the middle"
+        if (lost := report.get("information_loss")) is not None:
+            told["information loss"] = f"information loss {percent(lost / 100.0)}"
+        return told
 
 
 def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:

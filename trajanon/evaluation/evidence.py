@@ -17,6 +17,7 @@ from trajanon.evaluation.holdout import Holdout
 from trajanon.evaluation.sample import Sampled
 from trajanon.evaluation.templates import coloured, rendered
 from trajanon.files.report import Report, digits_in, on_grids, rows_in
+from trajanon.notebook import bars, page, shown
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.companions import Companions
@@ -28,7 +29,7 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
 from trajanon.utility.times import DURATION_CLASS
-from trajanon.words import STAGES, UNITS, number_of
+from trajanon.words import STAGES, UNITS, metres, number_of, percent
 
 NOTICE = "For the holder of the data, not for publication."
 
@@ -347,6 +348,36 @@ class Evaluation:
             flows=self._flows,
             largest=measures.LARGEST,
         )
+
+    def __repr__(self) -> str:
+        return shown(type(self).__name__, "; ".join(self._told.values()))
+
+    def _repr_html_(self) -> str:
+        told = {title.capitalize(): said for title, said in self._told.items()}
+        verdict = {
+            f"{n}": f"{kind}: {said}" for n, (kind, said) in enumerate(self.verdict, start=1)
+        }
+        chances: dict[str, list[float]] = {}
+        for one in self.attacks:  # on the release before the originals
+            if len(one.targets):
+                chances.setdefault(one.name.removesuffix(SLID), []).append(one.expected)
+        picture = bars([*chances.items()], 1.0 / self.k)
+        caption = "How often each attack finds a row of its target: first in the release, last in"
+        note = f"{NOTICE} {caption} the originals; dashed: 1/k."
+        return page(told | verdict, picture, note)
+
+    @property
+    def _told(self) -> dict[str, str]:
+        """What was evaluated, whether it holds, and what it costs."""
+        moved = self.usefulness[RELEASE].displacement
+        groups = number_of(len(self.sizes), "group")
+        return {
+            "release": f"{number_of(self.trajectories, self.unit, self.units)} in {groups}",
+            "promise": f"k = {self.k} {self.counted} {'holds' if self.holds else 'does not hold'}",
+            "points moved by": f"moved by {metres(moved['mean'])} on average, "
+            f"{metres(moved['median'])} in the middle",
+            "information loss": f"information loss {percent(self.loss[RELEASE] / 100.0)}",
+        }
 
 
 def _histogram(values: Floats) -> dict[str, Any]:

@@ -1,0 +1,82 @@
+"""What results show of themselves: a line of text, and in a notebook a table and a picture."""
+
+from collections.abc import Mapping, Sequence
+from html import escape
+
+import numpy as np
+
+from trajanon.arrays import Floats
+
+_LINES = 200  # drawn at most, evenly among all
+_SIDE = 320  # pixels
+_EDGE = 4
+
+
+def shown(name: str, told: str) -> str:
+    """Write the `repr` of a result.
+
+    >>> shown("Release", "8 rows")
+    '<Release: 8 rows>'
+    """
+    return f"<{name}: {told}>"
+
+
+def page(rows: Mapping[str, str], picture: str = "", note: str = "") -> str:
+    """Lay out a table of texts, with a note above and a picture below.
+
+    >>> page({"k": "4 <subjects>"})
+    '<div><table><tr><th>k</th><td>4 &lt;subjects&gt;</td></tr></table></div>'
+    """
+    above = f"<p>{escape(note)}</p>" if note else ""
+    cells = (
+        f"<tr><th>{escape(one)}</th><td>{escape(other)}</td></tr>" for one, other in rows.items()
+    )
+    return f"<div>{above}<table>{''.join(cells)}</table>{picture}</div>"
+
+
+def drawn(points: Floats) -> str:
+    """Draw lines of latitude and longitude, (n, m, 2), as SVG, north above.
+
+    >>> svg = drawn(np.array([[[41.0, 2.0], [42.0, 2.0]]]))
+    >>> svg.partition("<polyline")[2]
+    ' points="0,320 0,0"/></svg>'
+    """
+    if not points.size:
+        return ""
+    chosen = np.linspace(0, len(points) - 1, min(len(points), _LINES)).astype(np.int64)
+    lat, lon = np.moveaxis(points[chosen], -1, 0)
+    east = (lon - lon[0, 0] + 180.0) % 360.0 - 180.0  # also where 180 degrees are crossed
+    places = np.stack([east * np.cos(np.radians(lat.mean())), -lat], axis=-1)
+    places -= places.min(axis=(0, 1))
+    places *= _SIDE / max(float(places.max()), 1e-9)
+    width, height = (np.ceil(places.max(axis=(0, 1))) + 2 * _EDGE).astype(np.int64).tolist()
+    lines = (" ".join(f"{x:g},{y:g}" for x, y in line) for line in np.round(places, 1).tolist())
+    drawn = "".join(f'<polyline points="{line}"/>' for line in lines)
+    return (
+        f'<svg viewBox="{-_EDGE} {-_EDGE} {width} {height}" width="{width}" height="{height}" '
+        f'role="img" aria-label="{len(chosen)} lines" fill="none" stroke="currentColor" '
+        f'stroke-opacity="0.4">{drawn}</svg>'
+    )
+
+
+def bars(rows: Sequence[tuple[str, Sequence[float]]], mark: float) -> str:
+    """Draw shares of 1 under their names as SVG, the first of each darkest, and a mark in all.
+
+    >>> bars([("<a>", [0.5])], 0.25).count("rect"), "&lt;a&gt;" in bars([("<a>", [0.5])], 0.25)
+    (1, True)
+    """
+    drawn, y = [], 0
+    for name, shares in rows:
+        drawn.append(f'<text y="{y + 12}">{escape(name)}</text>')
+        y += 16
+        for place, share in enumerate(shares):
+            size = f'width="{_SIDE * share:.1f}" height="6" fill-opacity="{0.7 / (1 + place):.2f}"'
+            drawn.append(f'<rect y="{y}" {size}/>')
+            y += 8
+        y += 4
+    x = f"{_SIDE * mark:.1f}"
+    return (
+        f'<svg viewBox="0 0 {_SIDE} {y}" width="{_SIDE}" height="{y}" role="img" '
+        f'font-size="11" fill="currentColor">{"".join(drawn)}'
+        f'<path d="M{x} 0V{y}" stroke="currentColor" stroke-dasharray="2"/></svg>'
+    )
