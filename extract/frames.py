@@ -134,6 +134,11 @@ def _traces_of_table(table: pd.DataFrame, how: Reading) -> Iterator[Trace]:
     if not len(table):
         raise BadInput(f"{_WHAT} has no rows")
     column_of = roles(list(table), how.columns, _WHAT)
+    if "place" in column_of:
+        raise BadInput(
+            f"{_WHAT} has its places in the column {column_of['place']!r}: make a GeoDataFrame of "
+            "it, with geopandas.GeoDataFrame(frame, geometry=...), or columns lat and lon"
+        )
 
     def first(names: Sequence[str]) -> pd.DataFrame:
         return table[list(names)][:FIRST]

@@ -1,6 +1,7 @@
 """Anonymisation of data frames: their points or lines become trips, and these a release."""
 
 import logging
+import re
 from typing import TYPE_CHECKING, Any, Union
 
 from trajanon.anonymization import anonymize as anonymize_trajectories
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 _LOG = logging.getLogger(__name__)
+
+_PARAMETERS = {
+    r"say `columns` l(at|on)=\S+": "rename those that hold latitude and longitude to lat and lon",
+    r"`columns` id=(\S+?), or id=file.*": r"`recording`=\1",
+    r"`columns` (subject|time)=": r"`\1`=",
+}
+"""What `anonymize` has in place of the `columns` that extraction names."""
 
 _OTHER_LIMITS = "For other limits, give the Trajectories that trajanon.extract.cut makes of a frame"
 
@@ -112,7 +120,8 @@ def anonymize(
         return anonymize_trajectories(trajectories, k, roads=roads, progress=progress, **options)
     trips = _trips_of(trajectories, columns)
     release = anonymize_trajectories(trips, k, roads=roads, progress=progress, **options)
-    release.report["extraction"] = dict(trips.provenance["counts"])
+    counts = trips.provenance["counts"]
+    release.report["extraction"] = {what: count for what, count in counts.items() if count}
     return release
 
 
@@ -130,6 +139,14 @@ def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
         trips = cut(from_frame(frame, columns=columns), rules)
     except NoTrajectories as error:
         raise NoTrajectories(f"{error}. {_OTHER_LIMITS}") from error
+    except BadInput as error:
+        raise BadInput(_in_parameters(str(error))) from error
     if told := sentences(trips.provenance):
         _LOG.warning("%s", " ".join([*told, f"{_OTHER_LIMITS}."]))
     return trips
+
+
+def _in_parameters(message: str) -> str:
+    for columns, parameter in _PARAMETERS.items():
+        message = re.sub(columns, parameter, message)
+    return message

@@ -6,31 +6,41 @@ from html import escape
 import numpy as np
 
 from trajanon.arrays import Floats
+from trajanon.words import metres, percent
 
 _LINES = 200  # drawn at most, evenly among all
 _SIDE = 320  # pixels
 _EDGE = 4
 
 
-def shown(name: str, told: str) -> str:
+def shown(name: str, told: Sequence[str]) -> str:
     """Write the `repr` of a result.
 
-    >>> shown("Release", "8 rows")
-    '<Release: 8 rows>'
+    >>> shown("Release", ["8 rows", "4 lines"])
+    '<Release: 8 rows; 4 lines>'
     """
-    return f"<{name}: {told}>"
+    return f"<{name}: {'; '.join(told)}>"
 
 
-def page(rows: Mapping[str, str], picture: str = "", note: str = "") -> str:
+def costs(moved: Mapping[str, float], lost: float) -> str:
+    """Say what a release costs: by how many metres points moved, and percent of loss.
+
+    >>> costs({"mean": 80.0, "median": 60.0}, 4.5)
+    'points moved by 80 m on average, 60 m in the middle; information loss 4.5 %'
+    """
+    mean, median = metres(moved["mean"]), metres(moved["median"])
+    loss = percent(lost / 100.0)
+    return f"points moved by {mean} on average, {median} in the middle; information loss {loss}"
+
+
+def page(rows: Sequence[tuple[str, str]], picture: str = "", note: str = "") -> str:
     """Lay out a table of texts, with a note above and a picture below.
 
-    >>> page({"k": "4 <subjects>"})
+    >>> page([("k", "4 <subjects>")])
     '<div><table><tr><th>k</th><td>4 &lt;subjects&gt;</td></tr></table></div>'
     """
     above = f"<p>{escape(note)}</p>" if note else ""
-    cells = (
-        f"<tr><th>{escape(one)}</th><td>{escape(other)}</td></tr>" for one, other in rows.items()
-    )
+    cells = (f"<tr><th>{escape(one)}</th><td>{escape(other)}</td></tr>" for one, other in rows)
     return f"<div>{above}<table>{''.join(cells)}</table>{picture}</div>"
 
 

@@ -15,11 +15,11 @@ from trajanon.errors import BadInput
 from trajanon.files.frames import to_collection
 from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
-from trajanon.notebook import drawn, page, shown
+from trajanon.notebook import costs, drawn, page, shown
 from trajanon.outputs import json_report, replacing
 from trajanon.subjects import Merged, count_of, nameless
 from trajanon.trajectories import Trajectories, unit_of
-from trajanon.words import metres, number_of, percent
+from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -155,29 +155,23 @@ class Release:
         return to_collection(self.trajectories)
 
     def __repr__(self) -> str:
-        return shown(type(self).__name__, "; ".join(self._told.values()))
+        return shown(type(self).__name__, [said for _, said in self._told])
 
     def _repr_html_(self) -> str:
-        rows = {title.capitalize(): said for title, said in self._told.items()}
-        return page(rows, drawn(self.trajectories.points))
+        return page(self._told, drawn(self.trajectories.points))
 
     @property
-    def _told(self) -> dict[str, str]:
+    def _told(self) -> list[tuple[str, str]]:
         """What is in the release and what it costs, as far as the report says."""
-        report, rows = self.report, len(self.trajectories)
-        told = {
-            "release": f"{number_of(rows, 'row')} of {self.trajectories.points.shape[1]} points"
-        }
+        n, m = self.trajectories.points.shape[:2]
+        report, told = self.report, f"{number_of(n, 'row')} of {m} points"
         if {"lines", "k", "counted"} <= report.keys():
-            told["promise"] = (
-                f"{number_of(report['lines'], 'line')}, k = {report['k']} {report['counted']}"
-            )
-        if moved := report.get("displacement"):
-            mean, median = metres(moved["mean"]), metres(moved["median"])
-            told["points moved by"] = f"moved by {mean} on average, {median} in the middle"
-        if (lost := report.get("information_loss")) is not None:
-            told["information loss"] = f"information loss {percent(lost / 100.0)}"
-        return told
+            lines = number_of(report["lines"], "line")
+            told += f" on {lines}, k = {report['k']} {report['counted']}"
+        if not {"displacement", "information_loss"} <= report.keys():
+            return [("Release", told)]
+        lost = costs(report["displacement"], report["information_loss"])
+        return [("Release", told), ("Cost", lost)]
 
 
 def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:

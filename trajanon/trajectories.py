@@ -265,33 +265,20 @@ class Trajectories:
         return {name: numbers for name, numbers in known.items() if numbers is not None}
 
     def __repr__(self) -> str:
-        return shown(type(self).__name__, f"{self._of_points}{self._also}")
+        return shown(type(self).__name__, [said for _, said in self._told])
 
     def _repr_html_(self) -> str:
-        original = "Originals, not for publication: clear them before you share a notebook."
-        rows = {self.units.capitalize(): self._of_points}
-        rows |= {"Also known": self._also.removeprefix(", ")} if self._also else {}
-        rows |= {"Source": self.attribution} if self.attribution else {}
-        return page(rows, drawn(self.points), original if self._numbers else "")
+        originals = "Originals, not for publication: clear them before you share a notebook."
+        return page(self._told, drawn(self.points), originals if self._numbers else "")
 
     @property
-    def _of_points(self) -> str:
-        return f"{number_of(len(self), self.unit, self.units)} of {self.points.shape[1]} points"
-
-    @property
-    def _also(self) -> str:
-        people = (
-            None if self.subject is None else number_of(len(np.unique(self.subject)), "subject")
-        )
-        return "".join(
-            f", {what}"
-            for what, known in (
-                (people, people),
-                ("times", self.times is not None),
-                ("tracks", self.tracks is not None),
-            )
-            if known
-        )
+    def _told(self) -> list[tuple[str, str]]:
+        told = f"{number_of(len(self), self.unit, self.units)} of {self.points.shape[1]} points"
+        if self.subject is not None:
+            told += f" by {number_of(len(np.unique(self.subject)), 'subject')}"
+        also = [what for what in ("times", "tracks") if getattr(self, what) is not None]
+        found = [("Trajectories", told + f", with {' and '.join(also)}" * bool(also))]
+        return found + [("Source", self.attribution)] * bool(self.attribution)
 
     def slid(self, start: Ints) -> "Trajectories":
         """Move every window to another start on its run.

@@ -17,7 +17,7 @@ from trajanon.evaluation.holdout import Holdout
 from trajanon.evaluation.sample import Sampled
 from trajanon.evaluation.templates import coloured, rendered
 from trajanon.files.report import Report, digits_in, on_grids, rows_in
-from trajanon.notebook import bars, page, shown
+from trajanon.notebook import bars, costs, page, shown
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.companions import Companions
@@ -29,7 +29,7 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
 from trajanon.utility.times import DURATION_CLASS
-from trajanon.words import STAGES, UNITS, metres, number_of, percent
+from trajanon.words import STAGES, UNITS, number_of
 
 NOTICE = "For the holder of the data, not for publication."
 
@@ -350,34 +350,33 @@ class Evaluation:
         )
 
     def __repr__(self) -> str:
-        return shown(type(self).__name__, "; ".join(self._told.values()))
+        return shown(type(self).__name__, [said for _, said in self._told])
 
     def _repr_html_(self) -> str:
-        told = {title.capitalize(): said for title, said in self._told.items()}
-        verdict = {
-            f"{n}": f"{kind}: {said}" for n, (kind, said) in enumerate(self.verdict, start=1)
-        }
-        chances: dict[str, list[float]] = {}
-        for one in self.attacks:  # on the release before the originals
+        chances: dict[str, dict[str, float]] = {}
+        for one in self.attacks:
             if len(one.targets):
-                chances.setdefault(one.name.removesuffix(SLID), []).append(one.expected)
-        picture = bars([*chances.items()], 1.0 / self.k)
-        caption = "How often each attack finds a row of its target: first in the release, last in"
-        note = f"{NOTICE} {caption} the originals; dashed: 1/k."
-        return page(told | verdict, picture, note)
+                of = chances.setdefault(one.name.removesuffix(SLID), {})
+                of[one.against] = max(one.expected, of.get(one.against, 0.0))
+        picture = bars(
+            [
+                (name, [of.get(against, 0.0) for against in ("release", "originals")])
+                for name, of in chances.items()
+            ],
+            1.0 / self.k,
+        )
+        caption = "How often each attack finds a row of its target: in the release (dark) and in"
+        note = f"{NOTICE} {caption} the originals (light); dashed: 1/k."
+        return page([*self._told, *self.verdict], picture, note)
 
     @property
-    def _told(self) -> dict[str, str]:
+    def _told(self) -> list[tuple[str, str]]:
         """What was evaluated, whether it holds, and what it costs."""
-        moved = self.usefulness[RELEASE].displacement
         groups = number_of(len(self.sizes), "group")
-        return {
-            "release": f"{number_of(self.trajectories, self.unit, self.units)} in {groups}",
-            "promise": f"k = {self.k} {self.counted} {'holds' if self.holds else 'does not hold'}",
-            "points moved by": f"moved by {metres(moved['mean'])} on average, "
-            f"{metres(moved['median'])} in the middle",
-            "information loss": f"information loss {percent(self.loss[RELEASE] / 100.0)}",
-        }
+        what = f"{number_of(self.trajectories, self.unit, self.units)} in {groups}"
+        holds = f"k = {self.k} {self.counted} {'holds' if self.holds else 'does not hold'}"
+        lost = costs(self.usefulness[RELEASE].displacement, self.loss[RELEASE])
+        return [("Release", f"{what}, {holds}"), ("Cost", lost)]
 
 
 def _histogram(values: Floats) -> dict[str, Any]:
