@@ -75,7 +75,8 @@ def from_frame(
     ('Ada', [41.0, 41.2], [2.0, 2.1])
     """
     geometry = _geometry_of(frame)
-    attributes = pd.DataFrame(frame if geometry is None else frame.drop(columns=geometry.name))
+    without = frame.copy(deep=False) if geometry is None else frame.drop(columns=geometry.name)
+    attributes = pd.DataFrame(without)
     attributes.columns = attributes.columns.map(str)
     if not attributes.columns.is_unique:
         twice = attributes.columns[attributes.columns.duplicated()][0]
@@ -126,7 +127,7 @@ def _geometry_of(frame: pd.DataFrame) -> "GeoSeries | None":
             f"a DataFrame or a GeoDataFrame is taken, not {type(frame).__name__}: "
             "trajanon.extract.extract reads files"
         )
-    return frame.geometry if getattr(frame, "_geometry_column_name", None) in frame else None
+    return None if getattr(frame, "active_geometry_name", None) is None else frame.geometry
 
 
 def _traces_of_table(table: pd.DataFrame, how: Reading) -> Iterator[Trace]:

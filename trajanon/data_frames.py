@@ -17,12 +17,15 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
+_ROLES = {"recording": "id"}
+"""What extraction calls a parameter, where it calls it otherwise."""
+
 _PARAMETERS = {
     r"say `columns` l(at|on)=\S+": "rename those that hold latitude and longitude to lat and lon",
-    r"`columns` id=(\S+?), or id=file.*": r"`recording`=\1",
+    r"`columns` id=\.\.\.(, or id=file if each file is one recording)?": "`recording`=...",
     r"`columns` (subject|time)=": r"`\1`=",
 }
-"""What `anonymize` has in place of the `columns` that extraction names."""
+"""Parameters of `anonymize`, by what extraction says of `columns` in their place."""
 
 _OTHER_LIMITS = "For other limits, give the Trajectories that trajanon.extract.cut makes of a frame"
 
@@ -111,14 +114,17 @@ def anonymize(
     >>> release.report["extraction"]["recordings read"]
     4
     """
-    roles = {"subject": subject, "time": time, "id": recording}
-    columns = {role: name for role, name in roles.items() if name is not None}
+    roles = {"subject": subject, "time": time, "recording": recording}
+    named = {role: name for role, name in roles.items() if name is not None}
     if isinstance(trajectories, Trajectories):
-        if columns:
-            name = "recording" if "id" in columns else next(iter(columns))
+        for name in named:
             raise BadInput(f"`{name}` names a column of a data frame, and Trajectories have none")
         return anonymize_trajectories(trajectories, k, roads=roads, progress=progress, **options)
-    trips = _trips_of(trajectories, columns)
+    for role, name in named.items():
+        if not isinstance(name, str):
+            kind = type(name).__name__
+            raise BadInput(f"`{role}` must be the name of a column, a text (got a {kind})")
+    trips = _trips_of(trajectories, {_ROLES.get(role, role): named[role] for role in named})
     release = anonymize_trajectories(trips, k, roads=roads, progress=progress, **options)
     counts = trips.provenance["counts"]
     release.report["extraction"] = {what: count for what, count in counts.items() if count}
@@ -142,11 +148,12 @@ def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
     except BadInput as error:
         raise BadInput(_in_parameters(str(error))) from error
     if told := sentences(trips.provenance):
-        _LOG.warning("%s", " ".join([*told, f"{_OTHER_LIMITS}."]))
+        _LOG.warning("%s", _in_parameters(" ".join([*told, f"{_OTHER_LIMITS}."])))
     return trips
 
 
 def _in_parameters(message: str) -> str:
+    """Name what `anonymize` has in place of the `columns` of extraction."""
     for columns, parameter in _PARAMETERS.items():
         message = re.sub(columns, parameter, message)
     return message

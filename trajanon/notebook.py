@@ -8,7 +8,7 @@ import numpy as np
 from trajanon.arrays import Floats
 from trajanon.words import metres, percent
 
-_LINES = 200  # drawn at most, evenly among all
+_LINES, _POINTS = 200, 100  # drawn at most, evenly among all
 _SIDE = 320  # pixels
 _EDGE = 4
 
@@ -53,18 +53,21 @@ def drawn(points: Floats) -> str:
     """
     if not points.size:
         return ""
-    chosen = np.linspace(0, len(points) - 1, min(len(points), _LINES)).astype(np.int64)
-    lat, lon = np.moveaxis(points[chosen], -1, 0)
+    line, point = (
+        np.linspace(0, size - 1, min(size, most)).astype(np.int64)
+        for size, most in zip(points.shape, (_LINES, _POINTS), strict=False)
+    )
+    lat, lon = np.moveaxis(points[np.ix_(line, point)], -1, 0)
     east = (lon - lon[0, 0] + 180.0) % 360.0 - 180.0  # also where 180 degrees are crossed
     places = np.stack([east * np.cos(np.radians(lat.mean())), -lat], axis=-1)
     places -= places.min(axis=(0, 1))
     places *= _SIDE / max(float(places.max()), 1e-9)
-    width, height = (np.ceil(places.max(axis=(0, 1))) + 2 * _EDGE).astype(np.int64).tolist()
-    lines = (" ".join(f"{x:g},{y:g}" for x, y in line) for line in np.round(places, 1).tolist())
-    drawn = "".join(f'<polyline points="{line}"/>' for line in lines)
+    width, height = (np.rint(places.max(axis=(0, 1))) + 2 * _EDGE).astype(np.int64).tolist()
+    texts = (" ".join(f"{x:g},{y:g}" for x, y in one) for one in np.round(places, 1).tolist())
+    drawn = "".join(f'<polyline points="{text}"/>' for text in texts)
     return (
         f'<svg viewBox="{-_EDGE} {-_EDGE} {width} {height}" width="{width}" height="{height}" '
-        f'role="img" aria-label="{len(chosen)} lines" fill="none" stroke="currentColor" '
+        f'role="img" aria-label="{len(line)} lines" fill="none" stroke="currentColor" '
         f'stroke-opacity="0.4">{drawn}</svg>'
     )
 

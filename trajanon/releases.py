@@ -48,6 +48,8 @@ class Release:
     [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]
     >>> release.report["groups"], release.report["sizes"]
     (1, [2])
+    >>> print(repr(release).partition(";")[0])
+    <Release: 2 rows of 2 points on 1 line, k = 2 records
     """
 
     trajectories: Trajectories

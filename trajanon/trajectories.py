@@ -78,8 +78,8 @@ class Trajectories:
     ([0, 1], None)
     >>> trajectories.records.tolist()
     [[41.1, 1.2, 41.1, 1.3], [41.2, 1.2, 41.2, 1.3]]
-    >>> f"{len(trajectories)} {trajectories.units} by {trajectories.attribution}"
-    '2 trajectories by Walkers of Vila'
+    >>> trajectories
+    <Trajectories: 2 trajectories of 2 points by 2 subjects; Walkers of Vila>
     """
 
     points: Floats
@@ -278,7 +278,9 @@ class Trajectories:
             told += f" by {number_of(len(np.unique(self.subject)), 'subject')}"
         also = [what for what in ("times", "tracks") if getattr(self, what) is not None]
         found = [("Trajectories", told + f", with {' and '.join(also)}" * bool(also))]
-        return found + [("Source", self.attribution)] * bool(self.attribution)
+        if attribution := self.attribution:
+            found.append(("Source", attribution))
+        return found
 
     def slid(self, start: Ints) -> "Trajectories":
         """Move every window to another start on its run.

@@ -140,6 +140,8 @@ class Evaluation:
     >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
     >>> release = trajanon.anonymize(trajectories, k=2, digits=4)
     >>> evidence = trajanon.evaluate(trajectories, release)
+    >>> print(repr(evidence).partition(";")[0])
+    <Evaluation: 4 trajectories in 2 groups, k = 2 subjects holds
     >>> evidence.holds, evidence.too_few, evidence.sizes.tolist()
     (True, '', [2, 2])
     >>> evidence.units, evidence.way, evidence.aligned
