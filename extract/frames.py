@@ -1,4 +1,4 @@
-"""Data frames of geopandas and collections of movingpandas <-> traces, trajectories."""
+"""Data frames of pandas and geopandas, and collections of movingpandas -> traces."""
 
 import logging
 import warnings

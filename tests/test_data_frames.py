@@ -40,7 +40,9 @@ def starts(release: trajanon.Release) -> list[float]:
 
 
 @pytest.mark.parametrize(
-    "frame", [fixes(), as_points(fixes()), as_points(fixes()).to_crs(25831)], ids=str
+    "frame",
+    [fixes(), as_points(fixes()), as_points(fixes()).to_crs(25831)],
+    ids=["pandas", "degrees", "metres"],
 )
 def test_points_become_whole_trips_of_thirty_points(frame: pd.DataFrame) -> None:
     release = trajanon.anonymize(frame, k=2, subject="who", digits=4)
