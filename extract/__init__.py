@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from trajanon.extract.frames import from_collection as from_collection
     from trajanon.extract.frames import from_frame as from_frame
     from trajanon.extract.frames import to_collection as to_collection
-    from trajanon.extract.frames import to_frame as to_frame
     from trajanon.extract.rules import Rules as Rules
     from trajanon.extract.trace import Trace as Trace
 
@@ -40,7 +39,7 @@ _NAMES = {  # by the module that they are in
     "earth.regions": "Region read_outline",
     "earth.roads": "Roads roads",
     "extraction": "Extraction",
-    "frames": "from_collection from_frame to_collection to_frame",
+    "frames": "from_collection from_frame to_collection",
     "rules": "Rules",
     "trace": "Trace",
 }

@@ -1,8 +1,8 @@
-"""Data frames of geopandas and collections of movingpandas <-> traces, trajectories."""
+"""Data frames of pandas and geopandas, and collections of movingpandas -> traces."""
 
 import logging
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,24 +14,28 @@ from trajanon.extract.sources.degrees import check_geometries, to_degrees
 from trajanon.extract.sources.geo import features
 from trajanon.extract.sources.geo.layer import Layer
 from trajanon.extract.sources.streams import COLUMNS, Reading
-from trajanon.extract.sources.tables.columns import as_given, names
+from trajanon.extract.sources.tables.columns import as_given, names, roles
+from trajanon.extract.sources.tables.point_groups import FIRST, traces_of_points
+from trajanon.extract.sources.tables.recording_ids import with_recordings
+from trajanon.extract.sources.tables.unused_columns import check_use
 from trajanon.extract.trace import Trace
 from trajanon.files.frames import OLDER_PANDAS
 from trajanon.files.frames import to_collection as to_collection
-from trajanon.files.frames import to_frame as to_frame
 from trajanon.notices import Notices
 from trajanon.words import number_of
 
 if TYPE_CHECKING:
-    from geopandas import GeoDataFrame
+    from geopandas import GeoSeries
 
 logger = logging.getLogger(__name__)
 
+_WHAT = "the frame"
+
 
 def from_frame(
-    frame: "GeoDataFrame", *, columns: Mapping[str, str] | None = None, subjects_exact: bool = False
+    frame: pd.DataFrame, *, columns: Mapping[str, str] | None = None, subjects_exact: bool = False
 ) -> Iterator[Trace]:
-    """Read the traces of a GeoDataFrame of points or lines.
+    """Read the traces of a GeoDataFrame of points or lines, or of a DataFrame of points.
 
     Points of one subject and one id are one trace, in the order of the rows; a DatetimeIndex is
     their time. A line is a trace, and so is each part of a MultiLineString; a list beside it, as
@@ -41,9 +45,10 @@ def from_frame(
     ----------
     frame
         Its geometries are transformed to WGS 84; without a reference system, they must be degrees,
-        x = longitude and y = latitude.
+        x = longitude and y = latitude. Of a DataFrame, columns hold latitude and longitude.
     columns
-        Column by role (id, subject, time), where the usual names do not say.
+        Column by role (id, subject, time; of a DataFrame also lat, lon), where the usual names do
+        not say.
     subjects_exact
         Whether subjects whose names differ only in case are different ones.
 
@@ -55,8 +60,8 @@ def from_frame(
     Raises
     ------
     BadInput
-        If the frame has no geometries, others than points and lines, no id for its points, or is
-        not on Earth.
+        If the frame has no coordinates, other geometries than points and lines, no id for its
+        points, or is not on Earth.
 
     Examples
     --------
@@ -69,15 +74,9 @@ def from_frame(
     >>> trace.subject, trace.lat.tolist(), trace.lon.tolist()
     ('Ada', [41.0, 41.2], [2.0, 2.1])
     """
-    try:
-        geometry = frame.geometry
-    except AttributeError as error:  # of geopandas, and of what is no frame of its own
-        raise BadInput(
-            "from_frame takes a GeoDataFrame with geometries, not "
-            f"{type(frame).__name__} without; make one with geopandas.GeoDataFrame("
-            "..., geometry=...)"
-        ) from error
-    attributes = pd.DataFrame(frame.drop(columns=geometry.name))
+    geometry = _geometry_of(frame)
+    without = frame.copy(deep=False) if geometry is None else frame.drop(columns=geometry.name)
+    attributes = pd.DataFrame(without)
     attributes.columns = attributes.columns.map(str)
     if not attributes.columns.is_unique:
         twice = attributes.columns[attributes.columns.duplicated()][0]
@@ -92,21 +91,63 @@ def from_frame(
                 attributes[str(level)] = frame.index.get_level_values(level)
     attributes = attributes.reset_index(drop=True)
     how = Reading(columns=wanted, subjects_exact=subjects_exact)
-    layer = Layer(
-        what="the frame",
-        label="frame",
-        names=list(attributes.columns),
-        system=frame.crs,
-        features=lambda names: [(geometry.to_numpy(), attributes)],
-        count=len(geometry),
-    )
-    yield from features.traces_of_features(layer, how)
+    if geometry is None:
+        yield from _traces_of_table(attributes, how)
+    else:
+        layer = Layer(
+            what=_WHAT,
+            label="frame",
+            names=list(attributes.columns),
+            system=geometry.crs,
+            features=lambda names: [(geometry.to_numpy(), attributes)],
+            count=len(geometry),
+        )
+        yield from features.traces_of_features(layer, how)
     how.warned.tell_others()
     for what, count in how.counts.items():
         if what.startswith(COLUMNS):
             logger.info("the frame: %s", what)
         else:
             logger.warning("left out of the frame, %s: %s", what, f"{count:,}")
+
+
+def holds_lines(frame: pd.DataFrame) -> bool:
+    """Whether the first geometry of a frame is a line."""
+    geometry = _geometry_of(frame)
+    if geometry is None:
+        return False
+    there = geometry[~(geometry.isna() | geometry.is_empty)]
+    return len(there) > 0 and bool(shapely.get_dimensions(there.iloc[0]) == 1)
+
+
+def _geometry_of(frame: pd.DataFrame) -> "GeoSeries | None":
+    """Take the geometries of a frame; None of a frame without."""
+    if not isinstance(frame, pd.DataFrame):
+        raise BadInput(
+            f"a DataFrame or a GeoDataFrame is taken, not {type(frame).__name__}: "
+            "trajanon.extract.extract reads files"
+        )
+    return None if getattr(frame, "active_geometry_name", None) is None else frame.geometry
+
+
+def _traces_of_table(table: pd.DataFrame, how: Reading) -> Iterator[Trace]:
+    """Read the traces of a table that holds a point a row."""
+    if not len(table):
+        raise BadInput(f"{_WHAT} has no rows")
+    column_of = roles(list(table), how.columns, _WHAT)
+    if "place" in column_of:
+        raise BadInput(
+            f"{_WHAT} has its places in the column {column_of['place']!r}: make a GeoDataFrame of "
+            "it, with geopandas.GeoDataFrame(frame, geometry=...), or columns lat and lon"
+        )
+
+    def first(names: Sequence[str]) -> pd.DataFrame:
+        return table[list(names)][:FIRST]
+
+    column_of = with_recordings(list(table), column_of, first, _WHAT, how)
+    check_use(list(table), column_of, first, _WHAT, how)
+    rows = pd.DataFrame({role: table[name] for role, name in column_of.items()}, copy=False)
+    yield from traces_of_points([rows], "frame", how)
 
 
 def from_collection(collection: Any) -> Iterator[Trace]:

@@ -337,7 +337,7 @@ def test_more_effort_gives_a_higher_bound() -> None:
     assert fast.sse < balanced.sse < best.sse == lower_bound(X, 3).sse
     assert [one.certified for one in (fast, balanced, best)] == [False, True, True]
     with pytest.raises(BadInput, match="`effort` 'much' is not known; choose from fast, bal"):
-        lower_bound(X, 3, effort="much")
+        lower_bound(X, 3, effort="much")  # type: ignore[arg-type]
 
 
 def test_where_generation_is_cut_short_small_tables_are_not_undercut(

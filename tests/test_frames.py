@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trajanon.errors import BadInput
-from trajanon.extract.frames import from_collection, from_frame, to_collection, to_frame
+from trajanon.extract.frames import from_collection, from_frame, to_collection
 from trajanon.extract.sources.geo import geo_files
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
@@ -130,9 +130,10 @@ def test_what_is_left_out_is_said(caplog: pytest.LogCaptureFixture) -> None:
 @pytest.mark.parametrize(
     ("frame", "said"),
     [
-        (pd.DataFrame({"id": [1]}), "takes a GeoDataFrame with geometries, not Data"),
-        (geopandas.GeoDataFrame({"id": [1]}), "takes a GeoDataFrame with geometries"),
-        ("points.csv", "takes a GeoDataFrame with geometries, not str"),
+        (pd.DataFrame({"id": [1]}), "the frame has no column known as lat or lon"),
+        (geopandas.GeoDataFrame({"id": [1]}), "the frame has no column known as lat or lon"),
+        (pd.DataFrame({"lat": [], "lon": []}), "the frame has no rows"),
+        ("points.csv", "a DataFrame or a GeoDataFrame is taken, not str"),
         (points(colour="red"), r"the frame has no column known as id; .* are colour"),
         (points(id=1).iloc[:0], "the frame holds no points or lines"),
         (points(id=1).set_geometry([shapely.box(0, 0, 1, 1)] * 4), "the frame holds a Polygon"),
@@ -257,7 +258,7 @@ def is_back(found: list[Trace], given: Trajectories) -> bool:
 
 @given(given=trajectories())
 def test_to_a_frame_and_back(given: Trajectories) -> None:
-    frame = to_frame(given)
+    frame = given.to_geodataframe()
     assert frame.crs == "EPSG:4326"
     for name in ("subject", "trace"):
         expected = getattr(given, name)
@@ -280,7 +281,7 @@ def test_to_movingpandas_and_back(given: Trajectories) -> None:
 
 def test_a_frame_goes_through_a_file(tmp_path: Path) -> None:
     given = Trajectories(np.arange(24.0).reshape(3, 4, 2), np.array([5, 5, 6]))
-    to_frame(given).to_parquet(tmp_path / "x.parquet")
+    given.to_geodataframe().to_parquet(tmp_path / "x.parquet")
     assert is_back(list(geo_files.read(tmp_path / "x.parquet", "f", Reading())), given)
 
 
@@ -295,7 +296,7 @@ def test_movingpandas_shows_subjects_and_traces_as_columns() -> None:
 
 def test_nothing_goes_to_and_fro() -> None:
     nothing = Trajectories(np.empty((0, 3, 2)))
-    assert len(to_frame(nothing)) == 0
+    assert len(nothing.to_geodataframe()) == 0
     assert list(from_collection(to_collection(nothing))) == []
 
 

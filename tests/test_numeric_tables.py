@@ -462,3 +462,34 @@ def test_names_in_one_string_are_refused(tmp_path: Path, name: str) -> None:
     given: dict[str, Any] = {name: "ab"}
     with pytest.raises(BadInput, match=f"{name} must be a list of names"):
         microaggregate_table(source, 3, **given)
+
+
+def test_a_data_frame_is_a_table_whose_named_index_is_a_column(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {"name": list("abcdef"), "age": [30, 32, 50, 54, 70, 71], "pay": [1.5, 2, 8, 9, 4, 3]},
+        index=[7, 7, 8, 9, 3, 1],
+    )
+    table.to_parquet(tmp_path / "x.parquet", index=False)
+    read = microaggregate_table(tmp_path / "x.parquet", 2, keep=["name"])
+    for frame in (table, table.set_index("name")):
+        given = microaggregate_table(frame, 2, keep=["name"])
+        pd.testing.assert_frame_equal(given.table, read.table)
+        assert given.report["risk"] == read.report["risk"]
+    assert table.index.tolist() == [7, 7, 8, 9, 3, 1]  # what was given stays as it was
+    dropped = microaggregate_table(table.set_index("name"), 2)
+    assert list(dropped.table) == ["age", "pay"]
+    assert "the order of the data frame" in " ".join(dropped.report["notices"])
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (pd.DataFrame({"age": []}), "the data frame has a header but no rows"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "the data frame has two columns 'a'"),
+        (pd.DataFrame({"age": [1]}, pd.Index([1], name="age")), "an index of one name"),
+        (pd.DataFrame({"age": [1.0, None]}), "1 of the 2 rows of the data frame"),
+    ],
+)
+def test_a_data_frame_that_is_no_table_is_refused(table: pd.DataFrame, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        microaggregate_table(table, 2)

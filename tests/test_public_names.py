@@ -1,5 +1,6 @@
 import tomllib
 from importlib import import_module
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -62,7 +63,10 @@ def test_results_show_what_their_users_need() -> None:
         for result in (trajanon.Release, trajanon.MicroaggregatedTable)
     }
     assert shown == {
-        "Release": ["report", "to_geodataframe", "to_movingpandas", "trajectories", "write"],
+        "Release": [
+            *("report", "to_dataframe", "to_geodataframe", "to_movingpandas", "trajectories"),
+            "write",
+        ],
         "MicroaggregatedTable": ["report", "table"],
     }
 
@@ -72,6 +76,11 @@ def test_no_module_has_the_name_of_a_public_function(name: str) -> None:
     """Importing trajanon.anonymize the module would hide the function."""
     assert not (ROOT / "trajanon" / f"{name}.py").exists()
     assert not (ROOT / "trajanon" / name).exists()
+
+
+def test_the_version_is_that_of_the_installation() -> None:
+    assert trajanon.__version__ == version("trajanon")
+    assert "__version__" in dir(trajanon)
 
 
 def test_an_unknown_name_is_refused() -> None:

@@ -3,7 +3,7 @@
 import inspect
 import re
 from dataclasses import fields
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -15,9 +15,11 @@ from trajanon.microaggregation import microaggregate
 from trajanon.paths import HEURISTICS
 from trajanon.refine import REFINEMENTS
 from trajanon.settings import (
+    EFFORTS,
     HEURISTIC_NAMES,
     METHOD_NAMES,
     REFINEMENT_NAMES,
+    EffortName,
     ReleaseSettings,
     Settings,
 )
@@ -176,7 +178,33 @@ def test_help_shows_the_options_of_the_search(name: str) -> None:
         assert shown[option.name].default == option.default
 
 
+@pytest.mark.parametrize(
+    ("function", "option", "guess"),
+    [
+        ("anonymize", "kk", "; did you mean 'k'?"),
+        ("anonymize", "subjct", "; did you mean 'subject'?"),
+        ("anonymize_file", "efort", "; did you mean 'effort'?"),
+        ("anonymize_parts", "memroy", "; did you mean 'memory'?"),
+        ("microaggregate", "sede", "; did you mean 'seed'?"),
+        ("microaggregate_table", "zzz", ""),
+    ],
+)
+def test_an_unknown_option_is_refused_as_python_does(
+    function: str, option: str, guess: str
+) -> None:
+    says = f"{function}() got an unexpected keyword argument {option!r}{guess}"
+    with pytest.raises(TypeError, match=f"^{re.escape(says)}$"):
+        getattr(trajanon, function)(TABLE, **{option: 3})
+
+
+def test_editors_see_which_words_an_option_may_be() -> None:
+    shown = inspect.signature(trajanon.anonymize).parameters
+    assert get_args(shown["method"].annotation) == METHOD_NAMES
+    assert get_args(shown["rows"].annotation) == ("subjects", "trajectories", "lines")
+
+
 def test_every_name_in_the_settings_has_its_function() -> None:
+    assert get_args(EffortName) == tuple(EFFORTS)
     assert list(METHODS) == list(METHOD_NAMES)
     assert list(HEURISTICS) == list(HEURISTIC_NAMES)
     assert ["none", *REFINEMENTS] == list(REFINEMENT_NAMES)

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.extract import Rules, cut, extract, from_frame, to_frame
+from trajanon.extract import Rules, cut, extract, from_frame
 from trajanon.files.trajectories import read_trajectories
 from trajanon.subjects import BY_BLANKS, BY_CASE, Merged, key_of, numbered, spelled
 from trajanon.trajectories import Trajectories
@@ -249,7 +249,7 @@ def test_a_geo_file_and_frames_merge_spellings(tmp_path: Path) -> None:
 
 def test_files_of_other_programs_merge_spellings(run: Run) -> None:
     some = lines(range(7))
-    frame = to_frame(some)
+    frame = some.to_geodataframe()
     frame["subject"] = ANN
     frame["trace"] = np.arange(7)
     frame.to_parquet("trajectories.parquet")

@@ -15,7 +15,7 @@ from releases_with_times import CLOCK, released, written
 import trajanon
 from trajanon.clock import Clock
 from trajanon.errors import BadInput
-from trajanon.files.frames import to_collection, to_frame
+from trajanon.files.frames import to_collection
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release import RELEASE_FORMATS, read_release
 from trajanon.files.report import checked, clock_in, unit_in
@@ -348,7 +348,7 @@ def test_trajectories_go_to_movingpandas_at_their_instants() -> None:
     some = np.where(np.arange(len(originals))[:, None] == 3, np.nan, originals.times)
     partly = Trajectories(originals.points, times=some)
     assert {str(one.get_start_time()) for one in to_collection(partly)} == {"1970-01-01 00:00:00"}
-    lists = to_frame(partly)["times"]
+    lists = partly.to_geodataframe()["times"]
     assert lists[3] is None
     assert lists[4] == originals.times[4].tolist()
 

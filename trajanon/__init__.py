@@ -17,9 +17,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trajanon.anonymization import anonymize as anonymize
+    __version__: str
     from trajanon.bound.lower_bound import Bound as Bound
     from trajanon.bound.lower_bound import lower_bound as lower_bound
+    from trajanon.data_frames import anonymize as anonymize
     from trajanon.drafts import clean as clean
     from trajanon.errors import TrajanonError as TrajanonError
     from trajanon.evaluation.evaluation import evaluate as evaluate
@@ -42,8 +43,8 @@ if TYPE_CHECKING:
     from trajanon.trajectories import Trajectories as Trajectories
 
 _NAMES = {  # by the module that they are in
-    "anonymization": "anonymize",
     "bound.lower_bound": "Bound lower_bound",
+    "data_frames": "anonymize",
     "drafts": "clean",
     "errors": "TrajanonError",
     "evaluation.evaluation": "evaluate",
@@ -66,10 +67,12 @@ __all__ = sorted(_HOME)
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return import_module("importlib.metadata").version("trajanon")
     if name not in _HOME:
         raise AttributeError(f"module 'trajanon' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
 
 
 def __dir__() -> list[str]:
-    return [*globals(), *_HOME]
+    return [*globals(), *_HOME, "__version__"]

@@ -44,53 +44,7 @@ def anonymize(
     progress: Progress = silent,
     **options: Any,
 ) -> Release:
-    """Replace each trajectory by the centroid of a group of at least k.
-
-    Parameters
-    ----------
-    trajectories
-        As `trajanon.extract` makes them.
-    k
-        Least number of different subjects behind each released trajectory; of records if nothing is
-        known of subjects.
-    roads
-        Roads on which the released lines are laid, as `trajanon.extract.roads_to_follow` reads
-        them. That is computed from the lines and public data alone.
-    progress
-        Told how far the work is.
-    options
-        What k counts, what is left out, how it is written, whether with times and with which rows,
-        ``count`` to ``rows``: see `trajanon.settings.ReleaseSettings`. And those of the search, as
-        in `trajanon.microaggregate`. The seed repeats the groups and centroids; the order of the
-        release comes from the operating system and never repeats.
-
-    Returns
-    -------
-    Release
-        Each of its lines has at least k rows, with the same times if it has any.
-
-    Raises
-    ------
-    BadInput
-        If an option is not known, a trajectory or a group crosses the antimeridian, times are asked
-        for and some have none, or nothing is left.
-    TooFewRecords, TooFewSubjects
-        If there are fewer than k trajectories, or subjects where these are counted.
-
-    Examples
-    --------
-    Four people go east, two along each of two roads. Each gets the mean of two:
-
-    >>> import numpy as np
-    >>> import trajanon
-    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
-    >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
-    >>> release = trajanon.anonymize(trajectories, k=2, digits=4)
-    >>> release.report["labels"]
-    [0, 0, 1, 1]
-    >>> sorted(release.trajectories.points[:, 0, 0].tolist())
-    [40.1, 40.1, 41.1, 41.1]
-    """
+    """Replace each trajectory by the centroid of a group, as `trajanon.anonymize` says."""
     settings, searched = settings_of(options)
     refuse_crossing(trajectories, tracks=settings.align)
     refuse_attribution(trajectories.attribution)

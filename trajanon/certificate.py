@@ -12,7 +12,7 @@ from trajanon.loss import information_loss, standardise
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import check_enough
 from trajanon.progress import Progress, silent
-from trajanon.settings import Settings
+from trajanon.settings import MissingName, Settings
 from trajanon.table_columns import read_columns
 
 _LOG = logging.getLogger(__name__)
@@ -29,7 +29,7 @@ def certify_table(
     k: int,
     *,
     columns: Sequence[str] | None = None,
-    missing: str = "refuse",
+    missing: MissingName = "refuse",
     progress: Progress = silent,
     **options: Any,
 ) -> dict[str, Any]:

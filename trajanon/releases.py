@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from trajanon.clock import Clock
 from trajanon.errors import BadInput
-from trajanon.files.frames import to_collection, to_frame
+from trajanon.files.frames import to_collection
 from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
+from trajanon.notebook import costs, drawn, page, shown
 from trajanon.outputs import json_report, replacing
 from trajanon.subjects import Merged, count_of, nameless
 from trajanon.trajectories import Trajectories, unit_of
@@ -22,6 +23,7 @@ from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
+    from pandas import DataFrame
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,6 +48,8 @@ class Release:
     [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]
     >>> release.report["groups"], release.report["sizes"]
     (1, [2])
+    >>> print(repr(release).partition(";")[0])
+    <Release: 2 rows of 2 points on 1 line, k = 2 records
     """
 
     trajectories: Trajectories
@@ -103,7 +107,28 @@ class Release:
         >>> release.to_geodataframe().geometry[0].wkt
         'LINESTRING (2 40.1, 3 40.1)'
         """
-        return to_frame(self.trajectories)
+        return self.trajectories.to_geodataframe()
+
+    def to_dataframe(self) -> "DataFrame":
+        """Give the released trajectories as a DataFrame with a row for each point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `Trajectories.to_dataframe` gives.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> release.to_dataframe().head(2)
+           trajectory   lat  lon
+        0           0  40.1  2.0
+        1           0  40.1  3.0
+        """
+        return self.trajectories.to_dataframe()
 
     def to_movingpandas(self) -> Any:
         """Give the released trajectories as a TrajectoryCollection of movingpandas.
@@ -130,6 +155,25 @@ class Release:
         2
         """
         return to_collection(self.trajectories)
+
+    def __repr__(self) -> str:
+        return shown(type(self).__name__, [said for _, said in self._told])
+
+    def _repr_html_(self) -> str:
+        return page(self._told, drawn(self.trajectories.points))
+
+    @property
+    def _told(self) -> list[tuple[str, str]]:
+        """What is in the release and what it costs, as far as the report says."""
+        n, m = self.trajectories.points.shape[:2]
+        report, told = self.report, f"{number_of(n, 'row')} of {m} points"
+        if {"lines", "k", "counted"} <= report.keys():
+            lines = number_of(report["lines"], "line")
+            told += f" on {lines}, k = {report['k']} {report['counted']}"
+        if not {"displacement", "information_loss"} <= report.keys():
+            return [("Release", told)]
+        lost = costs(report["displacement"], report["information_loss"])
+        return [("Release", told), ("Cost", lost)]
 
 
 def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:

@@ -8,27 +8,50 @@ module loads no library.
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
+from functools import wraps
 from inspect import Parameter, cleandoc, signature
 from itertools import chain
 from math import inf
 from numbers import Integral, Real
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
 
 from trajanon.errors import BadInput
 
-METHOD_NAMES = ("hm2", "mdav", "v-mdav", "md", "cbfs", "mf-tsp", "decomposition")
-HEURISTIC_NAMES = (
-    *("or-opt", "two-opt", "nearest-neighbor", "repetitive-nn", "nearest-insertion"),
-    *("farthest-insertion", "cheapest-insertion", "arbitrary-insertion", "mdav-lk", "npn"),
-    *("md", "mdav", "cbfs", "concorde", "lkh"),
-)
-EXPANSIONS = ("both", "distance", "row")
-PATH_NEIGHBOURS = ("near", "next")
-REFINEMENT_NAMES = ("none", "anneal", "descent", "swap", "swap+descent", "rcs", "rcs+descent")
-COUNTS = ("subjects", "records")
-TIMES = ("of-day", "of-week", "date")
-ROWS = ("subjects", "trajectories", "lines")
+MethodName = Literal["hm2", "mdav", "v-mdav", "md", "cbfs", "mf-tsp", "decomposition"]
+HeuristicName = Literal[
+    "or-opt",
+    "two-opt",
+    "nearest-neighbor",
+    "repetitive-nn",
+    "nearest-insertion",
+    "farthest-insertion",
+    "cheapest-insertion",
+    "arbitrary-insertion",
+    "mdav-lk",
+    "npn",
+    "md",
+    "mdav",
+    "cbfs",
+    "concorde",
+    "lkh",
+]
+ExpansionName = Literal["both", "distance", "row"]
+PathNeighboursName = Literal["near", "next"]
+RefinementName = Literal["none", "anneal", "descent", "swap", "swap+descent", "rcs", "rcs+descent"]
+EffortName = Literal["fast", "balanced", "best"]
+CountName = Literal["subjects", "records"]
+TimesName = Literal["of-day", "of-week", "date"]
+RowsName = Literal["subjects", "trajectories", "lines"]
+MissingName = Literal["refuse", "drop"]
+"""The words that an option may be."""
+
+METHOD_NAMES = get_args(MethodName)
+HEURISTIC_NAMES = get_args(HeuristicName)
+REFINEMENT_NAMES = get_args(RefinementName)
+ROWS = get_args(RowsName)
+
 FEWEST_DIGITS, MOST_DIGITS = 4, 7
 """Decimals of a degree that a release may have; each location to 11 m, or to 1 cm."""
 
@@ -45,7 +68,7 @@ class Effort(NamedTuple):
     recombined: bool = False  # whether the groups of all runs are combined in the end
 
 
-EFFORTS = {
+EFFORTS: dict[EffortName, Effort] = {
     "fast": Effort(1, 0, 1, False),
     "balanced": Effort(10, 8_000, 2, False),
     "best": Effort(100, 40_000, 12, True),
@@ -53,7 +76,7 @@ EFFORTS = {
 
 
 def _option(default: Any, shown: str | None = None, **allowed: Any) -> Any:
-    """Make a field; ``choices``, or ``least`` and ``most``, say which values are allowed."""
+    """Make a field; its type, or ``least`` and ``most``, say which values are allowed."""
     return field(default=default, metadata={"shown": shown, **allowed})
 
 
@@ -151,22 +174,25 @@ class Settings(_Checked):
     >>> trajanon.microaggregate(records, k=2, effort="much")
     Traceback (most recent call last):
     trajanon.errors.BadInput: `effort` 'much' is not known; choose from fast, balanced, best
+    >>> trajanon.microaggregate(records, k=2, sede=1)
+    Traceback (most recent call last):
+    TypeError: microaggregate() got an unexpected keyword argument 'sede'; did you mean 'seed'?
     """
 
-    method: str = _option("hm2", choices=METHOD_NAMES)
-    heuristic: str = _option("or-opt", choices=HEURISTIC_NAMES)
+    method: MethodName = _option("hm2")
+    heuristic: HeuristicName = _option("or-opt")
     compression: int = _option(1, least=1, most=10**9)
-    compress_by: str = _option("mdav", choices=METHOD_NAMES)
-    expansion: str = _option("both", choices=EXPANSIONS)
+    compress_by: MethodName = _option("mdav")
+    expansion: ExpansionName = _option("both")
     # Long before 1,000 every group has grown as far as it may.
     gamma: float | None = _option(None, "the best of several", least=0, most=1_000)
-    path_neighbours: str = _option("near", choices=PATH_NEIGHBOURS)
+    path_neighbours: PathNeighboursName = _option("near")
     subsets: int | None = _option(None, "of some 1,500 / k records", least=1, most=10**9)
-    refine: str = _option("anneal", choices=REFINEMENT_NAMES)
+    refine: RefinementName = _option("anneal")
     shuffle_probability: float = _option(0.001, least=0, most=1)
     # Each shuffle needs a record to be looked at, and passes go on till then.
     max_events: int = _option(10, least=0, most=10**6)
-    effort: str = _option("balanced", choices=tuple(EFFORTS))
+    effort: EffortName = _option("balanced")
     seed: int = _option(0, least=0)
 
 
@@ -225,18 +251,18 @@ class ReleaseSettings(_Checked):
     trajanon.errors.BadInput: `digits` must be a whole number from 4 to 7 (got 3)
     """
 
-    count: str = _option("subjects", choices=COUNTS)
+    count: CountName = _option("subjects")
     align: bool = _option(True)
     suppress: float = _option(0.0, least=0, below=1)
     min_radius: float = _option(0.0, least=0)
     digits: int | None = _option(
         None, "by each group's width", least=FEWEST_DIGITS, most=MOST_DIGITS
     )
-    times: str | None = _option(None, "no times", choices=TIMES)
+    times: TimesName | None = _option(None, "no times")
     minute_worth: float = _option(3.0, least=0, most=10**6)
     time_step: int = _option(300, least=1, most=86_400)
     timezone: str | None = _option(None, "that of the area's middle")
-    rows: str = _option("subjects", choices=ROWS)
+    rows: RowsName = _option("subjects")
 
 
 def parameters_of(kind: type) -> list[Parameter]:
@@ -254,14 +280,29 @@ def check_digits(digits: int) -> None:
 
 
 def takes_settings(*kinds: type) -> Callable[[Function], Function]:
-    """Let help() and editors show the options of some classes in place of ``**options``."""
+    """Let a function have the options of some classes in place of ``**options``.
+
+    help() and editors show them, and another name is refused as Python does.
+    """
 
     def showing(function: Function) -> Function:
         own = signature(function)
         *named, _ = own.parameters.values()
         shown = own.replace(parameters=[*named, *chain(*map(parameters_of, kinds))])
-        function.__signature__ = shown  # type: ignore[attr-defined]  # help() reads it
-        return function
+
+        @wraps(function)
+        def taking(*given: Any, **options: Any) -> Any:
+            for name in options:
+                if name not in shown.parameters:
+                    near = get_close_matches(name, shown.parameters, n=1)
+                    guess = f"; did you mean {near[0]!r}?" if near else ""
+                    raise TypeError(
+                        f"{function.__name__}() got an unexpected keyword argument {name!r}{guess}"
+                    )
+            return function(*given, **options)
+
+        taking.__signature__ = shown  # type: ignore[attr-defined]  # help() reads it
+        return cast(Function, taking)
 
     return showing
 
@@ -274,10 +315,21 @@ def settings_of(options: Mapping[str, Any]) -> tuple[ReleaseSettings, Settings]:
     return ReleaseSettings(**asked), Settings(**searched)
 
 
+def names_in(kind: Any) -> tuple[str, ...]:
+    """List the names that a type allows: a Literal, or one that may be None.
+
+    >>> names_in(TimesName | None), names_in(str | None)
+    (('of-day', 'of-week', 'date'), ())
+    """
+    if get_origin(kind) is Literal:
+        return get_args(kind)
+    return tuple(chain.from_iterable(map(names_in, get_args(kind))))
+
+
 def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None:
-    if "choices" in allowed:
-        holds = isinstance(value, str) and value in allowed["choices"]
-        asked = f"{value!r} is not known; choose from {', '.join(allowed['choices'])}"
+    if names := names_in(kind):
+        holds = isinstance(value, str) and value in names
+        asked = f"{value!r} is not known; choose from {', '.join(names)}"
     elif kind is bool:
         holds, asked = isinstance(value, bool), f"must be True or False (got {value!r})"
     elif kind == str | None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from numbers import Real
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_args
 
 import numpy as np
 import pandas as pd
@@ -17,11 +17,11 @@ from trajanon.files import numeric_table
 from trajanon.files.number_texts import Readings
 from trajanon.identifiers import looks_like_code, looks_like_id, looks_like_weight
 from trajanon.loss import HEAVIEST
+from trajanon.settings import MissingName
 from trajanon.subjects import numbered
 from trajanon.words import number_of
 
 ALL = ["all"]
-MISSING = ("refuse", "drop")
 WAY_OUT = "`columns`, with all names, averages such a column too; `keep` keeps it as it is."
 _NO_NUMBERS, _NOT_NAMED = "not numbers", "not named in `columns`"
 _LIKE_ID, _LIKE_CODE = "like an identifier", "like a code: few whole numbers"
@@ -72,15 +72,16 @@ class Columns(NamedTuple):
 
 
 def read_columns(
-    path: Path,
+    source: Path | pd.DataFrame,
     columns: Sequence[str] | None = None,
     keep: Sequence[str] = (),
     subject: str | None = None,
     strata: str | None = None,
-    missing: str = "refuse",
+    missing: MissingName = "refuse",
 ) -> Columns:
     """Read a table, tell which part each column plays, and take the rows that are complete."""
-    raw, readings = numeric_table.read_numbers(path)
+    raw, readings = numeric_table.read_numbers(source)
+    what = numeric_table.named(source)
     table = raw.copy()
     for name, column in readings.plain.items():
         table[name] = column
@@ -94,7 +95,7 @@ def read_columns(
         "strata": [name for name in others if name == strata],
     }
     every = [name for given in asked.values() for name in given]
-    refuse_unknown(path, names, every)
+    refuse_unknown(what, names, every)
     for one, other in combinations(asked, 2):
         twice = [name for name in asked[one] if name in asked[other]]
         if twice and {one, other} != {"keep", "strata"}:
@@ -121,21 +122,21 @@ def read_columns(
         nominal = listed([name for name in columns if name in aside])
         which = f" ({nominal} look like identifiers, codes or weights)" * bool(nominal)
         raise BadInput(
-            f"{path} has no column to microaggregate{which}; name some that hold numbers in "
+            f"{what} has no column to microaggregate{which}; name some that hold numbers in "
             f"`columns`, out of {listed(names)}"
         )
     kept = [n for n in names if (n not in chosen and n != subject if keeps_all else n in keep)]
     for name in filter(readings.doubts.get, chosen):
         raise BadInput(
-            f"the numbers of column {name!r} of {path} are not certain: {readings.doubts[name]}; "
+            f"the numbers of column {name!r} of {what} are not certain: {readings.doubts[name]}; "
             "write all alike, without marks between thousands, or choose other `columns`"
         )
     for name in filter(readings.examples.get, kept):
         table[name] = raw[name]
-    complete, dropped = _complete(path, table, chosen, others, missing)
-    records = numeric_table.records(path, complete[chosen])
+    complete, dropped = _complete(what, table, chosen, others, missing)
+    records = numeric_table.records(what, complete[chosen])
     read = "; ".join(f"{n} {readings.examples[n]}" for n in chosen if n in readings.examples)
-    said += [f"Numbers of {path} were read so: {read}."] * bool(read) + [dropped] * bool(dropped)
+    said += [f"Numbers of {what} were read so: {read}."] * bool(read) + [dropped] * bool(dropped)
     gone = len(table) - len(complete)
     return Columns(complete, records, chosen, kept, aside, gone, said)
 
@@ -154,11 +155,11 @@ def _measures_nothing(column: pd.Series) -> str:
 
 
 def _complete(
-    path: Path, table: pd.DataFrame, chosen: list[str], others: list[str], missing: str
+    what: object, table: pd.DataFrame, chosen: list[str], others: list[str], missing: MissingName
 ) -> tuple[pd.DataFrame, str]:
     """Take the rows in which no value is missing, and say how many were dropped."""
-    if missing not in MISSING:
-        raise BadInput(f"`missing` {missing!r} is not known; choose from {', '.join(MISSING)}")
+    if missing not in (known := get_args(MissingName)):
+        raise BadInput(f"`missing` {missing!r} is not known; choose from {', '.join(known)}")
     gaps = {name: numeric_table.missing(table[name]) for name in chosen}
     gaps |= {name: numbered(table[name]).missing for name in others}
     out = np.any(list(gaps.values()), axis=0)
@@ -168,7 +169,7 @@ def _complete(
     each = ", ".join(f"{name} {count:,}" for name, count in counts.items())
     told = (
         f"{number_of(sum(counts.values()), 'value is', 'values are')} missing in "
-        f"{out.sum():,} of the {number_of(len(table), 'row')} of {path} "
+        f"{out.sum():,} of the {number_of(len(table), 'row')} of {what} "
         f"({textwrap.shorten(each, 300, placeholder=' ...')})"
     )
     if missing == "refuse" or out.all():
@@ -177,9 +178,9 @@ def _complete(
     return table[~out], f"Rows with missing values are dropped: {told}."
 
 
-def weights_of(weights: Mapping[str, float], source: Columns, path: Path) -> dict[str, float]:
+def weights_of(weights: Mapping[str, float], source: Columns, what: object) -> dict[str, float]:
     """Give the weight of each microaggregated column; those not named have 1."""
-    refuse_unknown(path, list(source.table), list(weights))
+    refuse_unknown(what, list(source.table), list(weights))
     for name, weight in weights.items():
         if name not in source.chosen:
             raise BadInput(
@@ -192,17 +193,17 @@ def weights_of(weights: Mapping[str, float], source: Columns, path: Path) -> dic
             )
     given = {name: float(weights.get(name, 1.0)) for name in source.chosen}
     if not any(given.values()):
-        raise BadInput(f"all `weights` of {path} are 0; give a column more")
+        raise BadInput(f"all `weights` of {what} are 0; give a column more")
     return given
 
 
-def refuse_unknown(path: Path, names: Sequence[str], asked: Sequence[str]) -> None:
+def refuse_unknown(what: object, names: Sequence[str], asked: Sequence[str]) -> None:
     """Refuse names that are not those of columns, with the nearest ones."""
     for name in asked:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1)
             guess = f"did you mean {near[0]!r}? Its" if near else "its"
-            raise BadInput(f"{path} has no column {name!r}; {guess} columns are {listed(names)}")
+            raise BadInput(f"{what} has no column {name!r}; {guess} columns are {listed(names)}")
 
 
 def listed(names: Sequence[str]) -> str:

@@ -18,7 +18,7 @@ from trajanon.identifiers import identifies
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, check_k, dense, measured, subjects_per_group
 from trajanon.progress import Progress, silent
-from trajanon.settings import Settings, takes_settings
+from trajanon.settings import MissingName, Settings, takes_settings
 from trajanon.subjects import Numbered, numbered
 from trajanon.table_columns import ALL, WAY_OUT, Columns, read_columns, refuse_unknown, weights_of
 from trajanon.utility.moments import moments
@@ -71,7 +71,7 @@ def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
 
 @takes_settings(Settings)
 def microaggregate_table(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | pd.DataFrame,
     k: int,
     *,
     columns: Sequence[str] | None = None,
@@ -80,7 +80,7 @@ def microaggregate_table(
     subjects_exact: bool = False,
     strata: str | None = None,
     weights: Mapping[str, float] | None = None,
-    missing: str = "refuse",
+    missing: MissingName = "refuse",
     progress: Progress = silent,
     **options: Any,
 ) -> MicroaggregatedTable:
@@ -94,7 +94,8 @@ def microaggregate_table(
     Parameters
     ----------
     path
-        A table with a record a row, .csv or .parquet.
+        A table with a record a row: .csv or .parquet, or a data frame, whose named index is a
+        column like the others.
     k
         Least number of rows in a group, or of different subjects with ``subject``; at least 2.
     columns
@@ -138,16 +139,24 @@ def microaggregate_table(
     [31.0, 31.0, 52.0, 52.0]
     >>> result.report["dropped"]
     ['name']
+    >>> trajanon.microaggregate_table(pd.DataFrame(people), k=2, columns=["age"]).table
+        age
+    0  31.0
+    1  31.0
+    2  52.0
+    3  52.0
     """
-    settings, path = Settings(**options), Path(path)
-    for name, given in (("columns", columns), ("keep", keep)):
-        if isinstance(given, str):
-            raise BadInput(f"{name} must be a list of names (got {given!r})")
-    source = read_columns(path, columns, keep, subject, strata, missing)
+    settings = Settings(**options)
+    given = path if isinstance(path, pd.DataFrame) else Path(path)
+    what = numeric_table.named(given)
+    for name, names in (("columns", columns), ("keep", keep)):
+        if isinstance(names, str):
+            raise BadInput(f"{name} must be a list of names (got {names!r})")
+    source = read_columns(given, columns, keep, subject, strata, missing)
     table, X = source.table.reset_index(drop=True), source.records
     people = None if subject is None else numbered(table[subject], exact=subjects_exact)
     own = np.arange(len(table)) if people is None else people.number
-    weighted = None if weights is None else weights_of(weights, source, path)
+    weighted = None if weights is None else weights_of(weights, source, what)
     counts = None if weighted is None else np.array(list(weighted.values()))
     how: dict[str, Any] = {"weights": counts, "progress": progress}
     if strata is None:
@@ -172,7 +181,7 @@ def microaggregate_table(
         "weights": weighted,
         "rows_with_missing_values": source.dropped,
         **_account(X, partition, source.chosen, own),
-        "notices": [*source.said, *_notices(path, source, people)],
+        "notices": [*source.said, *_notices(what, source, people)],
     }
     table = pd.DataFrame({name: means.get(name, table[name]) for name in written})
     return MicroaggregatedTable(table, report)
@@ -236,7 +245,7 @@ def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints)
     }
 
 
-def _notices(path: Path, source: Columns, people: Numbered | None) -> Iterator[str]:
+def _notices(what: str, source: Columns, people: Numbered | None) -> Iterator[str]:
     dropped = [name for name in source.table if name not in {*source.chosen, *source.kept}]
     if dropped:
         measured = {*dropped} & {*source.ids, *source.codes, *source.weights}
@@ -251,7 +260,7 @@ def _notices(path: Path, source: Columns, people: Numbered | None) -> Iterator[s
         if ids:
             yield f"Warning: kept although they look like identifiers: {', '.join(ids)}."
     yield (
-        f"The rows keep the order of {path.name}: whoever knows that order knows whose "
+        f"The rows keep the order of {Path(what).name}: whoever knows that order knows whose "
         "row each is, and with it the means of its group."
     )
     if people is None:
@@ -300,6 +309,10 @@ class TableFindings:
     def holds(self) -> bool:
         """Whether every row occurs k times."""
         return self.smallest >= self.k
+
+    def __bool__(self) -> bool:
+        """Whether it holds."""
+        return self.holds
 
 
 def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str]) -> TableFindings:

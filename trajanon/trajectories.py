@@ -3,15 +3,20 @@
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.errors import BadInput
+from trajanon.notebook import drawn, page, shown
 from trajanon.subjects import column_of, identities, numbered
 from trajanon.tracks import STEPS, Tracks, joined_tracks, refuse_odd_times_along, refuse_off_earth
-from trajanon.words import UNITS
+from trajanon.words import UNITS, number_of
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+    from pandas import DataFrame
 
 _LOG = logging.getLogger(__name__)
 
@@ -73,8 +78,8 @@ class Trajectories:
     ([0, 1], None)
     >>> trajectories.records.tolist()
     [[41.1, 1.2, 41.1, 1.3], [41.2, 1.2, 41.2, 1.3]]
-    >>> f"{len(trajectories)} {trajectories.units} by {trajectories.attribution}"
-    '2 trajectories by Walkers of Vila'
+    >>> trajectories
+    <Trajectories: 2 trajectories of 2 points by 2 subjects; Walkers of Vila>
     """
 
     points: Floats
@@ -193,6 +198,89 @@ class Trajectories:
         rows = {name: None if one is None else one[which] for name, one in rows.items()}
         tracks = None if self.tracks is None else self.tracks.take(which)
         return replace(self, tracks=tracks, **rows)
+
+    def to_geodataframe(self) -> "GeoDataFrame":
+        """Give the trajectories as LineStrings in a GeoDataFrame, in WGS 84.
+
+        Returns
+        -------
+        geopandas.GeoDataFrame
+            In their order, with columns subject and trace where they are known; and times, a list
+            of seconds for each, None for a trajectory without.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]]])
+        >>> frame = trajanon.Trajectories(points, subject=np.array([7])).to_geodataframe()
+        >>> frame.geometry[0].wkt, frame.subject.tolist()
+        ('LINESTRING (1.2 41.1, 1.3 41.1)', [7])
+        """
+        import shapely
+        from geopandas import GeoDataFrame
+
+        lines = shapely.linestrings(self.points[:, :, ::-1])
+        frame = GeoDataFrame(self._numbers, geometry=lines, crs="EPSG:4326")
+        if self.times is not None:
+            rows = [None if np.isnan(row[0]) else row.tolist() for row in self.times]
+            frame["times"] = np.fromiter(rows, dtype=object, count=len(rows))
+        return frame
+
+    def to_dataframe(self) -> "DataFrame":
+        """Give the trajectories as a DataFrame with a row for each point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            Columns trajectory (its number, from 0), subject and trace where they are known, lat and
+            lon in degrees, and time in seconds where it is known; the points of a trajectory in
+            their order.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]], [[41.2, 1.2], [41.2, 1.3]]])
+        >>> trajanon.Trajectories(points).to_dataframe()
+           trajectory   lat  lon
+        0           0  41.1  1.2
+        1           0  41.1  1.3
+        2           1  41.2  1.2
+        3           1  41.2  1.3
+        """
+        import pandas as pd
+
+        numbers = {"trajectory": np.arange(len(self)), **self._numbers}
+        m = self.points.shape[1]
+        rows: dict[str, Any] = {name: np.repeat(one, m) for name, one in numbers.items()}
+        rows["lat"], rows["lon"] = self.points.reshape(-1, 2).T
+        if self.times is not None:
+            rows["time"] = self.times.ravel()
+        return pd.DataFrame(rows)
+
+    @property
+    def _numbers(self) -> dict[str, Ints]:
+        known = {"subject": self.subject, "trace": self.trace}
+        return {name: numbers for name, numbers in known.items() if numbers is not None}
+
+    def __repr__(self) -> str:
+        return shown(type(self).__name__, [said for _, said in self._told])
+
+    def _repr_html_(self) -> str:
+        originals = "Originals, not for publication: clear them before you share a notebook."
+        return page(self._told, drawn(self.points), originals if self._numbers else "")
+
+    @property
+    def _told(self) -> list[tuple[str, str]]:
+        told = f"{number_of(len(self), self.unit, self.units)} of {self.points.shape[1]} points"
+        if self.subject is not None:
+            told += f" by {number_of(len(np.unique(self.subject)), 'subject')}"
+        also = [what for what in ("times", "tracks") if getattr(self, what) is not None]
+        found = [("Trajectories", told + f", with {' and '.join(also)}" * bool(also))]
+        if attribution := self.attribution:
+            found.append(("Source", attribution))
+        return found
 
     def slid(self, start: Ints) -> "Trajectories":
         """Move every window to another start on its run.

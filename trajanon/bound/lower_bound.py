@@ -19,7 +19,7 @@ from trajanon.partition import check_enough
 from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
 from trajanon.refine.descent import descend
-from trajanon.settings import EFFORTS
+from trajanon.settings import EFFORTS, EffortName
 
 PAIRWISE = 5_000  # records up to which all their distances are held, at 16 bytes a pair
 
@@ -72,7 +72,7 @@ def lower_bound(
     k: int,
     *,
     upper: float | None = None,
-    effort: str = "best",
+    effort: EffortName = "best",
     progress: Progress = silent,
 ) -> Bound:
     """Bound the SSE of every partition into groups of at least k from below; columns count alike.

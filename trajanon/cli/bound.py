@@ -5,6 +5,7 @@ from typing import Any
 
 from trajanon.cli.options import NUMBERS, names_of, options
 from trajanon.cli.wording import show_json, tell
+from trajanon.settings import MissingName
 
 
 @options(
@@ -18,7 +19,7 @@ def bound(
     *,
     k: int,
     columns: str | None = None,
-    missing: str = "refuse",
+    missing: MissingName = "refuse",
     effort: str = "best",
     seed: int = 0,
     as_json: bool = False,

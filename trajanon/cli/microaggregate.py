@@ -6,7 +6,7 @@ from typing import Any
 from trajanon.cli.options import NUMBERS, names_of, options
 from trajanon.cli.wording import compile_ahead, show_json, tell, with_flags
 from trajanon.errors import BadInput
-from trajanon.settings import Settings
+from trajanon.settings import MissingName, Settings
 
 
 @options(
@@ -29,7 +29,7 @@ def microaggregate(
     subjects_exact: bool = False,
     strata: str | None = None,
     weights: str | None = None,
-    missing: str = "refuse",
+    missing: MissingName = "refuse",
     out: Path = Path("microaggregated.csv"),
     as_json: bool = False,
     **how: Any,

@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 
 from trajanon.errors import BadInput
-from trajanon.settings import ReleaseSettings, Settings, parameters_of
+from trajanon.settings import ReleaseSettings, Settings, names_in, parameters_of
 
 TRAJECTORIES = Path("trajectories.parquet")
 ANONYMIZED = Path("anonymized.parquet")
@@ -58,7 +58,7 @@ def options(
         taken.sort(key=lambda one: _LAST.index(one.name) if one.name in _LAST else -1)
         command.__signature__ = own.replace(  # type: ignore[attr-defined]  # typer reads it
             parameters=[
-                one.replace(annotation=Annotated[one.annotation, declared])
+                one.replace(annotation=Annotated[_kind(one), declared])
                 for one in taken
                 for declared in [_declared(one, known[one.name], group.get(one.name))]
             ]
@@ -66,6 +66,13 @@ def options(
         return command
 
     return declare
+
+
+def _kind(parameter: Parameter) -> Any:
+    """Take names as texts: the settings refuse others, in one sentence."""
+    if names_in(parameter.annotation):
+        return str if parameter.default is not None else str | None
+    return parameter.annotation
 
 
 def _declared(parameter: Parameter, help: Help, group: str | None) -> Any:

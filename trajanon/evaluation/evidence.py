@@ -17,6 +17,7 @@ from trajanon.evaluation.holdout import Holdout
 from trajanon.evaluation.sample import Sampled
 from trajanon.evaluation.templates import coloured, rendered
 from trajanon.files.report import Report, digits_in, on_grids, rows_in
+from trajanon.notebook import bars, costs, page, shown
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.companions import Companions
@@ -139,6 +140,8 @@ class Evaluation:
     >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
     >>> release = trajanon.anonymize(trajectories, k=2, digits=4)
     >>> evidence = trajanon.evaluate(trajectories, release)
+    >>> print(repr(evidence).partition(";")[0])
+    <Evaluation: 4 trajectories in 2 groups, k = 2 subjects holds
     >>> evidence.holds, evidence.too_few, evidence.sizes.tolist()
     (True, '', [2, 2])
     >>> evidence.units, evidence.way, evidence.aligned
@@ -347,6 +350,35 @@ class Evaluation:
             flows=self._flows,
             largest=measures.LARGEST,
         )
+
+    def __repr__(self) -> str:
+        return shown(type(self).__name__, [said for _, said in self._told])
+
+    def _repr_html_(self) -> str:
+        chances: dict[str, dict[str, float]] = {}
+        for one in self.attacks:
+            if len(one.targets):
+                of = chances.setdefault(one.name.removesuffix(SLID), {})
+                of[one.against] = max(one.expected, of.get(one.against, 0.0))
+        picture = bars(
+            [
+                (name, [of.get(against, 0.0) for against in ("release", "originals")])
+                for name, of in chances.items()
+            ],
+            1.0 / self.k,
+        )
+        caption = "How often each attack finds a row of its target: in the release (dark) and in"
+        note = f"{NOTICE} {caption} the originals (light); dashed: 1/k."
+        return page([*self._told, *self.verdict], picture, note)
+
+    @property
+    def _told(self) -> list[tuple[str, str]]:
+        """What was evaluated, whether it holds, and what it costs."""
+        groups = number_of(len(self.sizes), "group")
+        what = f"{number_of(self.trajectories, self.unit, self.units)} in {groups}"
+        holds = f"k = {self.k} {self.counted} {'holds' if self.holds else 'does not hold'}"
+        lost = costs(self.usefulness[RELEASE].displacement, self.loss[RELEASE])
+        return [("Release", f"{what}, {holds}"), ("Cost", lost)]
 
 
 def _histogram(values: Floats) -> dict[str, Any]:

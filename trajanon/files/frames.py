@@ -1,60 +1,20 @@
-"""Trajectories -> data frames of geopandas and collections of movingpandas."""
+"""Trajectories -> collections of movingpandas."""
 
 import warnings
 from importlib import import_module
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.files.instants import apart, instants
 from trajanon.files.release_lines import clock_of
 from trajanon.trajectories import Trajectories
 
-if TYPE_CHECKING:
-    from geopandas import GeoDataFrame
-
 OLDER_PANDAS = ("The inplace keyword", DeprecationWarning)
 """What newer versions of pandas warn of in the calls of movingpandas."""
-
-
-def to_frame(trajectories: Trajectories) -> "GeoDataFrame":
-    """Make a GeoDataFrame of trajectories.
-
-    Parameters
-    ----------
-    trajectories
-        Any.
-
-    Returns
-    -------
-    geopandas.GeoDataFrame
-        A LineString a trajectory, in their order, in WGS 84 (EPSG:4326), with columns subject and
-        trace where they are known; and times, lists of seconds as in `trajanon.Trajectories`, None
-        for a trajectory without.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import trajanon
-    >>> from trajanon.extract import to_frame
-    >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]]])
-    >>> frame = to_frame(trajanon.Trajectories(points, subject=np.array([7])))
-    >>> frame.geometry[0].wkt, frame.subject.tolist()
-    ('LINESTRING (1.2 41.1, 1.3 41.1)', [7])
-    """
-    import shapely
-    from geopandas import GeoDataFrame
-
-    lines = shapely.linestrings(trajectories.points[:, :, ::-1])
-    frame = GeoDataFrame(_numbers(trajectories, 1), geometry=lines, crs="EPSG:4326")
-    if (times := trajectories.times) is not None:
-        rows = [None if np.isnan(row[0]) else row.tolist() for row in times]
-        frame["times"] = pd.Series(rows, dtype=object)
-    return frame
 
 
 def to_collection(trajectories: Trajectories) -> Any:
@@ -113,23 +73,16 @@ def to_collection(trajectories: Trajectories) -> Any:
     else:
         counted = instants(times, clock_of(trajectories))
         dates = pd.to_datetime(apart(counted).ravel())
-    lat, lon = trajectories.points.reshape(-1, 2).T
+    rows = trajectories.to_dataframe().set_index(pd.DatetimeIndex(dates, name="t"))
     frame = GeoDataFrame(
-        {"traj_id": np.repeat(np.arange(n), m), **_numbers(trajectories, m)},
-        geometry=points_from_xy(lon, lat),
-        index=pd.DatetimeIndex(dates, name="t"),
+        rows.drop(columns=["lat", "lon", "time"], errors="ignore"),
+        geometry=points_from_xy(rows["lon"], rows["lat"]),
         crs="EPSG:4326",
     )
+    frame = frame.rename(columns={"trajectory": "traj_id"})
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", *OLDER_PANDAS)
         # Of what its smoother needs, which is not used here.
         warnings.filterwarnings("ignore", "Missing optional dependencies", UserWarning)
         collection = import_module("movingpandas").TrajectoryCollection
         return collection(frame, traj_id_col="traj_id", obj_id_col="subject")
-
-
-def _numbers(trajectories: Trajectories, times: int) -> dict[str, Ints]:
-    known = {"subject": trajectories.subject, "trace": trajectories.trace}
-    return {
-        name: np.repeat(numbers, times) for name, numbers in known.items() if numbers is not None
-    }

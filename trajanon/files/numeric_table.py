@@ -28,10 +28,31 @@ def read_table(path: Path) -> pd.DataFrame:
     return _read(path)[0]
 
 
-def read_numbers(path: Path) -> tuple[pd.DataFrame, number_texts.Readings]:
-    """Read a table, and the numbers in its texts."""
-    table, separator = _read(path)
+def read_numbers(source: Path | pd.DataFrame) -> tuple[pd.DataFrame, number_texts.Readings]:
+    """Read a table, or take it as it is, and the numbers in its texts."""
+    if isinstance(source, pd.DataFrame):
+        table, separator = _of_frame(source), None
+    else:
+        table, separator = _read(source)
     return table, number_texts.read_numbers(table, separator)
+
+
+def named(source: Path | pd.DataFrame) -> str:
+    """Name a table in messages."""
+    return "the data frame" if isinstance(source, pd.DataFrame) else str(source)
+
+
+def _of_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """Take a data frame; what its index names are columns like the others."""
+    try:
+        table = frame.reset_index(level=[name for name in frame.index.names if name is not None])
+    except ValueError as error:  # of pandas
+        raise BadInput(
+            f"{named(frame)} has a column and an index of one name ({error}); rename one of them"
+        ) from error
+    table = table.reset_index(drop=True).set_axis(table.columns.map(str), axis=1)
+    _check_names(table, named(frame))
+    return table
 
 
 def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
@@ -50,16 +71,22 @@ def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
             f"{value[:40]!r}, as a row does: write one above it, such as age,income; or, if these "
             "are names, begin each with a letter, such as y2019"
         )
+    _check_names(table, path)
+    return table, separator
+
+
+def _check_names(table: pd.DataFrame, what: object) -> None:
+    """Refuse a table without rows, or whose columns have no name or one name."""
+    names = list(table.columns)
     for number, name in enumerate(names, start=1):
         if not name:
             raise BadInput(
-                f"column {number} of {path} has no name: name it, or remove it if it numbers rows"
+                f"column {number} of {what} has no name: name it, or remove it if it numbers rows"
             )
         if name in names[: number - 1]:
-            raise BadInput(f"{path} has two columns {name!r}; rename one of them")
+            raise BadInput(f"{what} has two columns {name!r}; rename one of them")
     if len(table) == 0:
-        raise BadInput(f"{path} has a header but no rows; add a row for each record")
-    return table, separator
+        raise BadInput(f"{what} has a header but no rows; add a row for each record")
 
 
 def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
@@ -118,7 +145,7 @@ def missing(column: pd.Series) -> Bools:
     return np.asarray(column.isna() | column.map(number_texts.is_missing), dtype=np.bool_)
 
 
-def records(path: Path, table: pd.DataFrame) -> Floats:
+def records(what: object, table: pd.DataFrame) -> Floats:
     """Read numbers, all of them finite."""
     X = np.column_stack([as_numbers(table[name]) for name in table])
     if np.isfinite(X).all():
@@ -126,7 +153,7 @@ def records(path: Path, table: pd.DataFrame) -> Floats:
     row, number = np.argwhere(~np.isfinite(X))[0]
     column = table.iloc[:, number]
     raise BadInput(
-        f"column {column.name!r} of {path} holds {str(column.iloc[row])[:40]!r} in "
+        f"column {column.name!r} of {what} holds {str(column.iloc[row])[:40]!r} in "
         f"data row {column.index[row] + 1}, which is no finite number; mend it, drop "
         "the row, or choose other `columns`"
     )

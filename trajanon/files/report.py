@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict
+from typing import Any, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from trajanon.files.release_lines import MOST_STEPS, Grids
 from trajanon.folder import Folder
 from trajanon.inputs import regular
 from trajanon.partition import check_k, dense
-from trajanon.settings import MOST_DIGITS, ReleaseSettings, check_digits
+from trajanon.settings import MOST_DIGITS, ReleaseSettings, RowsName, TimesName, check_digits
 from trajanon.trajectories import Trajectories
 
 NOT_TOGETHER = (
@@ -182,7 +182,7 @@ def clock_in(report: Report) -> Clock | None:
     """Take from a report what the times of its release count from; None if that has none."""
     if (told := report.get("times")) is None:
         return None
-    settings = ReleaseSettings(times=told["times"], time_step=told["step"])
+    settings = ReleaseSettings(times=cast(TimesName, told["times"]), time_step=told["step"])
     return Clock(str(settings.times), told["timezone"], settings.time_step)
 
 
@@ -221,7 +221,8 @@ def on_grids(report: Report) -> bool:
 
 def rows_in(report: Report) -> str:
     """Take from a report what has a row each; all trajectories had before one said so."""
-    return ReleaseSettings(rows=report["rows"]["way"] if "rows" in report else "trajectories").rows
+    way = report["rows"]["way"] if "rows" in report else "trajectories"
+    return ReleaseSettings(rows=cast(RowsName, way)).rows
 
 
 def own_rows_in(report: Report) -> Bools:

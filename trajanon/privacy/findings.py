@@ -50,6 +50,9 @@ class Findings:
     (True, 'nothing else is in the file')
     >>> findings.trajectories, findings.groups, findings.smallest
     (4, 2, 2)
+    >>> if findings:
+    ...     print("publish it")
+    publish it
     >>> trajanon.check(release, k=3).problems[0].partition(" (")[0]
     '2 of 2 different trajectories occur fewer than 3 times'
     """
@@ -67,6 +70,10 @@ class Findings:
     def holds(self) -> bool:
         """Whether k stand behind each, as answered, and nothing else is in the file."""
         return not self.problems
+
+    def __bool__(self) -> bool:
+        """Whether it holds."""
+        return self.holds
 
 
 def not_trajectories(lines: Lines) -> list[str]:

@@ -1,0 +1,159 @@
+"""Anonymisation of data frames: their points or lines become trips, and these a release."""
+
+import logging
+import re
+from typing import TYPE_CHECKING, Any, Union
+
+from trajanon.anonymization import anonymize as anonymize_trajectories
+from trajanon.errors import BadInput, NoTrajectories
+from trajanon.progress import Progress, silent
+from trajanon.releases import Release
+from trajanon.settings import ReleaseSettings, Settings, takes_settings
+from trajanon.snapping import RoadsToFollow
+from trajanon.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_LOG = logging.getLogger(__name__)
+
+_ROLES = {"recording": "id"}
+"""What extraction calls a parameter, where it calls it otherwise."""
+
+_PARAMETERS = {
+    r"say `columns` l(at|on)=\S+": "rename those that hold latitude and longitude to lat and lon",
+    r"`columns` id=\.\.\.(, or id=file if each file is one recording)?": "`recording`=...",
+    r"`columns` (subject|time)=": r"`\1`=",
+}
+"""Parameters of `anonymize`, by what extraction says of `columns` in their place."""
+
+_OTHER_LIMITS = "For other limits, give the Trajectories that trajanon.extract.cut makes of a frame"
+
+
+@takes_settings(ReleaseSettings, Settings)
+def anonymize(
+    trajectories: Union[Trajectories, "DataFrame"],
+    k: int,
+    *,
+    subject: str | None = None,
+    time: str | None = None,
+    recording: str | None = None,
+    roads: RoadsToFollow | None = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> Release:
+    """Replace each trajectory by the centroid of a group of at least k.
+
+    Parameters
+    ----------
+    trajectories
+        As `trajanon.extract` makes them. Or a data frame: a GeoDataFrame of points or of lines, or
+        a DataFrame of points with columns for latitude and longitude, in degrees. Of its points,
+        each trip becomes a trajectory of 30 points at equal shares of its way; of lines, each line
+        does.
+    k
+        Least number of different subjects behind each released trajectory; of records if nothing is
+        known of subjects.
+    subject
+        Of a data frame: the column that says who made each point or line. None takes one of the
+        usual names. Without such a column each recording counts as a person's own.
+    time
+        Of a data frame: the column of times; of lines, of a list of times for each. None takes one
+        of the usual names, or a DatetimeIndex. Without times, points are in the order of their
+        rows.
+    recording
+        Of a data frame: the column that tells recordings apart. None takes one of the usual names.
+    roads
+        Roads on which the released lines are laid, as `trajanon.extract.roads_to_follow` reads
+        them. That is computed from the lines and public data alone.
+    progress
+        Told how far the work is.
+    options
+        What k counts, what is left out, how it is written, whether with times and with which rows,
+        ``count`` to ``rows``: see `trajanon.settings.ReleaseSettings`. And those of the search, as
+        in `trajanon.microaggregate`. The seed repeats the groups and centroids; the order of the
+        release comes from the operating system and never repeats.
+
+    Returns
+    -------
+    Release
+        Each of its lines has at least k rows, with the same times if it has any. Of a data frame,
+        ``extraction`` in its report counts what was read and left out.
+
+    Raises
+    ------
+    BadInput
+        If an option is not known, a trajectory or a group crosses the antimeridian, times are asked
+        for and some have none, or nothing is left; if a data frame has no such column, no points or
+        lines, or is not on Earth.
+    TooFewRecords, TooFewSubjects
+        If there are fewer than k trajectories, or subjects where these are counted.
+
+    Examples
+    --------
+    Four people go east, two along each of two roads. Each gets the mean of two:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
+    >>> release = trajanon.anonymize(trajectories, k=2, digits=4)
+    >>> release.report["labels"]
+    [0, 0, 1, 1]
+    >>> sorted(release.trajectories.points[:, 0, 0].tolist())
+    [40.1, 40.1, 41.1, 41.1]
+
+    The same of a data frame with two fixes of each, some hundred metres apart:
+
+    >>> import pandas as pd
+    >>> who, lat = ["Ada", "Bob", "Cem", "Eva"] * 2, [40.00, 40.02, 41.00, 41.02] * 2
+    >>> fixes = pd.DataFrame({"who": who, "lat": lat, "lon": [2.00] * 4 + [2.01] * 4})
+    >>> release = trajanon.anonymize(fixes, k=2, subject="who")
+    >>> release.trajectories.points.shape
+    (4, 30, 2)
+    >>> release.report["extraction"]["recordings read"]
+    4
+    """
+    roles = {"subject": subject, "time": time, "recording": recording}
+    named = {role: name for role, name in roles.items() if name is not None}
+    if isinstance(trajectories, Trajectories):
+        for name in named:
+            raise BadInput(f"`{name}` names a column of a data frame, and Trajectories have none")
+        return anonymize_trajectories(trajectories, k, roads=roads, progress=progress, **options)
+    for role, name in named.items():
+        if not isinstance(name, str):
+            kind = type(name).__name__
+            raise BadInput(f"`{role}` must be the name of a column, a text (got a {kind})")
+    trips = _trips_of(trajectories, {_ROLES.get(role, role): named[role] for role in named})
+    release = anonymize_trajectories(trips, k, roads=roads, progress=progress, **options)
+    counts = trips.provenance["counts"]
+    release.report["extraction"] = {what: count for what, count in counts.items() if count}
+    return release
+
+
+def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
+    """Make a trajectory of each trip of points, or of each line; warn of what is left out."""
+    from trajanon.extract.cutting import cut
+    from trajanon.extract.dropped import sentences
+    from trajanon.extract.frames import from_frame, holds_lines
+    from trajanon.extract.rules import Rules
+
+    rules = Rules(trips=True)
+    if holds_lines(frame):
+        rules = Rules(trips=True, min_length=0, max_gap=None, max_pause=None, max_speed=None)
+    try:
+        trips = cut(from_frame(frame, columns=columns), rules)
+    except NoTrajectories as error:
+        raise NoTrajectories(f"{error}. {_OTHER_LIMITS}") from error
+    except BadInput as error:
+        raise BadInput(_in_parameters(str(error))) from error
+    if told := sentences(trips.provenance):
+        _LOG.warning("%s", _in_parameters(" ".join([*told, f"{_OTHER_LIMITS}."])))
+    return trips
+
+
+def _in_parameters(message: str) -> str:
+    """Name what `anonymize` has in place of the `columns` of extraction."""
+    for columns, parameter in _PARAMETERS.items():
+        message = re.sub(columns, parameter, message)
+    return message
