@@ -46,7 +46,15 @@ def test_these_pages_have_python() -> None:
 @pytest.mark.usefixtures("few_moves")
 def test_the_readme_runs_and_maps_draw_what_it_made(folder: Path) -> None:
     (folder / "tracks").symlink_to(sample())
-    made = run("README.md", table=np.arange(24.0).reshape(8, 3))
+    frame = pd.DataFrame(
+        [
+            {"driver": d, "trip": f"{d}a", "when": 1_700_000_000 + 20 * i, "lat": 41 + d / 1000}
+            | {"lon": 2 + i / 1000}
+            for d in range(4)
+            for i in range(40)
+        ]
+    )
+    made = run("README.md", table=np.arange(24.0).reshape(8, 3), frame=frame)
     assert (folder / "anonymized.parquet").exists()
     assert made["partition"].sizes.min() >= 3
     run("maps.md", trajectories=made["trajectories"], release=made["release"])
