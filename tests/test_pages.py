@@ -72,6 +72,7 @@ def test_frames_become_a_release_and_a_release_frames(folder: Path) -> None:
         if not np.isnan(one.time).any()
     )
     fixes["when"] = pd.to_datetime(fixes["when"], unit="s", utc=True)
+    fixes.to_parquet("fixes.parquet")
     places = geopandas.points_from_xy(fixes.pop("lon"), fixes.pop("lat"), crs="EPSG:4326")
     geopandas.GeoDataFrame(fixes, geometry=places).to_file("fixes.gpkg")
     for who in ("ada", "bob"):
