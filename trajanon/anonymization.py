@@ -10,9 +10,9 @@ import numpy as np
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.antimeridian import refuse_crossing
-from trajanon.errors import BadInput, TooFewSubjects
+from trajanon.errors import BadInput
 from trajanon.files.groups import line_keys
-from trajanon.files.release_lines import DIGITS
+from trajanon.files.release_lines import DIGITS, DIGITS_ON_ROADS
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import check_enough, regrouped, subjects_per_group
 from trajanon.privacy.chains import subjects_left
@@ -21,7 +21,7 @@ from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, published_with
 from trajanon.rows import Rows
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
-from trajanon.snapping import DIGITS_ON_ROADS, RoadsToFollow
+from trajanon.snapping import RoadsToFollow
 from trajanon.suppression import (
     Found,
     TrajectoryGroups,
@@ -59,10 +59,10 @@ def anonymize(
     progress
         Told how far the work is.
     options
-        What k counts, what is left out, how it is written, whether with times and with which rows,
-        ``count`` to ``rows``: see `trajanon.settings.ReleaseSettings`. And those of the search, as
-        in `trajanon.microaggregate`. The seed repeats the groups and centroids; the order of the
-        release comes from the operating system and never repeats.
+        Whether all is done as in the papers, what is left out, and whether with times and with
+        which rows, ``as_published`` to ``rows``: see `trajanon.settings.ReleaseSettings`. And those
+        of the search, as in `trajanon.microaggregate`. The seed repeats the groups and centroids;
+        the order of the release comes from the operating system and never repeats.
 
     Returns
     -------
@@ -85,13 +85,15 @@ def anonymize(
     >>> import trajanon
     >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
     >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
-    >>> release = trajanon.anonymize(trajectories, k=2, digits=4)
+    >>> release = trajanon.anonymize(trajectories, k=2, as_published=True)
     >>> release.report["labels"]
     [0, 0, 1, 1]
     >>> sorted(release.trajectories.points[:, 0, 0].tolist())
     [40.1, 40.1, 41.1, 41.1]
     """
     settings, searched = settings_of(options)
+    if settings.as_published and roads is not None:
+        raise BadInput("`as_published` moves nothing: leave out `roads`")
     refuse_crossing(trajectories, tracks=settings.align)
     refuse_attribution(trajectories.attribution)
     check_enough(len(trajectories), k)
@@ -99,7 +101,7 @@ def anonymize(
     search = partial(_group_and_slide, k, settings, searched, timing, progress)
 
     first = search(trajectories)
-    found, costly, declined = without_costly(first, settings.suppress, k, settings.count, search)
+    found, costly, declined = without_costly(first, settings.suppress, k, search)
     kept, among_kept = without_tight_groups(found.slid, settings.min_radius)
     tight = np.zeros_like(costly)
     tight[~costly] = among_kept
@@ -107,9 +109,8 @@ def anonymize(
         kept = replace(kept, roads=roads)
 
     lines, when, labels = kept.released, kept.released_times, kept.partition.labels
-    written = Rows(
-        settings.rows, kept.line_numbers[labels], kept.trajectories.counted_by(settings.count)
-    )
+    subjects = None if settings.as_published else kept.trajectories.subject
+    written = Rows(settings.rows, kept.line_numbers[labels], subjects)
     skipped = settings.align and trajectories.tracks is not None and found.cut.partition.stopped
     suppressed = suppression_account(costly, tight, first.slid, settings, declined)
     alignment = account(found.cut, found.slid)
@@ -123,6 +124,7 @@ def anonymize(
         kept,
         k,
         written,
+        settings.as_published,
         alignment=alignment,
         alignment_skipped=skipped,
         suppressed=suppressed,
@@ -135,6 +137,7 @@ def anonymize(
         written.way,
         timing.clock if timing else None,
         by_subjects=written.subject is not None,
+        as_published=settings.as_published,
     )
     released = Trajectories(
         points=lines[order], provenance=provenance, times=None if when is None else when[order]
@@ -158,14 +161,11 @@ def _group_and_slide(
     trajectories: Trajectories,
 ) -> Found:
     """Group trajectories as they were cut, and as they slid, if they may."""
-    subjects = trajectories.counted_by(settings.count)
+    subjects = None if settings.as_published else trajectories.subject
     seen, weights = seen_by(trajectories, timing)
-    try:
-        partition = microaggregate(
-            seen, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
-        )
-    except TooFewSubjects as error:
-        raise TooFewSubjects(f"{error}, or count trajectories with `count='records'`") from error
+    partition = microaggregate(
+        seen, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
+    )
     if timing is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
     cut = TrajectoryGroups(trajectories, partition, settings.digits, timing)
@@ -211,7 +211,9 @@ def _of_roads(kept: TrajectoryGroups) -> dict[str, Any]:
     }
 
 
-def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str, Any]:
+def _report(
+    kept: TrajectoryGroups, k: int, rows: Rows, as_published: bool, **told: Any
+) -> dict[str, Any]:
     """Say what was released and what it costs; ``told`` has entries ready for JSON."""
     trajectories, partition, timing = kept.trajectories, kept.partition, kept.timing
     when = kept.released_times
@@ -226,6 +228,7 @@ def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str
         groups=len(partition.sizes),
         few=None if per_group is None else int((per_group < k).sum()),
         provenance=trajectories.provenance,
+        as_published=as_published,
     )
     return counted.account | {
         "n": len(trajectories),

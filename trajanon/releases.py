@@ -17,7 +17,7 @@ from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.outputs import json_report, replacing
 from trajanon.subjects import Merged, count_of, nameless
-from trajanon.trajectories import Trajectories, unit_of
+from trajanon.trajectories import FOR_COMPARISON, Trajectories, marked, unit_of
 from trajanon.words import number_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ class Release:
     >>> import numpy as np
     >>> import trajanon
     >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
     >>> release.trajectories.points.tolist()
     [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]
     >>> release.report["groups"], release.report["sizes"]
@@ -74,7 +74,7 @@ class Release:
         >>> import numpy as np
         >>> import trajanon
         >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
         >>> release.write("anonymized.csv")
         >>> print(Path("anonymized.csv").read_text())
         id,lat1,lon1,lat2,lon2
@@ -99,7 +99,7 @@ class Release:
         >>> import numpy as np
         >>> import trajanon
         >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
         >>> release.to_geodataframe().geometry[0].wkt
         'LINESTRING (2 40.1, 3 40.1)'
         """
@@ -125,7 +125,7 @@ class Release:
         >>> import numpy as np
         >>> import trajanon
         >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
         >>> len(release.to_movingpandas())
         2
         """
@@ -184,6 +184,7 @@ class Counted(NamedTuple):
     groups: int
     few: int | None  # groups of fewer than k different subjects; None if no subjects are known
     provenance: Mapping[str, Any]  # what the originals say of their source
+    as_published: bool = False  # whether all was done as in the papers
 
     @property
     def word(self) -> str:
@@ -194,6 +195,8 @@ class Counted(NamedTuple):
     def notice(self) -> str:
         """The first line of a report."""
         notice = "For the holder of the data, not for publication."
+        if self.as_published:
+            notice += f" The release is {FOR_COMPARISON}."
         unknown = nameless(self.provenance)
         if self.by_subjects and not unknown:
             return notice
@@ -219,6 +222,7 @@ class Counted(NamedTuple):
             "unit": unit_of(self.provenance),
             "k": self.k,
             "counted": self.word,
+            "as_published": self.as_published,
             "groups": self.groups,
             "subject_names_merged": Merged.told_by(self.provenance)._asdict(),
             "attribution": self.provenance.get("attribution"),
@@ -227,10 +231,15 @@ class Counted(NamedTuple):
 
 
 def published_with(
-    attribution: str | None, way: str, clock: Clock | None, *, by_subjects: bool
+    attribution: str | None,
+    way: str,
+    clock: Clock | None,
+    *,
+    by_subjects: bool,
+    as_published: bool = False,
 ) -> dict[str, Any]:
     """What a release says of itself: its source, what has a row, and which times it bears."""
-    told = {"attribution": attribution}
+    told = {"attribution": marked(attribution) if as_published else attribution}
     if by_subjects and way != "trajectories":
         told["counted"] = "subjects"
     if way == "lines":

@@ -32,6 +32,7 @@ _HELPS: dict[str, Help] = {
     "missing": "If values are missing: refuse the table, or drop these rows.",
     "as_json": "Print the result as JSON.",
 }
+_HELPS |= dict.fromkeys(("count", "digits"), "")  # gone; not shown
 _NAMES = {"as_json": "json", "file_format": "format"}
 _LAST = ("out", "as_json")
 
@@ -67,7 +68,7 @@ def _declared(parameter: Parameter, help: Help) -> Any:
     name = _NAMES.get(parameter.name, parameter.name).replace("_", "-")
     flag = f"-{name}" if len(name) == 1 else f"--{name}"
     own_name = len(name) == 1 or parameter.name in _NAMES or parameter.default is False
-    return typer.Option(*[flag] * own_name, help=text, show_default=shown or True)
+    return typer.Option(*[flag] * own_name, help=text, show_default=shown or True, hidden=not text)
 
 
 def names_of(text: str) -> list[str]:

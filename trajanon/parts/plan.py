@@ -114,7 +114,7 @@ class Plan:
     @property
     def counts_subjects(self) -> bool:
         """Whether k counts subjects, or trajectories."""
-        return self.release.count == "subjects" and self.parts.names_subjects
+        return self.parts.names_subjects
 
     def counted(self, rows: Trajectories) -> Ints:
         """Number what k counts, from 0: subjects, or the records."""

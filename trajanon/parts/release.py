@@ -226,9 +226,10 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     for part in tasks_of(tally.lines):
         parts.append(part._replace(first=first))
         first += lines[part.number] if asked.rows == "lines" else part.rows
-    rows = plan.parts.n if asked.rows == "trajectories" else tally.of_subjects
-    if (came := sum(part.rows for part in parts)) != rows:
-        raise TrajanonError(f"{came} of {rows} rows came to the release; please report it")
+    if (came := sum(part.rows for part in parts)) != tally.of_subjects:
+        raise TrajanonError(
+            f"{came} of {tally.of_subjects} rows came to the release; please report it"
+        )
     task = partial(write_part, plan.scratch, provenance)
     executor.each("Writing the release", task, parts, removal(plan.scratch, parts))
 

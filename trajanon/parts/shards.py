@@ -12,7 +12,7 @@ from trajanon.align.ground import shared_out
 from trajanon.antimeridian import refuse_crossing
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
-from trajanon.errors import BadInput, TooFewSubjects
+from trajanon.errors import BadInput
 from trajanon.loss import group_means, sse
 from trajanon.microaggregation import find_groups
 from trajanon.partition import check_enough, dense, measured
@@ -83,10 +83,7 @@ def shards_of(
         places[shard].append(place)
         subjects[shard] |= some
     different = len(set().union(*subjects))
-    try:
-        check_enough(plan.parts.n, plan.k, different, "trajectory")
-    except TooFewSubjects as error:
-        raise TooFewSubjects(f"{error}, or count trajectories with `count='records'`") from error
+    check_enough(plan.parts.n, plan.k, different, "trajectory")
     tasks = [
         Task(number, [place for shard in together for place in places[shard]])
         for number, together in enumerate(joined_shards(subjects, plan.k))

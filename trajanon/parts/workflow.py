@@ -175,10 +175,10 @@ def anonymize_parts(
             parts = parts.chosen(which)
             check_enough(parts.n, k, what="trajectory")
         shards = shards_for(parts.n, capacity)
-        if shards > 1 and (asked.suppress or asked.min_radius):
+        if shards > 1 and (asked.as_published or asked.suppress or asked.min_radius):
             raise BadInput(
-                f"`suppress` and `min_radius` need all trajectories at once, and of {parts.n:,} "
-                f"some {capacity:,} fit into `memory`: raise it, or release all"
+                "`as_published`, `suppress` and `min_radius` need all trajectories at once, and of "
+                f"{parts.n:,} some {capacity:,} fit into `memory`: raise it, or leave these out"
             )
         scratch = stack.enter_context(replacing_release(release, out))
         if shards == 1:
