@@ -47,7 +47,7 @@ def test_too_few_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TooFewSubjects, match="come from 2 subjects, and k = 3 needs 3"):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3)
     with pytest.raises(TooFewRecords, match=r"30 trajectories cannot form .* k = 31"):
-        anonymize_parts(str(source), str(out_of(tmp_path)), 31, count="records")
+        anonymize_parts(str(source), str(out_of(tmp_path)), 31)
     assert [path.name for path in tmp_path.iterdir()] == ["trips"]
 
 
