@@ -79,7 +79,7 @@ def anonymize(
 
     Examples
     --------
-    Four people go east, two along each of two roads. Each gets the mean of two:
+    Four people go east, two along each of two roads. As in the papers, each gets the mean of two:
 
     >>> import numpy as np
     >>> import trajanon

@@ -40,8 +40,8 @@ class Release:
     --------
     >>> import numpy as np
     >>> import trajanon
-    >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
+    >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
     >>> release.trajectories.points.tolist()
     [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]
     >>> release.report["groups"], release.report["sizes"]
@@ -73,8 +73,8 @@ class Release:
         >>> from pathlib import Path
         >>> import numpy as np
         >>> import trajanon
-        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
+        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
         >>> release.write("anonymized.csv")
         >>> print(Path("anonymized.csv").read_text())
         id,lat1,lon1,lat2,lon2
@@ -98,8 +98,8 @@ class Release:
         --------
         >>> import numpy as np
         >>> import trajanon
-        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
+        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
         >>> release.to_geodataframe().geometry[0].wkt
         'LINESTRING (2 40.1, 3 40.1)'
         """
@@ -124,8 +124,8 @@ class Release:
         --------
         >>> import numpy as np
         >>> import trajanon
-        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
+        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
         >>> len(release.to_movingpandas())
         2
         """

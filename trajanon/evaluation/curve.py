@@ -94,7 +94,7 @@ def options_in(report: Report) -> dict[str, Any]:
             "this release was made by options that are gone, so it cannot be made anew: run "
             "trajanon anonymize again"
         )
-    options = {
+    options: dict[str, Any] = {
         "as_published": as_published,
         "align": report.get("alignment") is not None,
         "rows": "lines" if rows_in(report) == "lines" else "subjects",
