@@ -30,7 +30,7 @@ from trajanon.suppression import (
     without_tight_groups,
 )
 from trajanon.timing import Timing, seen_by, timing_of
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs
 
@@ -132,12 +132,12 @@ def anonymize(
     )
     del kept  # before the rows of the release take as much memory again
     order = labels[written.shuffled()]
+    source = trajectories.attribution if roads is None else OSM_ATTRIBUTION
     provenance = published_with(
-        trajectories.attribution if roads is None else OSM_ATTRIBUTION,
+        marked(source) if settings.as_published else source,
         written.way,
         timing.clock if timing else None,
         by_subjects=written.subject is not None,
-        as_published=settings.as_published,
     )
     released = Trajectories(
         points=lines[order], provenance=provenance, times=None if when is None else when[order]

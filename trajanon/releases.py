@@ -17,7 +17,7 @@ from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.outputs import json_report, replacing
 from trajanon.subjects import Merged, count_of, nameless
-from trajanon.trajectories import FOR_COMPARISON, Trajectories, marked, unit_of
+from trajanon.trajectories import FOR_COMPARISON, Trajectories, unit_of
 from trajanon.words import number_of
 
 if TYPE_CHECKING:
@@ -231,15 +231,10 @@ class Counted(NamedTuple):
 
 
 def published_with(
-    attribution: str | None,
-    way: str,
-    clock: Clock | None,
-    *,
-    by_subjects: bool,
-    as_published: bool = False,
+    attribution: str | None, way: str, clock: Clock | None, *, by_subjects: bool
 ) -> dict[str, Any]:
     """What a release says of itself: its source, what has a row, and which times it bears."""
-    told = {"attribution": marked(attribution) if as_published else attribution}
+    told = {"attribution": attribution}
     if by_subjects and way != "trajectories":
         told["counted"] = "subjects"
     if way == "lines":

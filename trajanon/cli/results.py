@@ -147,8 +147,6 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
     rows = report["rows"]
     if (way := rows["way"]) in _ROWS:
         yield "Rows", f"{rows[way]:,}, {_ROWS[way]}"
-    elif rows["subjects"] is not None and (more := report["n"] - rows["subjects"]):
-        yield "Rows beyond one for each subject", f"{more:,}"
     on_grids = bool(report.get("steps") or report.get("groups_of_steps"))
     yield (
         "Decimals of degrees",

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from trajanon.anonymization import anonymize
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.evaluation.adversaries import attacked, published, timing_in
-from trajanon.files.report import Report, checked, on_grids, rows_in
+from trajanon.files.report import Report, checked, rows_in
 from trajanon.partition import check_k, dense
 from trajanon.privacy.originals import matched
 from trajanon.progress import Progress, silent
@@ -86,16 +86,10 @@ def curve(
 
 def options_in(report: Report) -> dict[str, Any]:
     """How a release was made, as far as its report tells: options of `anonymize`."""
-    as_published, people = report.get("as_published", False), report.get("subjects_per_group")
-    of_records = report["counted"] == "records" and people is not None
-    row_each = report["counted"] == "subjects" and rows_in(report) == "trajectories"
-    if not as_published and (of_records or row_each or not on_grids(report)):
-        raise BadInput(
-            "this release was made by options that are gone, so it cannot be made anew: run "
-            "trajanon anonymize again"
-        )
+    if "as_published" not in report:  # whose options were others
+        raise BadInput("an earlier version made this release: run trajanon anonymize again")
     options: dict[str, Any] = {
-        "as_published": as_published,
+        "as_published": report["as_published"],
         "align": report.get("alignment") is not None,
         "rows": "lines" if rows_in(report) == "lines" else "subjects",
     }

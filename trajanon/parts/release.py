@@ -166,7 +166,7 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
         lines = np.dstack([lines, times])
     words = (hashlib.blake2b(line, digest_size=8, key=plan.secret).digest() for line in lines)
     hashes = np.frombuffer(b"".join(words), dtype=np.uint64)
-    own = subjects if plan.counts_subjects else None
+    own = subjects if plan.parts.names_subjects else None
     release = Rows(asked.rows, line_numbers(lines)[labels], own)
     line = labels[release.own]
     word = hashlib.shake_256(plan.secret + key.encode()).digest(8 * len(line))
@@ -218,8 +218,8 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     asked = plan.release
     source = plan.parts.provenance.get("attribution") if plan.roads is None else OSM_ATTRIBUTION
     clock = plan.timing.clock if plan.timing else None
-    by_subjects = plan.counts_subjects
-    provenance = published_with(source, asked.rows, clock, by_subjects=by_subjects)
+    named = plan.parts.names_subjects
+    provenance = published_with(source, asked.rows, clock, by_subjects=named)
     number = np.unique(tally.hashes) % np.uint64(count_of_parts(plan.parts.n))
     lines = np.bincount(number.astype(np.int64)).tolist()
     parts, first = [], 1

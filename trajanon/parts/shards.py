@@ -58,7 +58,7 @@ def scatter(plan: Plan, number: int, task: Task) -> list[tuple[int, Stored, set[
             rows = rows.slid(rows.tracks.start + state["moved"])
     else:
         state["shard"] = plan.splits[0].shard_of(plan.turned(rows), row)
-    counted = subject if plan.counts_subjects else row
+    counted = subject if plan.parts.names_subjects else row
     random = np.random.default_rng([plan.settings.seed, number, task.number])
     subjects: list[set[int]] = []
 
@@ -150,7 +150,7 @@ def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:
         rows,
         measured(rows.records, labels, "shards", perf_counter()),
         plan.k,
-        subjects=rows.subject if plan.counts_subjects else None,
+        subjects=rows.subject if plan.parts.names_subjects else None,
         regroup=settings.refine != "none",
         moves_per_record=moves // min(len(plan.splits), 3),
         seed=settings.seed,

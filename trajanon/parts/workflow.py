@@ -312,7 +312,7 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
         }
     counted = Counted(
         k=plan.k,
-        by_subjects=plan.counts_subjects,
+        by_subjects=plan.parts.names_subjects,
         groups=tally.sizes.total(),
         few=tally.few if parts.names_subjects else None,
         provenance=parts.provenance,
@@ -326,9 +326,9 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
         },
         "lines": different,
         "rows": {
-            "way": way_of(plan.release.rows, by_subjects=plan.counts_subjects),
+            "way": way_of(plan.release.rows, by_subjects=plan.parts.names_subjects),
             "trajectories": parts.n,
-            "subjects": tally.of_subjects if plan.counts_subjects else None,
+            "subjects": tally.of_subjects if plan.parts.names_subjects else None,
             "lines": different,
         },
         "information_loss": tally.information_loss,
