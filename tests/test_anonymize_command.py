@@ -23,6 +23,7 @@ from commands import Run, names
         (["-k", "4", "--count", "records"], "--count is gone: k counts people"),
         (["-k", "4", "--digits", "5"], "--digits is gone: a release has 4 decimals"),
         (["-k", "4", "--rows", "trajectories"], "--rows trajectories is gone: each person"),
+        (["-k", "4", "--as-published", "--ledger", "a.ledger"], "leave out --ledger"),
         (["-k", "4", "--as-published", "--align"], "is the method alone: leave out --align"),
         (["-k", "4", "--as-published", "--refine", "anneal"], "takes --refine none, swap or rcs"),
         (["-k", "4", "--method", "best"], "choose from hm2, mdav, v-mdav"),

@@ -156,7 +156,7 @@ def anonymize_parts(
     parts = replace(parts, subjects_exact=subjects_exact)
     refuse_inputs(release, [folder / part_slice.name for part_slice in parts.slices])  # as links
     check_enough(parts.n, k, what="trajectory")
-    check_limit(ledger, per_subject_in_all)
+    check_limit(ledger, per_subject_in_all, asked)
     refuse_attribution(parts.provenance.get("attribution"))
     capacity = capacity_of(memory, parts.columns, k, parts.track_points)
     parts = parts.fitting(capacity)

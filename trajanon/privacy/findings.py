@@ -98,17 +98,14 @@ def not_trajectories(lines: Lines) -> list[str]:
 
 
 def too_fine(lines: Lines) -> list[str]:
-    """Say that lines are plain means, or how many decimals they have beyond those of a release."""
+    """Say that lines are plain means, or have more decimals than a release may have."""
     if lines.as_published:
         return [f"it holds plain means, made as published, {FOR_COMPARISON}"]
-    degrees = lines.coordinates
-    if (rounded(degrees, DIGITS_ON_ROADS) == degrees).all():
-        return []
-    fine = (n for n in range(DIGITS_ON_ROADS, 10) if (rounded(degrees, n) == degrees).all())
+    fine = rounded(lines.coordinates, DIGITS_ON_ROADS) != lines.coordinates
     return [
-        f"a coordinate has {next(fine, 'more than 9')} decimals, and a release has "
-        f"{DIGITS_ON_ROADS} at most: each one more helps to tell who is in a group"
-    ]
+        f"a coordinate has more than the {DIGITS_ON_ROADS} decimals that a release may have: each "
+        "one more helps to tell who is in a group"
+    ] * bool(fine.any())
 
 
 def amiss_in_times(lines: Lines) -> list[str]:
