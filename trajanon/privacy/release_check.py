@@ -240,7 +240,7 @@ def rewrite(release: str | os.PathLike[str], clean: str | os.PathLike[str], k: i
     -------
     Findings
         What `trajanon.check` says of the new file. If a line occurs fewer than k times or is no
-        trajectory, ``problems`` say so, and nothing is written.
+        trajectory, or all is made as published, ``problems`` say so, and nothing is written.
 
     Raises
     ------
@@ -276,7 +276,7 @@ def rewrite(release: str | os.PathLike[str], clean: str | os.PathLike[str], k: i
     found = read_as_found(release)
     if clean.exists() and clean.samefile(release):
         raise BadInput(f"{clean} is the file that is checked: name a new one")
-    if amiss := not_trajectories(found):
+    if amiss := not_trajectories(found) or (too_fine(found) if found.as_published else []):
         return Findings(k, len(found), 0, 0, amiss)
     points = rounded(found.places[:, :, ::-1], DIGITS_ON_ROADS)
     times = _times_told_rightly(release, found)
