@@ -13,6 +13,7 @@ the clock starts.
 
 import json
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from time import perf_counter, process_time
 from typing import Annotated, Any
@@ -48,9 +49,9 @@ Subjects = Annotated[bool, typer.Option("--subjects", help="Count subjects.")]
 
 
 def released(cut: Trajectories, k: int, subjects: bool = False, **options: Any) -> Release:
-    """Anonymise with seven decimals: with fewer, rounding would hide what sliding does."""
-    count = "subjects" if subjects else "records"
-    return trajanon.anonymize(cut, k, count=count, **{"digits": 7, "seed": 1} | options)
+    """Anonymise by subjects, or as if none were known."""
+    some = cut if subjects else replace(cut, subject=None)
+    return trajanon.anonymize(some, k, **{"seed": 1} | options)
 
 
 def read(file: Path) -> tuple[Trajectories, Tracks]:

@@ -16,6 +16,7 @@ tracks; trajanon.privacy.companions says what he does. Lines are written with pl
 releases are; docs/privacy.md shows the result.
 """
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -145,7 +146,7 @@ def steps(file: Path, spacing: float = 100.0) -> None:
     members within 5 m of the spacing, and those of them told to 5 m.
     """
     trajectories = trajanon.read_trajectories(file)
-    release = trajanon.anonymize(trajectories, 2, count="records", align=False)
+    release = trajanon.anonymize(replace(trajectories, subject=None), 2, align=False)
     labels = np.array(release.report["labels"])
     of_two = np.flatnonzero(np.bincount(labels) == 2)
     members = np.argsort(labels, kind="stable")[np.isin(np.sort(labels), of_two)].reshape(-1, 2)
@@ -183,7 +184,7 @@ def cells(
     longest axis of it, which somebody would still have to choose between.
     """
     trajectories = trajanon.read_trajectories(file)
-    release = trajanon.anonymize(trajectories, k, count="records", align=False)
+    release = trajanon.anonymize(replace(trajectories, subject=None), k, align=False)
     labels = np.array(release.report["labels"])
     plane = metres_of_degrees(trajectories.points[..., 0].mean())
     records = (trajectories.points * plane).reshape(len(labels), -1)

@@ -54,7 +54,6 @@ def run(
     folder: Path,
     memory: str = "4GB",
     cluster: str | None = None,
-    count: str = "subjects",
     shards: int | None = None,
     times: str | None = None,
     align: bool = True,
@@ -69,7 +68,7 @@ def run(
         if shards is not None:
             closing.enter_context(patch.object(workflow, "shards_for", lambda *_: shards))
         out = folder.with_name(f"{folder.name}-anonymized")
-        how = {"count": count, "memory": memory, "client": client, "times": times, "align": align}
+        how = {"memory": memory, "client": client, "times": times, "align": align}
         run = spent(job, str(folder), str(out), K, **how)
     told = ("n", "k", "counted", "shards", "information_loss", "displacement", "times", "stages")
     told = (*told, "alignment") if run.found["shards"] > 1 else told

@@ -32,7 +32,7 @@ PATHS = (
 )
 ASKED = (
     *("", "--no-align", "--suppress 2% --min-radius 30"),
-    *("--count records --digits 6", "--method mdav --refine none"),
+    *("--as-published", "--method mdav --refine none"),
 )
 CHANCE = {"seconds", "versions", "key", "trajectories_path", "release_path", "path", "created"}
 
@@ -107,7 +107,7 @@ def files(folder: Path) -> Iterator[tuple[str, str]]:
     evaluate = ["evaluate", "trajectories.parquet", "out0.parquet", "--json"]
     yield "evaluate", trajanon_says(folder, *evaluate)
     trajanon_says(folder, *extract, "--partition", "200", "--out", "many")
-    for options in ("--count records", "--memory 1GB"):
+    for options in ("--as-published", "--memory 1GB"):
         out = options.strip("-").replace(" ", "-")
         command = ["anonymize", "many", "-k", "4", "--out", out, "--json", *options.split()]
         yield f"parts {out}", trajanon_says(folder, *command)

@@ -14,6 +14,7 @@ from commands import Answer, Run, unannounced
 from evaluations import Evaluated, released
 from hypothesis import HealthCheck, settings
 from naive_refine import search_in_blocks
+from plain import plain_means
 
 import trajanon
 from trajanon.cli.main import main
@@ -46,6 +47,12 @@ def pytest_make_parametrize_id(val: object, argname: str) -> str | None:
     """Name bytes by their argument: gzip writes the second into its first bytes,
     and workers that collect in different seconds must find the same tests."""
     return argname if isinstance(val, bytes) else None
+
+
+@pytest.fixture(name="plain_means")
+def lines_are_plain_means() -> Iterator[None]:
+    with plain_means():
+        yield
 
 
 @pytest.fixture

@@ -182,9 +182,10 @@ def test_before_alignment_is_what_a_release_without_it_tells(refine: str) -> Non
 
 
 @pytest.mark.parametrize("min_radius", [0.0, 60.0])
+@pytest.mark.usefixtures("plain_means")
 def test_a_report_has_both_faces_of_sliding(min_radius: float) -> None:
     before = town(5, 40, 4, people=12)
-    release = trajanon.anonymize(before, 3, effort="fast", min_radius=min_radius, digits=4)
+    release = trajanon.anonymize(before, 3, effort="fast", min_radius=min_radius)
     report = release.report
     kept = np.ones(len(before), dtype=np.bool_)
     kept[(report["suppressed"] or {"rows": []})["rows"]] = False

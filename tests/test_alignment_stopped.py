@@ -34,14 +34,15 @@ ALIGNING = {"Settling windows", "Sliding windows"}
     refine=st.sampled_from(["none", "descent", "anneal"]),
 )
 @settings(max_examples=25)
+@pytest.mark.usefixtures("plain_means")
 def test_ctrl_c_while_windows_slide_gives_the_best_so_far(
     block: int, seed: int, n: int, k: int, people: int | None, j: int, refine: str
 ) -> None:
     before = town(seed, n, 3, people=people)
     assume(before.subject is None or len(set(before.subject.tolist())) >= k)
     interrupting = Interrupting(j, ALIGNING)
-    plain = trajanon.anonymize(before, k, align=False, refine=refine, digits=7).report
-    release = trajanon.anonymize(before, k, refine=refine, digits=7, progress=interrupting)
+    plain = trajanon.anonymize(before, k, align=False, refine=refine).report
+    release = trajanon.anonymize(before, k, refine=refine, progress=interrupting)
     report, labels = release.report, np.array(release.report["labels"])
     assert report["stopped"] == (interrupting.left < 0)
     assert naive.holds(labels, before.subject, k)

@@ -19,9 +19,13 @@ from commands import Run, names
         (["-k", "411"], "410 records cannot form a group of k = 411"),
         (["-k", "9" * 30], "410 records cannot form a group"),
         (["-k", "150"], "410 records come from 135 subjects"),
-        (["-k", "150"], "or count trajectories with --count records"),
-        (["-k", "411", "--count", "records"], "410 records cannot form a group"),
-        (["-k", "4", "--count", "people"], "choose from subjects, records"),
+        (["-k", "411", "--as-published"], "410 records cannot form a group"),
+        (["-k", "4", "--count", "records"], "--count is gone: k counts people"),
+        (["-k", "4", "--digits", "5"], "--digits is gone: a release has 4 decimals"),
+        (["-k", "4", "--rows", "trajectories"], "--rows trajectories is gone: each person"),
+        (["-k", "4", "--as-published", "--ledger", "a.ledger"], "leave out --ledger"),
+        (["-k", "4", "--as-published", "--align"], "is the method alone: leave out --align"),
+        (["-k", "4", "--as-published", "--refine", "anneal"], "takes --refine none, swap or rcs"),
         (["-k", "4", "--method", "best"], "choose from hm2, mdav, v-mdav"),
         (["-k", "4", "--heuristic", "x"], "choose from or-opt"),
         (["-k", "4", "--refine", "x"], "choose from none, anneal, descent"),
@@ -60,7 +64,7 @@ def test_anonymize_refuses_in_one_sentence(
 
 
 def test_counting_records_is_said_in_the_first_line_of_the_report(run: Run, here: Path) -> None:
-    answer = run(*("anonymize", "-k", 150, "--count", "records", "--refine", "none"), "--no-align")
+    answer = run(*("anonymize", "-k", 150, "--as-published"))
     assert answer.code == 0
     assert "150 records stand behind each line, but not 150 people" in answer.out
     first = (here / "anonymized.report.json").read_text().splitlines()[0]

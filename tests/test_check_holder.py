@@ -149,6 +149,7 @@ def test_releases_of_other_trajectories_cannot_be_compared(tmp_path: Path) -> No
         trajanon.check(tmp_path / "r.parquet", K, against=tmp_path / "e.csv")
 
 
+@pytest.mark.usefixtures("plain_means")
 def test_what_one_of_two_releases_left_out_is_told_by_their_difference(tmp_path: Path) -> None:
     """A mean of five and one of four of them give the fifth, to some centimetres."""
     points = np.random.default_rng(0).uniform((40, -4), (41, -3), (9, 3, 2))
@@ -174,9 +175,9 @@ def test_what_one_of_two_releases_left_out_is_told_by_their_difference(tmp_path:
     ]
     held = Trajectories(points, subject=subject)
     for one, other in ((now, before), (before, now)):
-        found = trajanon.check(one, K, against=other, digits=7).problems
+        found = trajanon.check(one, K, against=other).problems
         assert found == [says[0].format("trajectories")]
-        found = trajanon.check(one, K, trajectories=held, against=other, digits=7).problems
+        found = trajanon.check(one, K, trajectories=held, against=other).problems
         assert found == [says[0].format("different subjects")]
 
 
@@ -193,18 +194,19 @@ def test_the_earlier_release_must_belong_to_the_originals_too(tmp_path: Path) ->
         trajanon.check(paths[0], K, trajectories=held, against=paths[1])
 
 
+@pytest.mark.usefixtures("plain_means")
 def test_a_file_in_the_order_of_the_originals_is_found_by_the_holder(tmp_path: Path) -> None:
     """Their source has no order that the file alone would show."""
     points = np.random.default_rng(0).uniform((40, -4), (41, -3), (40, 3, 2))
     held = Trajectories(points, subject=np.arange(40))
-    release = trajanon.anonymize(held, K, digits=4)
+    release = trajanon.anonymize(held, K)
     path = tmp_path / "r.csv"
     release.write(path)
     assert trajanon.check(path, K, trajectories=held).holds
     labels = np.array(release.report["labels"])
     means = np.stack([points[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
     for step, word in ((1, "nearly so: "), (-1, "nearly so, backwards: ")):
-        written(path, np.round(means, 4)[labels[::step]])
+        written(path, np.round(means, 7)[labels[::step]])
         assert trajanon.check(path, K).holds
         found = trajanon.check(path, K, trajectories=held).problems
         assert found == [f"trajectories stand in the order of the originals, or {word}shuffle them"]
@@ -266,6 +268,7 @@ def test_the_two_may_be_other_groups_than_before(tmp_path: Path) -> None:
             trajanon.check(paths[0], K, against=paths[0])
 
 
+@pytest.mark.usefixtures("plain_means")
 def test_several_earlier_releases_tell_more_than_each(tmp_path: Path, run: Run) -> None:
     """Each two have k trajectories in common, and all three one alone."""
     points = np.random.default_rng(0).uniform((40, -4), (41, -3), (32, 3, 2))
@@ -278,18 +281,18 @@ def test_several_earlier_releases_tell_more_than_each(tmp_path: Path, run: Run) 
         report = NOTHING_MORE | {"n": 32, "labels": labels.tolist()}
         paths[-1].with_suffix(".report.json").write_text(json.dumps(report))
     for earlier in paths[1:]:
-        assert trajanon.check(paths[0], 8, against=earlier, digits=7).holds
-    assert trajanon.check(paths[0], 4, against=paths[1:], digits=7).holds
+        assert trajanon.check(paths[0], 8, against=earlier).holds
+    assert trajanon.check(paths[0], 4, against=paths[1:]).holds
     says = (
         "together with the earlier releases, 32 of 32 trajectories are in groups that have "
         "fewer than 8 {} in common; "
     )
-    (found,) = trajanon.check(paths[0], 8, against=paths[1:], digits=7).problems
+    (found,) = trajanon.check(paths[0], 8, against=paths[1:]).problems
     assert found == says.format("trajectories") + "0 of them stand alone"
     held = Trajectories(points, subject=np.arange(32))
-    (found,) = trajanon.check(paths[0], 8, trajectories=held, against=paths[1:], digits=7).problems
+    (found,) = trajanon.check(paths[0], 8, trajectories=held, against=paths[1:]).problems
     assert found.startswith(says.format("different subjects"))
-    both = [*(word for path in paths[1:] for word in ("--against", path)), "--digits", 7]
+    both = [*(word for path in paths[1:] for word in ("--against", path))]
     assert "earlier releases" in run("check", paths[0], "-k", 8, *both).out
     answer = run("check", paths[0], "-k", 4, *both)
     assert f"also beside {paths[1]} and {paths[2]} no fewer than 4" in answer.out

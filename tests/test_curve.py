@@ -75,7 +75,7 @@ def test_releases_of_the_curve_are_made_as_the_report_tells() -> None:
         "minute_worth": 2.0,
         "time_step": 600,
     }
-    asked |= {"count": "records", "align": False, "digits": 5, "rows": "trajectories"}
+    asked |= {"as_published": False, "align": False, "rows": "lines"}
     search: dict[str, Any] = {"method": "mdav", "refine": "descent", "effort": "fast", "seed": 3}
     report = trajanon.anonymize(timed(), 2, **asked, **search).report
     assert options_in(checked(report)) == asked | asdict(Settings(**search))
@@ -83,6 +83,16 @@ def test_releases_of_the_curve_are_made_as_the_report_tells() -> None:
     assert options_in(checked(report)) == asked
     told = checked(trajanon.anonymize(toy(), 2, effort="fast").report)
     assert "times" not in options_in(told)
+    published = checked(trajanon.anonymize(toy(), 2, as_published=True).report)
+    again = trajanon.anonymize(toy(), 2, **options_in(published)).report
+    assert again["labels"] == published["labels"]
+
+
+def test_what_an_earlier_version_made_is_not_made_anew() -> None:
+    report = trajanon.anonymize(toy(), 2, effort="fast").report
+    del report["as_published"]
+    with pytest.raises(BadInput, match="an earlier version made this release"):
+        options_in(checked(report))
 
 
 def test_the_page_draws_the_curve(ways: Trajectories) -> None:

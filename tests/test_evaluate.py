@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from evaluations import Evaluated, evaluated, released
+from plain import PUBLISHED
 from toy import NORTH, toy
 
 import trajanon
@@ -22,8 +23,9 @@ from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
 
+@pytest.mark.usefixtures("plain_means")
 def test_pairs_are_measured_as_by_hand() -> None:
-    evaluation = evaluated(toy(), digits=7)
+    evaluation = evaluated(toy())
     account = evaluation.account
     assert evaluation.holds
     assert (evaluation.k, evaluation.counted) == (2, "subjects")
@@ -118,13 +120,14 @@ def test_a_promise_that_is_not_kept_comes_first() -> None:
 
 
 def test_a_group_of_one_person_is_told() -> None:
-    release, report = released(toy(people=1), count="records")
+    release, report = released(toy(people=1), as_published=True)
     for counted in ("records", "subjects"):
         report["counted"] = counted
         evaluation = trajanon.evaluate(toy(people=1), release, report)
         assert not evaluation.holds
         assert evaluation.account["violations"] == {"records": 0, "subjects": 2}
-        assert evaluation.verdict[1] == (
+        assert evaluation.verdict[1] == ("bad", f"I{PUBLISHED[1:]}.")
+        assert evaluation.verdict[2] == (
             "bad",
             "2 records stand behind each line, but not 2 people: 2 of 2 groups hold "
             "fewer than 2 different subjects.",
@@ -195,12 +198,13 @@ def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> No
     )
 
 
+@pytest.mark.usefixtures("plain_means")
 def test_the_order_of_the_originals_is_found_in_the_released_file(tmp_path: Path) -> None:
     forty = Trajectories(np.random.default_rng(0).uniform(40, 41, (40, 3, 2)))
-    release, report = released(forty, digits=7)
+    release, report = released(forty)
     path = tmp_path / "r.parquet"
     write_release(path, release)
-    findings = trajanon.check(path, 2, digits=7)
+    findings = trajanon.check(path, 2)
     assert trajanon.evaluate(forty, release, report, findings=findings).holds
     labels = np.array(report["labels"])
     means = [forty.points[labels == one].mean(axis=0) for one in range(max(labels) + 1)]

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from commands import FAST, Run, mode
 from osm_xml import OsmFile
+from plain import PUBLISHED
 from toy import toy
 
 import trajanon
@@ -78,25 +79,28 @@ def test_one_release_gets_one_answer(run: Run, here: Path) -> None:
     """Rows hold and people do not: each command says which of the two it answers."""
     lack = "2 records stand behind each line, but not 2 people: 2 of 2 groups"
     trajanon.write_trajectories("trajectories.parquet", toy(people=1))
-    made = run("anonymize", "-k", 2, "--count", "records", *FAST)
+    made = run("anonymize", "-k", 2, "--as-published", *FAST)
     assert made.code == 0
     assert lack in made.out
     alone = run("check", "-k", 2)
-    assert alone.code == 0
-    assert "anonymized.parquet holds for rows: " in alone.out
-    assert "How many people stand behind each cannot be seen" in alone.out
+    assert (alone.code, alone.out.count("\n- ")) == (1, 1)
+    assert PUBLISHED in alone.out
     assert json.loads(run("check", "-k", 2, "--json").out)["answered"] == "rows"
     by_holder = ("check", "-k", 2, "--trajectories", "trajectories.parquet")
     counted, evaluated = run(*by_holder), run("evaluate")
     assert (counted.code, evaluated.code) == (1, 1)
     assert lack in counted.out
     assert lack in evaluated.out
+    assert PUBLISHED in counted.out
+    assert PUBLISHED in evaluated.out
     assert json.loads(run(*by_holder, "--json").out)["answered"] == "people"
     sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
-    assert "too few people stand behind some of its lines" in sheet
+    assert "This release was made as published, for comparison with the papers" in sheet
+    assert "is no release: it holds plain means" in run("map", "--view", "public").sentence
     assert run("map").code == 0
     page = (here / "map.html").read_text(encoding="utf-8")
     assert "Groups of fewer than 2 subjects" in page
+    assert "for comparison with the papers, not for publication of persons" in page
 
 
 @pytest.mark.parametrize(

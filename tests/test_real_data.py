@@ -17,6 +17,7 @@ import platformdirs
 import pytest
 from commands import Run
 from osm_server import OsmServer, serving
+from plain import PUBLISHED
 from real_data import REAL, needs_real_data
 
 import trajanon
@@ -258,21 +259,20 @@ def test_one_account_is_refused_and_works_by_records(run: Run, tmp_path: Path) -
     n = len(read_trajectories(tmp_path / "trajectories.parquet"))
     assert f"the {n} records come from 1 subject" in refused.err
     assert "k = 4" in refused.err
-    assert "--count records" in refused.err
     assert not (tmp_path / "anonymized.parquet").exists()
-    worked = run("anonymize", "-k", 4, "--count", "records")
+    worked = run("anonymize", "-k", 4, "--as-published")
     assert worked.code == 0
     first = (tmp_path / "anonymized.report.json").read_text().splitlines()[0]
     assert "4 records stand behind each line, but not 4 people" in first
     assert "fewer than 4 different subjects" in first
-    assert run("check", "-k", 4).code == 0
-    assert trajanon.check("anonymized.parquet", k=4).holds
+    assert run("check", "-k", 4).code == 1
+    assert trajanon.check("anonymized.parquet", k=4).problems == [PUBLISHED]
     assert run("map").code == 0
     assert "OpenStreetMap contributors" in (tmp_path / "map.html").read_text()
 
 
 def test_one_account_is_refused_from_python(san_francisco: Trajectories) -> None:
-    with pytest.raises(TooFewSubjects, match=r"1 subject.*`count='records'`"):
+    with pytest.raises(TooFewSubjects, match="1 subject, and k = 4 needs 4"):
         trajanon.anonymize(san_francisco, k=4)
 
 

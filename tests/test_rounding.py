@@ -12,12 +12,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from naive_sliding import town
+from plain import plain_means
 from shards import groups_told, shards_of, walks, write_folder
 
 import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.evaluation.curve import options_in
 from trajanon.files.release_lines import Grids, as_written
 from trajanon.files.report import checked
 from trajanon.loss import group_means, loss_to
@@ -159,7 +159,7 @@ def test_what_is_reported_is_of_the_lines_as_written(tmp_path: Path, align: bool
     assert report["information_loss"] > report["stages"][-1]["information_loss"]
     release.write(tmp_path / "r.parquet")
     assert trajanon.check(tmp_path / "r.parquet", 3, trajectories=original).holds
-    assert trajanon.rewrite(tmp_path / "r.parquet", tmp_path / "c.parquet", 3, digits=7).holds
+    assert trajanon.rewrite(tmp_path / "r.parquet", tmp_path / "c.parquet", 3).holds
     again = trajanon.read_release(tmp_path / "c.parquet")
     assert {line.tobytes() for line in again.points} == told
 
@@ -217,18 +217,13 @@ def test_whoever_holds_all_others_is_as_far_off_as_the_line() -> None:
         assert displacement(original.points, found.lines[found.labels]).mean() < 1.25 * exact
 
 
+@pytest.mark.usefixtures("plain_means")
 def test_a_report_of_before_the_grids_has_plain_decimals() -> None:
     original = town(5, 20, 4, people=12)
-    release = trajanon.anonymize(original, 3, align=False, effort="fast", digits=4)
+    release = trajanon.anonymize(original, 3, align=False, effort="fast")
     del release.report["steps"], release.report["shifts"]
     found = matched(original, release.trajectories, checked(release.report))
-    assert np.array_equal(found.lines, np.round(found.lines, 4))
-
-
-@pytest.mark.parametrize("digits", [None, 4, 6])
-def test_a_release_is_made_again_as_it_was(digits: int | None) -> None:
-    release = trajanon.anonymize(town(5, 20, 4), 3, digits=digits, effort="fast")
-    assert options_in(checked(release.report))["digits"] == digits
+    assert np.array_equal(found.lines, np.round(found.lines, 7))
 
 
 def test_parts_are_written_as_files_are(tmp_path: Path) -> None:
@@ -255,6 +250,6 @@ def test_parts_are_written_as_files_are(tmp_path: Path) -> None:
     records = Trajectories(points).records
     lost = loss_to(records, lines, labels)
     assert report["information_loss"] == pytest.approx(lost)
-    with shards_of(60):
-        plain = anonymize_parts(str(source), str(tmp_path / "plain"), 3, effort="fast", digits=4)
+    with shards_of(60), plain_means():
+        plain = anonymize_parts(str(source), str(tmp_path / "plain"), 3, effort="fast")
     assert plain["groups_of_steps"] == {}

@@ -11,12 +11,14 @@ import pytest
 from commands import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from plain import PUBLISHED
 from planted import K, groups, written
 
 import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.evaluation.evaluation import evaluate
+from trajanon.evaluation.evidence import Evaluation
 from trajanon.files.comparison import NOTHING_ELSE, compared
 from trajanon.files.release import RELEASE_FORMATS, read_as_found, read_release, write_release
 from trajanon.files.release_lines import MOST_ROWS
@@ -89,19 +91,22 @@ def test_no_row_is_found_more_often_than_1_in_k(seed: int, k: int, people: int) 
     assert (published.sizes >= published.rows).all()
 
 
-def test_several_rows_of_one_subject_are_only_left_where_they_are_asked_for() -> None:
-    original, worst = crowd(people=5), {}
+def worst_chance(evidence: Evaluation) -> float:
+    return max(one.worst_case for one in evidence.attacks if one.against == "release")
+
+
+def test_nobody_has_several_rows_of_one_line() -> None:
+    original = crowd(people=5)
     for way in ROWS:
         release = trajanon.anonymize(original, K, effort="fast", rows=way)
         evidence = evaluate(original, release)
-        worst[way] = max(one.worst_case for one in evidence.attacks if one.against == "release")
+        assert worst_chance(evidence) <= 1 / K
         assert evidence.holds
         sheet = evidence.datasheet.splitlines()
         told = release.report["rows"]
-        sizes = evidence.sizes if way == "trajectories" else evidence.rows
+        sizes = evidence.rows
         expected = {
             "subjects": f"| Rows | {told['subjects']}, one for each different subject of a line |",
-            "trajectories": "| Trajectories | 60 |",
             "lines": f"| Rows | {told['lines']}, one for each line; their counts of subjects add "
             f"up to {told['subjects']} |",
         }
@@ -111,13 +116,13 @@ def test_several_rows_of_one_subject_are_only_left_where_they_are_asked_for() ->
             for line in sheet
         )
         # Beside the rows nobody is told how many trajectories are of somebody with a row.
-        assert ("| Trajectories |" in evidence.datasheet) is (way == "trajectories")
-        assert ("already has one on that line" in evidence.html) is (way != "trajectories")
-        several = "has several rows" in evidence.html
-        assert several is (way == "trajectories")
-        assert any("--rows subjects" in said for _, said in evidence.verdict) is several
+        assert "| Trajectories |" not in evidence.datasheet
+        assert "already has one on that line" in evidence.html
+        assert "has several rows" not in evidence.html
         assert evidence.account["rows"] == {"way": way, "released": len(release.trajectories)}
-    assert worst["subjects"] == worst["lines"] <= 1 / K < worst["trajectories"]
+    published = evaluate(original, trajanon.anonymize(original, K, as_published=True))
+    assert worst_chance(published) > 1 / K
+    assert "has several rows" in published.html
 
 
 # Lines with counts
@@ -283,13 +288,13 @@ def test_rows_follow_from_the_report(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match="do not belong together"):
             matched(original, rows, report)
     # Before a report told of rows, each trajectory had one.
-    everyone = trajanon.anonymize(original, K, effort="fast", rows="trajectories")
+    everyone = trajanon.anonymize(original, K, as_published=True)
     old = {name: value for name, value in everyone.report.items() if name != "rows"}
     found = matched(original, everyone.trajectories, checked(old))
     assert found.own_row.all()
     path = tmp_path / "r.csv"
     trajanon.Release(everyone.trajectories, old).write(path)
-    assert trajanon.check(path, K, trajectories=original, against=path).holds
+    assert PUBLISHED in trajanon.check(path, K, trajectories=original, against=path).problems
     report_path(path).write_text(json.dumps(old | {"rows": {"way": 7}}))
     with pytest.raises(FileProblem, match="way"):
         trajanon.check(path, K, trajectories=original)
@@ -298,11 +303,12 @@ def test_rows_follow_from_the_report(tmp_path: Path) -> None:
 def test_records_have_a_row_each(tmp_path: Path) -> None:
     original = crowd()
     nobody = replace(original, subject=None)
-    for source, count in ((nobody, "subjects"), (original, "records")):
-        release = trajanon.anonymize(source, K, effort="fast", count=count)
+    for source, as_published in ((nobody, False), (original, True)):
+        how: dict[str, Any] = {"effort": "fast", "as_published": as_published}
+        release = trajanon.anonymize(source, K, **how)
         assert len(release.trajectories) == len(original)
         assert release.report["rows"]["way"] == "trajectories"
-        lines = trajanon.anonymize(source, K, effort="fast", rows="lines", count=count)
+        lines = trajanon.anonymize(source, K, rows="lines", **how)
         assert len(lines.trajectories) == len(original)
     with pytest.raises(BadInput, match="`rows` 'people' is not known"):
         trajanon.anonymize(original, K, rows="people")
@@ -321,13 +327,11 @@ def test_the_screen_says_how_many_rows_are_written(tmp_path: Path, run: Run) -> 
         rows[way] = len(out.read_text().splitlines()) - 1
         what = {
             "subjects": f"{rows[way]} rows for 60 trajectories",
-            "trajectories": "60 trajectories",
             "lines": f"{rows[way]} lines for 60 trajectories",
         }[way]
         assert f"Wrote {what} to {out}" in answer.out
         assert "one for each" in answer.out
-        assert ("Rows beyond one for each subject" in answer.out) is (way == "trajectories")
-    assert rows["lines"] < rows["subjects"] < rows["trajectories"] == 60
+    assert rows["lines"] < rows["subjects"] < 60
 
 
 def test_files_of_rows_are_checked_as_before(tmp_path: Path) -> None:

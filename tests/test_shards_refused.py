@@ -47,14 +47,14 @@ def test_too_few_are_refused(tmp_path: Path) -> None:
     with pytest.raises(TooFewSubjects, match="come from 2 subjects, and k = 3 needs 3"):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3)
     with pytest.raises(TooFewRecords, match=r"30 trajectories cannot form .* k = 31"):
-        anonymize_parts(str(source), str(out_of(tmp_path)), 31, count="records")
+        anonymize_parts(str(source), str(out_of(tmp_path)), 31)
     assert [path.name for path in tmp_path.iterdir()] == ["trips"]
 
 
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"count": "heads"}, "`count` 'heads' is not known"),
+        ({"count": "records"}, "`count` is gone"),
         ({"memory": "much"}, "`memory` must be an amount such as 4GB .*'much'"),
         ({"memory": "1..2GB"}, "`memory` must be an amount"),
         ({"memory": "9" * 400}, "`memory` must be an amount"),

@@ -182,7 +182,7 @@ def test_a_release_on_roads_holds_and_is_evaluated(tmp_path: Path, rows: str) ->
     points, told = release.trajectories.points, release.report["roads"]
     assert told["on_roads"] == release.report["groups"]
     assert np.abs((points[..., 0] - LAT) / NORTH).max() < 1.2  # five decimals
-    assert trajanon.check(release, 4, trajectories=trips, digits=5).holds
+    assert trajanon.check(release, 4, trajectories=trips).holds
     evaluation = trajanon.evaluate(trips, release)
     assert evaluation.trajectories == 60
     assert "Lines lie on roads of OpenStreetMap" in evaluation.datasheet
@@ -218,8 +218,7 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     answer = run("anonymize", "trips.parquet", "-k", 4, "--roads", "town.osm", *FAST)
     assert answer.code == 0
     assert "Lines on roads" in answer.out
-    assert "--digits 5" in answer.out
-    assert run("check", "-k", 4, "--digits", 5, "--trajectories", "trips.parquet").code == 0
+    assert run("check", "-k", 4, "--trajectories", "trips.parquet").code == 0
     assert run("evaluate", "trips.parquet", "anonymized.parquet", "--pbf", "town.osm").code == 0
     assert run("map", "trips.parquet", "anonymized.parquet", "--offline").code == 0
     assert "Lines on roads" in (tmp_path / "map.html").read_text()
@@ -229,7 +228,7 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     answer = run(*snap, "--out", "laid.csv", "--json")
     told = json.loads(answer.out)
     assert told["on_roads"] == told["lines"] > 0
-    assert run("check", "laid.csv", "-k", 4, "--digits", 5).code == 0
+    assert run("check", "laid.csv", "-k", 4).code == 0
     assert (tmp_path / "plain.csv").read_bytes() == before
     originals = ("snap", "trips.parquet", *snap[2:], "--out", "public.parquet")
     assert "trips.parquet is no release" in run(*originals).sentence
@@ -251,7 +250,7 @@ def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str
     answer = run("snap", "out", "--pbf", "town.osm", "--out", "laid")
     assert answer.code == 0
     assert len(names(tmp_path / "laid")) == len(names(tmp_path / "out")) > 1
-    assert run("check", "laid", "-k", 4, "--digits", 5).code == 0
+    assert run("check", "laid", "-k", 4).code == 0
     for name in ("", "part-00000.parquet"):
         assert mode(tmp_path / "laid" / name) == mode(tmp_path / "out" / name)
     before, after = (trajanon.read_release(tmp_path / name) for name in ("out", "laid"))
@@ -278,7 +277,7 @@ def test_parts_are_laid_on_roads_while_they_are_anonymised(
     assert report["digits"] == 5
     release = trajanon.read_release(tmp_path / "out")
     assert np.abs((release.points[..., 0] - LAT) / NORTH).max() < 1.2
-    assert run("check", "out", "-k", 4, "--digits", 5, "--trajectories", "trips").code == 0
+    assert run("check", "out", "-k", 4, "--trajectories", "trips").code == 0
     assert run("evaluate", "trips", "out", "--pbf", "town.osm").code == 0
 
 

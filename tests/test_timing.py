@@ -123,12 +123,13 @@ def test_equal_tracks_are_grouped_by_their_hours() -> None:
     step=st.sampled_from([1, 60, 300, 3_600]),
     worth=st.sampled_from([0.0, 3.0, 40.0]),
 )
+@pytest.mark.usefixtures("plain_means")
 def test_all_of_a_group_bear_its_mean_times(
     seed: int, k: int, times: str, step: int, worth: float
 ) -> None:
     trajectories = timed(seed=seed)
     release = trajanon.anonymize(
-        trajectories, k, times=times, time_step=step, minute_worth=worth, seed=seed, digits=4
+        trajectories, k, times=times, time_step=step, minute_worth=worth, seed=seed
     )
     report, lines = release.report, release.trajectories
     clock = Clock(times, "America/Los_Angeles", step)
@@ -210,9 +211,10 @@ def test_rows_in_single_precision_have_departures_too(seed: int) -> None:
         assert rows[first + start] == pytest.approx(exact, abs=2e-2 * np.abs(exact).max())
 
 
+@pytest.mark.usefixtures("plain_means")
 def test_a_window_that_slides_takes_its_times_along() -> None:
     trajectories = windows_with_times(3, n=30)
-    release = trajanon.anonymize(trajectories, 3, times="of-day", time_step=1, digits=4)
+    release = trajanon.anonymize(trajectories, 3, times="of-day", time_step=1)
     starts = np.array(release.report["alignment"]["starts"])
     assert trajectories.tracks is not None
     assert (starts != trajectories.tracks.start).any()
@@ -228,9 +230,10 @@ def test_a_window_that_slides_takes_its_times_along() -> None:
     assert np.sort(means, axis=0) == pytest.approx(np.sort(release.trajectories.times, axis=0))
 
 
+@pytest.mark.usefixtures("plain_means")
 def test_loss_is_of_places_alone_and_each_step_of_all_that_was_seen() -> None:
     trajectories = timed(60)
-    asked: dict[str, Any] = {"times": "of-day", "minute_worth": 50.0, "digits": 7}
+    asked: dict[str, Any] = {"times": "of-day", "minute_worth": 50.0}
     report = trajanon.anonymize(trajectories, 3, **asked).report
     labels = np.array(report["labels"])
     records = loss.standardise(trajectories.records)

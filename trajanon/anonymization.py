@@ -10,9 +10,9 @@ import numpy as np
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.antimeridian import refuse_crossing
-from trajanon.errors import BadInput, TooFewSubjects
+from trajanon.errors import BadInput
 from trajanon.files.groups import line_keys
-from trajanon.files.release_lines import DIGITS
+from trajanon.files.release_lines import DIGITS, DIGITS_ON_ROADS
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import check_enough, regrouped, subjects_per_group
 from trajanon.privacy.chains import subjects_left
@@ -21,7 +21,7 @@ from trajanon.progress import Progress, silent
 from trajanon.releases import Counted, Release, published_with
 from trajanon.rows import Rows
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
-from trajanon.snapping import DIGITS_ON_ROADS, RoadsToFollow
+from trajanon.snapping import RoadsToFollow
 from trajanon.suppression import (
     Found,
     TrajectoryGroups,
@@ -30,7 +30,7 @@ from trajanon.suppression import (
     without_tight_groups,
 )
 from trajanon.timing import Timing, seen_by, timing_of
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs
 
@@ -46,6 +46,8 @@ def anonymize(
 ) -> Release:
     """Replace each trajectory by the centroid of a group, as `trajanon.anonymize` says."""
     settings, searched = settings_of(options)
+    if settings.as_published and roads is not None:
+        raise BadInput("`as_published` moves nothing: leave out `roads`")
     refuse_crossing(trajectories, tracks=settings.align)
     refuse_attribution(trajectories.attribution)
     check_enough(len(trajectories), k)
@@ -53,7 +55,7 @@ def anonymize(
     search = partial(_group_and_slide, k, settings, searched, timing, progress)
 
     first = search(trajectories)
-    found, costly, declined = without_costly(first, settings.suppress, k, settings.count, search)
+    found, costly, declined = without_costly(first, settings.suppress, k, search)
     kept, among_kept = without_tight_groups(found.slid, settings.min_radius)
     tight = np.zeros_like(costly)
     tight[~costly] = among_kept
@@ -61,9 +63,8 @@ def anonymize(
         kept = replace(kept, roads=roads)
 
     lines, when, labels = kept.released, kept.released_times, kept.partition.labels
-    written = Rows(
-        settings.rows, kept.line_numbers[labels], kept.trajectories.counted_by(settings.count)
-    )
+    subjects = None if settings.as_published else kept.trajectories.subject
+    written = Rows(settings.rows, kept.line_numbers[labels], subjects)
     skipped = settings.align and trajectories.tracks is not None and found.cut.partition.stopped
     suppressed = suppression_account(costly, tight, first.slid, settings, declined)
     alignment = account(found.cut, found.slid)
@@ -77,6 +78,7 @@ def anonymize(
         kept,
         k,
         written,
+        settings.as_published,
         alignment=alignment,
         alignment_skipped=skipped,
         suppressed=suppressed,
@@ -84,8 +86,9 @@ def anonymize(
     )
     del kept  # before the rows of the release take as much memory again
     order = labels[written.shuffled()]
+    source = trajectories.attribution if roads is None else OSM_ATTRIBUTION
     provenance = published_with(
-        trajectories.attribution if roads is None else OSM_ATTRIBUTION,
+        marked(source) if settings.as_published else source,
         written.way,
         timing.clock if timing else None,
         by_subjects=written.subject is not None,
@@ -112,14 +115,11 @@ def _group_and_slide(
     trajectories: Trajectories,
 ) -> Found:
     """Group trajectories as they were cut, and as they slid, if they may."""
-    subjects = trajectories.counted_by(settings.count)
+    subjects = None if settings.as_published else trajectories.subject
     seen, weights = seen_by(trajectories, timing)
-    try:
-        partition = microaggregate(
-            seen, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
-        )
-    except TooFewSubjects as error:
-        raise TooFewSubjects(f"{error}, or count trajectories with `count='records'`") from error
+    partition = microaggregate(
+        seen, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
+    )
     if timing is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
     cut = TrajectoryGroups(trajectories, partition, settings.digits, timing)
@@ -165,7 +165,9 @@ def _of_roads(kept: TrajectoryGroups) -> dict[str, Any]:
     }
 
 
-def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str, Any]:
+def _report(
+    kept: TrajectoryGroups, k: int, rows: Rows, as_published: bool, **told: Any
+) -> dict[str, Any]:
     """Say what was released and what it costs; ``told`` has entries ready for JSON."""
     trajectories, partition, timing = kept.trajectories, kept.partition, kept.timing
     when = kept.released_times
@@ -180,6 +182,7 @@ def _report(kept: TrajectoryGroups, k: int, rows: Rows, **told: Any) -> dict[str
         groups=len(partition.sizes),
         few=None if per_group is None else int((per_group < k).sum()),
         provenance=trajectories.provenance,
+        as_published=as_published,
     )
     return counted.account | {
         "n": len(trajectories),

@@ -69,10 +69,10 @@ def anonymize(
     progress
         Told how far the work is.
     options
-        What k counts, what is left out, how it is written, whether with times and with which rows,
-        ``count`` to ``rows``: see `trajanon.settings.ReleaseSettings`. And those of the search, as
-        in `trajanon.microaggregate`. The seed repeats the groups and centroids; the order of the
-        release comes from the operating system and never repeats.
+        Whether all is done as in the papers, what is left out, and whether with times and with
+        which rows, ``as_published`` to ``rows``: see `trajanon.settings.ReleaseSettings`. And those
+        of the search, as in `trajanon.microaggregate`. The seed repeats the groups and centroids;
+        the order of the release comes from the operating system and never repeats.
 
     Returns
     -------
@@ -91,13 +91,13 @@ def anonymize(
 
     Examples
     --------
-    Four people go east, two along each of two roads. Each gets the mean of two:
+    Four people go east, two along each of two roads. As in the papers, each gets the mean of two:
 
     >>> import numpy as np
     >>> import trajanon
     >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
     >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
-    >>> release = trajanon.anonymize(trajectories, k=2, digits=4)
+    >>> release = trajanon.anonymize(trajectories, k=2, as_published=True)
     >>> release.report["labels"]
     [0, 0, 1, 1]
     >>> sorted(release.trajectories.points[:, 0, 0].tolist())

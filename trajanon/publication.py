@@ -83,7 +83,7 @@ def anonymize_file(
     source, out = Path(source), Path(out)
     settings, _ = settings_of(options)
     check_release_format(out, timed=settings.times is not None)
-    check_limit(ledger, per_subject_in_all)
+    check_limit(ledger, per_subject_in_all, settings)
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
     replaced = replacing(out, report_path(out), inputs=inputs, public=[out])
     with opened_for(ledger) as book:
@@ -108,8 +108,12 @@ def anonymize_file(
     return release.report
 
 
-def check_limit(ledger: LedgerLike, per_subject_in_all: int | None) -> None:
-    """Refuse a limit that is none, or that nothing can be counted for."""
+def check_limit(
+    ledger: LedgerLike, per_subject_in_all: int | None, settings: ReleaseSettings
+) -> None:
+    """Refuse a ledger of what is not published, and a limit that is none or counts nothing."""
+    if settings.as_published and ledger is not None:
+        raise BadInput("`as_published` is not for publication: leave out `ledger`")
     if per_subject_in_all is None:
         return
     if ledger is None:

@@ -18,7 +18,7 @@ from trajanon.files.report import report_path
 from trajanon.notebook import costs, drawn, page, shown
 from trajanon.outputs import json_report, replacing
 from trajanon.subjects import Merged, count_of, nameless
-from trajanon.trajectories import Trajectories, unit_of
+from trajanon.trajectories import FOR_COMPARISON, Trajectories, unit_of
 from trajanon.words import number_of
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ class Release:
     --------
     >>> import numpy as np
     >>> import trajanon
-    >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+    >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
     >>> release.trajectories.points.tolist()
     [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]
     >>> release.report["groups"], release.report["sizes"]
@@ -77,8 +77,8 @@ class Release:
         >>> from pathlib import Path
         >>> import numpy as np
         >>> import trajanon
-        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
         >>> release.write("anonymized.csv")
         >>> print(Path("anonymized.csv").read_text())
         id,lat1,lon1,lat2,lon2
@@ -102,8 +102,8 @@ class Release:
         --------
         >>> import numpy as np
         >>> import trajanon
-        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
         >>> release.to_geodataframe().geometry[0].wkt
         'LINESTRING (2 40.1, 3 40.1)'
         """
@@ -149,8 +149,8 @@ class Release:
         --------
         >>> import numpy as np
         >>> import trajanon
-        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
         >>> len(release.to_movingpandas())
         2
         """
@@ -228,6 +228,7 @@ class Counted(NamedTuple):
     groups: int
     few: int | None  # groups of fewer than k different subjects; None if no subjects are known
     provenance: Mapping[str, Any]  # what the originals say of their source
+    as_published: bool = False  # whether all was done as in the papers
 
     @property
     def word(self) -> str:
@@ -238,6 +239,8 @@ class Counted(NamedTuple):
     def notice(self) -> str:
         """The first line of a report."""
         notice = "For the holder of the data, not for publication."
+        if self.as_published:
+            notice += f" The release is {FOR_COMPARISON}."
         unknown = nameless(self.provenance)
         if self.by_subjects and not unknown:
             return notice
@@ -263,6 +266,7 @@ class Counted(NamedTuple):
             "unit": unit_of(self.provenance),
             "k": self.k,
             "counted": self.word,
+            "as_published": self.as_published,
             "groups": self.groups,
             "subject_names_merged": Merged.told_by(self.provenance)._asdict(),
             "attribution": self.provenance.get("attribution"),

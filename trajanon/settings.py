@@ -7,7 +7,7 @@ module loads no library.
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from difflib import get_close_matches
 from functools import wraps
 from inspect import Parameter, cleandoc, signature
@@ -41,19 +41,31 @@ ExpansionName = Literal["both", "distance", "row"]
 PathNeighboursName = Literal["near", "next"]
 RefinementName = Literal["none", "anneal", "descent", "swap", "swap+descent", "rcs", "rcs+descent"]
 EffortName = Literal["fast", "balanced", "best"]
-CountName = Literal["subjects", "records"]
 TimesName = Literal["of-day", "of-week", "date"]
-RowsName = Literal["subjects", "trajectories", "lines"]
+RowsName = Literal["subjects", "lines"]
 MissingName = Literal["refuse", "drop"]
 """The words that an option may be."""
 
 METHOD_NAMES = get_args(MethodName)
 HEURISTIC_NAMES = get_args(HeuristicName)
+EXPANSIONS = get_args(ExpansionName)
+PATH_NEIGHBOURS = get_args(PathNeighboursName)
 REFINEMENT_NAMES = get_args(RefinementName)
 ROWS = get_args(RowsName)
 
 FEWEST_DIGITS, MOST_DIGITS = 4, 7
-"""Decimals of a degree that a release may have; each location to 11 m, or to 1 cm."""
+"""Decimals of a degree: of a release, 11 m; of one that is made as published, 1 cm."""
+
+GONE = {
+    "count": "`count` is gone: k counts people, and with `as_published` records",
+    "digits": "`digits` is gone: a release has 4 decimals, on roads 5, with `as_published` 7",
+    "rows": "`rows='trajectories'` is gone: each person behind a line has a row, and with "
+    "`as_published` each record",
+}
+"""Options of 0.1 that were removed, and what takes their place; answered for one version."""
+
+_ALONE: dict[str, Any] = {"align": False, "suppress": 0.0, "min_radius": 0.0, "times": None}
+"""What the published methods do not do."""
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -203,9 +215,11 @@ class ReleaseSettings(_Checked):
 
     Attributes
     ----------
-    count
-        What k counts: subjects, or records (trajectories). With ``records`` several in a group may
-        be of one subject, and the report says so in its first line.
+    as_published
+        Do what the papers do, and nothing else: for comparison, not for publication of persons'
+        data. The method alone, with ``refine`` none unless it is named; k counts records; nothing
+        slides; each record has a row, the plain mean of its group to 7 decimals. The loss is that
+        of `trajanon.microaggregate`, to the last digit.
     align
         Let trajectories slide on their tracks towards their groups. Losses and displacements are
         then those of the trajectories as slid, and the report also tells what they were before.
@@ -216,11 +230,6 @@ class ReleaseSettings(_Checked):
     min_radius
         Metres; leave out groups whose members all stay this close to the released line. It then is
         as good as any of them.
-    digits
-        Decimals of released degrees, 4 (11 m) to 7 (1 cm). Whoever holds all other tracks can then
-        rebuild the last member of a group from its mean. None moves each line by its group's width
-        divided by its members, and puts it on a grid: what is left for him is off by the width.
-        Displacements are measured to the lines as written.
     times
         Release the mean times of each group: of-day, of-week or date. Each line then bears them at
         each of its points, and the search sees the departure as well. A day begins at 03:00.
@@ -232,37 +241,39 @@ class ReleaseSettings(_Checked):
     timezone
         Local time zone of times, such as Europe/Madrid. None takes that of the middle of the area.
     rows
-        Rows of each released line: subjects (one for each different subject behind it),
-        trajectories (one for each), or lines (a single row, with a column count of the subjects).
-        Where k counts records, or no subjects are known, trajectories take the place of subjects.
+        Rows of each released line: subjects (one for each different subject behind it), or lines (a
+        single row, with a column count of the subjects). Where k counts records, or no subjects are
+        known, trajectories take the place of subjects.
 
     Examples
     --------
-    Two trajectories of one person can only be a group where k counts trajectories:
+    Two trajectories of one person can be a group only in the papers, where k counts records:
 
     >>> import numpy as np
     >>> import trajanon
     >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
     >>> trajectories = trajanon.Trajectories(points, subject=np.array([7, 7]))
-    >>> trajanon.anonymize(trajectories, k=2, count="records").report["counted"]
+    >>> trajanon.anonymize(trajectories, k=2, as_published=True).report["counted"]
     'records'
-    >>> trajanon.anonymize(trajectories, k=2, digits=3)
+    >>> trajanon.anonymize(trajectories, k=2, suppress=1)
     Traceback (most recent call last):
-    trajanon.errors.BadInput: `digits` must be a whole number from 4 to 7 (got 3)
+    trajanon.errors.BadInput: `suppress` must be a number from 0 to below 1 (got 1)
     """
 
-    count: CountName = _option("subjects")
+    as_published: bool = _option(False)
     align: bool = _option(True)
     suppress: float = _option(0.0, least=0, below=1)
     min_radius: float = _option(0.0, least=0)
-    digits: int | None = _option(
-        None, "by each group's width", least=FEWEST_DIGITS, most=MOST_DIGITS
-    )
     times: TimesName | None = _option(None, "no times")
     minute_worth: float = _option(3.0, least=0, most=10**6)
     time_step: int = _option(300, least=1, most=86_400)
     timezone: str | None = _option(None, "that of the area's middle")
     rows: RowsName = _option("subjects")
+
+    @property
+    def digits(self) -> int | None:
+        """Decimals of plain means; None: each line is moved, and on a grid of its own."""
+        return MOST_DIGITS if self.as_published else None
 
 
 def parameters_of(kind: type) -> list[Parameter]:
@@ -271,12 +282,6 @@ def parameters_of(kind: type) -> list[Parameter]:
         Parameter(one.name, Parameter.KEYWORD_ONLY, default=one.default, annotation=one.type)
         for one in fields(kind)
     ]
-
-
-def check_digits(digits: int) -> None:
-    """Refuse decimals that no release has."""
-    (option,) = (one for one in fields(ReleaseSettings) if one.name == "digits")
-    _check(option.name, digits, int, option.metadata)
 
 
 def takes_settings(*kinds: type) -> Callable[[Function], Function]:
@@ -292,6 +297,8 @@ def takes_settings(*kinds: type) -> Callable[[Function], Function]:
 
         @wraps(function)
         def taking(*given: Any, **options: Any) -> Any:
+            if ReleaseSettings in kinds:
+                refuse_gone(options)
             for name in options:
                 if name not in shown.parameters:
                     near = get_close_matches(name, shown.parameters, n=1)
@@ -307,12 +314,27 @@ def takes_settings(*kinds: type) -> Callable[[Function], Function]:
     return showing
 
 
+def refuse_gone(options: Mapping[str, Any]) -> None:
+    """Name what takes the place of an option that was removed."""
+    for name, sentence in GONE.items():
+        if options.get(name) is not None and (name != "rows" or options[name] == "trajectories"):
+            raise BadInput(sentence)
+
+
 def settings_of(options: Mapping[str, Any]) -> tuple[ReleaseSettings, Settings]:
     """Make the settings of a release, and those of its search, of the options of both."""
+    refuse_gone(options)
     own = {one.name for one in fields(ReleaseSettings)}
     asked = {name: value for name, value in options.items() if name in own}
     searched = {name: value for name, value in options.items() if name not in own}
-    return ReleaseSettings(**asked), Settings(**searched)
+    settings, search = ReleaseSettings(**asked), Settings(**searched)
+    if not settings.as_published:
+        return settings, search
+    if others := [name for name, alone in _ALONE.items() if asked.get(name, alone) != alone]:
+        raise BadInput(f"`as_published` is the method alone: leave out `{others[0]}`")
+    if (refine := searched.get("refine", "none")) not in ("none", "swap", "rcs"):
+        raise BadInput(f"`as_published` takes `refine` none, swap or rcs (got {refine!r})")
+    return replace(settings, **_ALONE), replace(search, refine=refine)
 
 
 def names_in(kind: Any) -> tuple[str, ...]:

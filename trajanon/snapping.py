@@ -14,7 +14,7 @@ import numpy as np
 
 from trajanon._kernels.roads import Matching, Network, match_lines, room_for
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.files.release_lines import rounded
+from trajanon.files.release_lines import DIGITS_ON_ROADS, rounded
 from trajanon.geodesy import SHORT_DEGREE
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
@@ -27,10 +27,6 @@ _ROADS = 12  # near each point that are tried
 _TURN, _SLACK = 5.0, 500.0  # as in `Matching`
 _CELL, _CELLS = 150.0, 4e6  # metres of a cell, at least, and how many there are at most
 _AT_ONCE = 500  # lines of a task
-
-
-DIGITS_ON_ROADS = 5
-"""Decimals of degrees of lines on roads, 1.1 m: four would put them beside."""
 
 
 class Snapped(NamedTuple):

@@ -77,7 +77,9 @@ class TrajectoryGroups:
 
     @property
     def information_loss(self) -> float:
-        """IL in percent of the lines as written; of places alone."""
+        """IL in percent of the lines as written, but of plain means as computed; of places."""
+        if self.digits is not None:
+            return self.partition.information_loss
         return loss_to(self.trajectories.points, self.released, self.partition.labels)
 
     @property
@@ -106,7 +108,7 @@ class Found(NamedTuple):
 
 
 def without_costly(
-    found: Found, share: float, k: int, count: str, search: Callable[[Trajectories], Found]
+    found: Found, share: float, k: int, search: Callable[[Trajectories], Found]
 ) -> tuple[Found, Bools, int]:
     """Leave out at most a share of the trajectories: those without which least is lost.
 
@@ -117,16 +119,16 @@ def without_costly(
     """
     cut, slid = found
     points, labels = slid.trajectories.points, slid.partition.labels
-    out = outliers(points, labels, share, k=k, subjects=slid.trajectories.counted_by(count))
+    out = outliers(points, labels, share, k=k, subjects=slid.trajectories.subject)
     if not out.any():
         return found, out, 0
     try:
         if slid.partition.stopped:
-            return _shrunk(found, ~out, k, count), out, 0
+            return _shrunk(found, ~out, k), out, 0
         anew = search(cut.trajectories.take(~out))
         if _gains(slid, ~out, anew.slid):
             return anew, out, 0
-        old = _shrunk(found, ~out, k, count)
+        old = _shrunk(found, ~out, k)
         if anew.slid.partition.stopped:
             stopped = replace(old.slid.partition, stopped=True)
             return old._replace(slid=replace(old.slid, partition=stopped)), out, 0
@@ -143,15 +145,14 @@ def _gains(before: TrajectoryGroups, kept: Bools, after: TrajectoryGroups) -> bo
     return bool(now.mean() < was.mean() and (now**2).mean() < (was**2).mean())
 
 
-def _shrunk(found: Found, kept: Bools, k: int, count: str) -> Found:
+def _shrunk(found: Found, kept: Bools, k: int) -> Found:
     """Leave trajectories out of groups; members of a group that then is too small join others."""
 
     def shrunk(groups: TrajectoryGroups) -> TrajectoryGroups:
         since = perf_counter()
         left = groups.trajectories.take(kept)
-        subjects = left.counted_by(count)
-        own = np.arange(len(left)) if subjects is None else dense(subjects)
-        check_enough(len(left), k, None if subjects is None else int(own.max()) + 1)
+        own = np.arange(len(left)) if left.subject is None else dense(left.subject)
+        check_enough(len(left), k, None if left.subject is None else int(own.max()) + 1)
         seen = standardise(*seen_by(left, groups.timing))
         problem = Problem(records=seen, subjects=own, k=k)
         return _remeasured(left, groups, mended(problem, groups.partition.labels[kept]), since)

@@ -27,6 +27,9 @@ _OF_EACH = ("points", "subject", "trace", "times", "marks")  # with a row for ea
 
 OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
 
+FOR_COMPARISON = "for comparison with the papers, not for publication of persons' data"
+"""What a release is that is made as published, as it says itself beside its source."""
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectories:
@@ -74,8 +77,8 @@ class Trajectories:
     >>> points = np.array([[[41.1, 1.2], [41.1, 1.3]], [[41.2, 1.2], [41.2, 1.3]]])
     >>> people, source = np.array(["Ada", "Bob"]), {"attribution": "Walkers of Vila"}
     >>> trajectories = trajanon.Trajectories(points, subject=people, provenance=source)
-    >>> trajectories.subject.tolist(), trajectories.counted_by("records")
-    ([0, 1], None)
+    >>> trajectories.subject.tolist()
+    [0, 1]
     >>> trajectories.records.tolist()
     [[41.1, 1.2, 41.1, 1.3], [41.2, 1.2, 41.2, 1.3]]
     >>> trajectories
@@ -178,10 +181,6 @@ class Trajectories:
     def units(self) -> str:
         """What several of them are."""
         return UNITS[self.unit]
-
-    def counted_by(self, count: str) -> Ints | None:
-        """The subjects if k counts them and they are known; None counts trajectories."""
-        return self.subject if count == "subjects" else None
 
     def take(self, which: Bools | Ints) -> "Trajectories":
         """Keep some of the trajectories, by mask or in a new order.
@@ -332,6 +331,11 @@ def refuse_odd_times(times: Floats, what: str) -> None:
 def _is_whole(values: object) -> bool:
     kind = values.dtype if isinstance(values, np.ndarray) else None
     return kind is not None and kind.kind in "iu" and np.can_cast(kind, np.int64)
+
+
+def marked(attribution: str | None) -> str:
+    """Put before an attribution what a release is that is made as published."""
+    return f"Made as published, {FOR_COMPARISON}.{f' {attribution}' if attribution else ''}"
 
 
 def unit_of(provenance: Mapping[str, Any]) -> str:

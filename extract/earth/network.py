@@ -79,7 +79,7 @@ def roads_to_follow(
     >>> _ = Path("town.opl").write_text("\n".join(street))
     >>> roads = roads_to_follow("town.opl", "car")
     >>> points = np.array([[[lat, 2.02], [lat, 2.08]] for lat in (41.0002, 41.0004)])
-    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=5, roads=roads)
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, roads=roads)
     >>> release.trajectories.points[0].tolist()
     [[41.0, 2.02], [41.0, 2.08]]
     """

@@ -55,7 +55,7 @@ def which_k(
     >>> from trajanon.maps.figures import which_k
     >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
     >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
-    >>> print(which_k(trajectories, ks=[2, 4], digits=4).numbers, end="")
+    >>> print(which_k(trajectories, ks=[2, 4], as_published=True).numbers, end="")
     k,moved,chance,attack,baseline
     2,1.11e+04,0.5,nearest record,0.5
     4,5.552e+04,0.25,nearest record,0.25

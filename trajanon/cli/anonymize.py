@@ -19,6 +19,11 @@ from trajanon.settings import ReleaseSettings, Settings
     "the two apart.",
     suppress="Leave out the trajectories that cost most: at most this share of all, such as 1%.",
     time_step="Released times are rounded to this: seconds, or a time such as 5min.",
+    align=(
+        "Let trajectories slide on their tracks towards their groups.",
+        "align; no-align with --as-published",
+    ),
+    refine=("anneal, descent, swap, rcs or none.", "anneal; none with --as-published"),
     memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", "4GB"),
     ledger="Your private list of what was released, such as trips.ledger, made if there is none: "
     "what it knows is not released again, and this release is entered in it.",
@@ -43,6 +48,10 @@ def anonymize(
     k: int,
     suppress: str = "0%",
     time_step: str = "5min",
+    align: bool | None = None,
+    refine: str | None = None,
+    count: str | None = None,
+    digits: str | None = None,
     subjects_exact: bool = False,
     memory: str | None = None,
     cluster: str | None = None,
@@ -58,7 +67,10 @@ def anonymize(
     """Replace each trajectory by the centroid of a group of at least k."""
     from trajanon.cli.results import rows_of, show_release, without_lists
 
-    compile_ahead("sliding", how)
+    named = {"align": align, "refine": refine, "count": count, "digits": digits}
+    how |= {name: value for name, value in named.items() if value is not None}
+    if not how["as_published"]:
+        compile_ahead("sliding", how)
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
@@ -91,7 +103,7 @@ def anonymize(
         return
     show_release(report)
     tell(f"{beside}: {report['notice']}")
-    say_written(rows_of(report), out, str(ANONYMIZED), "check", k, report["digits"])
+    say_written(rows_of(report), out, str(ANONYMIZED), "check", k)
 
 
 def _of_parts(

@@ -11,6 +11,7 @@ import trajanon
 from trajanon.cli.options import ANONYMIZED, names_of, options
 from trajanon.cli.wording import show_json, tell, with_flags
 from trajanon.errors import BadInput
+from trajanon.settings import refuse_gone
 from trajanon.words import number_of
 
 
@@ -21,7 +22,6 @@ from trajanon.words import number_of
     "the report beside the release.",
     against="An earlier release of the same trajectories, to check what both together reveal; "
     "needs both reports. Repeat it for several.",
-    digits="Decimals of degrees that the release claims to have, 4 to 7.",
     rewrite="Write only the lines, and their times if the file says what they count from, into "
     "this new file, rounded and shuffled, if each occurs at least k times; the exit code is for "
     "that file.",
@@ -33,10 +33,10 @@ def check(
     k: int,
     trajectories: Path | None = None,
     against: list[Path] | None = None,
-    digits: int = 4,
     rewrite: Path | None = None,
     subjects_exact: bool = False,
     columns: str | None = None,
+    digits: str | None = None,
     as_json: bool = False,
 ) -> None:
     """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
@@ -44,6 +44,7 @@ def check(
     By itself, a file tells that each trajectory occurs k times. Whether k different people stand
     behind each is counted with --trajectories.
     """
+    refuse_gone({"digits": digits})
     asked = {
         "--columns": columns,
         "--rewrite": rewrite,
@@ -71,15 +72,15 @@ def check(
     else:
         units, unknown = "trajectories", None
         if rewrite is not None:
-            found = trajanon.rewrite(released, rewrite, k, digits=digits)
+            found = trajanon.rewrite(released, rewrite, k)
             amiss = f"The lines of {released} by themselves do not hold:"
             holds = f"Wrote {rewrite}. It holds for rows: "
         else:
             if trajectories is None:
-                found = trajanon.check(released, k, against=earlier, digits=digits)
+                found = trajanon.check(released, k, against=earlier)
             else:
                 found, units, unknown = _beside(
-                    trajectories, released, k, earlier, digits, subjects_exact=subjects_exact
+                    trajectories, released, k, earlier, subjects_exact=subjects_exact
                 )
             holds = f"{released} holds for {found.answered}: "
         holds += f"{_each(found, found.trajectories, units)}, and {found.claim}"
@@ -105,13 +106,7 @@ def _each(found: "trajanon.Findings | trajanon.TableFindings", n: int, what: str
 
 
 def _beside(
-    originals: Path,
-    released: Path,
-    k: int,
-    against: Sequence[Path],
-    digits: int,
-    *,
-    subjects_exact: bool,
+    originals: Path, released: Path, k: int, against: Sequence[Path], *, subjects_exact: bool
 ) -> "tuple[trajanon.Findings, str, int]":
     """Check a release beside its originals; say what these are, and how many name nobody."""
     from trajanon.files.report import read_report, unit_in
@@ -121,12 +116,12 @@ def _beside(
 
     if not against and released.is_dir() and is_large(report := read_report(released)):
         whole = in_parts(originals, released, report, subjects_exact=subjects_exact)
-        found = trajanon.check(released, k, digits=digits)
+        found = trajanon.check(released, k)
         problems = [*whole.problems(k), *found.problems]
         found = replace(found, problems=problems, answered="people")
         return found, UNITS[unit_in(report)], whole.nameless
     read = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
-    found = trajanon.check(released, k, trajectories=read, against=against, digits=digits)
+    found = trajanon.check(released, k, trajectories=read, against=against)
     return found, read.units, nameless(read.provenance)
 
 

@@ -69,7 +69,7 @@ def evaluate(
         else:
             trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
             release = trajanon.read_release(released)
-        findings = trajanon.check(released, k, digits=reports.digits_in(report))
+        findings = trajanon.check(released, k)
         to_road = None
         if pbf is not None:
             from trajanon.cli.map import box_around

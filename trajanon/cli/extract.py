@@ -16,9 +16,8 @@ _RADIUS = 150.0  # metres that are cut out around sensitive places
 
 _ONE_TRAJECTORY = "A group needs at least two, of two subjects."
 _ONE_SUBJECT = (
-    "All are of one subject, and a group needs at least two: add recordings of others, "
-    "name a column with --columns subject=..., or count trajectories with trajanon "
-    "anonymize --count records"
+    "All are of one subject, and a group needs at least two: add recordings of others, or "
+    "name a column with --columns subject=..."
 )
 
 

@@ -32,6 +32,7 @@ _HELPS: dict[str, Help] = {
     "missing": "If values are missing: refuse the table, or drop these rows.",
     "as_json": "Print the result as JSON.",
 }
+_HELPS |= dict.fromkeys(("count", "digits"), "")  # gone; not shown
 _NAMES = {"as_json": "json", "file_format": "format"}
 _ALSO = {"bbox": "area"}  # second names
 _LAST = ("out", "as_json")
@@ -85,7 +86,9 @@ def _declared(parameter: Parameter, help: Help, group: str | None) -> Any:
     flags = [flag] * own_name
     if parameter.name in _ALSO:
         flags = [flag, f"--{_ALSO[parameter.name]}"]
-    return typer.Option(*flags, help=text, show_default=shown or True, rich_help_panel=group)
+    return typer.Option(
+        *flags, help=text, show_default=shown or True, rich_help_panel=group, hidden=not text
+    )
 
 
 def names_of(text: str) -> list[str]:

@@ -8,6 +8,7 @@ from trajanon.cli.screen import listed, show_table
 from trajanon.cli.wording import steps_of, tell
 from trajanon.settings import OF_PAIRS, PAIR
 from trajanon.subjects import Merged
+from trajanon.trajectories import FOR_COMPARISON
 from trajanon.words import UNITS, number_of, percent, span
 
 if TYPE_CHECKING:
@@ -119,11 +120,8 @@ def show_release(report: Mapping[str, Any]) -> None:
         tell(f"Windows of one drive lie end to end. {left}: {_ONE_PIECE}")
     if report["k"] == PAIR and report["unit"] != "trip":
         tell(OF_PAIRS)
-    if not (report.get("steps") or report.get("groups_of_steps")):
-        tell(
-            "Lines are plain means: whoever holds nearly all other tracks can rebuild the last "
-            "member of a group. Leave out `digits` to have them moved."
-        )
+    if report["as_published"]:
+        tell(f"Lines are plain means, made as published, {FOR_COMPARISON}.")
     if "chains" not in report and report["unit"] != "trip":
         tell(
             "Somebody who follows a drive from line to line may be left with fewer than k "
@@ -150,8 +148,6 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
     rows = report["rows"]
     if (way := rows["way"]) in _ROWS:
         yield "Rows", f"{rows[way]:,}, {_ROWS[way]}"
-    elif rows["subjects"] is not None and (more := report["n"] - rows["subjects"]):
-        yield "Rows beyond one for each subject", f"{more:,}"
     on_grids = bool(report.get("steps") or report.get("groups_of_steps"))
     yield (
         "Decimals of degrees",

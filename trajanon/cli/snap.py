@@ -6,7 +6,6 @@ import trajanon
 from trajanon.cli.options import ANONYMIZED, options
 from trajanon.cli.wording import show_json, tell
 from trajanon.errors import BadInput
-from trajanon.settings import MOST_DIGITS
 from trajanon.words import number_of
 
 
@@ -35,7 +34,7 @@ def snap(
     from trajanon.outputs import replacing, replacing_folder
 
     # Arguments are easily swapped, and originals must not look released.
-    if problems := trajanon.check(release, k=2, digits=MOST_DIGITS).problems:
+    if problems := trajanon.check(release, k=2).problems:
         raise BadInput(f"{release} is no release: {problems[0]}")
     roads = roads_to_follow(pbf, mode, keep_off)
     on = n = 0
@@ -61,5 +60,5 @@ def snap(
     tell(
         f"Wrote {out}: {on:,} of {number_of(n, 'different line')} on roads. Others are as before: "
         f"a point of them is farther than {keep_off:g} m from all roads, or no way leads along. "
-        f"Next: trajanon check {out} -k K --digits 5"
+        f"Next: trajanon check {out} -k K"
     )

@@ -37,8 +37,8 @@ def with_flags(message: str) -> str:
 
     Examples
     --------
-    >>> with_flags("lower `min_radius`, or use `count='records'` or `k=4`")
-    'lower --min-radius, or use --count records or -k 4'
+    >>> with_flags("lower `min_radius`, or use `rows='lines'` or `k=4`")
+    'lower --min-radius, or use --rows lines or -k 4'
     """
 
     def flag(found: re.Match[str]) -> str:
@@ -92,16 +92,13 @@ def steps_of(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
     ]
 
 
-def say_written(
-    what: str, out: object, default: object, verb: str, k: int, digits: int = 4
-) -> None:
+def say_written(what: str, out: object, default: object, verb: str, k: int) -> None:
     """Say what was written where, and which command comes next."""
     name = "" if out == default else f" {shlex.quote(str(out))}"
-    finer = "" if digits == 4 else f" --digits {digits}"
     there = ", where it is copied to a disk" * ("://" in str(out))
     if there:
         name = " FOLDER"
-    tell(f"Wrote {what} to {out}. Next{there}: trajanon {verb}{name} -k {k}{finer}")
+    tell(f"Wrote {what} to {out}. Next{there}: trajanon {verb}{name} -k {k}")
 
 
 class _ToScreen(logging.Handler):

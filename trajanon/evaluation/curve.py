@@ -5,9 +5,9 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from trajanon.anonymization import anonymize
-from trajanon.errors import TooFewRecords, TooFewSubjects
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.evaluation.adversaries import attacked, published, timing_in
-from trajanon.files.report import Report, checked, digits_in, on_grids, rows_in
+from trajanon.files.report import Report, checked, rows_in
 from trajanon.partition import check_k, dense
 from trajanon.privacy.originals import matched
 from trajanon.progress import Progress, silent
@@ -86,11 +86,12 @@ def curve(
 
 def options_in(report: Report) -> dict[str, Any]:
     """How a release was made, as far as its report tells: options of `anonymize`."""
-    options = {
-        "count": report["counted"],
+    if "as_published" not in report:  # whose options were others
+        raise BadInput("an earlier version made this release: run trajanon anonymize again")
+    options: dict[str, Any] = {
+        "as_published": report["as_published"],
         "align": report.get("alignment") is not None,
-        "rows": rows_in(report),
-        "digits": None if on_grids(report) else digits_in(report),
+        "rows": "lines" if rows_in(report) == "lines" else "subjects",
     }
     search = report.get("search", {})
     options |= {one.name: search[one.name] for one in fields(Settings) if one.name in search}

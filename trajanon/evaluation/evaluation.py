@@ -17,7 +17,7 @@ from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
 from trajanon.evaluation.evidence import Alone, Evaluation, Price
 from trajanon.evaluation.holdout import drawn, hold_out
-from trajanon.files.report import checked, promise_in, released_of
+from trajanon.files.report import checked, digits_in, on_grids, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, broken_promises, check_k, dense, regrouped
@@ -114,7 +114,7 @@ def evaluate(
     >>> import trajanon
     >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
     >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
-    >>> release = trajanon.anonymize(trajectories, k=2, digits=4)
+    >>> release = trajanon.anonymize(trajectories, k=2)
     >>> evidence = trajanon.evaluate(trajectories, release)
     >>> for attack in evidence.attacks:
     ...     if attack.name == "both ends, nearest":
@@ -157,7 +157,8 @@ def evaluate(
     ways = dict(zip([RELEASE, AS_SLID], windows, strict=False))
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
-        ways[MDAV] = _in_groups(as_cut, kept, mdav, options_in(told)["digits"], timing)
+        digits = None if on_grids(told) else digits_in(told)
+        ways[MDAV] = _in_groups(as_cut, kept, mdav, digits, timing)
     ways[NOTHING] = as_cut.originals
     step(4, 5, "utility")
     useful = partial(usefulness, tracks=kept.tracks, to_road=to_road, seed=seed)

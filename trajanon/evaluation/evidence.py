@@ -25,7 +25,7 @@ from trajanon.privacy.diversity import Diversity
 from trajanon.privacy.inference import Inferred
 from trajanon.releases import too_few
 from trajanon.settings import METHOD_NAMES, OF_PAIRS, REFINEMENT_NAMES
-from trajanon.trajectories import OSM_ATTRIBUTION
+from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
 from trajanon.utility.times import DURATION_CLASS
@@ -36,8 +36,8 @@ NOTICE = "For the holder of the data, not for publication."
 _BINS = 30
 
 _AS_THEY_ARE = (
-    *("file", "unit", "spacing", "holds", "k", "counted", "trajectories", "points", "subjects"),
-    *("left_out", "nameless", "length_kept", "roads_before"),
+    *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
+    *("subjects", "left_out", "nameless", "length_kept", "roads_before"),
 )
 """What an account repeats."""
 
@@ -138,7 +138,7 @@ class Evaluation:
     >>> import trajanon
     >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
     >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
-    >>> release = trajanon.anonymize(trajectories, k=2, digits=4)
+    >>> release = trajanon.anonymize(trajectories, k=2)
     >>> evidence = trajanon.evaluate(trajectories, release)
     >>> print(repr(evidence).partition(";")[0])
     <Evaluation: 4 trajectories in 2 groups, k = 2 subjects holds
@@ -146,8 +146,6 @@ class Evaluation:
     (True, '', [2, 2])
     >>> evidence.units, evidence.way, evidence.aligned
     ('trajectories', 'subjects', False)
-    >>> round(evidence.loss["this release"], 2)  # SSE 4 x 0.1², SST 2 x 0.4² + 2 x 0.6²
-    3.85
     >>> evidence.verdict[0]
     ('caution', 'Before you publish, 4 things need your decision: the next 4 lines.')
     >>> evidence.account["groups"]
@@ -197,6 +195,11 @@ class Evaluation:
         return UNITS[self.unit]
 
     @property
+    def as_published(self) -> bool:
+        """Whether all was done as in the papers."""
+        return self.report.get("as_published", False)
+
+    @property
     def way(self) -> str:
         """What has a row each: ``subjects``, ``trajectories``, or ``lines`` with a count."""
         return rows_in(self.report)
@@ -205,13 +208,13 @@ class Evaluation:
     def holds(self) -> bool:
         """Whether k stand behind each line, and nothing else is in the file.
 
-        k different subjects, if anything is known of them: also where the report promises records
-        alone.
+        k different subjects, if anything is known of them. What is made as published is for
+        comparison alone.
         """
         few = self.violations["subjects"]
         if few is None and self.counted == "records":
             few = self.violations["records"]
-        return not self.problems and few == 0
+        return not self.problems and few == 0 and not self.as_published
 
     @property
     def too_few(self) -> str:
@@ -248,6 +251,7 @@ class Evaluation:
             "verdict.txt",
             evidence=self,
             of_pairs=OF_PAIRS,
+            for_comparison=FOR_COMPARISON,
             tried=tried,
             worst=max(tried, key=lambda one: (one.worst_case, one.exposed), default=None),
             as_cut=self.diversity.account,
@@ -344,6 +348,7 @@ class Evaluation:
             or ["microaggregation"],
             digits=digits_in(self.report),
             on_grids=on_grids(self.report),
+            for_comparison=FOR_COMPARISON,
             in_file=RELEASE,
             as_slid=AS_SLID,
             openstreetmap=OSM_ATTRIBUTION,

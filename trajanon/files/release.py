@@ -91,8 +91,8 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     --------
     >>> import numpy as np
     >>> import trajanon
-    >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+    >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
     >>> release.write("anonymized.gpkg")
     >>> trajanon.read_release("anonymized.gpkg").points.tolist()
     [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]

@@ -14,11 +14,14 @@ from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
 from trajanon.files.instants import instants
 from trajanon.settings import FEWEST_DIGITS
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 from trajanon.words import number_of
 
 DIGITS = FEWEST_DIGITS
 """Decimals of a release whose lines are written on grids, each on its own."""
+
+DIGITS_ON_ROADS = 5
+"""Decimals of degrees of lines on roads, 1.1 m: four would put them beside."""
 
 UNIT = 10.0**-DIGITS
 """Degrees: each step of a grid is a whole power of two of it."""
@@ -129,10 +132,16 @@ class Lines:
         return self.coordinates.reshape(len(self), -1, 2)
 
     @property
+    def as_published(self) -> bool:
+        """Whether the file says that all was done as in the papers."""
+        return self.attribution in (marked(None), marked(OSM_ATTRIBUTION))
+
+    @property
     def provenance(self) -> dict[str, str | None]:
         """What a release of these lines says of itself, in words that one may hold."""
-        known = self.attribution == OSM_ATTRIBUTION  # others could say anything
-        said = {"attribution": OSM_ATTRIBUTION if known else None, "times": self.clock}
+        known = self.as_published or self.attribution == OSM_ATTRIBUTION
+        # Others could say anything.
+        said = {"attribution": self.attribution if known else None, "times": self.clock}
         return said if self.counts is None else said | {"rows": "lines"}
 
     @property

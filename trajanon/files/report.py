@@ -15,7 +15,7 @@ from trajanon.files.release_lines import MOST_STEPS, Grids
 from trajanon.folder import Folder
 from trajanon.inputs import regular
 from trajanon.partition import check_k, dense
-from trajanon.settings import MOST_DIGITS, ReleaseSettings, RowsName, TimesName, check_digits
+from trajanon.settings import FEWEST_DIGITS, MOST_DIGITS, ROWS, ReleaseSettings, TimesName
 from trajanon.trajectories import Trajectories
 
 NOT_TOGETHER = (
@@ -80,6 +80,7 @@ class Report(TypedDict):
     n: int
     k: int
     counted: str
+    as_published: NotRequired[bool]
     information_loss: float
     stages: list[_Stage]
     displacement: _Metres
@@ -189,7 +190,8 @@ def clock_in(report: Report) -> Clock | None:
 def digits_in(report: Report) -> int:
     """Take the decimals of a release from its report; all had 7 before one said so."""
     digits = report.get("digits", MOST_DIGITS)
-    check_digits(digits)
+    if not FEWEST_DIGITS <= digits <= MOST_DIGITS:
+        raise BadInput(f"the report tells of {digits} decimals: run trajanon anonymize again")
     return digits
 
 
@@ -222,7 +224,9 @@ def on_grids(report: Report) -> bool:
 def rows_in(report: Report) -> str:
     """Take from a report what has a row each; all trajectories had before one said so."""
     way = report["rows"]["way"] if "rows" in report else "trajectories"
-    return ReleaseSettings(rows=cast(RowsName, way)).rows
+    if way not in (*ROWS, "trajectories"):
+        raise BadInput(f"the report's rows are of {way!r}: run trajanon anonymize again")
+    return way
 
 
 def own_rows_in(report: Report) -> Bools:

@@ -111,14 +111,9 @@ class Plan:
     roads: RoadsToFollow | None  # on which released lines lie
     progress: Progress  # of the search: silent where it runs elsewhere
 
-    @property
-    def counts_subjects(self) -> bool:
-        """Whether k counts subjects, or trajectories."""
-        return self.release.count == "subjects" and self.parts.names_subjects
-
     def counted(self, rows: Trajectories) -> Ints:
         """Number what k counts, from 0: subjects, or the records."""
-        subject = rows.subject if self.counts_subjects else None
+        subject = rows.subject if self.parts.names_subjects else None
         return np.arange(len(rows)) if subject is None else dense(subject)
 
     def records(self, trajectories: Trajectories) -> Floats:

@@ -166,7 +166,7 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
         lines = np.dstack([lines, times])
     words = (hashlib.blake2b(line, digest_size=8, key=plan.secret).digest() for line in lines)
     hashes = np.frombuffer(b"".join(words), dtype=np.uint64)
-    own = subjects if plan.counts_subjects else None
+    own = subjects if plan.parts.names_subjects else None
     release = Rows(asked.rows, line_numbers(lines)[labels], own)
     line = labels[release.own]
     word = hashlib.shake_256(plan.secret + key.encode()).digest(8 * len(line))
@@ -218,17 +218,18 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     asked = plan.release
     source = plan.parts.provenance.get("attribution") if plan.roads is None else OSM_ATTRIBUTION
     clock = plan.timing.clock if plan.timing else None
-    by_subjects = plan.counts_subjects
-    provenance = published_with(source, asked.rows, clock, by_subjects=by_subjects)
+    named = plan.parts.names_subjects
+    provenance = published_with(source, asked.rows, clock, by_subjects=named)
     number = np.unique(tally.hashes) % np.uint64(count_of_parts(plan.parts.n))
     lines = np.bincount(number.astype(np.int64)).tolist()
     parts, first = [], 1
     for part in tasks_of(tally.lines):
         parts.append(part._replace(first=first))
         first += lines[part.number] if asked.rows == "lines" else part.rows
-    rows = plan.parts.n if asked.rows == "trajectories" else tally.of_subjects
-    if (came := sum(part.rows for part in parts)) != rows:
-        raise TrajanonError(f"{came} of {rows} rows came to the release; please report it")
+    if (came := sum(part.rows for part in parts)) != tally.of_subjects:
+        raise TrajanonError(
+            f"{came} of {tally.of_subjects} rows came to the release; please report it"
+        )
     task = partial(write_part, plan.scratch, provenance)
     executor.each("Writing the release", task, parts, removal(plan.scratch, parts))
 

@@ -12,7 +12,7 @@ from trajanon.align.ground import shared_out
 from trajanon.antimeridian import refuse_crossing
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
-from trajanon.errors import BadInput, TooFewSubjects
+from trajanon.errors import BadInput
 from trajanon.loss import group_means, sse
 from trajanon.microaggregation import find_groups
 from trajanon.partition import check_enough, dense, measured
@@ -58,7 +58,7 @@ def scatter(plan: Plan, number: int, task: Task) -> list[tuple[int, Stored, set[
             rows = rows.slid(rows.tracks.start + state["moved"])
     else:
         state["shard"] = plan.splits[0].shard_of(plan.turned(rows), row)
-    counted = subject if plan.counts_subjects else row
+    counted = subject if plan.parts.names_subjects else row
     random = np.random.default_rng([plan.settings.seed, number, task.number])
     subjects: list[set[int]] = []
 
@@ -83,10 +83,7 @@ def shards_of(
         places[shard].append(place)
         subjects[shard] |= some
     different = len(set().union(*subjects))
-    try:
-        check_enough(plan.parts.n, plan.k, different, "trajectory")
-    except TooFewSubjects as error:
-        raise TooFewSubjects(f"{error}, or count trajectories with `count='records'`") from error
+    check_enough(plan.parts.n, plan.k, different, "trajectory")
     tasks = [
         Task(number, [place for shard in together for place in places[shard]])
         for number, together in enumerate(joined_shards(subjects, plan.k))
@@ -153,7 +150,7 @@ def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:
         rows,
         measured(rows.records, labels, "shards", perf_counter()),
         plan.k,
-        subjects=rows.subject if plan.counts_subjects else None,
+        subjects=rows.subject if plan.parts.names_subjects else None,
         regroup=settings.refine != "none",
         moves_per_record=moves // min(len(plan.splits), 3),
         seed=settings.seed,

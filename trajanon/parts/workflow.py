@@ -156,7 +156,7 @@ def anonymize_parts(
     parts = replace(parts, subjects_exact=subjects_exact)
     refuse_inputs(release, [folder / part_slice.name for part_slice in parts.slices])  # as links
     check_enough(parts.n, k, what="trajectory")
-    check_limit(ledger, per_subject_in_all)
+    check_limit(ledger, per_subject_in_all, asked)
     refuse_attribution(parts.provenance.get("attribution"))
     capacity = capacity_of(memory, parts.columns, k, parts.track_points)
     parts = parts.fitting(capacity)
@@ -175,10 +175,10 @@ def anonymize_parts(
             parts = parts.chosen(which)
             check_enough(parts.n, k, what="trajectory")
         shards = shards_for(parts.n, capacity)
-        if shards > 1 and (asked.suppress or asked.min_radius):
+        if shards > 1 and (asked.as_published or asked.suppress or asked.min_radius):
             raise BadInput(
-                f"`suppress` and `min_radius` need all trajectories at once, and of {parts.n:,} "
-                f"some {capacity:,} fit into `memory`: raise it, or release all"
+                "`as_published`, `suppress` and `min_radius` need all trajectories at once, and of "
+                f"{parts.n:,} some {capacity:,} fit into `memory`: raise it, or leave these out"
             )
         scratch = stack.enter_context(replacing_release(release, out))
         if shards == 1:
@@ -312,7 +312,7 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
         }
     counted = Counted(
         k=plan.k,
-        by_subjects=plan.counts_subjects,
+        by_subjects=plan.parts.names_subjects,
         groups=tally.sizes.total(),
         few=tally.few if parts.names_subjects else None,
         provenance=parts.provenance,
@@ -326,9 +326,9 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
         },
         "lines": different,
         "rows": {
-            "way": way_of(plan.release.rows, by_subjects=plan.counts_subjects),
+            "way": way_of(plan.release.rows, by_subjects=plan.parts.names_subjects),
             "trajectories": parts.n,
-            "subjects": tally.of_subjects if plan.counts_subjects else None,
+            "subjects": tally.of_subjects if plan.parts.names_subjects else None,
             "lines": different,
         },
         "information_loss": tally.information_loss,

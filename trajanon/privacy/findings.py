@@ -8,8 +8,8 @@ import numpy as np
 
 from trajanon.arrays import Ints
 from trajanon.clock import BEGINS, Clock
-from trajanon.files.release_lines import LINE, Lines, amiss_in_counts, rounded
-from trajanon.settings import MOST_DIGITS
+from trajanon.files.release_lines import DIGITS_ON_ROADS, LINE, Lines, amiss_in_counts, rounded
+from trajanon.trajectories import FOR_COMPARISON
 from trajanon.words import number_of
 
 
@@ -104,22 +104,15 @@ def not_trajectories(lines: Lines) -> list[str]:
     return problems
 
 
-def too_fine(lines: Lines, digits: int) -> list[str]:
-    """Say how many decimals coordinates have, if it is more than a release claims."""
-    degrees = lines.coordinates
-    decimals = next(
-        (n for n in range(digits, MOST_DIGITS + 1) if (rounded(degrees, n) == degrees).all()), None
-    )
-    if decimals == digits:
-        return []
-    many, way_out = f"more than {MOST_DIGITS}", f"a release has {MOST_DIGITS} at most"
-    if decimals is not None:
-        many = f"{decimals}"
-        way_out = f"if the release was made with `digits={decimals}`, check it with that"
+def too_fine(lines: Lines) -> list[str]:
+    """Say that lines are plain means, or have more decimals than a release may have."""
+    if lines.as_published:
+        return [f"it holds plain means, made as published, {FOR_COMPARISON}"]
+    fine = rounded(lines.coordinates, DIGITS_ON_ROADS) != lines.coordinates
     return [
-        f"a coordinate has {many} decimals, more than the {digits} it claims: each one "
-        f"more helps to tell who is in a group; {way_out}"
-    ]
+        f"a coordinate has more than the {DIGITS_ON_ROADS} decimals that a release may have: each "
+        "one more helps to tell who is in a group"
+    ] * bool(fine.any())
 
 
 def amiss_in_times(lines: Lines) -> list[str]:

@@ -25,7 +25,7 @@ from trajanon.files.release import (
     release_parts,
     write_release,
 )
-from trajanon.files.release_lines import DIGITS, Lines, Writer, line_numbers, rounded
+from trajanon.files.release_lines import DIGITS_ON_ROADS, Lines, Writer, line_numbers, rounded
 from trajanon.outputs import replacing
 from trajanon.partition import check_k
 from trajanon.privacy.findings import (
@@ -39,7 +39,6 @@ from trajanon.privacy.findings import (
 from trajanon.privacy.order import find_order, find_order_along
 from trajanon.privacy.originals import beside_earlier, with_originals
 from trajanon.releases import Release, written
-from trajanon.settings import check_digits
 from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
@@ -53,7 +52,6 @@ def check(
     *,
     trajectories: Trajectories | None = None,
     against: Earlier | Sequence[Earlier] | None = None,
-    digits: int = DIGITS,
 ) -> Findings:
     """Check a released file: from the file alone, unless the holder gives more.
 
@@ -82,8 +80,6 @@ def check(
         An earlier release of the same trajectories, in the same order, with its report beside it,
         or several: groups of all must have k trajectories in common, of k different subjects if the
         originals are given; and so must a group of one have with what the others left out.
-    digits
-        Decimals of a degree that the release claims to have at most.
 
     Returns
     -------
@@ -93,7 +89,7 @@ def check(
     Raises
     ------
     BadInput
-        If k is less than 2, digits are not 4 to 7, the file's suffix is not that of a format, or
+        If k is less than 2, the file's suffix is not that of a format, or
         releases, reports and originals do not belong together.
     FileProblem
         If a file cannot be read, or a report that is needed is not there.
@@ -111,25 +107,24 @@ def check(
     """
     if isinstance(release, Release):
         with written(release) as path:
-            return check(path, k, trajectories=trajectories, against=against, digits=digits)
+            return check(path, k, trajectories=trajectories, against=against)
     with ExitStack() as stack:
         given = [against] if isinstance(against, str | os.PathLike | Release) else against or ()
         earlier = [
             stack.enter_context(written(one)) if isinstance(one, Release) else Path(one)
             for one in given
         ]
-        return _checked(Path(release), k, trajectories, earlier, digits)
+        return _checked(Path(release), k, trajectories, earlier)
 
 
 def _checked(
-    release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path], digits: int
+    release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path]
 ) -> Findings:
     check_k(k)
-    check_digits(digits)
     if release.is_dir():
-        files, problems = _parts(release, digits)
+        files, problems = _parts(release)
     else:
-        files = [_inspected(release, digits)]
+        files = [_inspected(release)]
         problems = files[0].problems
     keys = np.concatenate([file.keys for file in files])
     sizes = np.unique(keys, return_counts=True)[1]
@@ -162,14 +157,14 @@ class _Inspected(NamedTuple):
     counted: bool  # whether these have counts
 
 
-def _inspected(path: Path, digits: int, write: Writer | None = None) -> _Inspected:
+def _inspected(path: Path, write: Writer | None = None) -> _Inspected:
     found = read_as_found(path)
     groups, keys = found.groups, _keys(found)
     if problems := not_trajectories(found):
         problems += find_order(groups, None)
         nothing = np.empty((0, 2), np.float32)
         return _Inspected(problems, "", keys, 0, nothing, None, len(found), counted=False)
-    problems = [*too_fine(found, digits), *too_fine_times(found)]
+    problems = [*too_fine(found), *too_fine_times(found)]
     if amiss := amiss_in_times(found):
         problems += amiss
         found = replace(found, times=None, clock=None)
@@ -185,7 +180,7 @@ def _inspected(path: Path, digits: int, write: Writer | None = None) -> _Inspect
     return _Inspected(problems, beside.claim, rows, width, told, found.clock, lines, counted)
 
 
-def _parts(folder: Path, digits: int) -> tuple[list[_Inspected], list[str]]:
+def _parts(folder: Path) -> tuple[list[_Inspected], list[str]]:
     """Inspect a folder of parts, one of them in memory at a time.
 
     A trajectory may occur in several parts: it is counted in all of them.
@@ -198,7 +193,7 @@ def _parts(folder: Path, digits: int) -> tuple[list[_Inspected], list[str]]:
         if path not in parts:
             problems.append(f"{path.name!r} is no part of a release")
             continue
-        file = _inspected(path, digits, partial(write_geoparquet, first=first))
+        file = _inspected(path, partial(write_geoparquet, first=first))
         problems += [f"{path.name}: {problem}" for problem in file.problems]
         files.append(file)
         first += file.lines
@@ -225,14 +220,12 @@ def _keys(found: Lines) -> NDArray[np.bytes_]:
     return np.frombuffer(words, dtype="S16")[groups]
 
 
-def rewrite(
-    release: str | os.PathLike[str], clean: str | os.PathLike[str], k: int, *, digits: int = DIGITS
-) -> Findings:
+def rewrite(release: str | os.PathLike[str], clean: str | os.PathLike[str], k: int) -> Findings:
     """Write the lines of a released file into a new one, and nothing else of it.
 
-    They are rounded, shuffled with the operating system's randomness and numbered from 1; the
-    attribution to OpenStreetMap goes with them, and so do times, rounded to their step, if the file
-    says what they count from. A file of lines with counts stays one.
+    They are rounded to 5 decimals, shuffled with the operating system's randomness and numbered
+    from 1; the attribution to OpenStreetMap goes with them, and so do times, rounded to their step,
+    if the file says what they count from. A file of lines with counts stays one.
 
     Parameters
     ----------
@@ -242,14 +235,12 @@ def rewrite(
         The new file, in the format of its suffix. What is there is replaced.
     k
         The group size promised, at least 2.
-    digits
-        Decimals of a degree in the new file, 4 to 7.
 
     Returns
     -------
     Findings
         What `trajanon.check` says of the new file. If a line occurs fewer than k times or is no
-        trajectory, ``problems`` say so, and nothing is written.
+        trajectory, or all is made as published, ``problems`` say so, and nothing is written.
 
     Raises
     ------
@@ -278,7 +269,6 @@ def rewrite(
     <BLANKLINE>
     """
     check_k(k)
-    check_digits(digits)
     release, clean = Path(release), Path(clean)
     check_release_format(clean)
     if release.is_dir():
@@ -286,9 +276,9 @@ def rewrite(
     found = read_as_found(release)
     if clean.exists() and clean.samefile(release):
         raise BadInput(f"{clean} is the file that is checked: name a new one")
-    if amiss := not_trajectories(found):
+    if amiss := not_trajectories(found) or (too_fine(found) if found.as_published else []):
         return Findings(k, len(found), 0, 0, amiss)
-    points = rounded(found.places[:, :, ::-1], digits)
+    points = rounded(found.places[:, :, ::-1], DIGITS_ON_ROADS)
     times = _times_told_rightly(release, found)
     check_release_format(clean, timed=times is not None)
     line, rows = line_numbers(points, times), found.of_rows
@@ -300,7 +290,7 @@ def rewrite(
     written_anew = Trajectories(points, provenance=found.provenance, times=times).take(order)
     with replacing(clean, public=[clean]) as (draft,):
         write_release(draft, written_anew)
-    return check(clean, k, digits=digits)
+    return check(clean, k)
 
 
 def _times_told_rightly(release: Path, found: Lines) -> Floats | None:
