@@ -103,6 +103,9 @@ def anonymize(
         return
     show_release(report)
     tell(f"{beside}: {report['notice']}")
+    if report.get("as_published"):
+        tell(f"Wrote {rows_of(report)} to {out}: what `microaggregate` gives of the same numbers.")
+        return
     say_written(rows_of(report), out, str(ANONYMIZED), "check", k)
 
 
