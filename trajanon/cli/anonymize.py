@@ -104,7 +104,7 @@ def anonymize(
     show_release(report)
     tell(f"{beside}: {report['notice']}")
     if report.get("as_published"):
-        tell(f"Wrote {rows_of(report)} to {out}: what `microaggregate` gives of the same numbers.")
+        tell(f"Wrote {rows_of(report)} to {out}. trajanon microaggregate gives the same means.")
         return
     say_written(rows_of(report), out, str(ANONYMIZED), "check", k)
 
