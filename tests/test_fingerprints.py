@@ -1,6 +1,5 @@
 """What is remembered of recordings, and found again, however they come."""
 
-
 import numpy as np
 import pytest
 from hypothesis import given
