@@ -239,7 +239,7 @@ def test_a_worker_of_several_threads_keeps_their_warnings_apart(
         yield from ()
 
     monkeypatch.setattr(files, "read_file", read_file)
-    given = [(SourceFile(Path(name), name, "gpx", 0, 0), Reading()) for name in "ab"]
+    given = [(SourceFile(Path(name), name, "gpx", 0), Reading()) for name in "ab"]
     with ThreadPoolExecutor(2) as threads:
         found = list(threads.map(files._whole, given))
     assert [[one.getMessage() for one in records] for _, _, records, _ in found] == [["a"], ["b"]]

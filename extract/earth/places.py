@@ -1,6 +1,5 @@
 """Sensitive places of an OpenStreetMap file, and the zone around them."""
 
-import hashlib
 import logging
 import os
 from functools import partial
@@ -64,14 +63,10 @@ class Zone:
 
     def __init__(self, surroundings: NDArray[np.object_]) -> None:
         self.places = len(surroundings)
-        self._shape = shapely.union_all(surroundings)
-        self._parts = shapely.get_parts(self._shape)
+        shape = shapely.union_all(surroundings)
+        self._parts = shapely.get_parts(shape)
         self._tree = shapely.STRtree(self._parts)
-        self._border = AreaBorder(self._shape)
-
-    def __str__(self) -> str:
-        shape = hashlib.blake2b(self._shape.wkb, digest_size=8).hexdigest()
-        return f"the surroundings of {number_of(self.places, 'place')} (shape {shape})"
+        self._border = AreaBorder(shape)
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points (degrees) lie inside, shape (n,)."""

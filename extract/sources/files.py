@@ -98,7 +98,7 @@ def _file(path: Path, how: Reading) -> SourceFile | None:
     if kind is None:
         return None
     person = path.absolute().parent.name
-    return SourceFile(path, path.name, kind, stat.st_size, stat.st_mtime_ns, person)
+    return SourceFile(path, path.name, kind, stat.st_size, person)
 
 
 def _person(file: Path, source: Path, sources: Sequence[Path]) -> str:

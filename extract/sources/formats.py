@@ -55,7 +55,6 @@ class SourceFile:
     label: str  # its name, or the last of its path
     format: str  # one of `FORMATS`
     size: int  # bytes, when it was found
-    changed: int  # when it was last changed: nanoseconds since 1970
     folder: str = ""  # the folder that is the person, if folders are people
 
     def labelled(self, depth: int) -> "SourceFile":

@@ -6,7 +6,7 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
     "extract": {
         "admin-level": "give the number of the relation as --area",
         "format": "content and suffix tell the kind of a file: rename one that is mistaken",
-        "limit": "--max-per-subject bounds what one subject gives; rows may be left out afterwards",
+        "limit": "--max-per-subject bounds what each gives, and rows of the file may be left out",
         "max-fill": "lower --max-gap: over longer hops no straight line is drawn",
         "min-displacement": "take whole trips with --trips, which end where somebody stays",
         "no-tracks": "tracks are kept, and trajanon anonymize --no-align does not use them",
