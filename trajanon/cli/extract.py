@@ -180,6 +180,8 @@ def _where(
             f"--pbf {pbf} is for --hide-near TAGS, or for a boundary: name it, or its relation, "
             "with --area"
         )
+    if pbf is not None and names and not {*names[0]} & {*",./"}:
+        tell(f"{names[0]} is the box of a city; for a boundary of {pbf} give its relation number")
     return found
 
 
