@@ -200,7 +200,7 @@ def test_an_unknown_option_is_refused_as_python_does(
 def test_editors_see_which_words_an_option_may_be() -> None:
     shown = inspect.signature(trajanon.anonymize).parameters
     assert get_args(shown["method"].annotation) == METHOD_NAMES
-    assert get_args(shown["rows"].annotation) == ("subjects", "trajectories", "lines")
+    assert get_args(shown["rows"].annotation) == ("subjects", "lines")
 
 
 def test_every_name_in_the_settings_has_its_function() -> None:

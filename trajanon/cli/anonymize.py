@@ -14,6 +14,14 @@ from trajanon.settings import ReleaseSettings, Settings
 @options(
     ReleaseSettings,
     Settings,
+    groups={
+        "Protection": "k subjects_exact suppress min_radius ledger per_subject_in_all rows",
+        "Times": "times minute_worth time_step timezone",
+        "Roads": "roads mode",
+        "Search": "as_published align method heuristic compression refine effort seed",
+        "Running": "memory cluster out as_json",
+    },
+    without="compress_by expansion gamma path_neighbours subsets shuffle_probability max_events",
     trajectories="What extract wrote: a file, or a folder of parts.",
     k="Least number of different subjects in a group. With 2, the spacing of windows helps to tell "
     "the two apart.",
@@ -30,10 +38,8 @@ from trajanon.settings import ReleaseSettings, Settings
     per_subject_in_all="With --ledger: how many trajectories one person may have in all releases "
     "together.",
     roads="An .osm.pbf file: lay the released lines on its roads, computed from these lines and "
-    "public data alone.",
+    "public data alone; a line with a point over 100 m from all roads stays as it is.",
     mode="With --roads: whose roads: car, bicycle, foot or any.",
-    keep_off="With --roads: metres; a line with a point farther than this from all roads stays as "
-    "it is.",
     cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
     "for four local processes.",
     out=(
@@ -50,8 +56,6 @@ def anonymize(
     time_step: str = "5min",
     align: bool | None = None,
     refine: str | None = None,
-    count: str | None = None,
-    digits: str | None = None,
     subjects_exact: bool = False,
     memory: str | None = None,
     cluster: str | None = None,
@@ -59,7 +63,6 @@ def anonymize(
     per_subject_in_all: int | None = None,
     roads: Path | None = None,
     mode: str = "any",
-    keep_off: float = 100.0,
     out: str | None = None,
     as_json: bool = False,
     **how: Any,
@@ -67,7 +70,7 @@ def anonymize(
     """Replace each trajectory by the centroid of a group of at least k."""
     from trajanon.cli.results import rows_of, show_release, without_lists
 
-    named = {"align": align, "refine": refine, "count": count, "digits": digits}
+    named = {"align": align, "refine": refine}
     how |= {name: value for name, value in named.items() if value is not None}
     if not how["as_published"]:
         compile_ahead("sliding", how)
@@ -82,7 +85,7 @@ def anonymize(
     if roads is not None:
         from trajanon.extract import roads_to_follow
 
-        how["roads"] = roads_to_follow(roads, mode, keep_off)
+        how["roads"] = roads_to_follow(roads, mode)
     if in_parts:
         beside, report = _of_parts(trajectories, out, memory or "4GB", cluster, **how)
     else:

@@ -11,7 +11,6 @@ import trajanon
 from trajanon.cli.options import ANONYMIZED, names_of, options
 from trajanon.cli.wording import show_json, tell, with_flags
 from trajanon.errors import BadInput
-from trajanon.settings import refuse_gone
 from trajanon.words import number_of
 
 
@@ -36,7 +35,6 @@ def check(
     rewrite: Path | None = None,
     subjects_exact: bool = False,
     columns: str | None = None,
-    digits: str | None = None,
     as_json: bool = False,
 ) -> None:
     """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
@@ -44,7 +42,6 @@ def check(
     By itself, a file tells that each trajectory occurs k times. Whether k different people stand
     behind each is counted with --trajectories.
     """
-    refuse_gone({"digits": digits})
     asked = {
         "--columns": columns,
         "--rewrite": rewrite,

@@ -32,18 +32,18 @@ _HELPS: dict[str, Help] = {
     "missing": "If values are missing: refuse the table, or drop these rows.",
     "as_json": "Print the result as JSON.",
 }
-_HELPS |= dict.fromkeys(("count", "digits"), "")  # gone; not shown
 _NAMES = {"as_json": "json", "file_format": "format"}
 _ALSO = {"bbox": "area"}  # second names
 _LAST = ("out", "as_json")
 
 
 def options(
-    *settings: type, groups: Mapping[str, str] | None = None, **helps: Help
+    *settings: type, groups: Mapping[str, str] | None = None, without: str = "", **helps: Help
 ) -> Callable[[Command], Command]:
     """Declare the parameters of a command by their helps; its ``**options`` take the settings.
 
-    ``groups`` names the options of each section of the help, with blanks between them.
+    ``groups`` names the options of each section of the help, with blanks between them, and
+    ``without`` the settings that are no options of this command.
     """
     group = {name: title for title, names in (groups or {}).items() for name in names.split()}
     of_settings = [*fields(ReleaseSettings), *fields(Settings)]
@@ -52,7 +52,8 @@ def options(
 
     def declare(command: Command) -> Command:
         own = signature(command)
-        of_kinds = {one.name: one for kind in settings for one in parameters_of(kind)}
+        every = (one for kind in settings for one in parameters_of(kind))
+        of_kinds = {one.name: one for one in every if one.name not in without.split()}
         named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
         taken = [one for one in named if one.name not in of_kinds]
         taken += [own.parameters.get(name, one) for name, one in of_kinds.items()]
@@ -86,9 +87,7 @@ def _declared(parameter: Parameter, help: Help, group: str | None) -> Any:
     flags = [flag] * own_name
     if parameter.name in _ALSO:
         flags = [flag, f"--{_ALSO[parameter.name]}"]
-    return typer.Option(
-        *flags, help=text, show_default=shown or True, rich_help_panel=group, hidden=not text
-    )
+    return typer.Option(*flags, help=text, show_default=shown or True, rich_help_panel=group)
 
 
 def names_of(text: str) -> list[str]:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+_OF_METHODS = "trajanon microaggregate has it, and trajanon.anonymize in Python"
+
 REMOVED: Mapping[str, Mapping[str, str]] = {
     "extract": {
         "admin-level": "give the number of the relation as --area",
@@ -16,6 +18,17 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
         "strict": "what cannot be read is counted, and the first broken line of a table is named",
         "source": "name the files and folders alone: trajanon extract FILES",
     },
+    "anonymize": {
+        "count": "k counts people, and with --as-published records",
+        "digits": "a release has 4 decimals, on roads 5, with --as-published 7",
+        "keep-off": "a line with a point over 100 m from all roads stays as it is; for another "
+        "distance lay it on roads afterwards, with trajanon snap",
+        **dict.fromkeys(
+            ("compress-by", "expansion", "gamma", "path-neighbours", "subsets"), _OF_METHODS
+        ),
+        **dict.fromkeys(("shuffle-probability", "max-events"), _OF_METHODS),
+    },
+    "check": {"digits": "a release has at most 5 decimals"},
     "clean": {"unfinished": "extractions leave drafts alone, which trajanon clean removes"},
 }
 """By command and option: what to do instead."""
