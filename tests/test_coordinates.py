@@ -176,3 +176,9 @@ manually-marked-outlier,import-marked-outlier
     pd.read_csv(path).to_parquet(parquet)
     assert read(parquet)[0].lat.tolist() == [-24.2, -23.8]
     assert names(read(path)) == [("pepper", "Pepper")]
+
+
+@pytest.mark.parametrize("header", ["id,location,lat", "id,lon,geometry"])
+def test_a_place_beside_one_coordinate_is_no_table_of_points(tmp_path: Path, header: str) -> None:
+    with pytest.raises(BadInput, match="no column known as l"):
+        list(traces(csv(tmp_path, f"{header}\na,1,2\n")))

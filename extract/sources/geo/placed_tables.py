@@ -104,7 +104,7 @@ def _of_parquet(file: pq.ParquetFile, path: Path, label: str, how: Reading) -> L
 
 
 def _place(names: Sequence[str], wanted: Mapping[str, str], path: Path) -> str:
-    found = roles(names, wanted, str(path))
+    found = roles(names, wanted, str(path), place=True)
     if "place" not in found:
         raise BadInput(f"{path} has no column of places; {listed(names)}: say `columns` place=...")
     return found["place"]
