@@ -134,7 +134,7 @@ def _traces_of_table(table: pd.DataFrame, how: Reading) -> Iterator[Trace]:
     """Read the traces of a table that holds a point a row."""
     if not len(table):
         raise BadInput(f"{_WHAT} has no rows")
-    column_of = roles(list(table), how.columns, _WHAT)
+    column_of = roles(list(table), how.columns, _WHAT, place=True)
     if "place" in column_of:
         raise BadInput(
             f"{_WHAT} has its places in the column {column_of['place']!r}: make a GeoDataFrame of "

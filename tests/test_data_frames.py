@@ -16,6 +16,8 @@ from trajanon.errors import BadInput
 
 NORTH = [40.0, 40.02, 41.0, 41.02]  # a road of each person; two and two are near
 
+pytestmark = pytest.mark.usefixtures("plain_means")
+
 
 def fixes(**columns: Any) -> pd.DataFrame:
     """Four people go 850 m east in three steps; rows of all are mixed."""
@@ -45,7 +47,7 @@ def starts(release: trajanon.Release) -> list[float]:
     ids=["pandas", "degrees", "metres"],
 )
 def test_points_become_whole_trips_of_thirty_points(frame: pd.DataFrame) -> None:
-    release = trajanon.anonymize(frame, k=2, subject="who", digits=4)
+    release = trajanon.anonymize(frame, k=2, subject="who")
     assert starts(release) == [40.01, 40.01, 41.01, 41.01]
     points = release.trajectories.points
     assert points.shape == (4, 30, 2)
@@ -57,7 +59,7 @@ def test_points_become_whole_trips_of_thirty_points(frame: pd.DataFrame) -> None
 
 def test_each_line_is_a_trajectory_however_short_long_or_straight() -> None:
     frame = lines([[2.0, 2.001], [2.0, 2.0001, 2.001], [2.0, 3.0], [2.0, 3.0]], who=list("abcd"))
-    release = trajanon.anonymize(frame, k=2, subject="who", digits=4)
+    release = trajanon.anonymize(frame, k=2, subject="who")
     assert starts(release) == [40.01, 40.01, 41.01, 41.01]
     assert release.report["labels"] == [0, 0, 1, 1]
     ends = sorted(release.trajectories.points[:, -1, 1].tolist())
@@ -68,7 +70,7 @@ def test_a_named_column_of_times_is_released() -> None:
     hours = np.tile([8, 8, 10, 10], 3) * 60 + np.repeat([0, 2, 4], 4)
     frame = fixes(moment=pd.Timestamp("2026-03-02T00:00Z") + pd.to_timedelta(hours, "min"))
     release = trajanon.anonymize(
-        frame, k=2, subject="who", time="moment", digits=4, times="of-day", timezone="UTC"
+        frame, k=2, subject="who", time="moment", times="of-day", timezone="UTC"
     )
     departures = release.to_dataframe().groupby("trajectory")["time"].first()
     assert sorted(departures.tolist()) == [28_800, 28_800, 36_000, 36_000]
@@ -135,13 +137,13 @@ def test_trajectories_become_frames_and_come_back() -> None:
     assert len(rows) == 120
     assert rows.loc[30].tolist() == [1, 8, 40.02, 2.0, 1800.0]
     for frame in (rows, given.to_geodataframe()):
-        release = trajanon.anonymize(frame, k=2, digits=4)
+        release = trajanon.anonymize(frame, k=2)
         assert release.report["subjects_per_group"] == [2, 2]
         assert starts(release) == [40.01, 40.01, 41.01, 41.01]
 
 
 def test_a_release_that_was_read_becomes_frames(tmp_path: Path) -> None:
-    release = trajanon.anonymize(fixes(), k=2, subject="who", digits=4)
+    release = trajanon.anonymize(fixes(), k=2, subject="who")
     release.write(tmp_path / "x.parquet")
     read = trajanon.read_release(tmp_path / "x.parquet")
     pd.testing.assert_frame_equal(read.to_dataframe(), release.to_dataframe())

@@ -131,5 +131,5 @@ def test_footers_that_make_no_sense_are_refused(
 
 def test_parquet_without_geometries_is_a_table(tmp_path: Path) -> None:
     ROWS.to_parquet(path := tmp_path / "x.parquet")
-    with pytest.raises(BadInput, match="without geometries; read it with `format"):
+    with pytest.raises(BadInput, match="without geometries; give it the suffix"):
         read(path)

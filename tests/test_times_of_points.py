@@ -129,7 +129,7 @@ def test_dates_of_earlier_files_are_read(tmp_path: Path, suffix: str, times: str
 
 
 @pytest.mark.parametrize("suffix", [".gpkg", ".geojson"])
-@pytest.mark.parametrize("rows", ["subjects", "lines", "trajectories"])
+@pytest.mark.parametrize("rows", ["subjects", "lines"])
 def test_people_departures_and_durations_are_columns(
     tmp_path: Path, suffix: str, rows: str
 ) -> None:
@@ -141,7 +141,7 @@ def test_people_departures_and_durations_are_columns(
         table = geopandas.read_file(path)
     lines = table.geometry.force_2d().to_wkt()
     copies = table["times"].astype(str).str.cat(lines.astype(str))
-    assert ("people" in table) is (rows != "trajectories")
+    assert "people" in table
     if rows == "subjects":
         assert table["people"].tolist() == copies.map(copies.value_counts()).tolist()
     if rows == "lines":

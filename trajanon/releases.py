@@ -122,7 +122,7 @@ class Release:
         >>> import numpy as np
         >>> import trajanon
         >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, digits=4)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
         >>> release.to_dataframe().head(2)
            trajectory   lat  lon
         0           0  40.1  2.0

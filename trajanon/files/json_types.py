@@ -19,6 +19,7 @@ _WORDS = {
     int: "a whole number",
     float: "a finite number",
     str: "a text",
+    bool: "true or false",
     list: "a list",
     Mapping: "an object",
     NoneType: "null",

@@ -114,8 +114,8 @@ def roles(
 ) -> dict[str, str]:
     """Find which column plays which role, by its name.
 
-    With ``geometry`` the coordinates stand elsewhere, with ``place`` both in one field. Without
-    an id or a subject, `recording_ids` says what is a recording.
+    With ``geometry`` the coordinates stand elsewhere, with ``place`` perhaps both in one field.
+    Without an id or a subject, `recording_ids` says what is a recording.
     """
     words = [(role, name) for role, name in _WORDS if wanted.get(role) == name]
     for role, name in words:
@@ -150,7 +150,7 @@ def roles(
         raise BadInput(
             f"{what} has no column {found[unknown[0]]!r} for {unknown[0]}; {listed(names)}"
         )
-    if place and "place" in found:
+    if place and "place" in found and (missing or "place" in wanted):
         return {role: name for role, name in found.items() if role not in ("lat", "lon")}
     found.pop("place", None)
     if missing:
