@@ -187,6 +187,7 @@ WRONG: list[tuple[str, Break, str]] = [
         for number in (10**400, 2**63)
     ),
     ("a.report.json", entry("k", True), "k should be a whole number, and is True"),
+    ("a.report.json", entry("as_published", 1), "as_published should be true or false, and is 1"),
     ("a.report.json", entry("labels", [0.5]), r"labels\[0\] should be a whole number"),
     ("m.csv", text("3.0", "9" * 400), "no number in the column ours of line 2"),
     ("a.ledger", sql(f"UPDATE ledger SET key = {2**62}"), "a.ledger is damaged"),
