@@ -10,7 +10,7 @@ from gpx_written import timed
 from point_tables import csv, names, read
 
 from trajanon.errors import BadInput
-from trajanon.extract import traces
+from trajanon.extract import Extraction, Rules, traces
 
 
 def drive(rows: int = 30, *, east: float = 0.0, extra: str = "") -> str:
@@ -129,3 +129,21 @@ def test_days_alone_do_not_make_one_recording_of_a_file(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no column known as id, and no times"):
         read(path)
     assert len(read(path, id="file")) == 1
+
+
+@pytest.mark.parametrize(("cut", "trips"), [(0, 3), (1, 3), (9, 2), (30, 2)])
+def test_a_table_that_was_cut_off_gives_no_whole_trip_of_its_last_recording(
+    tmp_path: Path, cut: int, trips: int
+) -> None:
+    """A line without its end is no sign of that, if all its fields are there."""
+    rows = [
+        f"p{who},2023-05-13T08:{i // 3:02}:{20 * (i % 3):02}Z,48.2{who},{16.37 + 0.0008 * i:.4f}\n"
+        for who in range(3)
+        for i in range(30)
+    ]
+    text = "id,time,lat,lon\n" + "".join(rows)
+    path = csv(tmp_path, text[: len(text) - cut])
+    counts = Extraction(path, rules=Rules(trips=True)).trajectories().provenance["counts"]
+    assert counts["trajectories"] == trips
+    assert counts.get("trips that may go on where a file was cut off", 0) == 3 - trips
+    assert counts.get("tables cut off in their last line", 0) == 3 - trips

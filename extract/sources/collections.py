@@ -49,6 +49,7 @@ def _frame(parts: Iterable[pa.Table]) -> pd.DataFrame:
 def _read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a `.plt` file, one trace; its subject is the folder around the folder Trajectory."""
     types = {"lat": NUMBER, "lon": NUMBER, "date": TEXT, "time": TEXT}
+    before = how.counts[delimited.CUT_OFF]
     points = _frame(delimited.read(path, _GEOLIFE, types, how))
     if len(points) == 0:
         return
@@ -56,7 +57,9 @@ def _read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     subject = folder.parent.name if folder.name == "Trajectory" else None
     points = points.fillna({"date": "", "time": ""})  # each point has a time
     time = TimeColumn(points, str(path), how).seconds(points, how)
-    yield Trace(label, subject, points["lat"].to_numpy(), points["lon"].to_numpy(), time)
+    lat, lon = points["lat"].to_numpy(), points["lon"].to_numpy()
+    cut_off = how.counts[delimited.CUT_OFF] > before
+    yield Trace(label, subject, lat, lon, time, cut_off=cut_off)
 
 
 def _read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:

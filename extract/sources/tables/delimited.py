@@ -26,6 +26,7 @@ Types = Mapping[str, pa.DataType]
 """The columns that are read, and as what."""
 
 UNREAD = "rows that could not be read"
+CUT_OFF = "tables cut off in their last line"
 
 _BLOCK = 1 << 22  # bytes that are parsed at a time
 _LONGEST = 1 << 24  # bytes of a line that may be one of a table
@@ -51,7 +52,7 @@ def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pa.
     A row with too many or too few fields, with NUL bytes, with a quote that is never closed, or not
     in UTF-8 is counted and left out. Empty lines are no rows.
     """
-    line, rows, broken, first, fault = layout.above + 1, 0, 0, "", ""
+    line, rows, broken, first, fault, end = layout.above + 1, 0, 0, "", "", b""
     with plain_words(path):
         for part in _parts(path, layout, how):
             table, wrong = _parsed(path, part.kept, layout, types)
@@ -63,9 +64,12 @@ def read(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pa.
                 first = f"line {line + place:,}"
             line += part.text.count(b"\n")
             rows, broken = rows + table.num_rows, broken + wrong
+            end = part.text[-_LONGEST:].rpartition(b"\n")[2]  # a line that nothing ends
             yield table
     if broken and not rows:
         raise unreadable(path, f"none of its rows, {broken:,} in all, can be read: {first} {fault}")
+    if end.strip() and not _is_row(end, layout):
+        how.counts[CUT_OFF] += 1
     if fault:
         msg = f"{first} of {path} {fault}; such lines are left out"
         how.warn(logger, UNREAD, msg, str(path))

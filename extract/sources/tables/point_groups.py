@@ -7,6 +7,7 @@ import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from itertools import chain
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import MARKS, Rows, Values, as_given
 from trajanon.extract.sources.tables.coordinates import Coordinates
+from trajanon.extract.sources.tables.delimited import CUT_OFF
 from trajanon.extract.sources.tables.recording_ids import check_one_recording, warn_of_namesakes
 from trajanon.extract.sources.tables.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
@@ -53,9 +55,9 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
 
     Rows of one subject and one id are one trace, in the order of the table. Without ids, a subject
     has one trace; without subjects, each id is its own, and its name begins with the label. Without
-    both all rows are one trace.
+    both all rows are one trace. Of a table that was cut off, the trace of the last row may go on.
     """
-    coming, begun = iter(chunks), []
+    coming, begun, cut_off, last = iter(chunks), [], how.counts[CUT_OFF], ""
     for chunk in coming:
         begun.append(chunk)
         if sum(len(rows["lat"]) for rows in begun) >= FIRST:
@@ -72,15 +74,18 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
         held: list[_Rows] = []
         for chunk in chain(begun, coming):
             values = np.stack([*coordinates.degrees(chunk), times.seconds(chunk, how)])
-            held.append(_rows_of(chunk, values, how))
+            held.append(rows := _rows_of(chunk, values, how))
+            last = rows.owners[rows.owner[-1]][0] if len(rows.owner) else last
             if sum(len(rows.owner) for rows in held) > HELD:
                 spill.put(_joined(held))
+        prefix = label if single else prefix
+        last = prefix + last if how.counts[CUT_OFF] > cut_off else ""
         for gathered in spill.buckets(held):
-            for trace in _traces(_joined(gathered), label if single else prefix, how):
+            for trace in _traces(_joined(gathered), prefix, how):
                 if single and "id" not in how.columns:
                     check_one_recording(trace, label)
                 warn_of_namesakes(trace, label, how)
-                yield trace
+                yield replace(trace, cut_off=True) if last and trace.name == last else trace
 
 
 def _first(begun: Sequence[Rows]) -> Rows:
