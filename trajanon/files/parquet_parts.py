@@ -98,12 +98,21 @@ class ChosenRows:
         return self.file.read(columns, **options).filter(self.which)
 
 
+def _listed(column: Any) -> list[Any]:
+    """List the values of a column; those of a time that no date can be, by their numbers."""
+    try:
+        values: list[Any] = column.to_pylist()
+    except (OverflowError, ValueError):
+        values = column.cast("int64").to_pylist()
+    return values
+
+
 def _as_texts(table: Any) -> Any:
     import pyarrow as pa
 
     columns = [
         [None if value is None or value != value else text_of_subject(value) for value in column]
-        for column in map(pa.ChunkedArray.to_pylist, table.columns)
+        for column in map(_listed, table.columns)
     ]
     return pa.table([pa.array(some, pa.large_string()) for some in columns], table.column_names)
 
