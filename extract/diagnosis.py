@@ -12,7 +12,7 @@ from trajanon.words import number_of
 
 MERGED = "points merged (equal times)"
 _ONE_TIME = (
-    "all points of a recording bear one time, so that no way can be told: name the column of their "
+    "all points of a recording have the same time, so their order is unknown: name the column of "
     "times with `columns` time=..., or leave the times out"
 )
 _CUT_OUT = ("points near the ends of a trace", "points near hidden places")

@@ -8,7 +8,7 @@ from trajanon.extract.diagnosis import trips_left_out
 from trajanon.extract.trips import FOUND, LEFT_OUT
 from trajanon.words import number_of, percent
 
-_FEW = 0.1  # share; what is dropped beyond it is told
+_FEW = 0.1  # share; a larger one is reported
 _MOST = 4  # sentences
 
 _BY_PLACE = "OpenStreetMap gives such points sorted by place, not along a track"

@@ -88,7 +88,7 @@ def test_what_a_reader_left_out_is_told_whatever_it_is(counts: dict[str, int], s
 @pytest.mark.parametrize("rules", [RULES, Rules(spacing=100, points=4)])
 def test_times_to_the_hour_give_nothing_and_say_why(rules: Rules) -> None:
     hours = 3_600.0 * np.repeat([0.0, 1.0], [20, 21])
-    with pytest.raises(NoTrajectories, match="bear one time, so that no way can be told"):
+    with pytest.raises(NoTrajectories, match="have the same time, so their order is unknown"):
         cut([replace(east(WAY, SECONDS), time=hours)], rules)
 
 

@@ -260,7 +260,7 @@ _WAY = np.arange(0, 3_001, 100.0).tolist()
 @pytest.mark.parametrize(
     ("recorded", "more", "says"),
     [
-        (east(_WAY, np.zeros(31).tolist()), {}, "bear one time"),
+        (east(_WAY, np.zeros(31).tolist()), {}, "have the same time"),
         (east([0], [0]), {}, "1 recording has no two points"),
         (east(_WAY, (400.0 * np.arange(31)).tolist()), {}, "raise `max_pause`"),
         (east([0, 200], [0, 10]), {}, "1 shorter than 500 m (the longest is 200 m); lower `min_l"),

@@ -85,8 +85,8 @@ def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
                 info = archive.next()
             if info is None:
                 return
-            # Or it would remember every member of millions. Its types do not list the attribute.
-            archive.members.clear()  # type: ignore[attr-defined]
+            # Or it would remember every member of millions.
+            archive.members.clear()  # type: ignore[attr-defined]  # typeshed lacks it
             if not info.isdir():
                 yield info.name, partial(_taken_out, archive, info) if info.isreg() else None
 
