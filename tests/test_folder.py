@@ -146,6 +146,16 @@ def test_a_folder_goes_although_somebody_writes_in_it(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_the_last_try_to_remove_a_folder_is_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("trajanon.folder._TRIES", 1)
+    folder = Folder(str(tmp_path / "here"))
+    folder.make()
+    folder.remove()
+    assert not folder.exists
+
+
 def test_a_folder_holds_what_is_in_it_by_any_way(tmp_path: Path) -> None:
     (tmp_path / "trips" / "madrid").mkdir(parents=True)
     (tmp_path / "link").symlink_to(tmp_path / "trips" / "madrid")

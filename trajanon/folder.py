@@ -182,6 +182,8 @@ class Folder:
                     if not self.exists:  # S3 does not say that it did not remove a file
                         return
                     self.system.rm(self.path, recursive=True)
+            if not self.exists:  # the last try was enough
+                return
             left = self
             if self.local is not None:
                 # Somebody writes faster than it is emptied, but does not find it by another name.
