@@ -242,8 +242,8 @@ class ReleaseSettings(_Checked):
         Local time zone of times, such as Europe/Madrid. None takes that of the middle of the area.
     rows
         Rows of each released line: subjects (one for each different subject behind it), or lines (a
-        single row, with a column count of the subjects). Where k counts records, or no subjects are
-        known, trajectories take the place of subjects.
+        single row, with their number in a column people). Where k counts records, or no subjects
+        are known, records take the place of subjects.
 
     Examples
     --------

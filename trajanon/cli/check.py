@@ -96,7 +96,7 @@ def check(
 def _each(found: "trajanon.Findings | trajanon.TableFindings", n: int, what: str) -> str:
     times = f"occurs at least {found.k} times"
     if getattr(found, "counted", False):
-        times = f"has a count of at least {found.k}"
+        times = f"has at least {found.k} in its column people"
     if found.groups == 1:
         return f"its {n:,} {what} are one, which {times}"
     return f"each of its {found.groups:,} different {what} {times} ({n:,} in all)"

@@ -18,7 +18,14 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.files.json_types import parsed, typed
-from trajanon.files.release_lines import Lines, ReleaseFormat, once_each, sentence_of
+from trajanon.files.release_lines import (
+    COUNTED,
+    Lines,
+    ReleaseFormat,
+    counted_in,
+    once_each,
+    sentence_of,
+)
 from trajanon.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
@@ -146,12 +153,13 @@ def refuse_other_system(where: object, geo: Geo) -> None:
 
 def written_column(path: object, file: Any, name: str) -> NDArray[Any] | None:
     """Read a column that holds single values; None if there is none."""
+    return _single_values(path, file, name) if name in file.schema_arrow.names else None
+
+
+def _single_values(path: object, file: Any, name: str) -> NDArray[Any]:
     import pyarrow as pa
 
-    schema = file.schema_arrow
-    if name not in schema.names:
-        return None
-    if pa.types.is_nested(kind := schema.field(name).type):
+    if pa.types.is_nested(kind := file.schema_arrow.field(name).type):
         raise BadInput(
             f"the column {name!r} of {path} holds {kind}, and not one value a row; leave it out"
         )
@@ -183,14 +191,14 @@ def write_geoparquet(path: Path, release: Trajectories, first: int = 1) -> None:
 def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> int:
     """Write a release, or a part of one: then ids go on where the last part ended; give how many.
 
-    Each different line is written once, with its count, if the release is of lines.
+    Each different line is written once, with its rows, if the release is of lines.
     """
     import pyarrow as pa
 
     release, counts = once_each(release)
     columns = {"id": np.arange(first, first + len(release))}
     if counts is not None:
-        columns["count"] = counts
+        columns[counted_in(release)] = counts
     columns["geometry"] = column_of_points(release.points)
     if (times := release.times) is not None:
         whole = times.astype(np.int64)
@@ -214,9 +222,9 @@ def _read(path: Path) -> Lines:
             geometries = shapely.from_wkb(written)
         words = text_of(file.schema_arrow, "attribution"), text_of(file.schema_arrow, "times")
         times = _times(file, len(written)) if "times" in names else None
-        counts = written_column(path, file, "count")
+        counted = {name: _single_values(path, file, name) for name in COUNTED if name in names}
         found = replace(Lines.of(geometries, written), boxes="bbox" in names)
-        return found.told(words[0], times, words[1], counts)
+        return found.told(words[0], times, words[1], counted)
 
 
 def _times(file: Any, n: int) -> Iterable[Any]:
