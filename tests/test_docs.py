@@ -235,7 +235,7 @@ def test_every_link_in_the_repository_leads_to_a_place() -> None:
 
 def test_pictures_of_the_gallery_are_small() -> None:
     pictures = sorted((DOCS / "gallery").iterdir())
-    shown = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    shown = (DOCS / "maps.md").read_text(encoding="utf-8")
     assert pictures
     for picture in pictures:
         assert picture.stat().st_size < 200_000, picture
