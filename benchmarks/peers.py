@@ -22,7 +22,7 @@ import typer
 from corridors import POINTS, corridors
 from measures import command_line, first_rows, row, say_machine
 
-from trajanon.extract import Rules, extract
+from trajanon.extract import extract
 from trajanon.loss import group_means, loss_to
 from trajanon.partition import dense, subjects_per_group
 from trajanon.trajectories import Trajectories
@@ -30,7 +30,7 @@ from trajanon.utility.displacements import displacement
 
 K = 4
 BOX = (-122.52, 37.70, -122.35, 37.84)
-RULES = Rules(spacing=100.0, max_gap=1_000.0, per_recording=None)
+RULES = {"spacing": 100.0, "max_gap": 1_000.0, "per_recording": None}
 AT_ONCE = 2_000  # trajectories of cabs
 RUNS, SHORT = 3, 20.0  # a job that takes longer, in seconds, runs once
 
@@ -127,7 +127,7 @@ def measure(
     us, them, by_r = (sys.executable, "-c"), (anonypyx(cache), "-c"), ("Rscript", "-e")
     mdav = {"method": "mdav", "refine": "none"}
     if cabs is not None:
-        found = first_rows(extract(cabs, BOX, RULES), AT_ONCE)
+        found = first_rows(extract(cabs, BOX, **RULES), AT_ONCE)
         jobs = {
             "trajanon, MDAV": [*us, MEASURED + OURS % (K, mdav)],
             "trajanon, `effort=fast`": [*us, MEASURED + OURS % (K, {"effort": "fast"})],
@@ -145,7 +145,7 @@ def measure(
             "anonypyx": [*them, MEASURED + ANONYPYX_TABLE % K],
         }
     say_machine()
-    row("program", "s of a core", "MB", "loss", "mean metres", "short groups")
+    row("program", "s of a core", "MB", *(["loss", "mean metres", "short groups"] if cabs else []))
     for name, job in jobs.items():
         with tempfile.TemporaryDirectory() as folder:
             known = {} if found.subject is None else {"subjects": dense(found.subject)}

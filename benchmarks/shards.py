@@ -24,11 +24,10 @@ from trajanon.files.trajectories import write_partition
 from trajanon.parts import workflow
 
 K = 5
-PART = 100_000
 AT_ONCE = 200_000  # trajectories that are drawn together
 
 
-def make(folder: Path, n: int, part: int = PART, tracks: bool = False) -> None:
+def make(folder: Path, n: int, part: int = 100_000, tracks: bool = False) -> None:
     """Draw trajectories along corridors, two of each subject, and write parts."""
     folder.mkdir(parents=True)
 

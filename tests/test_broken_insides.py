@@ -32,7 +32,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> list[Seed]:
 def test_broken_files_and_odd_words_end_in_a_sentence(
     whole: list[Seed], run: Run, tmp_path: Path, part: int, monkeypatch: Any
 ) -> None:
-    """For more of them: python benchmarks/fuzz.py."""
+    """For more of them, give another seed, or more CASES."""
     quick = [one for one in whole if one.commands[0][0] != "figures"]
     quick = [one._replace(commands=one.commands[:1]) for one in quick]
     found = {}
