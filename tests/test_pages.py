@@ -65,6 +65,7 @@ def test_commands_on_the_pages_are_understood() -> None:
         words = shlex.split(line, comments=True)[1:]
         try:
             name, command, rest = group.resolve_command(typer.Context(group), words)
+            assert command is not None
             command.make_context(name, rest)
         except Exception as error:
             if not usage_error(error).startswith("Missing"):
