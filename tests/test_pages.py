@@ -74,6 +74,16 @@ def test_commands_on_the_pages_are_understood() -> None:
     assert refused == {}
 
 
+def test_what_the_pages_measured_can_be_measured_again() -> None:
+    named = {
+        script
+        for page in [*PAGES, ROOT / "CONTRIBUTING.md"]
+        for script in re.findall(r"benchmarks/\w+\.py", page.read_text("utf-8"))
+    }
+    helpers = {"benchmarks/corridors.py", "benchmarks/measures.py"}
+    assert named | helpers == {f"benchmarks/{path.name}" for path in ROOT.glob("benchmarks/*.py")}
+
+
 @pytest.mark.usefixtures("few_moves")
 def test_the_readme_runs_and_maps_draw_what_it_made(folder: Path) -> None:
     (folder / "tracks").symlink_to(sample())
