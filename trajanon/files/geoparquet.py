@@ -23,6 +23,7 @@ from trajanon.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
+_SEVERAL = ["LineString", "MultiLineString"]
 _BOX = ("xmin", "ymin", "xmax", "ymax")
 _AT_ONCE = 10_000  # rows that are read: with their tracks, some tens of megabytes
 
@@ -74,7 +75,10 @@ def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, 
                 geo = {
                     "version": "1.1.0",
                     "primary_column": "geometry",
-                    "columns": dict.fromkeys(lines, about),
+                    "columns": {
+                        name: about | ({"geometry_types": _SEVERAL} if name == "track" else {})
+                        for name in lines
+                    },
                 }
                 schema = table.schema.with_metadata({"geo": json.dumps(geo), **metadata})
                 writer = pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False)
