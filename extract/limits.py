@@ -85,4 +85,4 @@ def limits_told(provenance: Mapping[str, Any]) -> str:
     recordings = number_of(found["recordings"], "recording")
     why = f"half of the hops of {recordings} are below {median}" if median else "no hop is known"
     options = " and ".join(f"`{limit}`" for limit in found["limits"])
-    return f"Found from the data: {' and '.join(limits)}, as {why}; {options} sets another."
+    return f"Found from the data: {' and '.join(limits)}, as {why}. Set others with {options}."
