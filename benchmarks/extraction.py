@@ -129,7 +129,7 @@ def of_dump(points: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "dump.tar.xz"
         dump(path, points)
-        words = ["extract", str(path), "--spacing", "100"]
+        words = ["extract", str(path), "--windows", "--spacing", "100"]
         took = spent(run_command, words, path.parent).seconds
         size, peak = path.stat().st_size / 2**20, 1e3 * peak_gb(resource.RUSAGE_CHILDREN)
     print(f"{points:,} points, {size:,.0f} MB tar.xz: {peak:,.0f} MB, {took:,.0f} s")

@@ -97,6 +97,6 @@ def test_times_to_the_minute_lose_no_point(tmp_path: Path) -> None:
     minutes = pd.to_datetime(recorded.time // 60 * 60, unit="s").strftime("%Y-%m-%d %H:%M")
     table = {"id": "a", "time": minutes, "lat": recorded.lat, "lon": recorded.lon}
     pd.DataFrame(table).to_csv(tmp_path / "a.csv", index=False)
-    counts = extract(tmp_path / "a.csv", trips=True).provenance["counts"]
+    counts = extract(tmp_path / "a.csv").provenance["counts"]
     assert counts["points spread over their minute"] == counts["points used"] == 41
     assert counts["points merged (equal times)"] == 0

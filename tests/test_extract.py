@@ -303,7 +303,7 @@ def test_the_sample_is_as_its_readme_says(madrid: Trajectories) -> None:
 
 
 def test_the_trips_of_the_sample_are_as_its_readme_says() -> None:
-    trips = extract(sample(), "madrid", trips=True)
+    trips = extract(sample(), "madrid")
     assert trips.subject is not None
     assert (len(trips), len(set(trips.subject.tolist()))) == (273, 111 + 27)
     counts = trips.provenance["counts"]

@@ -90,7 +90,8 @@ def near(expected: int) -> Any:
 
 def test_cabs_are_extracted_from_a_table(run: Run) -> None:
     extracted = run(
-        *("extract", CABS, f"--bbox={CITY}", "--spacing", 100), *("--max-gap", 1000, "--json")
+        *("extract", CABS, f"--bbox={CITY}", "--windows", "--spacing", 100),
+        *("--max-gap", 1000, "--json"),
     )
     assert extracted.code == 0, extracted.err
     counts = json.loads(extracted.out)["counts"]
@@ -107,7 +108,8 @@ def test_some_cabs_from_table_to_map(run: Run, tmp_path: Path) -> None:
     some = rows["user_id"].isin(rows["user_id"].unique()[:60])
     rows[some].to_parquet(tmp_path / "cabs.parquet")
     extracted = run(
-        *("extract", "cabs.parquet", f"--bbox={CITY}", "--spacing", 100), *("--max-gap", 1000)
+        *("extract", "cabs.parquet", f"--bbox={CITY}", "--windows", "--spacing", 100),
+        *("--max-gap", 1000),
     )
     assert extracted.code == 0, extracted.err
     anonymized = run("anonymize", "-k", 4, "--json")
@@ -152,7 +154,7 @@ def test_cabs_give_as_many_trajectories_as_were_counted(
 
 
 def test_cabs_give_the_trips_that_were_counted(cabs: list[Trace]) -> None:
-    trips = cut(cabs, Rules(trips=True), area=Box(*map(float, CITY.split(","))))
+    trips = cut(cabs, Rules(), area=Box(*map(float, CITY.split(","))))
     counts = trips.provenance["counts"]
     assert len(trips) == near(20_268)
     assert counts["subjects of trajectories"] == 495
@@ -170,10 +172,10 @@ def test_cabs_give_the_trips_that_were_counted(cabs: list[Trace]) -> None:
 
 
 def test_people_in_beijing_make_trips_between_stays() -> None:
-    trips = extract(REAL / "geolife_plt", trips=True)
+    trips = extract(REAL / "geolife_plt")
     counts = trips.provenance["counts"]
     assert (len(trips), counts["trips found"], counts["stays"]) == (193, 294, 123)
-    trimmed = extract(REAL / "geolife_plt", trips=True, trim_ends=200.0)
+    trimmed = extract(REAL / "geolife_plt", trim_ends=200.0)
     assert 40 < len(trimmed) < 100
     assert trimmed.provenance["counts"]["trips found"] == 294
 
@@ -229,11 +231,11 @@ def test_trips_of_the_server_that_may_go_on_outside_are_left_out(
     replay: Callable[[list[Path]], OsmServer],
 ) -> None:
     pages = sorted(SAN_FRANCISCO.glob("*.gpx.gz"))
-    saved = extract(pages, REQUESTED, trips=True)
+    saved = extract(pages, REQUESTED)
     assert len(saved) == 50
     for asked, out in ((100, 21), (36, 22)):  # the last page is known for it, or is not
         server = replay(pages)
-        asked_for = extract(area=REQUESTED, trips=True, api_url=server.url, max_pages=asked)
+        asked_for = extract(area=REQUESTED, api_url=server.url, max_pages=asked)
         beyond = asked_for.provenance["counts"]["trips that may go on beyond what the server gave"]
         assert (beyond, len(asked_for)) == (out, 50 - out)
 
@@ -248,7 +250,7 @@ def test_san_francisco_gives_as_many_trajectories_as_were_counted(
 
 
 def test_one_account_is_refused_and_works_by_records(run: Run, tmp_path: Path) -> None:
-    source = [SAN_FRANCISCO, f"--bbox={REQUESTED}", "--spacing", 100]
+    source = [SAN_FRANCISCO, f"--bbox={REQUESTED}", "--windows", "--spacing", 100]
     extracted = run("extract", *source)
     assert extracted.code == 0
     assert OSM_ATTRIBUTION in extracted.out
@@ -317,7 +319,7 @@ def test_alicante_gives_as_many_trajectories_as_were_counted(spacing: float, exp
 
 
 def test_an_answer_of_private_points_says_so(run: Run) -> None:
-    answer = run("extract", ALICANTE / "other_private_points_only.gpx", "--spacing", 5)
+    answer = run("extract", ALICANTE / "other_private_points_only.gpx", "--windows", "--spacing", 5)
     assert answer.code == 2
     assert "no point has a time" in answer.err
 
@@ -327,7 +329,7 @@ def test_an_answer_of_private_points_says_so(run: Run) -> None:
 
 @pytest.mark.parametrize("path", GPX, ids=lambda path: path.stem)
 def test_every_gpx_file_gives_trajectories_or_a_reason(run: Run, path: Path) -> None:
-    answer = run("extract", path, "--spacing", 5, "--json")
+    answer = run("extract", path, "--windows", "--spacing", 5, "--json")
     if path.stem == "graphhopper_no_trkseg":
         assert answer.code == 2
         assert answer.out == ""

@@ -143,7 +143,7 @@ def test_a_table_that_was_cut_off_gives_no_whole_trip_of_its_last_recording(
     ]
     text = "id,time,lat,lon\n" + "".join(rows)
     path = csv(tmp_path, text[: len(text) - cut])
-    counts = Extraction(path, rules=Rules(trips=True)).trajectories().provenance["counts"]
+    counts = Extraction(path, rules=Rules()).trajectories().provenance["counts"]
     assert counts["trajectories"] == trips
     assert counts.get("trips that may go on where a file was cut off", 0) == 3 - trips
     assert counts.get("tables cut off in their last line", 0) == 3 - trips

@@ -230,10 +230,10 @@ def test_limits_choose_among_trips() -> None:
 
 def test_the_longest_hop_of_trips_is_longer_unless_it_is_said() -> None:
     assert Rules(spacing=100).max_gap == 500.0
-    assert Rules(trips=True).max_gap == 2_000.0
-    assert Rules(trips=True, max_gap=500.0).max_gap == 500.0
-    assert Rules(trips=True, max_gap=None).longest_hop == 1e6
-    assert Rules(trips=True).min_length == 500.0
+    assert Rules().max_gap == 2_000.0
+    assert Rules(max_gap=500.0).max_gap == 500.0
+    assert Rules(max_gap=None).longest_hop == 1e6
+    assert Rules().min_length == 500.0
     assert Rules(spacing=100).min_length is None
 
 
