@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ from trajanon.extract.sources.source import joined_pieces
 from trajanon.extract.sources.streams import COLUMNS
 from trajanon.extract.split import clip, hide, split_at_gaps
 from trajanon.extract.trace import Trace
-from trajanon.extract.trips import HIDDEN, LEFT_OUT, OUTSIDE, SHORT, Trips
+from trajanon.extract.trips import LEFT_OUT, SHORT, Trips
 from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
 from trajanon.subjects import NAMELESS
@@ -113,7 +113,9 @@ class Cutter:
         auto = [name for name in ("max_gap", "max_pause") if getattr(self.rules, name) == "auto"]
         if auto:
             some, traces = head(traces)
-            hops = Hops.of(Cutter(self.rules)._cleaned(batch(some))) if some else Hops(0, None, None)
+            hops = (
+                Hops.of(Cutter(self.rules)._cleaned(batch(some))) if some else Hops(0, None, None)
+            )
             self.rules = with_limits(self.rules, hops)
             self._limits = {"limits": auto, **hops._asdict()}
         return _batches(traces, self.rules)
@@ -138,13 +140,13 @@ class Cutter:
         counts["points read"] += len(points)
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
-        became = np.where(entered.repeated, 0, _ONE_PLACE).astype(np.int8)
+        became = np.where(entered.repeated, 0, _ONE_PLACE)
         leaves = np.zeros(len(some), dtype=np.bool_)
         found = self._found(self._cleaned(points.take(~repeated)), some, became, leaves)
         new = max(int(entered.trace.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
         self._leaves = np.append(self._leaves, np.zeros(new, np.bool_))
-        np.maximum.at(self._became, entered.trace, became)
+        np.maximum.at(self._became, entered.trace, became.astype(np.int8))
         self._leaves[entered.trace[leaves]] = True
         subject, trace = entered.subject[found.trace], entered.trace[found.trace]
         return Trajectories(
@@ -179,7 +181,7 @@ class Cutter:
             trips = Trips(points, rules, counts, last_read=last_read)
             points, true_ends = trips.whole(self._shown(trips.points), area, self.boxes)
             why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
-            np.maximum.at(became, trips.trace, why.astype(np.int8))
+            np.maximum.at(became, trips.trace, why)
             leaves[trips.trace[~true_ends.all(axis=1)]] = True
             found = whole_trips(points, rules)
             true_ends, trace = true_ends[found.trace], trips.trace[found.trace]

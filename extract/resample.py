@@ -100,7 +100,7 @@ def _middle_of_longest(run: Ints, number: Ints, many: Ints, size: Ints, recordin
     """Mark the window in the middle of the longest run of each recording; of equals, the first."""
     order = np.lexsort((-np.arange(len(size)), size, recording))
     longest = order[np.append(np.diff(recording[order]) != 0, True)[: len(order)]]
-    return np.isin(run, longest) & (number == many[run] // 2)
+    return np.asarray(np.isin(run, longest) & (number == many[run] // 2))
 
 
 def whole_trips(points: Points, rules: Rules) -> WindowBatch:

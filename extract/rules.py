@@ -97,7 +97,7 @@ class Rules:
                 )
         elif self.per_recording != 1:
             raise BadInput(
-                f"`per_recording={self.per_recording or 'all'}` is for windows: give `spacing`, or "
+                f"`per_recording={self.per_recording or 'all'}` is for windows: add `windows`, or "
                 "leave it out"
             )
         else:

@@ -23,6 +23,7 @@ FOUND = "trips found"
 HIDDEN = "trips all near their ends or hidden places"
 OUTSIDE = "trips outside the area"
 FAST = "trips with an impossible speed"
+CUT_OFF = "trips that may go on where the source was cut off"
 SHORT = "trips too short"
 
 LEFT_OUT = {
@@ -33,7 +34,7 @@ LEFT_OUT = {
         "raise `max_speed` for trains and planes; where several fixes in a row are wrong, mend "
         "them, or take windows, which end there"
     ),
-    "trips that may go on where a file was cut off": "download it again, or raise `max_pages`",
+    CUT_OFF: "download the file again; of the OSM server raise `max_pages`",
     "trips cut in their middle": "lower `trim_ends`, or hide fewer places",
     SHORT: "lower `min_length`",
 }

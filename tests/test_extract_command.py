@@ -118,22 +118,29 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
         (["--bbox", "2,40,nan,41", "--windows", "--spacing", "9"], "not a number"),
         (["--bbox", "2,40,3,99", "--windows", "--spacing", "9"], "latitudes in -90..90"),
         (["--bbox", "2,41,2.6,41.5", "--windows", "--spacing", "9"], "0.3 square degrees"),
-        (["--bbox", "2,41,2.1,41.1"], "--spacing 100"),
+        (["--bbox", "2,41,2.1,41.1", "--windows"], "windows need a spacing"),
+        (["--bbox", "madrid", "--spacing", "9"], "--spacing 9 is for windows, and whole trips"),
+        (["a.csv", "--windows", "first"], "--windows first was removed: --windows takes one"),
+        (["a.csv", "--windows", "all"], "--windows all was removed: --per-recording all takes"),
+        (["a.csv", "--per-trace", "2"], "--per-trace was removed: --per-recording is its new"),
+        (["a.csv", "--trips"], "--trips was removed: whole trips are the default: leave it out"),
+        (["--bbox", "madrid", "--per-recording", "2"], "--per-recording 2 is for windows: add"),
+        (["--bbox", "madrid", "--windows", "--per-recording", "x"], "must be a number, or all"),
+        (["--bbox", "madrid", "--windows", "--per-recording", "0"], "must be at least 1 (got 0)"),
         ([], "say where: --bbox barcelona, madrid, tarraco"),
         (["--bbox", "madrid", "--windows", "--spacing", "0"], "--spacing must be a positive"),
         (["--bbox", "madrid", "--windows", "--spacing", "-5"], "--spacing must be a positive"),
         (["--bbox", "madrid", "--windows", "--spacing", "nan"], "--spacing must be a positive"),
-        (["--bbox", "madrid", "--windows", "--spacing", "x"], "--windows", "--spacing"),
-        (["--bbox", "madrid", "--windows", "--spacing", "9"], "leave out --spacing or --trips"),
-        (["--bbox", "madrid", "--min-length", "500"], "is for whole trips: add --trips"),
+        (["--bbox", "madrid", "--windows", "--spacing", "x"], "--spacing"),
+        (["--bbox", "madrid", "--windows", "--min-length", "500"], "is for whole trips: all windo"),
         (["--bbox", "madrid", "--min-length", "-1"], "--min-length must be a number"),
-        (["--bbox", "madrid", "--max-gap", "auto"], "number of metres, or none"),
+        (["--bbox", "madrid", "--max-speed", "auto"], "--max-speed must be a positive number"),
         (["--bbox", "madrid", "--max-gap", "0"], "--max-gap must be a positive"),
         (["--bbox", "madrid", "--points", "1"], "--points must be at least 2"),
         (["--bbox", "madrid", "--points", "2.5"], "--points"),
         (["--bbox", "madrid", "--max-gap", "-5"], "--max-gap must be a positive"),
-        (["--bbox", "madrid", "--max-gap", "far"], "number of metres, or none"),
-        (["--bbox", "madrid", "--max-pause", "later"], "such as 5min or 2h, or none"),
+        (["--bbox", "madrid", "--max-gap", "far"], "number of metres, auto, or none"),
+        (["--bbox", "madrid", "--max-pause", "later"], "such as 5min or 2h, auto, or none"),
         (["--bbox", "madrid", "--max-pause", "-2h"], "--max-pause must be a positive"),
         (["--bbox", "madrid", "--max-per-subject", "0"], "--max-per-subject must be"),
         (["--bbox", "madrid", "--max-pages", "0"], "--max-pages must be at least 1"),
@@ -237,25 +244,26 @@ def fixes(folder: Path, seconds: int, metres: int, animals: str = "ab") -> None:
 def test_pauses_that_end_every_recording_are_told_with_the_way_past(run: Run, here: Path) -> None:
     """Fixes an hour apart are no tracks to a limit of 300 s."""
     fixes(here, 3600, 300)
-    told = run("extract", "a.csv", "--windows", "--spacing", 200).sentence
+    told = run("extract", "a.csv", "--windows", "--spacing", 200, "--max-pause", 300).sentence
     assert "78 pauses over 300 s cut the recordings: try --max-pause 7200" in told
     found = {}
-    for pause in ("2h", "7200", "none"):
+    for pause in ("2h", "7200", "none", "auto"):
         answer = run(
             "extract", "a.csv", "--windows", "--spacing", 200, "--max-pause", pause, "--json"
         )
         found[pause] = json.loads(answer.out)
-    assert [each["max_pause"] for each in found.values()] == [7200, 7200, None]
-    assert [each["counts"]["trajectories"] for each in found.values()] == [2] * 3
+    assert [each["max_pause"] for each in found.values()] == [7200, 7200, None, 18_000]
+    assert [each["counts"]["trajectories"] for each in found.values()] == [2] * 4
 
 
 def test_hops_that_cut_most_recordings_are_told_with_the_way_past(run: Run, here: Path) -> None:
     fixes(here, 60, 600, "abc")
-    told = run("extract", "a.csv", "--windows", "--spacing", 100).sentence
+    limits = ("--windows", "--spacing", 100, "--max-gap", 500)
+    told = run("extract", "a.csv", *limits).sentence
     assert "117 long hops over 500 m cut the recordings: try --max-gap 1000" in told
     with (here / "a.csv").open("a") as file:
         file.writelines(f"\nd,{41 + i / 1000},-3.7,{1_700_000_000 + i * 60}" for i in range(40))
-    answer = run("extract", "a.csv", "--windows", "--spacing", 100)
+    answer = run("extract", "a.csv", *limits)
     assert "4 recordings gave 1 trajectory: 117 long hops over 500 m" in answer.out
 
 

@@ -95,10 +95,10 @@ def test_several_boxes(run: Run, walks: Path) -> None:
 
 
 def test_nothing_comes_near_a_hidden_place(run: Run, town: Path, walks: Path) -> None:
-    whole = counts(run, walks)
+    whole = counts(run, walks, "--per-recording", "all")
     assert nearest(HOSPITAL) < 20
     hidden = ["--hide-near", "amenity=hospital", "--pbf", town]
-    found = counts(run, walks, *hidden)
+    found = counts(run, walks, "--per-recording", "all", *hidden)
     assert nearest(HOSPITAL) > 150
     assert found["points near hidden places"] == pytest.approx(4 * 300 / 20, rel=0.1)
     assert found["trajectories"] < whole["trajectories"]
@@ -112,9 +112,8 @@ def test_trimmed_ends_and_a_word_about_them(run: Run, walks: Path) -> None:
 
 
 def test_windows_as_many_as_asked_for(run: Run, walks: Path) -> None:
-    assert counts(run, walks, "--windows", "first")["trajectories"] == 4
-    some = counts(run, walks, "--windows", "spread", "--per-trace", 3)
-    assert some["trajectories"] == 12
+    assert counts(run, walks)["trajectories"] == 4
+    assert counts(run, walks, "--per-recording", 3)["trajectories"] == 12
 
 
 def test_fill_is_said(run: Run, tmp_path: Path) -> None:

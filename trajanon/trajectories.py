@@ -23,7 +23,14 @@ _LOG = logging.getLogger(__name__)
 HOPS = 16
 """Hops, from a fix to the next, by which a recording is known again: those of least hashes."""
 
-_OF_EACH = ("points", "subject", "trace", "times", "marks", "true_ends")  # with a row for each trajectory
+_OF_EACH = (
+    "points",
+    "subject",
+    "trace",
+    "times",
+    "marks",
+    "true_ends",
+)  # with a row for each trajectory
 
 OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
 

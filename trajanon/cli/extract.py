@@ -128,8 +128,9 @@ def extract(
             f"--spacing {spacing:g} is for windows, and whole trips have their points at equal "
             "shares of the way: add --windows, or leave out --spacing"
         )
-    if windows and paths and paths[0] in _OF_WINDOWS and not Path(paths[0]).exists():
-        raise BadInput(f"--windows {paths[0]} was removed: {_OF_WINDOWS[paths[0]]}")
+    for name in paths or [] if windows else []:
+        if name in _OF_WINDOWS and not Path(name).exists():
+            raise BadInput(f"--windows {name} was removed: {_OF_WINDOWS[name]}")
     where, of_the_city = _where(bbox or [], pbf, hide_near)
     if where is None and not paths:
         raise BadInput(SAY_WHERE)

@@ -70,13 +70,14 @@ def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, 
                 lines = [field.name for field in table.schema if field.type == pa.binary()]
                 # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
                 about: dict[str, Any] = {"encoding": "WKB", "geometry_types": ["LineString"]}
+                several = "track" if "runs" in table.schema.names else None
                 if "bbox" in table.schema.names:
                     about["covering"] = {"bbox": {side: ["bbox", side] for side in _BOX}}
                 geo = {
                     "version": "1.1.0",
                     "primary_column": "geometry",
                     "columns": {
-                        name: about | ({"geometry_types": _SEVERAL} if name == "track" else {})
+                        name: about | ({"geometry_types": _SEVERAL} if name == several else {})
                         for name in lines
                     },
                 }

@@ -39,9 +39,9 @@ def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories)
     """Write trajectories as GeoParquet: LineStrings in WGS 84 with their numbers.
 
     Columns: trajectory (row number), subject, trace, geometry, times, a list of seconds since 1970
-    UTC, marks, and true_start and true_end; with tracks also run, start, track, runs and
-    track_times, as `trajanon.files.track_rows` describes. What is not known has no column. The provenance stands in
-    the file's metadata under ``trajanon``. The file is readable by its owner only.
+    UTC, marks, true_start and true_end; with tracks also run, start, track, runs and track_times,
+    as `trajanon.files.track_rows` describes. What is not known has no column. The provenance stands
+    in the file's metadata under ``trajanon``. The file is readable by its owner only.
 
     Examples
     --------
@@ -72,7 +72,11 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
     n = runs = 0
     for part in parts:
         place, tracks = np.arange(n, n + len(part)), part.tracks
-        columns = {"trajectory": place, "subject": part.subject, "trace": part.trace}
+        columns: dict[str, Any] = {
+            "trajectory": place,
+            "subject": part.subject,
+            "trace": part.trace,
+        }
         if tracks is not None:
             columns |= {"run": runs + tracks.run, "start": track_rows.starts_of_rows(tracks)}
         columns["geometry"] = geoparquet.column_of_points(part.points)
@@ -326,10 +330,10 @@ def marks_of_rows(where: object, file: ParquetParts, ids: RowIds, named: pd.Seri
 
 
 def _true_ends(where: object, file: ParquetParts) -> Bools | None:
-    ends = [geoparquet.written_column(where, file, name) for name in ("true_start", "true_end")]
-    if any(end is None or end.dtype != np.bool_ for end in ends):
-        return None
-    return np.stack(ends, axis=1)
+    read = partial(geoparquet.written_column, where, file)
+    ends = [end for name in ("true_start", "true_end") if (end := read(name)) is not None]
+    known = len(ends) == 2 and all(end.dtype == np.bool_ for end in ends)
+    return np.stack(ends, axis=1) if known else None
 
 
 def _marks(where: object, file: ParquetParts) -> Hashes | None:
