@@ -135,6 +135,6 @@ def _of_windows(counts: Counter[str], rules: Mapping[str, Any]) -> tuple[float, 
     length = rules["spacing"] * (rules["points"] - 1)
     share = 1.0 - counts["metres used"] / max(1, counts["metres of track"])
     return share, (
-        f"{percent(share)} of the way is in pieces, or ends of pieces, too short for a window of "
-        f"{length:,.0f} m: lower `spacing`, or take whole trips."
+        f"{percent(share)} of the way is in pieces too short for a window of {length:,.0f} m: "
+        "lower `spacing`, or take whole trips."
     )

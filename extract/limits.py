@@ -3,8 +3,9 @@
 A receiver that records a fix each minute needs other limits than one that records each second. Of
 each recording the median hop is taken, in metres and in seconds, and of these numbers the median.
 The longest hop is 5 times that in metres, but at least 2,000 m; the longest pause 5 times that in
-seconds, but at least 300 s. Both hold for cabs with a fix each minute as for phones with one each
-second: shorter limits leave out trips through tunnels, and longer ones draw straight lines.
+seconds, but at least 300 s, and at most half an hour: nobody knows where somebody was for longer.
+Both hold for cabs with a fix each minute as for phones with one each second: shorter limits leave
+out trips through tunnels, and longer ones draw straight lines.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,6 +22,7 @@ from trajanon.extract.trace import Trace
 from trajanon.words import metres, number_of, span
 
 _TIMES = 5.0  # the median hop
+_LONGEST_PAUSE = 1_800.0  # seconds
 _RECORDINGS, _POINTS = 1_000, 200_000  # that are looked at
 
 
@@ -57,13 +59,14 @@ def head(traces: Iterator[Trace]) -> tuple[list[Trace], Iterator[Trace]]:
 def with_limits(rules: Rules, hops: Hops) -> Rules:
     """Put limits in place of those that are to be found."""
 
-    def limit(given: Any, least: float, median: float | None) -> Any:
-        return max(least, float(round(_TIMES * (median or 0.0)))) if given == "auto" else given
+    def limit(given: Any, least: float, median: float | None, most: float = np.inf) -> Any:
+        found = min(max(least, float(round(_TIMES * (median or 0.0)))), most)
+        return found if given == "auto" else given
 
     return replace(
         rules,
         max_gap=limit(rules.max_gap, LEAST_GAP, hops.metres),
-        max_pause=limit(rules.max_pause, LEAST_PAUSE, hops.seconds),
+        max_pause=limit(rules.max_pause, LEAST_PAUSE, hops.seconds, _LONGEST_PAUSE),
     )
 
 

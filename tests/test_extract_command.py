@@ -82,7 +82,8 @@ def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Pa
     said = run("extract", "a.csv", "--max-gap", 200).sentence
     assert "none of 8 trips is left: 8 with a long hop; raise --max-gap" in said
     drives(here, "b.csv", 2_100)
-    answer = run("extract", "a.csv", "b.csv", "--max-pause", "1h")
+    limits = ("--max-gap", 2_000, "--max-pause", "1h")
+    answer = run("extract", "a.csv", "b.csv", *limits)
     said = "56.2 % of the trips (9 of 16) are left out: 8 with a long hop, 1 shorter than 500 m; "
     assert f"{said}raise --max-gap." in answer.out
 
@@ -219,7 +220,7 @@ def test_an_empty_answer_is_one_sentence(run: Run) -> None:
         ("-3.7,40.4,a\n-3.7,40.41,a\n", "latitude and longitude swapped"),
         ("116.4,39.9,a\n116.4,39.91,a\n", "latitude and longitude seem swapped"),
         ("41.4,2.1,a\n41.41,2.1,a\n", "give the --bbox that holds them, W,S,E,N"),
-        ("40.4,-3.7,a\n40.401,-3.7,a\n", "longest unbroken piece of track is 111 m"),
+        ("40.4,-3.7,a\n40.401,-3.7,a\n", "1 shorter than 500 m (the longest is 111 m)"),
         ("", "no track points"),
     ],
 )
@@ -242,18 +243,18 @@ def fixes(folder: Path, seconds: int, metres: int, animals: str = "ab") -> None:
 
 
 def test_pauses_that_end_every_recording_are_told_with_the_way_past(run: Run, here: Path) -> None:
-    """Fixes an hour apart are no tracks to a limit of 300 s."""
+    """Fixes an hour apart are no tracks to a limit of half an hour."""
     fixes(here, 3600, 300)
-    told = run("extract", "a.csv", "--windows", "--spacing", 200, "--max-pause", 300).sentence
-    assert "78 pauses over 300 s cut the recordings: try --max-pause 7200" in told
+    told = run("extract", "a.csv", "--windows", "--spacing", 200).sentence
+    assert "78 pauses over 1800 s cut the recordings: try --max-pause 43200" in told
     found = {}
-    for pause in ("2h", "7200", "none", "auto"):
+    for pause in ("2h", "7200", "none"):
         answer = run(
             "extract", "a.csv", "--windows", "--spacing", 200, "--max-pause", pause, "--json"
         )
         found[pause] = json.loads(answer.out)
-    assert [each["max_pause"] for each in found.values()] == [7200, 7200, None, 18_000]
-    assert [each["counts"]["trajectories"] for each in found.values()] == [2] * 4
+    assert [each["max_pause"] for each in found.values()] == [7200, 7200, None]
+    assert [each["counts"]["trajectories"] for each in found.values()] == [2] * 3
 
 
 def test_hops_that_cut_most_recordings_are_told_with_the_way_past(run: Run, here: Path) -> None:
@@ -279,7 +280,8 @@ def test_too_few_for_any_group_are_not_sent_on(
     run: Run, here: Path, animals: str, points: int, says: str
 ) -> None:
     fixes(here, 60, 100, animals)
-    answer = run("extract", "a.csv", "--windows", "--spacing", 100, "--points", points)
+    windows = ("--windows", "--spacing", 100, "--per-recording", "all", "--points", points)
+    answer = run("extract", "a.csv", *windows)
     assert answer.code == 0
     assert says in answer.out
     assert ("Next: trajanon anonymize -k 2" in answer.out) == (animals == "ab")

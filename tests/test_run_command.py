@@ -12,6 +12,7 @@ SETTINGS = """
 [extract]
 paths = ["tracks"]
 bbox = "-3.71,40.41,-3.69,40.45"
+windows = true
 spacing = 10
 
 [anonymize]
