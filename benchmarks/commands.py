@@ -54,7 +54,8 @@ def commands(windows: Path) -> None:
         run_command(evaluate, folder)
         row("`evaluate`", *spent(evaluate, folder))
         write_small_files(folder / "small")
-        extract = f"extract small {_BOX} --windows --spacing 30 --jobs 2 --out small.parquet"
+        windows = "--windows --per-recording all --spacing 30"
+        extract = f"extract small {_BOX} {windows} --jobs 2 --out small.parquet"
         row(f"`extract --jobs 2`, {_FILES:,} CSV files", *spent(extract.split(), folder, 1))
 
 

@@ -21,9 +21,10 @@ import pandas as pd
 from measures import alone, best, command_line, peak_gb, run_command, say_machine, spent
 
 from trajanon.extract import Extraction, Rules, Trace, traces
-from trajanon.extract.cutting import Cutter, batches
+from trajanon.extract.cutting import Cutter
 
 FIXES = 2_000  # of one drive
+RULES = Rules(spacing=100.0, per_recording=None)
 
 MILLION = 1_000_000
 
@@ -87,9 +88,8 @@ def read(source: Path, jobs: int = 1) -> None:
 
 def cut(some: list[Trace]) -> None:
     """Cut windows from traces."""
-    rules = Rules(spacing=100.0)
-    cutter = Cutter(rules)
-    for batch in batches(some, rules):
+    cutter = Cutter(RULES)
+    for batch in cutter.batches(iter(some)):
         cutter.cut(batch)
 
 
@@ -99,7 +99,7 @@ def speed() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         write_files(folder)
-        whole = Extraction(folder / "table.parquet", rules=Rules(spacing=100.0))
+        whole = Extraction(folder / "table.parquet", rules=RULES)
         for what, millions, job, *given in (
             ("read gpx", 1, read, folder / "gpx"),
             ("read gpx with elevations", 1, read, folder / "gpx with elevations"),
@@ -129,7 +129,7 @@ def of_dump(points: int) -> None:
     with tempfile.TemporaryDirectory() as name:
         path = Path(name) / "dump.tar.xz"
         dump(path, points)
-        words = ["extract", str(path), "--windows", "--spacing", "100"]
+        words = ["extract", str(path), "--windows", "--per-recording", "all", "--spacing", "100"]
         took = spent(run_command, words, path.parent).seconds
         size, peak = path.stat().st_size / 2**20, 1e3 * peak_gb(resource.RUSAGE_CHILDREN)
     print(f"{points:,} points, {size:,.0f} MB tar.xz: {peak:,.0f} MB, {took:,.0f} s")

@@ -30,7 +30,16 @@ _COMPILED = (300, 11_000)  # trajectories that go through all that is to be meas
 _BOX = "--bbox=-3.9,40.2,-3.5,40.6"  # round all corridors
 _RELEASE = ["trajectories.parquet", "-k", "5", "--out"]
 _COMMANDS = {
-    "extract": ["extract", "traces.parquet", _BOX, "--windows", "--spacing", f"{SPACING:g}"],
+    "extract": [
+        "extract",
+        "traces.parquet",
+        _BOX,
+        "--windows",
+        "--per-recording",
+        "all",
+        "--spacing",
+        f"{SPACING:g}",
+    ],
     "anonymize": ["anonymize", *_RELEASE, "anonymized.parquet"],
     "anonymize --no-align": ["anonymize", *_RELEASE, "not-aligned.parquet", "--no-align"],
     "check": ["check", "anonymized.parquet", "-k", "5"],

@@ -29,7 +29,16 @@ from trajanon.privacy.ledger import Sorted, content_of, opened
 from trajanon.trajectories import HOPS
 
 PARTS = 3
-RULES = ["--bbox=-122.52,37.70,-122.35,37.84", "--windows", "--spacing", "100", "--max-gap", "1000"]
+RULES = [
+    "--bbox=-122.52,37.70,-122.35,37.84",
+    "--windows",
+    "--per-recording",
+    "all",
+    "--spacing",
+    "100",
+    "--max-gap",
+    "1000",
+]
 
 
 def cabs(table: Path, k: int = 4) -> None:

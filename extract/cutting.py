@@ -301,7 +301,7 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
     traces
         Recordings, in any number; only one batch of them is held at a time.
     rules
-        Spacing, points, and the limits of a hop and of a window.
+        What a trajectory is, and where a track ends.
     area
         Where trajectories may lie; None for everywhere.
 
@@ -318,8 +318,8 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
 
     Examples
     --------
-    A walk of 1,100 m to the north has room for two windows of 500 m. Each point has a latitude some
-    0.0009 degrees, or 100 m, above that of the point before:
+    A walk of 1,100 m to the north has room for two windows of 500 m; one is taken. Each point has a
+    latitude some 0.0009 degrees, or 100 m, above that of the point before:
 
     >>> import numpy as np
     >>> from trajanon.extract import Rules, Trace, cut
@@ -327,8 +327,7 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
     >>> walk = Trace("walk", "Ada", lat, lon, time=np.full(11, np.nan))
     >>> trajectories = cut([walk], Rules(spacing=100, points=6))
     >>> print(trajectories.points[:, :, 0].round(4))
-    [[41.     41.0009 41.0018 41.0027 41.0036 41.0045]
-     [41.0054 41.0063 41.0072 41.0081 41.009  41.0099]]
+    [[41.0054 41.0063 41.0072 41.0081 41.009  41.0099]]
     """
     cutter = Cutter(rules, area=area)
     whole = joined_pieces(traces, cutter.read)
