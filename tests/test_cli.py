@@ -17,7 +17,7 @@ def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
     extracted = run("extract", sample(), "--bbox", "madrid")
     assert extracted.code == 0
     assert extracted.err == ""
-    assert "Wrote 410 trajectories to trajectories.parquet" in extracted.out
+    assert "Wrote 273 trips to trajectories.parquet" in extracted.out
     assert "Next: trajanon anonymize -k 4" in extracted.out
     assert "30 recordings name no subject: each counts as its own." in extracted.out
 
@@ -89,11 +89,11 @@ def test_json_is_all_that_a_script_sees(run: Run, here: Path) -> None:
     (here / "a.gpx").write_text(track())
     extracted = run("extract", "a.gpx", "--windows", "--spacing", 5, "--out", "t.parquet", "--json")
     provenance = json.loads(extracted.out)
-    assert provenance["counts"]["trajectories"] == 2
+    assert provenance["counts"]["trajectories"] == 1
     assert provenance["spacing"] == 5
     anonymized = run("anonymize", "-k", 4, "--json", "--method", "mdav")
     report = json.loads(anonymized.out)
-    assert (report["k"], report["n"], report["counted"]) == (4, 410, "subjects")
+    assert (report["k"], report["n"], report["counted"]) == (4, 273, "subjects")
     assert not {"labels", "sizes", "subjects_per_group"} & set(report)
     checked = run("check", "-k", 4, "--json")
     assert checked.code == 0
