@@ -93,7 +93,7 @@ def test_json_is_all_that_a_script_sees(run: Run, here: Path) -> None:
     assert provenance["spacing"] == 5
     anonymized = run("anonymize", "-k", 4, "--json", "--method", "mdav")
     report = json.loads(anonymized.out)
-    assert (report["k"], report["n"], report["counted"]) == (4, 273, "subjects")
+    assert (report["k"], report["n"], report["counted"]) == (4, 410, "subjects")
     assert not {"labels", "sizes", "subjects_per_group"} & set(report)
     checked = run("check", "-k", 4, "--json")
     assert checked.code == 0
