@@ -64,7 +64,7 @@ def book(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def madrid() -> Iterator[Trajectories]:
     """The bundled sample, extracted; no test may change its arrays."""
-    trajectories = extract(str(sample()), "madrid")
+    trajectories = extract(str(sample()), "madrid", windows=True, per_recording=None, max_gap=500)
     tracks = trajectories.tracks
     assert tracks is not None
     arrays: list[Any] = [trajectories.points, trajectories.subject, trajectories.trace]

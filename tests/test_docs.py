@@ -110,7 +110,7 @@ def test_a_function_made_of_a_class_shows_its_parameters(site: Path) -> None:
     shown = text.partition('id="trajanon.extract.extract"')[2].partition("<h2")[0]
     words = re.sub("<[^>]+>", "", shown)
     assert "_called" not in words
-    assert "max_pause: float | None = 300.0" in words
+    assert "max_speed: float | None = 60.0" in words
     assert ") -&gt; Trajectories" in words
 
 

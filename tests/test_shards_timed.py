@@ -306,7 +306,7 @@ def test_a_time_that_is_rare_in_all_parts_is_found(
 
 def test_from_traces_to_a_checked_folder(run: Run) -> None:
     rows = ("--partition", 40, "--out", "parts")
-    extracted = run("extract", "--trips", sample(), "--bbox", "madrid", *rows)
+    extracted = run("extract", sample(), "--bbox", "madrid", *rows)
     assert extracted.code == 0, extracted
     assert len(list(Path("parts").iterdir())) > 1
     timed = ("anonymize", "parts", "-k", 3, *FAST, "--times", "of-day")

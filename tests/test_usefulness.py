@@ -279,6 +279,22 @@ def test_busyness_counts_the_points_of_runs_around() -> None:
     assert busyness(runs, quiet + 1.0, 100.0) == 0.0
 
 
+@given(st.integers(0, 99), st.lists(st.booleans(), min_size=12, max_size=12))
+def test_flows_are_those_of_trips_with_both_true_ends(seed: int, true: list[bool]) -> None:
+    random = np.random.default_rng(seed)
+    both = on_earth(random.normal(0, 900, (12, 4, 2)))
+    original, released = both[:6], both[6:]
+    ends = np.array(true).reshape(6, 2)
+    found = usefulness(original, released, true_ends=ends)
+    whole = ends.all(axis=1)
+    assert found.trips_with_true_ends == whole.sum()
+    alone = usefulness(original[whole], released[whole]) if whole.any() else None
+    expected = dict.fromkeys(found.flow_similarity, 0.0) if alone is None else alone.flow_similarity
+    assert found.flow_similarity == expected
+    assert found.busiest_flows == (None if alone is None else alone.busiest_flows)
+    assert found.displacement == usefulness(original, released).displacement
+
+
 def test_runs_that_stand_still_have_a_distance() -> None:
     points = np.zeros((13, 2))
     tracks = Tracks(TrackPoints.of(points), np.array([0, 13]), np.array([0]), np.array([0]))
@@ -303,6 +319,7 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
         "length_distance": 0.0,
         "by_length": whole.by_length,
         "flow_similarity": dict.fromkeys(("0.5 km", "1 km", "2 km", "3 km"), 1.0),
+        "trips_with_true_ends": 20,
         "busiest_flows": whole.busiest_flows,
         "busiest_cells": pytest.approx(1.0),
         "density_divergence": 0.0,

@@ -97,7 +97,8 @@ class Tracks:
     """The runs that trajectories were cut from, and where on them each one lies.
 
     A run is an unbroken piece of track inside the box. A trajectory on it is a window: every
-    `STEPS`-th point of the run, from its start on. Starts count in steps.
+    `STEPS`-th point of the run, from its start on. Starts count in steps. A window may slide on its
+    run; where the recordings of the runs are known, to any run of its recording.
     """
 
     points: TrackPoints  # latitude and longitude
@@ -107,6 +108,7 @@ class Tracks:
     times: Floats | None = (
         None  # seconds since 1970 UTC at each point, shape (t,); NaN in a whole run
     )
+    recording: Ints | None = None  # number of the recording of each run, shape (r,), rising
 
     def __post_init__(self) -> None:
         shape = self.points.ticks.shape
@@ -135,6 +137,13 @@ class Tracks:
             begins[self.first[:-1]] = True
             refuse_odd_times_along(self.times, begins, "run {} of the tracks")
         runs = len(self.first) - 1
+        if self.recording is not None:
+            shape = self.recording.shape
+            if shape != (runs,) or (np.diff(self.recording) < 0).any():
+                raise BadInput(
+                    f"tracks need the recording of each of {runs} runs, in rising order; got "
+                    f"{self.recording}"
+                )
         stray = np.flatnonzero((self.run < 0) | (self.run >= runs))
         if len(stray):
             raise BadInput(
@@ -187,30 +196,38 @@ class Tracks:
             yield some, first[some, None] + STEPS * np.arange(m)
 
     def take(self, which: Bools | Ints) -> "Tracks":
-        """Keep some trajectories, by mask or in a new order, and the whole runs they are on."""
-        kept, run = np.unique(self.run[which], return_inverse=True)
-        size = np.diff(self.first)
-        stays = np.repeat(np.isin(np.arange(len(size)), kept), size)
+        """Keep some trajectories, by mask or in a new order, and the whole runs they may be on."""
+        whole = np.arange(len(self.first) - 1) if self.recording is None else self.recording
+        run, size = self.run[which], np.diff(self.first)
+        stays = np.isin(whole, whole[run])
         return Tracks(
-            points=self.points.take(stays),
-            first=np.append(0, np.cumsum(size[kept])),
-            run=run,
+            points=self.points.take(places := np.repeat(stays, size)),
+            first=np.append(0, np.cumsum(size[stays])),
+            run=(np.cumsum(stays) - 1)[run],
             start=self.start[which],
-            times=None if self.times is None else self.times[stays],
+            times=None if self.times is None else self.times[places],
+            recording=None if self.recording is None else self.recording[stays],
         )
 
 
 def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
-    """Put tracks of several batches of trajectories one after another."""
+    """Put tracks of several batches of trajectories one after another.
+
+    Recordings of two parts are different ones.
+    """
     size = np.concatenate([np.diff(part.first) for part in parts])
     before = np.cumsum([0] + [len(part.first) - 1 for part in parts])
     times = [part.times for part in parts if part.times is not None]
+    recordings = [part.recording for part in parts if part.recording is not None]
+    known = np.cumsum([0] + [int(one.max(initial=-1)) + 1 for one in recordings])
+    numbered = [one + number for one, number in zip(recordings, known, strict=False)]
     return Tracks(
         points=TrackPoints(np.concatenate([part.points.ticks for part in parts])),
         first=np.append(0, np.cumsum(size)),
         run=np.concatenate([part.run + runs for part, runs in zip(parts, before, strict=False)]),
         start=np.concatenate([part.start for part in parts]),
         times=np.concatenate(times) if len(times) == len(parts) else None,
+        recording=np.concatenate(numbered) if len(numbered) == len(parts) else None,
     )
 
 

@@ -21,8 +21,7 @@ STOPPED = (
 NOT_ALIGNED = "Alignment was skipped: the windows stay as they were cut."
 
 _ONE_PIECE = (
-    "trajanon extract --windows first takes one window of each recording, and --trips takes whole "
-    "trips."
+    "trajanon extract --windows takes one window of each recording, and without it whole trips."
 )
 
 _MOST_LOSSES = 8  # columns whose losses are listed
@@ -42,7 +41,8 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
-    from trajanon.extract.dropped import sentences
+    from trajanon.extract.dropped import recordings_told, sentences
+    from trajanon.extract.limits import limits_told
 
     counts = provenance["counts"]
     unit = "trips" if provenance["trips"] else "trajectories"
@@ -55,6 +55,9 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         more = sum(count for _, count in uses[_HEADERS:])
         have = number_of(more, "more table has", "more tables have")
         tell(f"{have} other columns: --json lists them.")
+    tell(recordings_told(provenance))
+    if limits := limits_told(provenance):
+        tell(limits)
     if unknown := counts.get("recordings of unknown subjects"):
         named = number_of(unknown, "recording names", "recordings name")
         tell(f"{named} no subject: each counts as its own.")

@@ -122,7 +122,8 @@ def _costs(whole: InParts, progress: Progress, *, slid: bool) -> dict[str, CostO
         for name, each in zip([RELEASE, AS_SLID][: 1 + slid], windows, strict=False):
             moved[name].append(Histogram.of(displacement(each.points, lines).ravel()))
             for size, cell in OD_CELLS.items():
-                both = (_pairs(flows(one, cell)) for one in (each.points, lines))
+                ends = each.known_ends.all(axis=1)
+                both = (_pairs(flows(one[ends], cell)) for one in (each.points, lines))
                 trips[name, size].add(*both)
             places[name].add(*(cells(one, DENSITY_CELL).ravel() for one in (each.points, lines)))
     costs = {}

@@ -161,7 +161,8 @@ def evaluate(
         ways[MDAV] = _in_groups(as_cut, kept, mdav, digits, timing)
     ways[NOTHING] = as_cut.originals
     step(4, 5, "utility")
-    useful = partial(usefulness, tracks=kept.tracks, to_road=to_road, seed=seed)
+    ends = kept.true_ends
+    useful = partial(usefulness, tracks=kept.tracks, true_ends=ends, to_road=to_road, seed=seed)
     problems = None
     if findings is not None:
         problems = [*findings.problems, *shows_source_order(release, found)]

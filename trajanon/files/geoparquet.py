@@ -30,6 +30,7 @@ from trajanon.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
+_SEVERAL = ["LineString", "MultiLineString"]
 _BOX = ("xmin", "ymin", "xmax", "ymax")
 _AT_ONCE = 10_000  # rows that are read: with their tracks, some tens of megabytes
 
@@ -76,12 +77,16 @@ def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, 
                 lines = [field.name for field in table.schema if field.type == pa.binary()]
                 # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
                 about: dict[str, Any] = {"encoding": "WKB", "geometry_types": ["LineString"]}
+                several = "track" if "runs" in table.schema.names else None
                 if "bbox" in table.schema.names:
                     about["covering"] = {"bbox": {side: ["bbox", side] for side in _BOX}}
                 geo = {
                     "version": "1.1.0",
                     "primary_column": "geometry",
-                    "columns": dict.fromkeys(lines, about),
+                    "columns": {
+                        name: about | ({"geometry_types": _SEVERAL} if name == several else {})
+                        for name in lines
+                    },
                 }
                 schema = table.schema.with_metadata({"geo": json.dumps(geo), **metadata})
                 writer = pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False)

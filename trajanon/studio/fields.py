@@ -45,11 +45,11 @@ FIELDS = (
         "Empty: everything in the files.",
     ),
     Field(
-        "trips",
+        "windows",
         "extract",
         "What becomes a line",
-        default=True,
-        choices={True: "Whole trips, from start to end", False: "Windows: pieces of equal steps"},
+        default=False,
+        choices={False: "Whole trips, from start to end", True: "Windows: pieces of equal steps"},
     ),
     Field(
         "spacing",
@@ -57,7 +57,7 @@ FIELDS = (
         "Metres between the points of a window",
         number=True,
         hint="Such as 100. Empty: as usual for the city named as area.",
-        only=("trips", False),
+        only=("windows", True),
     ),
     Field(
         "max_per_subject",

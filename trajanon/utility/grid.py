@@ -119,8 +119,8 @@ def flow_similarity(one: Ints, other: Ints) -> float:
 
 
 def in_common(before: Ints, after: Ints) -> float:
-    """Give the share of two counts of the same things that both have."""
-    return float(2 * np.minimum(before, after).sum() / (before.sum() + after.sum()))
+    """Give the share of two counts of the same things that both have; 0 of nothing."""
+    return float(2 * np.minimum(before, after).sum() / max(before.sum() + after.sum(), 1))
 
 
 def query_errors(
