@@ -71,6 +71,15 @@ class Timing:
             "minute_worth": self.minute_worth,
         }
 
+    def alone(self, times: Floats) -> dict[str, Any]:
+        """Name the hours in which one line alone departs, and count those with departures."""
+        clock = self.clock
+        hours, lines = np.unique(clock.whole_hour(times[:, 0]), return_counts=True)
+        return {
+            "hours": [clock.text(hour) for hour in hours[lines == 1].tolist()],
+            "of": len(hours),
+        }
+
     def departures(self, tracks: Tracks) -> Floats:
         """Count when whoever is at a point of the tracks departs, by the clock, (t,)."""
         assert tracks.times is not None
