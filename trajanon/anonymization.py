@@ -200,7 +200,7 @@ def _report(
         "times": None
         if timing is None or when is None
         else timing.cost(trajectories, when[labels])
-        | {"alone": timing.alone(when[np.unique(line, return_index=True)[1]])},
+        | {"alone": timing.alone(timing.hours(when[np.unique(line, return_index=True)[1]]))},
         "time_shifts": None if kept.time_shifts is None else kept.time_shifts.tolist(),
         "from_runs": None if tracks is None else summary(from_runs(tracks, released, labels)),
         **told,

@@ -18,7 +18,7 @@ def shown(name: str, told: Sequence[str]) -> str:
     >>> shown("Release", ["8 rows", "4 lines"])
     '<Release: 8 rows; 4 lines>'
     """
-    return f"<{name}: {'; '.join(told)}>"
+    return f"<{name}: {'; '.join(one.rstrip('.') for one in told)}>"
 
 
 def page(rows: Sequence[tuple[str, str]], picture: str = "", note: str = "") -> str:

@@ -123,6 +123,7 @@ def _stops(report: Mapping[str, Any]) -> Iterator[_Found]:
     people = report.get("subjects_per_group")
     few = None if people is None else sum(number < k for number in people)
     if said := too_few(k, sum(sizes.values()), records=records, people=few):
+        said = said.replace("trajectories", UNITS[_unit(report)])
         yield _sentence(said), _remedy("Anonymize again, counting subjects", "anonymize", k=k)
     if (share := moved_of_length(report)) is not None and share > 1.0:
         yield (
@@ -199,7 +200,7 @@ def _to_say(report: Mapping[str, Any]) -> Iterator[_Found]:
         )
     if k == PAIR and unit != "trip":
         yield OF_PAIRS, _remedy("A larger k", "anonymize", k=3)
-    if unit != "trip" and report.get("shards", 1) > 1 and _several(report):
+    if unit != "trip" and "chains" not in report and _several(report):
         yield (
             "Somebody who follows a drive from line to line may be left with fewer than "
             f"{k} subjects, which is not counted in several shards.",
@@ -229,7 +230,7 @@ def _betrayed(report: Mapping[str, Any]) -> float:
 
 def _several(report: Mapping[str, Any]) -> bool:
     """Whether a recording may have several windows."""
-    return bool((report.get("source") or {}).get("per_recording", 0) != 1)
+    return (report.get("source") or {"per_recording": 1}).get("per_recording") != 1
 
 
 def _nameless(report: Mapping[str, Any]) -> float:
@@ -333,7 +334,7 @@ def _unused(columns: object) -> str | None:
 
 
 _LEFT_OUT = (
-    *("recordings repeated", "recordings without", "trajectories over", "trajectories without"),
+    *("recordings repeated", "recordings without", "trajectories over the limit of a subject"),
     *("trips too", "trips with", "trips that", "trips outside", "trips all", "trips cut"),
 )
 """Beginnings of what extraction counts as left out."""

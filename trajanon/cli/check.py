@@ -11,7 +11,6 @@ import trajanon
 from trajanon.cli.options import ANONYMIZED, names_of, options
 from trajanon.cli.wording import show_json, tell, with_flags
 from trajanon.errors import BadInput
-from trajanon.verdict import verdict
 from trajanon.words import number_of
 
 
@@ -45,6 +44,7 @@ def check(
     --trajectories.
     """
     from trajanon.files.report import report_beside
+    from trajanon.verdict import verdict
 
     asked = {
         "--columns": columns,

@@ -51,7 +51,7 @@ class _Times(TypedDict):
     minute_worth: float
     departure_error: _Metres  # seconds, as written
     duration_error: _Metres
-    alone: NotRequired[_Alone]  # not of several shards
+    alone: NotRequired[_Alone]
 
 
 class _Alignment(TypedDict):
