@@ -83,13 +83,11 @@ def test_windows_that_slid_are_measured_where_they_were_averaged(slid_sample: Ev
 
 
 def test_groups_are_as_tight_as_the_windows_that_were_averaged(
-    madrid: Trajectories, slid_sample: Evaluated
+    one_each: Trajectories, slid_sample: Evaluated
 ) -> None:
     """A window that slid a kilometre is far from its line, and its track on it."""
     evaluation, report = slid_sample
-    assert madrid.trace is not None
-    few = madrid.take(np.unique(madrid.trace, return_index=True)[1])
-    slid = few.slid(np.array(report["alignment"]["starts"])).points
+    slid = one_each.slid(np.array(report["alignment"]["starts"])).points
     labels = np.array(report["labels"])
     means = np.stack([slid[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
     lines = as_written(means, None, grids_in(checked(report), len(means)))

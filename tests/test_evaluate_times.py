@@ -128,7 +128,7 @@ def test_hours_are_those_of_the_clock(times: str, hour: str) -> None:
 
 
 def test_hours_of_dates_are_local() -> None:
-    dated = {"times": "date", "timezone": "Asia/Kolkata"}  # 5 h 30 min ahead
+    dated: dict[str, Any] = {"times": "date", "timezone": "Asia/Kolkata"}  # 5 h 30 min ahead
     assert alone(timed(), **dated)["hours"] == ["1970-01-05 13:00", "1970-01-05 22:00"]
     left = evaluated(timed(), **dated).usefulness[RELEASE].times
     assert left is not None

@@ -23,10 +23,10 @@ ACCOUNTS = [
 
 
 @pytest.fixture
-def old(here: Path, madrid: Trajectories, monkeypatch: pytest.MonkeyPatch) -> Path:
+def old(here: Path, one_each: Trajectories, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Trajectories, a release of plain means, and its report, as 0.1 wrote them."""
     with plain_means():
-        release = trajanon.anonymize(madrid, k=4, method="mdav", refine="none")
+        release = trajanon.anonymize(one_each, k=4, method="mdav", refine="none")
     path = here / "anonymized.parquet"
     release.write(path)
     said = {**release.trajectories.provenance, "boxes": "none"}
@@ -58,7 +58,6 @@ def test_files_of_0_1_are_read(old: Path, run: Run, words: tuple[str, ...]) -> N
     answer = run(*words)
     if words[0] in ("check", "evaluate"):
         assert answer.code == 1, answer
-        assert answer.out.count("must not be published") == 1
-        assert "a coordinate has more than the 5 decimals that a release may have" in answer.out
+        assert "A coordinate has more than the 5 decimals that a release may have" in answer.out
     else:
         assert answer.code == 0, answer
