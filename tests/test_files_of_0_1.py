@@ -23,16 +23,17 @@ ACCOUNTS = [
 
 
 @pytest.fixture
-def old(here: Path, one_each: Trajectories, monkeypatch: pytest.MonkeyPatch) -> Path:
+def old(here: Path, madrid: Trajectories, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Trajectories, a release of plain means, and its report, as 0.1 wrote them."""
     with plain_means():
-        release = trajanon.anonymize(one_each, k=4, method="mdav", refine="none")
+        release = trajanon.anonymize(madrid, k=4, method="mdav", refine="none")
     path = here / "anonymized.parquet"
     release.write(path)
     said = {**release.trajectories.provenance, "boxes": "none"}
     write_release(path, replace(release.trajectories, provenance=said))
     assert pq.read_schema(path).names == ["id", "geometry"]
     trajectories = here / "trajectories.parquet"
+    trajanon.write_trajectories(trajectories, madrid)
     table = pq.read_table(trajectories)
     assert not set(COLUMNS) - set(table.column_names)
     pq.write_table(table.select(COLUMNS), trajectories)

@@ -71,8 +71,11 @@ class Verdict:
     >>> import trajanon
     >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
     >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
-    >>> release.verdict.headline, bool(release.verdict)
-    ('Do not publish this:', False)
+    >>> print(str(release.verdict).partition(",")[0])
+    Do not publish this:
+    - It holds plain means
+    >>> bool(release.verdict)
+    False
     """
 
     kind: Kind
@@ -87,6 +90,9 @@ class Verdict:
     def __bool__(self) -> bool:
         """Whether it may be published."""
         return self.kind != "stop"
+
+    def __str__(self) -> str:
+        return "\n".join([self.headline, *(f"- {sentence}" for sentence in self.sentences)])
 
     @property
     def account(self) -> dict[str, Any]:
