@@ -75,7 +75,7 @@ def test_the_datasheet_says_what_was_left_out_and_not_how_much() -> None:
         "wide": {"groups": 3, "trajectories": 7_913, "left": 0},
     }
     text = trajanon.evaluate(toy(), release, report).datasheet
-    assert "left out on purpose: those of groups wider than a trajectory is long." in text
+    assert "left out on purpose: those unlike all others." in text
     assert "7,913" not in text
 
 

@@ -292,7 +292,7 @@ def source(report: Mapping[str, Any]) -> str:
     out = dict(told.get("left_out") or {})
     ledger, wide = report.get("ledger") or {}, (report.get("mended") or {}).get("wide") or {}
     out |= {
-        f"{units} in groups too wide": wide.get("trajectories", 0),
+        f"{units} far from all others": wide.get("trajectories", 0),
         f"{units} released before": ledger.get("already_released", 0),
         f"{units} beyond what one person may have": ledger.get("over_the_limit_of_a_person", 0),
     }
@@ -305,15 +305,14 @@ def mends(report: Mapping[str, Any]) -> str:
     """Say what `anonymize` mended by itself; empty if nothing was.
 
     >>> mends({"unit": "trip", "mended": {"one_place": {"groups": 9, "exchanged": 8, "left": 1}}})
-    'In 8 groups all trips began or ended in one place: each exchanged a trip with another group.'
+    'In 8 groups all trips began or ended in one place of 200 m: this was mended.'
     """
     found = (report.get("mended") or {}).get("one_place") or {}
-    if not (mended := found.get("exchanged", 0)):
+    if not (mended := found.get("groups", 0) - found.get("left", 0)):
         return ""
-    unit = _unit(report)
     return (
-        f"In {number_of(mended, 'group')} all {UNITS[unit]} began or ended in one place: each "
-        f"exchanged a {unit} with another group."
+        f"In {number_of(mended, 'group')} all {UNITS[_unit(report)]} began or ended in one place "
+        "of 200 m: this was mended."
     )
 
 
