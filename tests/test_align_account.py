@@ -1,7 +1,6 @@
 """What is told of alignment: in the report, on the screen, and on the map."""
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
@@ -36,7 +35,7 @@ from trajanon.suppression import TrajectoryGroups
 from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
-from trajanon.words import percent
+from trajanon.verdict import cost
 
 pytestmark = pytest.mark.usefixtures("few_moves")
 seeds = st.integers(0, 10**6)
@@ -255,20 +254,9 @@ def test_windows_slide_unless_it_is_declined(run: Run, here: Path) -> None:
         alignment = report_in(here)["alignment"]
         assert len(alignment["starts"]) == 40
         assert alignment["measured"] == MEASURED
-        assert MEASURED in answer.out
-        assert "Information loss after alignment" in answer.out
-        report = report_in(here)
-        ways = [report, alignment["as_cut"], alignment["before"]]
-        far = [way["displacement"]["mean"] for way in ways]
-        far.append(report["from_runs"]["mean"])
-        (line,) = [li for li in answer.out.splitlines() if li.startswith("│ mean")]
-        assert re.findall(r"([\d,]+) m", line) == [f"{metres:,.0f}" for metres in far]
-        (line,) = [li for li in answer.out.splitlines() if "Information loss │" in li]
-        lost = [f"{way['information_loss']:.4g} %" for way in ways]
-        assert re.findall(r"[\d.]+ %", line) == lost
-        (line,) = [li for li in answer.out.splitlines() if "that slid" in li]
-        assert percent(alignment["slid"]["share"], 2) in line
-        assert run("check", "-k", 3).code == 0
+        assert cost(report_in(here)) in answer.out.splitlines()
+        for word in ("as cut", "as slid", "without sliding"):
+            assert word not in answer.out.lower()
     declined = run("anonymize", "-k", 3, *FAST, "--no-align")
     assert declined.code == 0
     assert report_in(here)["alignment"] is None

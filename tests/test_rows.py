@@ -330,7 +330,6 @@ def test_the_screen_says_how_many_rows_are_written(tmp_path: Path, run: Run) -> 
             "lines": f"{rows[way]} lines for 60 trajectories",
         }[way]
         assert f"Wrote {what} to {out}" in answer.out
-        assert "one for each" in answer.out
     assert rows["lines"] < rows["subjects"] < 60
 
 

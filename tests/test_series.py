@@ -291,7 +291,7 @@ def test_a_series_by_commands(run: Run, tmp_path: Path) -> None:
     command = ("anonymize", "grown.parquet", *command[2:])
     answer = run(*command, "--out", "april.parquet", "--per-subject-in-all", "2")
     assert answer.code == 0
-    assert "released before, left out" in answer.out
+    assert "trajectories released before" in answer.out
     shown = run("ledger", "show", "trips.ledger").out
     assert "1: " in shown
     assert "march.parquet" in shown

@@ -312,8 +312,7 @@ def test_from_traces_to_a_checked_folder(run: Run) -> None:
     timed = ("anonymize", "parts", "-k", 3, *FAST, "--times", "of-day")
     answer = run(*timed, "--time-step", "10min")
     assert answer.code == 0, answer
-    assert "of-day, Europe/Madrid, to 10 min" in answer.out
-    assert "Departure off by (mean, median, 95 %)" in answer.out
+    assert "Departures are " in answer.out
     assert re.search(r"Wrote \d+ trips to anonymized\. ", answer.out)
     assert "Windows stay" not in answer.out
     assert run("check", "anonymized", "-k", 3).code == 0

@@ -29,7 +29,6 @@ from trajanon.utility.displacements import (
 from trajanon.utility.grid import (
     BUSIEST,
     busiest_order,
-    busyness,
     cells,
     class_distance,
     density_divergence,
@@ -269,16 +268,6 @@ def test_the_distance_from_runs_is_that_of_their_nearest_points(
     assert found == pytest.approx(np.array(expected), rel=1e-3, abs=1e-3)
 
 
-def test_busyness_counts_the_points_of_runs_around() -> None:
-    runs = on_earth([[10.0, 10.0]] * 3 + [[10.0, 510.0]])
-    busy, quiet = runs[:1], runs[3:]
-    # A point of the runs shares its cell with (3 * 3 + 1) / 4 points on average.
-    assert busyness(runs, runs, 100.0) == pytest.approx(1.0)
-    assert busyness(runs, busy, 100.0) == pytest.approx(3 / 2.5)
-    assert busyness(runs, quiet, 100.0) == pytest.approx(1 / 2.5)
-    assert busyness(runs, quiet + 1.0, 100.0) == 0.0
-
-
 @given(st.integers(0, 99), st.lists(st.booleans(), min_size=12, max_size=12))
 def test_flows_are_those_of_trips_with_both_true_ends(seed: int, true: list[bool]) -> None:
     random = np.random.default_rng(seed)
@@ -309,7 +298,6 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
     assert asdict(whole) == {
         "displacement": nothing,
         "from_runs": None,
-        "busyness": None,
         "frechet": nothing,
         "warping": nothing,
         "length": float(lengths(points).mean()),

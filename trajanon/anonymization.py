@@ -32,7 +32,7 @@ from trajanon.suppression import (
 from trajanon.timing import Timing, seen_by, timing_of
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 from trajanon.utility import summary
-from trajanon.utility.displacements import from_runs
+from trajanon.utility.displacements import from_runs, lengths
 
 
 @takes_settings(ReleaseSettings, Settings)
@@ -176,6 +176,7 @@ def _report(
     chained = subjects_left(line[labels], tracks, subjects, k)
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
+    moved, long = summary(kept.moved), summary(lengths(trajectories.points))
     counted = Counted(
         k=k,
         by_subjects=by_subjects,
@@ -194,10 +195,12 @@ def _report(
         "information_loss": kept.information_loss,
         "stages": [stage.account for stage in partition.stages],
         "stopped": partition.stopped,
-        "displacement": summary(kept.moved),
+        "displacement": moved,
+        "length": {name: long[name] for name in ("mean", "median")},
         "times": None
         if timing is None or when is None
-        else timing.cost(trajectories, when[labels]),
+        else timing.cost(trajectories, when[labels])
+        | {"alone": timing.alone(timing.hours(when[np.unique(line, return_index=True)[1]]))},
         "time_shifts": None if kept.time_shifts is None else kept.time_shifts.tolist(),
         "from_runs": None if tracks is None else summary(from_runs(tracks, released, labels)),
         **told,

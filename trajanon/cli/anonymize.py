@@ -105,7 +105,7 @@ def anonymize(
         show_json(without_lists(report))
         return
     show_release(report)
-    tell(f"{beside}: {report['notice']}")
+    tell(f"{beside} is for you alone, not for publication.")
     if report.get("as_published"):
         tell(f"Wrote {rows_of(report)} to {out}. trajanon microaggregate gives the same means.")
         return

@@ -97,6 +97,7 @@ class Tally(NamedTuple):
     hashes: NDArray[np.uint64]  # of the line of each group, keyed with a secret
     of_subjects: int  # rows, where each subject of a line has one
     slid: int  # windows that slid
+    hours: Counter[float]  # lines that depart in each hour, by when it begins
     on_roads: Counter[bool]  # lines that were laid on roads, and those that were not
 
     @property
@@ -111,7 +112,7 @@ class Tally(NamedTuple):
 
 def joined_tallies(tallies: Sequence[Tally]) -> Tally:
     """Put tallies together, in their order."""
-    sizes, steps, few, sums, errors, lines, hashes, of_subjects, slid, roads = zip(
+    sizes, steps, few, sums, errors, lines, hashes, of_subjects, slid, hours, roads = zip(
         *tallies, strict=True
     )
     return Tally(
@@ -124,6 +125,7 @@ def joined_tallies(tallies: Sequence[Tally]) -> Tally:
         np.concatenate(hashes),
         sum(of_subjects),
         sum(slid),
+        sum(hours, Counter()),
         sum(roads, Counter()),
     )
 
@@ -189,6 +191,7 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
         hashes=hashes,
         of_subjects=int(release.of_subjects.sum()),
         slid=int((batch.moved != 0).sum()),
+        hours=Counter() if timing is None or times is None else timing.hours(times),
         on_roads=Counter([] if groups.laid is None else groups.laid.on_roads.tolist()),
     )
     return tally, keys[labels]

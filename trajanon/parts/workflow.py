@@ -335,7 +335,9 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
         "stages": [stage.account for stage in stages],
         "stopped": False,
         "displacement": moved,
-        "times": None if timing is None else timing.account | errors,
+        "times": None
+        if timing is None
+        else timing.account | errors | {"alone": timing.alone(tally.hours)},
         "alignment": alignment,
         "search": asdict(plan.settings),
         "shards": len(first),

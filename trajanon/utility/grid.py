@@ -42,12 +42,6 @@ def density_divergence(original: Floats, released: Floats, cell: float) -> float
     return divergence(*shares(original, released, cell))
 
 
-def busyness(runs: Floats, points: Floats, cell: float) -> float:
-    """Compare how busy places are with how busy those of the runs are."""
-    everywhere, there = shares(runs, points, cell)
-    return float((there * everywhere).sum() / (everywhere * everywhere).sum())
-
-
 def shares(one: Floats, other: Floats, cell: float) -> tuple[Floats, Floats]:
     """Share of the points of each of two sets in each cell that either is in."""
     places = [cells(points, cell).reshape(-1) for points in (one, other)]

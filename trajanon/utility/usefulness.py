@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import Tracks
 from trajanon.utility.displacements import (
     closeness,
     displacement,
@@ -21,7 +21,6 @@ from trajanon.utility.displacements import (
 )
 from trajanon.utility.grid import (
     busiest_order,
-    busyness,
     cells,
     class_distance,
     density_divergence,
@@ -52,7 +51,6 @@ class Usefulness:
 
     displacement: Mapping[str, float]  # how far points were moved
     from_runs: Mapping[str, float] | None  # from a point to the nearest of the window's run
-    busyness: float | None  # how busy the windows' places are, as a multiple of those of all runs
     frechet: Mapping[str, float]  # discrete Fréchet distance of a line to its original
     warping: Mapping[str, float]  # DTW distance, divided by the points of a line
     length: float  # mean length of the originals, metres
@@ -107,14 +105,12 @@ def usefulness(
     times = None
     if seconds is not None:
         times = hours_left(original, released, seconds, cell=FLOW_CELL, **boxes)
-    runs = busy = None
+    runs = None
     if tracks is not None:
         runs = summary(from_runs(tracks, released, np.arange(len(released))))
-        busy = busyness(tracks.points[::STEPS], original, DENSITY_CELL)
     return Usefulness(
         displacement=summary(displacement(original, released)),
         from_runs=runs,
-        busyness=busy,
         frechet=summary(frechet),
         warping=summary(warping),
         length=float(lengths(original).mean()),
