@@ -36,7 +36,7 @@ def test_groups_and_loss_are_those_of_the_method_on_60_columns(
     assert report["information_loss"] == expected.information_loss
     assert report["labels"] == expected.labels.tolist()
     assert (report["as_published"], report["counted"], report["digits"]) == (True, "records", 7)
-    assert report["alignment"] is report["steps"] is report["suppressed"] is None
+    assert report["alignment"] is report["steps"] is report["mended"] is None
     rows = np.round(expected.centroids[expected.labels].reshape(n, 30, 2), 7) + 0.0
     found = release.trajectories.points
     assert sorted(row.tobytes() for row in found) == sorted(row.tobytes() for row in rows)
@@ -73,8 +73,6 @@ def test_an_evaluation_says_so_and_measures_all_the_same() -> None:
     ("others", "says"),
     [
         ({"align": True}, "leave out `align`"),
-        ({"suppress": 0.1}, "leave out `suppress`"),
-        ({"min_radius": 5.0}, "leave out `min_radius`"),
         ({"times": "of-day"}, "leave out `times`"),
         ({"roads": object()}, "leave out `roads`"),
         ({"refine": "anneal"}, "none, swap or rcs .got 'anneal'."),

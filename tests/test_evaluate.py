@@ -103,7 +103,7 @@ def test_groups_are_as_tight_as_the_windows_that_were_averaged(
     assert len(evaluation.diversity.alarms) < tight
     said = "\n".join(sentence for _, sentence in evaluation.verdict)
     assert f"In {tight} of {len(lines)} groups every member stays within 50 m" in said
-    assert "--min-radius 50 leaves these groups out" in said
+    assert "A larger -k hides more" in said
     assert "groups all windows as slid begin within one cell" in said
     assert evaluation.account["diversity_as_slid"]["alarms"] == tight
     assert evaluation.diversity_as_slid.words in evaluation.html

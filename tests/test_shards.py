@@ -132,7 +132,6 @@ def test_one_shard_is_the_file(tmp_path: Path) -> None:
     for name, whole, options in (
         ("windows", windows, {}),
         ("windows", windows, {"align": False, "rows": "lines"}),
-        ("windows", windows, {"suppress": 0.05}),
         ("trips", trips, {"times": "of-day"}),
     ):
         how: dict[str, Any] = {"effort": "fast", **options}

@@ -334,9 +334,3 @@ def test_tracks_without_times_cannot_slide_with_them() -> None:
     assert trajanon.anonymize(bare, 3, times="of-day", align=False).trajectories.times is not None
     with pytest.raises(BadInput, match="not those of their tracks"):
         replace(trajectories, times=np.zeros((12, 4)))
-
-
-def test_costly_ones_are_left_out_of_a_release_with_times() -> None:
-    release = trajanon.anonymize(timed(60), 3, times="of-day", suppress=0.1)
-    assert release.trajectories.times is not None
-    assert len(release.trajectories.times) == release.report["n"] < 60

@@ -12,7 +12,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import in_space
 from trajanon.loss import loss_to
 from trajanon.neighbours import nearest_points
-from trajanon.suppression import TrajectoryGroups
+from trajanon.released_lines import TrajectoryGroups
 from trajanon.tracks import STEPS, Tracks
 from trajanon.utility import displacement, moved_to, summary
 from trajanon.workers import in_parts

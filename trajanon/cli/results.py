@@ -81,7 +81,7 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
 
 def show_release(report: Mapping[str, Any]) -> None:
     """Print what a release lost, and how its groups are."""
-    alignment, suppressed = report["alignment"], report.get("suppressed")
+    alignment = report["alignment"]
     show_table("The release", _of_release(report), [""], numbers=[""])
     ways = {"in the file": report}
     if alignment is not None:
@@ -106,13 +106,6 @@ def show_release(report: Mapping[str, Any]) -> None:
             "Nothing was lost, because the members of each group are equal: give anonymize what "
             "trajanon extract wrote, not a release."
         )
-    if suppressed is not None and suppressed["declined"]:
-        tell(
-            f"Nothing was left out for its cost: without the {suppressed['declined']:,} that "
-            "cost most, the others would not have moved less."
-        )
-    if (wide := report.get("wide")) is not None:
-        tell(_of_wide_groups(wide, report["unit"]))
     if (chained := report.get("chains")) is not None and chained["drives_below"]:
         from trajanon.privacy.chains import SubjectsLeft
 
@@ -172,17 +165,10 @@ def _of_release(report: Mapping[str, Any]) -> _Facts:
     if (alignment := report["alignment"]) is not None:
         yield "Trajectories that slid", percent(alignment["slid"]["share"], 2)
         yield "(on their tracks by, mean)", f"{alignment['slid']['mean']:,.0f} m"
-    if (suppressed := report.get("suppressed")) is None:
-        return
-    if suppressed["share"]:
-        yield "Left out as outliers", f"{suppressed['outliers']:,}"
-    if (before := suppressed["with_outliers"]) is not None:
-        yield "Information loss with them", f"{before['information_loss']:.4g} %"
-        yield "Points moved with them (mean)", f"{before['displacement']['mean']:,.0f} m"
-        yield "(of the others, mean)", f"{before['displacement_of_others']['mean']:,.0f} m"
-    if suppressed["min_radius"]:
-        within = f"Left out in groups within {suppressed['min_radius']:g} m"
-        yield within, f"{suppressed['in_tight_groups']:,}"
+    if (mended := report.get("mended")) is not None:
+        one, wide = mended["one_place"], mended["wide"]
+        yield "Groups of one start or end, mended", f"{one['groups'] - one['left']:,}"
+        yield "Left out, too far from others", f"{wide['trajectories']:,}"
 
 
 def rows_of(report: Mapping[str, Any]) -> str:
@@ -192,22 +178,6 @@ def rows_of(report: Mapping[str, Any]) -> str:
         return of
     what = "row" if rows["way"] == "subjects" else "line"
     return f"{number_of(rows[rows['way']], what)} for {of}"
-
-
-def _of_wide_groups(wide: Mapping[str, Any], unit: str) -> str:
-    found = (
-        f"{number_of(wide['groups'], 'group holds', 'groups hold')} {UNITS[unit]} that "
-        f"are farther apart than they are long, by up to {wide['span'] / 1e3:,.1f} km"
-    )
-    if wide["share"] is None:
-        return f"{found}: lower -k, or release areas one by one."
-    out = number_of(wide["trajectories"], unit, UNITS[unit])
-    if wide["subjects"] is not None:
-        out += f" of {number_of(wide['subjects'], 'subject')}"
-    return (
-        f"{found}. The widest are due to {out}: to leave these out, "
-        f"repeat the command with --suppress {100 * wide['share']:.12g}%"
-    )
 
 
 def rounded_text(value: float, way: str) -> str:

@@ -94,6 +94,7 @@ class InParts:
         report = self.report.copy()
         report["n"] = int(rows.sum())
         report.pop("ledger", None)  # those that it left out are no part of the sample
+        report.pop("suppressed", None)  # nor are these
         report["lines_of_rows"] = LinesOfRows(told.line[rows], slid)
         released = self.lines.take(self.of_rows[lines[self.of_rows]])
         return Sample(rows, self._read(rows), released, report)
