@@ -70,7 +70,7 @@ def test_the_account_is_what_can_be_counted(seed: int, n: int, m: int) -> None:
     tracks = tracks_of(before)
     after = before.slid(slid_at_random(tracks, m, seed))
     pair = (before, grouped(before, seed, 2)), (after, grouped(after, seed + 1, 3))
-    found = account(*(TrajectoryGroups(*one, 7) for one in pair))
+    found = account(before, *(TrajectoryGroups(*one, 7) for one in pair))
     assert found is not None
     assert json.loads(json.dumps(found)) == found
     assert found["measured"] == MEASURED
@@ -145,7 +145,7 @@ def test_near_is_within_a_spacing_of_the_release() -> None:
     after = before.slid(np.array([8, 8]))
     labels = np.zeros(2, dtype=np.int64)
     pairs = [(t, replace(grouped(t, 0, 2), labels=labels)) for t in (before, after)]
-    found = account(*(TrajectoryGroups(*one, 7) for one in pairs))
+    found = account(before, *(TrajectoryGroups(*one, 7) for one in pairs))
     assert found is not None
     # Every fourth of 66 points in a row, and a spacing of four steps beyond the end.
     where = np.concatenate([np.arange(33), np.arange(33)])[::STEPS]
@@ -157,10 +157,10 @@ def test_there_is_no_account_where_nothing_slid() -> None:
     before = town(1, 12, 3)
     partition = grouped(before, 1, 2)
     same = TrajectoryGroups(before, partition, 7)
-    assert account(same, same) is None
+    assert account(before, same, same) is None
     without = replace(before, tracks=None)
     same = TrajectoryGroups(without, partition, 7)
-    assert account(same, same) is None
+    assert account(without, same, same) is None
 
 
 # The report

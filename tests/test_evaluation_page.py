@@ -77,7 +77,7 @@ def test_without_subjects_and_tracks_nothing_is_linked() -> None:
 
 
 def test_options_in_the_verdict_are_not_broken(slid_sample: Evaluated) -> None:
-    assert '<span class="option">-k</span> hides more' in slid_sample[0].html
+    assert '<span class="option">--trim-ends</span> leaves' in slid_sample[0].html
 
 
 def test_what_members_have_in_common_is_inference(slid_sample: Evaluated) -> None:

@@ -235,7 +235,7 @@ def test_a_constant_column_counts_nothing(tmp_path: Path) -> None:
 
 def test_a_shard_of_too_few_subjects_is_joined_with_its_neighbour(tmp_path: Path) -> None:
     points = walks(200)
-    points[:60] += 0.5  # one person, far from all others
+    points[:60] += 0.05  # one person, far from all others
     subject = np.arange(200)
     subject[:60] = 0
     source = write_folder(tmp_path / "trips", points, subject)

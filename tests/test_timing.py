@@ -34,6 +34,7 @@ def timed(n: int = 30, m: int = 4, *, people: int = 10, seed: int = 0) -> Trajec
     rng = np.random.default_rng(seed)
     points = np.cumsum(rng.normal(0, 0.001, (n, m, 2)), axis=1)
     points += 37.77, -122.42
+    points[..., 0] += 0.005 * np.arange(m)  # all go north, longer than any is moved
     times = SUNDAY + rng.uniform(0, 172_800, (n, 1)) + np.cumsum(rng.uniform(1, 300, (n, m)), 1)
     subject = np.arange(n) % people
     return Trajectories(points, subject=subject, trace=np.arange(n), times=times)

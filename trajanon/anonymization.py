@@ -8,6 +8,7 @@ import numpy as np
 
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
+from trajanon.align.places import placed
 from trajanon.antimeridian import refuse_crossing
 from trajanon.errors import BadInput
 from trajanon.files.groups import line_keys
@@ -57,12 +58,12 @@ def anonymize(
     subjects = None if settings.as_published else kept.trajectories.subject
     written = Rows(settings.rows, kept.line_numbers[labels], subjects)
     skipped = settings.align and trajectories.tracks is not None and cut.partition.stopped
-    alignment = account(cut, slid)
+    alignment = account(trajectories, cut, slid)
     del cut, slid  # large, and not needed any more
     if alignment is not None and kept.trajectories.tracks is not None:
         points = trajectories.points[~out] if out.any() else trajectories.points
         alignment["as_cut"] = as_cut(points, lines, labels)
-        alignment["starts"] = kept.trajectories.tracks.start.tolist()
+        alignment["starts"] = kept.trajectories.tracks.along.tolist()
     report = _report(
         kept,
         k,
@@ -116,6 +117,8 @@ def _group_and_slide(
 ) -> tuple[TrajectoryGroups, TrajectoryGroups]:
     """Group trajectories as they were cut, and as they slid, if they may."""
     subjects = None if settings.as_published else trajectories.subject
+    if settings.align:
+        trajectories = placed(trajectories, k, subjects=subjects, timing=timing)
     seen, weights = seen_by(trajectories, timing)
     partition = microaggregate(
         seen, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)

@@ -1,7 +1,7 @@
 """Tracks: the runs that windows were cut from, on which they may slide."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -107,6 +107,7 @@ class Tracks:
     times: Floats | None = (
         None  # seconds since 1970 UTC at each point, shape (t,); NaN in a whole run
     )
+    recording: Ints | None = None  # the recording of each run, rising, shape (r,); None: its own
 
     def __post_init__(self) -> None:
         shape = self.points.ticks.shape
@@ -135,6 +136,11 @@ class Tracks:
             begins[self.first[:-1]] = True
             refuse_odd_times_along(self.times, begins, "run {} of the tracks")
         runs = len(self.first) - 1
+        whose = self.recording
+        if whose is not None and (whose.shape != (runs,) or (np.diff(whose, prepend=0) < 0).any()):
+            raise BadInput(
+                f"recordings must be {runs} rising numbers, one of each run; got {whose}"
+            )
         stray = np.flatnonzero((self.run < 0) | (self.run >= runs))
         if len(stray):
             raise BadInput(
@@ -152,6 +158,33 @@ class Tracks:
                 f"trajectory {one} cannot start at {start[one]}: its run has "
                 f"{size[one]} points, and {m} of them, every {STEPS}th, must lie on it"
             )
+
+    @property
+    def whose(self) -> Ints:
+        """The recording of each trajectory, or its run where these are not known, (n,)."""
+        return self.run if self.recording is None else self.recording[self.run]
+
+    @property
+    def begin(self) -> Ints:
+        """Place in `points` of the first point of each trajectory's recording, (n,)."""
+        if self.recording is None:
+            return self.first[self.run]
+        return self.first[np.searchsorted(self.recording, self.whose)]
+
+    @property
+    def along(self) -> Ints:
+        """The start of each trajectory, counted over all runs of its recording, (n,)."""
+        return self.first[self.run] + self.start - self.begin
+
+    def slid(self, along: Ints) -> "Tracks":
+        """Move each trajectory to another start, counted as in `along`."""
+        place = self.begin + along
+        if self.recording is None:
+            return replace(self, start=np.asarray(along))
+        run = (np.searchsorted(self.first, place, side="right") - 1).clip(0, len(self.first) - 2)
+        if (self.recording[run] != self.whose).any():
+            raise BadInput("a trajectory cannot start outside its recording")
+        return replace(self, run=run, start=place - self.first[run])
 
     def windows(self, m: int, start: Ints | None = None) -> Floats:
         """Read the points of each trajectory off its run."""
@@ -187,16 +220,18 @@ class Tracks:
             yield some, first[some, None] + STEPS * np.arange(m)
 
     def take(self, which: Bools | Ints) -> "Tracks":
-        """Keep some trajectories, by mask or in a new order, and the whole runs they are on."""
-        kept, run = np.unique(self.run[which], return_inverse=True)
+        """Keep some trajectories, by mask or in a new order, and all runs of their recordings."""
+        runs = np.arange(len(self.first) - 1) if self.recording is None else self.recording
+        kept = np.flatnonzero(np.isin(runs, self.whose[which]))
         size = np.diff(self.first)
         stays = np.repeat(np.isin(np.arange(len(size)), kept), size)
         return Tracks(
             points=self.points.take(stays),
             first=np.append(0, np.cumsum(size[kept])),
-            run=run,
+            run=np.searchsorted(kept, self.run[which]),
             start=self.start[which],
             times=None if self.times is None else self.times[stays],
+            recording=None if self.recording is None else self.recording[kept],
         )
 
 
@@ -205,12 +240,17 @@ def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
     size = np.concatenate([np.diff(part.first) for part in parts])
     before = np.cumsum([0] + [len(part.first) - 1 for part in parts])
     times = [part.times for part in parts if part.times is not None]
+    known = [part.recording for part in parts if part.recording is not None]
+    ends = np.cumsum([0] + [int(some[-1]) + 1 for some in known])
     return Tracks(
         points=TrackPoints(np.concatenate([part.points.ticks for part in parts])),
         first=np.append(0, np.cumsum(size)),
         run=np.concatenate([part.run + runs for part, runs in zip(parts, before, strict=False)]),
         start=np.concatenate([part.start for part in parts]),
         times=np.concatenate(times) if len(times) == len(parts) else None,
+        recording=np.concatenate([some + end for some, end in zip(known, ends, strict=False)])
+        if len(known) == len(parts)
+        else None,
     )
 
 

@@ -59,7 +59,7 @@ def scatter(plan: Plan, number: int, task: Task) -> list[tuple[int, Stored, set[
         state = np.concatenate([plan.scratch.read_piece(place)[0] for place in task.places])
         state = state[np.argsort(state["row"])]
         if rows.tracks is not None:
-            rows = rows.slid(rows.tracks.start + state["moved"])
+            rows = rows.slid(rows.tracks.along + state["moved"])
     else:
         state["shard"] = plan.splits[0].shard_of(plan.turned(rows), row)
     counted = subject if plan.parts.names_subjects else row
@@ -176,7 +176,7 @@ def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:
     if found.stopped:
         raise KeyboardInterrupt
     assert slid.tracks is not None
-    moved = batch.moved + slid.tracks.start - rows.tracks.start
+    moved = batch.moved + slid.tracks.along - rows.tracks.along
     return Batch(slid, batch.group, moved), found.labels
 
 

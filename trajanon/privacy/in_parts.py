@@ -108,7 +108,7 @@ class InParts:
             which[some] = True
             moved = cut = self._read(which)
             if slid is not None and cut.tracks is not None:
-                moved = cut.slid(cut.tracks.start + slid[some])
+                moved = cut.slid(cut.tracks.along + slid[some])
             yield some, cut, moved
 
     def _read(self, which: Bools) -> Trajectories:
