@@ -57,8 +57,9 @@ def anonymize(
     lines, when, labels = kept.released, kept.released_times, kept.partition.labels
     subjects = None if settings.as_published else kept.trajectories.subject
     written = Rows(settings.rows, kept.line_numbers[labels], subjects)
-    skipped = settings.align and trajectories.tracks is not None and cut.partition.stopped
     alignment = account(trajectories, cut, slid)
+    may_slide = settings.align and trajectories.tracks is not None
+    skipped = may_slide and alignment is None and cut.partition.stopped
     del cut, slid  # large, and not needed any more
     if alignment is not None and kept.trajectories.tracks is not None:
         points = trajectories.points[~out] if out.any() else trajectories.points

@@ -17,7 +17,7 @@ from trajanon.settings import ReleaseSettings, Settings
     groups={
         "Protection": "k subjects_exact ledger per_subject_in_all rows",
         "Times": "times minute_worth time_step timezone",
-        "Roads": "roads mode",
+        "Roads": "roads",
         "Search": "as_published align method heuristic compression refine effort seed",
         "Running": "memory cluster out as_json",
     },
@@ -38,7 +38,6 @@ from trajanon.settings import ReleaseSettings, Settings
     "together.",
     roads="An .osm.pbf file: lay the released lines on its roads, computed from these lines and "
     "public data alone; a line with a point over 100 m from all roads stays as it is.",
-    mode="With --roads: whose roads: car, bicycle, foot or any.",
     cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
     "for four local processes.",
     out=(
@@ -60,7 +59,6 @@ def anonymize(
     ledger: Path | None = None,
     per_subject_in_all: int | None = None,
     roads: Path | None = None,
-    mode: str = "any",
     out: str | None = None,
     as_json: bool = False,
     **how: Any,
@@ -83,7 +81,7 @@ def anonymize(
     if roads is not None:
         from trajanon.extract import roads_to_follow
 
-        how["roads"] = roads_to_follow(roads, mode)
+        how["roads"] = roads_to_follow(roads)
     if in_parts:
         beside, report = _of_parts(trajectories, out, memory or "4GB", cluster, **how)
     else:
