@@ -68,7 +68,7 @@ def one_look(trajectories: Trajectories, k: int, start: list[tuple[int, int]]) -
         mine = int(tracks.whose[x])
         runs = [r for r in range(len(tracks.recording)) if tracks.recording[r] == mine]
         room = {r: int(tracks.first[r + 1] - tracks.first[r]) - ROOM for r in runs}
-        pace = max(2 * STEPS, sum(room.values()) // 60)
+        pace = max(2 * STEPS, sum(room.values()) // 30)
         if (tracks.whose == mine).sum() == 1:
             tried = [(int(tracks.run[x]), int(tracks.start[x]))]
             tried += [(r, s) for r in runs for s in range(0, room[r], pace)]

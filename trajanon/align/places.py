@@ -13,7 +13,7 @@ from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 
 _PACE = 2 * STEPS  # steps between two places of a window at least: twice the spacing
-_PLACES, _IN_ALL = 60, 4_000_000  # about the most places of a window, and of all
+_PLACES, _IN_ALL = 30, 4_000_000  # about the most places of a window, and of all
 _LOOKS = 4  # times that all look at where the others are now
 _SEEN = 4  # how many windows are looked at for each one wanted: some are of the same subject
 _AXES = 8  # in which they are compared
