@@ -178,9 +178,10 @@ class Tracks:
 
     def slid(self, along: Ints) -> "Tracks":
         """Move each trajectory to another start, counted as in `along`."""
+        along = np.asarray(along)
+        if self.recording is None or along.shape != self.run.shape or along.dtype.kind not in "iu":
+            return replace(self, start=along)  # which says what is wrong
         place = self.begin + along
-        if self.recording is None:
-            return replace(self, start=np.asarray(along))
         run = (np.searchsorted(self.first, place, side="right") - 1).clip(0, len(self.first) - 2)
         if (self.recording[run] != self.whose).any():
             raise BadInput("a trajectory cannot start outside its recording")
