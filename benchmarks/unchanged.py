@@ -30,10 +30,7 @@ PATHS = (
     *("farthest-insertion", "cheapest-insertion", "arbitrary-insertion", "mdav-lk", "npn"),
     *("md", "mdav", "cbfs"),
 )
-ASKED = (
-    *("", "--no-align", "--suppress 2% --min-radius 30"),
-    *("--as-published", "--method mdav --refine none"),
-)
+ASKED = (*("", "--no-align"), *("--as-published", "--method mdav --refine none"))
 CHANCE = {"seconds", "versions", "key", "trajectories_path", "release_path", "path", "created"}
 
 

@@ -32,6 +32,7 @@ def walks(n: int, seed: int = 0, places: int = 5) -> Floats:
     start = random.normal(0, 0.02, (places, 1, 2))[random.integers(0, places, n)]
     steps = random.normal(0, 0.002, (n, POINTS, 2))
     points: Floats = np.array([40.0, -3.7]) + start + np.cumsum(steps, axis=1)
+    points[..., 0] += 0.02 * np.arange(POINTS)  # all go north, longer than any is moved
     return points
 
 

@@ -68,15 +68,12 @@ def test_the_datasheet_repeats_no_words_of_a_report() -> None:
 
 
 def test_the_datasheet_says_what_was_left_out_and_not_how_much() -> None:
-    release, report = released(toy())
-    assert "left out on purpose" not in trajanon.evaluate(toy(), release, report).datasheet
-    report["mended"] = {
-        "one_place": {"groups": 0, "exchanged": 0, "left": 0},
-        "wide": {"groups": 3, "trajectories": 7_913, "left": 0},
-    }
-    text = trajanon.evaluate(toy(), release, report).datasheet
-    assert "left out on purpose: those unlike all others." in text
-    assert "7,913" not in text
+    many = Trajectories(np.random.default_rng(0).uniform(40, 41, (200, 3, 2)))
+    assert "left out on purpose" not in evaluated(many).datasheet
+    many.points[198:] += np.array([[[20.0]], [[-20.0]]])  # two unlike all others
+    few = evaluated(many)
+    assert few.account["left_out"] == 2
+    assert "on purpose: those unlike all others.\n" in few.datasheet
 
 
 def test_recordings_without_a_name_are_told() -> None:

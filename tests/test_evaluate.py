@@ -54,7 +54,8 @@ def test_pairs_are_measured_as_by_hand() -> None:
 
 def test_the_price_of_subjects_is_that_of_other_pairs() -> None:
     """Neighbours are of one person: pairs of two people have to span 2 km."""
-    trajectories = Trajectories(toy().points, subject=np.array([0, 0, 1, 1]))
+    points = toy().points * [1.0, 20.0]  # so long that such pairs are no nonsense
+    trajectories = Trajectories(points, subject=np.array([0, 0, 1, 1]))
     release, report = released(trajectories)
     price = trajanon.evaluate(trajectories, release, report).price
     assert price is not None

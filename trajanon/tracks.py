@@ -1,7 +1,7 @@
 """Tracks: the runs that windows were cut from, on which they may slide."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -161,6 +161,34 @@ class Tracks:
                 f"trajectory {one} cannot start at {start[one]}: its run has "
                 f"{size[one]} points, and {m} of them, every {STEPS}th, must lie on it"
             )
+
+    @property
+    def whose(self) -> Ints:
+        """The recording of each trajectory, or its run where these are not known, (n,)."""
+        return self.run if self.recording is None else self.recording[self.run]
+
+    @property
+    def begin(self) -> Ints:
+        """Place in `points` of the first point of each trajectory's recording, (n,)."""
+        if self.recording is None:
+            return self.first[self.run]
+        return self.first[np.searchsorted(self.recording, self.whose)]
+
+    @property
+    def along(self) -> Ints:
+        """The start of each trajectory, counted over all runs of its recording, (n,)."""
+        return self.first[self.run] + self.start - self.begin
+
+    def slid(self, along: Ints) -> "Tracks":
+        """Move each trajectory to another start, counted as in `along`."""
+        along = np.asarray(along)
+        if self.recording is None or along.shape != self.run.shape or along.dtype.kind not in "iu":
+            return replace(self, start=along)  # which says what is wrong
+        place = self.begin + along
+        run = (np.searchsorted(self.first, place, side="right") - 1).clip(0, len(self.first) - 2)
+        if (self.recording[run] != self.whose).any():
+            raise BadInput("a trajectory cannot start outside its recording")
+        return replace(self, run=run, start=place - self.first[run])
 
     def windows(self, m: int, start: Ints | None = None) -> Floats:
         """Read the points of each trajectory off its run."""

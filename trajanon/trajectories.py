@@ -303,12 +303,13 @@ class Trajectories:
         return found
 
     def slid(self, start: Ints) -> "Trajectories":
-        """Move every window to another start on its run.
+        """Move every window to another start on its run, or on another of its recording.
 
         Parameters
         ----------
         start
-            Place within its run of each window's first point, shape (n,), in steps.
+            Place of each window's first point, shape (n,), in steps from the first point of its
+            recording, or of its run if the tracks do not tell recordings.
 
         Returns
         -------
@@ -331,13 +332,13 @@ class Trajectories:
         >>> lat, lon = np.arange(41.0, 41.0075, 0.001), np.full(8, 2.0)
         >>> walk = Trace("walk", "Ada", lat, lon, time=np.full(8, np.nan))
         >>> trajectories = cut([walk], Rules(spacing=100.0, points=6))
-        >>> moved = trajectories.slid(trajectories.tracks.start + 4)
+        >>> moved = trajectories.slid(trajectories.tracks.along + 4)
         >>> (moved.points - trajectories.points)[0, :, 0].round(4).tolist()
         [0.0009, 0.0009, 0.0009, 0.0009, 0.0009, 0.0009]
         """
         if self.tracks is None:
             raise BadInput("trajectories without tracks cannot slide; extract them with tracks")
-        tracks, m = replace(self.tracks, start=np.asarray(start)), self.points.shape[1]
+        tracks, m = self.tracks.slid(start), self.points.shape[1]
         times = tracks.times_of_windows(m)
         return replace(self, points=tracks.windows(m), tracks=tracks, times=times)
 

@@ -22,6 +22,10 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
     },
     "anonymize": {
         "count": "k counts people, and with --as-published records",
+        "mode": "lines follow roads of all kinds; for those of cars alone lay them on roads "
+        "afterwards, with trajanon snap",
+        "min-radius": "where all of a group went one way, take a larger -k",
+        "suppress": "the farthest of groups that are too wide are left out",
         "digits": "a release has 4 decimals, on roads 5, with --as-published 7",
         "keep-off": "a line with a point over 100 m from all roads stays as it is; for another "
         "distance lay it on roads afterwards, with trajanon snap",

@@ -27,9 +27,9 @@ from trajanon.privacy.inference import inferred
 from trajanon.privacy.originals import Matched, matched, shows_source_order
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
+from trajanon.released_lines import TrajectoryGroups
 from trajanon.releases import Release, with_report
 from trajanon.subjects import nameless
-from trajanon.suppression import TrajectoryGroups
 from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import length_change

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.align.account import step_lengths
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import TrajanonError
 from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
@@ -36,11 +36,12 @@ from trajanon.parts.scratch import (
     tasks_of,
     write_by_target,
 )
+from trajanon.released_lines import TrajectoryGroups
 from trajanon.releases import published_with
 from trajanon.rows import Rows
-from trajanon.suppression import TrajectoryGroups
 from trajanon.tracks import TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
+from trajanon.utility.displacements import lengths
 from trajanon.utility.histograms import Histogram, joined_histograms
 
 PART = 100_000
@@ -66,6 +67,10 @@ class Batch(NamedTuple):
         if tracks is not None:
             found += [tracks.first, tracks.run, tracks.start, tracks.points.ticks, tracks.times]
         return [array for array in found if array is not None]
+
+    def take(self, kept: Bools) -> "Batch":
+        """Keep some of the rows."""
+        return Batch(self.trajectories.take(kept), self.group[kept], self.moved[kept])
 
     @classmethod
     def joined(cls, pieces: Iterable[Arrays], timed: bool) -> "Batch":
@@ -147,6 +152,7 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
     groups = TrajectoryGroups(known, found, asked.digits, timing, plan.roads)
     lines, times = groups.released, groups.released_times
     errors = {"displacement": Histogram.of(groups.moved)}
+    errors["length"] = Histogram.of(lengths(rows.points))
     if groups.laid is not None:
         errors["to_roads"] = Histogram.of(groups.to_roads)
     if rows.tracks is not None:

@@ -94,6 +94,7 @@ class InParts:
         report = self.report.copy()
         report["n"] = int(rows.sum())
         report.pop("ledger", None)  # those that it left out are no part of the sample
+        report.pop("suppressed", None)  # nor are these
         report["lines_of_rows"] = LinesOfRows(told.line[rows], slid)
         released = self.lines.take(self.of_rows[lines[self.of_rows]])
         return Sample(rows, self._read(rows), released, report)
@@ -107,7 +108,7 @@ class InParts:
             which[some] = True
             read = self._read(which)
             if slid is not None and read.tracks is not None:
-                read = read.slid(read.tracks.start + slid[some])
+                read = read.slid(read.tracks.along + slid[some])
             yield some, read
 
     def _read(self, which: Bools) -> Trajectories:

@@ -114,7 +114,7 @@ def _as_slid(trajectories: Trajectories, report: Report, told: LinesOfRows | Non
     if told is None:
         start = np.array(alignment.get("starts", []), dtype=np.int64)
     elif told.slid is not None and trajectories.tracks is not None:
-        start = trajectories.tracks.start + told.slid
+        start = trajectories.tracks.along + told.slid
     try:
         if start is not None:
             return trajectories.slid(start)

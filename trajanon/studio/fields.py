@@ -106,14 +106,6 @@ FIELDS = (
         },
     ),
     Field(
-        "suppress",
-        "anonymize",
-        "Leave out what costs most, percent at most",
-        number=True,
-        unit="%",
-        hint="Empty: nothing is left out.",
-    ),
-    Field(
         "format",
         "",
         "Format of the release",
