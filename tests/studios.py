@@ -72,20 +72,37 @@ def section(page: Page, name: str) -> Locator:
     return page.locator("section").filter(has=page.get_by_role("heading", name=name))
 
 
-def fill(page: Page, label: str, text: str) -> None:
+def press(page: Page, name: str) -> None:
+    """Press a button, and wait until nothing is at work."""
+    page.get_by_role("button", name=name).click()
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=300_000)
+
+
+def clear(page: Page) -> None:
+    """Remove all files."""
+    gone = page.get_by_role("button", name="Remove").filter(has_text=re.compile("^Remove$"))
+    while left := gone.count():
+        gone.first.click()
+        expect(gone).to_have_count(left - 1)
+
+
+def bring(page: Page, path: Path) -> None:
+    """Take a file of this machine in place of what was there."""
+    clear(page)
+    fill(page, "Or the path", str(path))
+    page.get_by_role("button", name="Add").click()
+    expect(page.get_by_role("button", name=f"Remove {path.name}")).to_be_visible()
+
+
+def fill(page: Page, label: str | re.Pattern[str], text: str) -> None:
     """Type into a field until the page keeps it: just opened, it may be still at work."""
     field = page.get_by_label(label)
     for _ in range(20):
         field.fill(text)
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(300)
         if field.input_value() == text:
             return
-
-
-def make_release(page: Page) -> None:
-    """Press the button, and wait until it can be saved."""
-    page.get_by_role("button", name="Make the release").click()
-    expect(page.get_by_role("link", name="settings.toml")).to_be_visible(timeout=300_000)
 
 
 def save(page: Page, name: str, folder: Path) -> Path:
@@ -99,5 +116,7 @@ def save(page: Page, name: str, folder: Path) -> Path:
 
 def barriers(page: Page) -> str:
     """What axe finds that keeps somebody out; nothing is best."""
+    for bar in page.locator(".q-loading-bar").all():
+        expect(bar).to_have_css("opacity", "0")
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
     return found.generate_report() if found.violations_count else ""

@@ -7,27 +7,54 @@ import re
 import shlex
 import sys
 from asyncio.subprocess import PIPE, Process, create_subprocess_exec
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from trajanon.cli.options import ANONYMIZED, TRAJECTORIES
+from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
 from trajanon.cli.run import Table, words_of
 from trajanon.cli.screen import LINES
-from trajanon.studio.fields import FIELDS, FILES, RUN
+from trajanon.studio.fields import FIELDS, FILES, FOLDER, NOBODY, ROLES, RUN
 
 PAGE = "evaluation.html"
 COMPARISON = "comparison.html"
+PUBLIC = "map.public.html"
 
 LOOK = ("extract",)
-RELEASE = ("extract", "anonymize", "check", "evaluate", "map")
-COMPARE = ("extract", "anonymize", "compare")
+RELEASE = ("extract", "anonymize", "check", "evaluate", "map", "public")
+COMPARE = (*RELEASE, "compare")
 """What each button does."""
 
+_RESTS_ON = {
+    "extract": (),
+    "anonymize": ("extract",),
+    **dict.fromkeys(RELEASE[2:], ("anonymize",)),
+    "compare": ("extract",),  # it makes releases of its own
+}
+_NAMES = {"compare": "evaluate", "public": "map"}  # those of commands that run in two ways
 _RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
 _OPTION = re.compile(r"(?<!\S)--?([a-z][a-z-]*)")
 
+_EMPTY: tuple[Any, ...] = (None, "", False, [])
+ASK = "Say which column names the person, or that none does."
+
 Commands = Mapping[str, Any]
+
+
+class Asked(NamedTuple):
+    """All that results depend on, as it was at one time."""
+
+    tables: Mapping[str, dict[str, Any]]  # the options of each command
+    brought: int  # how often files had been brought
+
+
+class Columns(NamedTuple):
+    """The columns of the tables that were read."""
+
+    uses: Sequence[str]  # in words, one for each kind of table
+    subject: str  # what names the people; empty if nothing is known to
+    unused: Sequence[str]
 
 
 class Work:
@@ -38,63 +65,192 @@ class Work:
         self.files: list[str] = []  # as commands name them, from the folder on
         self.chosen = {field.name: field.default for field in FIELDS}
         self.trouble = dict.fromkeys([FILES, *self.chosen, RUN], "")  # sentences beside fields
-        self.results: dict[str, Any] = {}  # what commands said, by their names; of --curve too
+        self.results: dict[str, Any] = {}  # what commands said last, by their names
         self.task, self.share = "", 0.0  # what is going on, and how far it is
-        self.made: dict[str, Table] = {}  # the options of the commands whose results these are
         self._process: Process | None = None
         self._step = ""
         self.busy = self._cancelled = False
-        self._brought = self._looked_at = 0  # how often files were brought, and were when read
+        self._brought = 0
+        self._runs: Counter[str] = Counter()  # how often each command has run
+        self._made: dict[str, Any] = {}  # what the results were made of
 
-    def table(self, command: str) -> dict[str, Any]:
-        """The options of a command that were chosen, by their names."""
-        released = ANONYMIZED.with_suffix(self.chosen["format"]).name
+    def asked(self) -> Asked:
+        """What the buttons would do now."""
+        chosen = {field.name: field.option(self.chosen) for field in FIELDS}
+        released = ANONYMIZED.with_suffix(chosen["format"]).name
         both = [str(TRAJECTORIES), released]
-        k = next(field for field in FIELDS if field.name == "k").option(self.chosen)
+        named = (
+            f"{role}={chosen[role]}" for role in ROLES if chosen[role] not in (*_EMPTY, NOBODY)
+        )
         fixed: dict[str, dict[str, Any]] = {
-            "extract": {FILES: self.files.copy()},
+            "extract": {"columns": ",".join(named), FILES: self.files.copy()},
             "anonymize": {"out": released},
-            "check": {"k": k, "trajectories": both[0], "released": both[1]},
+            "check": {"k": chosen["k"], "trajectories": both[0], "released": released},
             "evaluate": {"files": both},
-            "compare": {"files": both, "out": COMPARISON},
             "map": {"offline": True, "files": both},
+            "public": {"view": "public", "offline": True, "out": PUBLIC, "files": [released]},
+            "compare": {"files": both, "out": COMPARISON},
         }
-        own = (field for field in FIELDS if field.command == command)
-        chosen = {field.name: field.option(self.chosen) for field in own}
-        table = {name: value for name, value in chosen.items() if value not in (None, "", False)}
-        return table | {name: value for name, value in fixed[command].items() if value != []}
-
-    def words(self, command: str, table: Table) -> list[str]:
-        """The same as words of a command line."""
-        name = "evaluate" if command == "compare" else command
-        return [name, *words_of(self.commands[name].params, table)]
-
-    def shown(self, commands: Sequence[str]) -> str:
-        """The same as somebody would type it."""
-        lines = (self.words(command, self.table(command)) for command in commands)
-        return "\n".join(shlex.join(["trajanon", *words]) for words in lines)
+        tables: dict[str, dict[str, Any]] = {}
+        fixed["extract"]["trips"] = not chosen.pop("windows")
+        for command, table in fixed.items():
+            own = {
+                one.name: chosen[one.name]
+                for one in FIELDS
+                if one.command == command and one.name in chosen
+            }
+            every = (own | table).items()
+            tables[command] = {name: value for name, value in every if value not in _EMPTY}
+        return Asked(tables, self._brought)
 
     @property
-    def released(self) -> list[str]:
-        """Names of the release that is there and of its datasheet."""
-        if "map" not in self.made:
-            return []
-        name = str(self.made["anonymize"]["out"])
-        return [name, f"{Path(name).stem}.datasheet.md"]
+    def typed(self) -> str:
+        """How somebody would type what makes the release."""
+        tables = self.asked().tables
+        lines = (self._words(command, tables[command]) for command in RELEASE)
+        return "\n".join(shlex.join(["trajanon", *words]) for words in lines)
+
+    def _words(self, command: str, table: Table) -> list[str]:
+        name = _NAMES.get(command, command)
+        return [name, *words_of(self.commands[name].params, table)]
+
+    # What is there, and whether it is what was asked for.
+
+    def fresh(self, *commands: str, asked: Asked | None = None) -> bool:
+        """Whether the results of commands are those of what is chosen now."""
+        asked = asked or self.asked()
+        return all(
+            self._made.get(command) == self._basis(command, asked)
+            and self.fresh(*_RESTS_ON[command], asked=asked)
+            for command in commands
+        )
+
+    def _basis(self, command: str, asked: Asked) -> Any:
+        """All that a result depends on."""
+        table = asked.tables[command]
+        if command == "compare":  # as the release, whatever its k
+            options = asked.tables["anonymize"].items()
+            table = table | {name: one for name, one in options if name not in ("k", "out")}
+        runs = [self._runs[before] for before in _RESTS_ON[command]]
+        return table, runs, asked.brought * (command == "extract")
+
+    def is_old(self, commands: Sequence[str]) -> bool:
+        """Whether something is shown that is not what was asked for."""
+        shown = not self.results.keys().isdisjoint(commands)
+        return shown and not self.fresh(*self._needed(commands))
+
+    @property
+    def released(self) -> bool:
+        """Whether the release that was asked for is there, with all that goes with it."""
+        return self.fresh(*self._needed(RELEASE))
+
+    @property
+    def publishable(self) -> bool:
+        """Whether nothing speaks against publishing the release that was made last."""
+        return self.verdict["kind"] != "stop" and bool(self.results["check"]["holds"])
+
+    @property
+    def verdict(self) -> Mapping[str, Any]:
+        """What was judged of the release that was made last."""
+        found: Any = self.results["evaluate"]["verdict"]
+        if isinstance(found, list):
+            kind = "say" if self.results["evaluate"]["holds"] else "stop"
+            return {"kind": kind, "headline": found[0], "sentences": found[1:], "remedies": []}
+        return dict(found)
+
+    def _needed(self, commands: Sequence[str]) -> list[str]:
+        """Leave out the public map of what must not be published."""
+        seen = self.results.keys() >= {"check", "evaluate"}
+        return [one for one in commands if one != "public" or not seen or self.publishable]
+
+    @property
+    def offered(self) -> Mapping[str, str]:
+        """The files that can be saved, and what each is."""
+        if not self.released:
+            return {}
+        name = self.asked().tables["anonymize"]["out"]
+        public = {
+            name: "the release, to be published",
+            f"{Path(name).stem}.datasheet.md": "its datasheet, to be published with it",
+            PUBLIC: "the map of the release alone, to be published if you like",
+        }
+        return (public if self.publishable else {}) | {
+            "settings.toml": "repeats the work, for you alone",
+            PAGE: "the evaluation, for you alone",
+            str(MAP): "the map with the originals, for you alone",
+        }
 
     @property
     def settings(self) -> str:
-        """The file of settings that repeats the release that is there."""
+        """The file of settings that repeats the release."""
+        tables = self.asked().tables
         lines = ["# Repeats a release: trajanon run settings.toml"]
-        brought = self.made["extract"][FILES]
-        if not all(Path(name).is_absolute() for name in brought):
+        if not all(Path(name).is_absolute() for name in self.files):
             lines.append("# Files that were brought belong into a folder files beside it.")
-        for command in RELEASE:
+        for command in RELEASE[:-1]:  # the second map has no table of its own
             lines += ["", f"[{command}]"]
             # A JSON text, number, truth or list of these is one of TOML, too.
-            table = self.made[command].items()
+            table = tables[command].items()
             lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in table]
         return "\n".join([*lines, ""])
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the tables that were looked into."""
+        uses = list(self.results.get("extract", {}).get("columns", {}))
+        roles: dict[str, str] = {}
+        unused: list[str] = []
+        for use in uses:
+            used, _, others = use.partition("; not used: ")
+            roles |= dict(one.split("=", 1) for one in used.split(", ") if "=" in one)
+            unused += [name for name in others.split(", ") if name != "none"]
+        return Columns(uses, roles.get("subject", ""), list(dict.fromkeys(unused)))
+
+    @property
+    def persons(self) -> dict[str, str]:
+        """What may name the people, in words."""
+        found = self.columns
+        first = f"{found.subject}, found by its name" if found.subject else "Not said yet"
+        others = {name: name for name in found.unused}
+        if any((self.folder / name).is_dir() for name in self.files):
+            others[FOLDER] = "The folder that a file is in"
+        if not found.subject:
+            others[NOBODY] = "No column does"
+        chosen = self.chosen["subject"]
+        return {"": first} | others | ({chosen: others.get(chosen, chosen)} if chosen else {})
+
+    @property
+    def asks(self) -> bool:
+        """Whether nobody has said yet who the people are, and a column may."""
+        found = self.columns
+        return bool(found.unused and not found.subject and not self.chosen["subject"])
+
+    @property
+    def choices(self) -> Mapping[str, Mapping[str, float]]:
+        """What this k costs and protects, and others if they were compared, by k."""
+        found = self.results["evaluate"]
+        attacks, release = found["attacks"], self.results["anonymize"]
+        chance = {
+            against: max(one["expected"] for one in attacks if one["against"] == against)
+            for against in ("release", "originals")
+        }
+        this = {"k": found["k"], "moved": release["displacement"]["mean"]}
+        rows = [this | {"chance": chance["release"], "baseline": 1.0 / found["k"]}]
+        if self.fresh("compare"):
+            curve = self.results["compare"]["curve"]["choices"]
+            rows += [one for one in curve if one["k"] != found["k"]]
+        return {
+            f"{row['k']}{', this release' * (row['k'] == found['k'])}": row
+            | {"before": chance["originals"]}
+            for row in sorted(rows, key=lambda row: row["k"])
+        }
+
+    # What changes it.
+
+    def can_mend(self, options: Table) -> bool:
+        """Whether the fields here set what a remedy of the verdict names."""
+        of_columns = options.keys() == {"columns"} and bool(self.columns.unused)
+        return of_columns or options.keys() <= self.chosen.keys()
 
     def bring(self, name: str) -> None:
         """Take a file, or one of the same name anew."""
@@ -107,6 +263,17 @@ class Work:
         self.files.remove(name)
         if not Path(name).is_absolute():
             (self.folder / name).unlink(missing_ok=True)
+        if not self.files:  # the next ones have other columns
+            self.chosen.update(dict.fromkeys(ROLES, ""))
+
+    def mend(self, options: Table) -> bool:
+        """Choose what a remedy of the verdict names; false if a person has to choose first."""
+        if "columns" in options:
+            self.chosen["subject"] = ""
+            self.trouble["subject"] = ASK
+            return False
+        self.chosen.update(options)
+        return True
 
     async def run(self, commands: Sequence[str]) -> None:
         """Run commands until one fails, but for those whose results are there."""
@@ -115,25 +282,19 @@ class Work:
         self.busy, self._cancelled = True, False
         self.trouble.update(dict.fromkeys(self.trouble, ""))
         try:
-            # As chosen now, whatever is chosen meanwhile.
-            tables = {command: self.table(command) for command in commands}
-            brought = self._brought
-            for number, (command, table) in enumerate(tables.items(), start=1):
-                if self._missing(command, table) or self._cancelled:
+            asked = self.asked()  # now, whatever is chosen meanwhile
+            for number, command in enumerate(commands, start=1):
+                if self._missing(command, asked.tables[command]) or self._cancelled:
                     return
-                old = command == "extract" and self._looked_at != brought
-                if self.made.get(command) == table and not old:
+                if self.fresh(command, asked=asked) or command not in self._needed(commands):
                     continue
-                self._step = f"Step {number} of {len(tables)}, {command}"
+                self._step = f"Step {number} of {len(commands)}, {_NAMES.get(command, command)}"
                 self._tell()
-                if not await self._did(command, table):
+                self._made.pop(command, None)  # it may write something, and fail
+                self._runs[command] += 1
+                if not await self._did(command, asked.tables[command]):
                     return
-                if command == "extract":
-                    self._looked_at = brought
-                for later in _AFTER.get(command, ()):
-                    self.results.pop(later, None)
-                    self.made.pop(later, None)
-                self.made[command] = table
+                self._made[command] = self._basis(command, asked)
         except OSError as error:
             self.trouble[RUN] = f"{error.filename or 'The system'}: {error.strerror or error}"
         finally:
@@ -155,15 +316,17 @@ class Work:
         """Say beside its field what has to be there first."""
         if command == "extract" and FILES not in table:
             self.trouble[FILES] = "Bring a file, or take the sample, first."
+        elif command == "anonymize" and self.asks:
+            self.trouble["subject"] = ASK
         elif command == "anonymize" and "k" not in table:
-            self.trouble["k"] = "Say how many people stand behind each line at least, such as 4."
+            self.trouble["k"] = "Say how many stand behind each line at least, such as 4."
         else:
             return False
         return True
 
     async def _did(self, command: str, table: Table) -> bool:
         """Run a command, and keep what it says."""
-        words = self.words(command, table)
+        words = self._words(command, table)
         as_json = ["--json"] if words[0] in _RESULTS else []
         self._process = process = await create_subprocess_exec(
             *(sys.executable, "-m", "trajanon", words[0], *as_json, *words[1:]),
@@ -180,7 +343,7 @@ class Work:
         out, said = await asyncio.gather(process.stdout.read(), self._listen(process.stderr))
         code = await process.wait()
         if self._cancelled:
-            self.trouble[RUN] = "Stopped. What was there before is still there."
+            self.trouble[RUN] = "Stopped."
         elif code == 0 or (code == 1 and out):  # 1: a release that does not hold, with reasons
             self.results[command] = json.loads(out) if as_json else {}
             return True
@@ -213,10 +376,3 @@ class Work:
         if code != 2 or "cannot write" in sentence:  # of no field: a fault of ours, a full disk
             rest, fields = RUN, []
         self.trouble[fields[0] if fields else rest] = sentence
-
-
-_AFTER = {
-    "extract": ("anonymize", "check", "evaluate", "compare", "map"),
-    "anonymize": ("check", "evaluate", "compare", "map"),
-}
-"""What is out of date once a command has run again."""
