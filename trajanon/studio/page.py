@@ -13,7 +13,6 @@ from trajanon.cli.wording import steps_of
 from trajanon.data import sample
 from trajanon.studio.fields import FIELDS, FILES, RUN, Field
 from trajanon.studio.work import COMPARE, COMPARISON, LOOK, PAGE, RELEASE, Work
-from trajanon.verdict import cost, source
 from trajanon.words import metres, number_of, percent
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
@@ -178,13 +177,14 @@ class Page:
         if (found := self.work.results.get("extract")) is None:
             return
         counts = Counter(found["counts"])  # what nobody counted is 0
-        hours = f" in {counts['seconds of track'] / 3_600:,.0f} hours"
         unit = "trip" if found["trips"] else "window"
+        seconds = counts["seconds of track"]
         ui.label(
             f"{number_of(counts['points read'], 'point')} of "
             f"{number_of(counts['recordings read'], 'recording')}: "
-            f"{counts['metres of track'] / 1_000:,.0f} km{hours * (counts['seconds of track'] > 0)}. They become "
-            f"{number_of(counts['trajectories'], unit)}."
+            f"{counts['metres of track'] / 1_000:,.0f} km"
+            + f" in {seconds / 3_600:,.0f} hours" * (seconds > 0)
+            + f". They become {number_of(counts['trajectories'], unit)}."
         )
         columns = self.work.columns
         for use in columns.uses[:_TABLES]:
@@ -217,8 +217,8 @@ class Page:
                 return
             self._verdict()
         with _section("4. What it costs"):
-            ui.label(cost(results["anonymize"]))
-            ui.label(source(results["anonymize"]))
+            ui.label(results["evaluate"]["cost"])
+            ui.label(results["evaluate"]["source"])
             ui.element("iframe").props(
                 f'src="/out/{MAP}" title="Map: originals and release" sandbox="allow-scripts" '
                 'loading="lazy"'  # before it is in sight it has no size to draw in

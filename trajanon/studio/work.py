@@ -152,11 +152,8 @@ class Work:
     @property
     def verdict(self) -> Mapping[str, Any]:
         """What was judged of the release that was made last."""
-        found: Any = self.results["evaluate"]["verdict"]
-        if isinstance(found, list):
-            kind = "say" if self.results["evaluate"]["holds"] else "stop"
-            return {"kind": kind, "headline": found[0], "sentences": found[1:], "remedies": []}
-        return dict(found)
+        found: Mapping[str, Any] = self.results["evaluate"]["verdict"]
+        return found
 
     def _needed(self, commands: Sequence[str]) -> list[str]:
         """Leave out the public map of what must not be published."""
