@@ -33,20 +33,23 @@ def page(running: Studio) -> Iterator[Page]:
         one.close()
 
 
-def gpx(folder: Path, tracks: int) -> Path:
-    """Ways of as many people, 11 m beside one another, in a folder."""
-    made = folder / f"{tracks}.tracks"
-    made.mkdir()
-    for number in range(tracks):
-        (made / f"{number}.gpx").write_text(track(lon=-3.7 + number / 10_000, points=100), "utf-8")
+def cabs(folder: Path) -> Path:
+    """A table of ten trips of five cabs, whose column of cabs no program can know."""
+    made = folder / "cabs.csv"
+    rows = [
+        f"{trip},{trip % 5},{40.4 + i / 10_000:.4f},{-3.7 + trip / 10_000:.4f}"
+        for trip in range(10)
+        for i in range(100)
+    ]
+    made.write_text("\n".join(["trip_id,medallion,lat,lon", *rows]), "utf-8")
     return made
 
 
-def test_a_release_is_made_by_keyboard_compared_saved_and_repeated(
+def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
     running: Studio, page: Page, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert barriers(page) == ""
-    bring(page, gpx(tmp_path, 9))
+    bring(page, cabs(tmp_path))
     page.get_by_label("How many stand behind").focus()
     page.keyboard.press("Control+a")
     page.keyboard.type("3")
@@ -66,14 +69,25 @@ def test_a_release_is_made_by_keyboard_compared_saved_and_repeated(
     other = running.open()  # a second tab
     page.get_by_role("button", name="Make the release").focus()
     page.keyboard.press("Enter")
-    expect(page.get_by_role("link", name="settings.toml")).to_be_visible(timeout=300_000)
+    files = section(page, "1. Files")
+    told = "lat=lat, lon=lon, id=trip_id; not used: medallion"
+    expect(files).to_contain_text(told, timeout=300_000)
+    expect(files).to_contain_text("1,000 points of 10 recordings")
+    asked = files.get_by_text("Say which column names the person")
+    expect(asked).to_be_visible()
+    expect(page.get_by_role("link", name="settings.toml")).to_be_hidden()
+    for name in ("1. Files", "2. Release"):
+        assert "people" not in section(page, name).inner_text().lower()
+    person = page.get_by_label("Which column names the person?")
+    person.click()
+    page.get_by_role("option", name="No column does").click()
+    press(page, "Make the release")
+    expect(page.get_by_role("link", name="settings.toml")).to_be_visible()
 
-    expect(section(page, "1. Files")).to_contain_text("900 points of 9 recordings")
-    expect(section(page, "1. Files")).to_contain_text("k counts recordings")
     expect(section(page, "4. What it costs")).to_contain_text("Released points lie")
     page.locator("iframe").scroll_into_view_if_needed()
     drawn = page.frame_locator("iframe")
-    expect(drawn.get_by_text("Originals (9), thin")).to_be_visible()
+    expect(drawn.get_by_text("Originals (10), thin")).to_be_visible()
     assert barriers(page) == ""
     page.set_viewport_size({"width": 390, "height": 844})
     assert barriers(page) == ""
@@ -81,7 +95,7 @@ def test_a_release_is_made_by_keyboard_compared_saved_and_repeated(
     for tab in (other, page):  # nothing is lost by a reload, or in another tab
         tab.reload()
         expect(tab.get_by_role("link", name="settings.toml")).to_be_visible()
-        expect(tab.get_by_role("button", name="Remove 9.tracks")).to_be_visible()
+        expect(tab.get_by_role("button", name="Remove cabs.csv")).to_be_visible()
 
     costs = section(page, "4. What it costs")
     fill(page, "Other k", "2,few")
@@ -114,11 +128,18 @@ def test_a_release_is_made_by_keyboard_compared_saved_and_repeated(
     for name in ("anonymized.geojson", "map.public.html", "settings.toml"):
         assert page.request.get(f"{address}/out/{name}").status == 404
     press(page, "Make the release")
-    expect(section(page, "2. Release").get_by_role("alert").first).to_contain_text("9")
+    expect(section(page, "2. Release").get_by_role("alert").first).to_contain_text("10 records")
     expect(old).to_be_visible()
     assert barriers(page) == ""
     fill(page, "How many stand behind", "3")
     expect(page.get_by_role("link", name="settings.toml")).to_be_hidden()
+
+    page.get_by_role("button", name="If a column names the people, say which.").click()
+    expect(asked).to_be_visible()
+    person.click()
+    page.get_by_role("option", name="medallion").click()
+    press(page, "Look into the files")
+    expect(files).to_contain_text("k counts people: 5 people are named")
 
 
 def test_a_mistake_is_told_beside_its_field(page: Page, tmp_path: Path) -> None:
@@ -135,9 +156,9 @@ def test_a_mistake_is_told_beside_its_field(page: Page, tmp_path: Path) -> None:
     page.get_by_label("Bring files").set_input_files(letter)
     press(page, "Look into the files")
     expect(files.get_by_role("alert").first).to_contain_text("letter.gpx")
-    page.get_by_label("Bring files").set_input_files([*gpx(tmp_path, 3).iterdir()])
-    expect(page.get_by_role("button", name="Remove 2.gpx")).to_be_visible()
     page.get_by_role("button", name="Remove letter.gpx").click()
+    page.get_by_label("Bring files").set_input_files(cabs(tmp_path))
+    expect(page.get_by_role("button", name="Remove cabs.csv")).to_be_visible()
     area = re.compile("^Area")
     expect(page.get_by_label(area)).to_be_hidden()
     page.get_by_text("Area, windows").click()
@@ -149,30 +170,6 @@ def test_a_mistake_is_told_beside_its_field(page: Page, tmp_path: Path) -> None:
     expect(files.get_by_role("alert").first).to_contain_text("atlantis")
     assert barriers(page) == ""
     fill(page, area, "")
-
-
-def test_nobody_is_called_a_person_before_a_column_is(page: Page, tmp_path: Path) -> None:
-    """An officer's table, whose column of cabs no program can know."""
-    table = tmp_path / "cabs.csv"
-    rows = [
-        f"{trip},{trip % 5},{40.4 + i / 10_000:.4f},{-3.7 + trip / 10_000:.4f}"
-        for trip in range(10)
-        for i in range(100)
-    ]
-    table.write_text("\n".join(["trip_id,medallion,lat,lon", *rows]), "utf-8")
-    bring(page, table)
-    press(page, "Make the release")
-    files = section(page, "1. Files")
-    expect(files).to_contain_text("lat=lat, lon=lon, id=trip_id; not used: medallion")
-    expect(files.get_by_role("alert").last).to_contain_text("Say which column names the person")
-    expect(page.get_by_role("link", name="settings.toml")).to_be_hidden()
-    for name in ("1. Files", "2. Release"):
-        assert "people" not in section(page, name).inner_text().lower()
-    page.get_by_label("Which column names the person?").click()
-    page.get_by_role("option", name="medallion").click()
-    expect(page.get_by_text("Old: this was made before").first).to_be_visible()
-    press(page, "Look into the files")
-    expect(files).to_contain_text("k counts people: 5 people are named")
 
 
 def test_what_is_at_work_can_be_stopped(page: Page) -> None:

@@ -119,19 +119,14 @@ def test_a_comparison_leaves_the_release_and_holds_for_each_k() -> None:
     work.go()
     assert work.go(COMPARE) == ["compare"]
     assert work.offered
-    assert [*work.choices] == ["2", "4, this release"]
-    assert work.choices["4, this release"] == {
-        "k": 4,
-        "moved": 75.0,
-        "chance": 0.2,
-        "baseline": 0.25,
-        "before": 0.9,
-    }
+    assert [*work.choices] == [2, 4]
+    assert work.choices[4] == {"moved": 75.0, "chance": 0.2}
+    assert work.chance("originals") == 0.9
     work.chosen["curve"] = "few"
     work.failing = "compare"
     work.go(COMPARE)
     assert work.offered
-    assert [*work.choices] == ["4, this release"]
+    assert [*work.choices] == [4]
     work.chosen["curve"], work.failing = "2", ""
     work.go(COMPARE)
     work.chosen["k"] = 5
@@ -153,9 +148,9 @@ def test_a_column_is_asked_for_before_anybody_is_counted() -> None:
     work = Quick(columns=(USED,))
     assert work.go() == ["extract"]
     assert work.trouble["subject"] == ASK
-    assert [*work.persons] == ["", "medallion", "fare", NOBODY]
+    assert [*work.persons] == ["", "trip", "medallion", "fare", NOBODY]
     work.chosen["subject"] = "medallion"
-    assert work.asked().tables["extract"]["columns"] == "subject=medallion"
+    assert work.tables()["extract"]["columns"] == "subject=medallion"
     work.found = {FOUND.replace("user", "medallion"): 1}
     assert work.go() == [*RELEASE]
 
@@ -164,7 +159,7 @@ def test_that_no_column_names_people_is_an_answer() -> None:
     work = Quick(columns=(USED,))
     work.go()
     work.chosen["subject"] = NOBODY
-    assert "columns" not in work.asked().tables["extract"]
+    assert "columns" not in work.tables()["extract"]
     assert work.go() == [*RELEASE[1:]]
     work.drop("/somewhere/tracks")
     assert not work.chosen["subject"]  # of other files one is asked again
@@ -182,7 +177,7 @@ def test_nobody_is_asked_where_people_are_named_or_there_is_no_table(
 def test_columns_are_named_in_one_option() -> None:
     work = Quick()
     work.chosen |= {"id": "n", "lat": " y", "lon": "x", "time": "", "subject": "folder"}
-    table = work.asked().tables["extract"]
+    table = work.tables()["extract"]
     assert table["columns"] == "id=n,lat=y,lon=x,subject=folder"
     assert table[FILES] == ["/somewhere/tracks"]
 

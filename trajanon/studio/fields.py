@@ -130,5 +130,5 @@ FIELDS = (
             ".gpx": "GPX",
         },
     ),
-    Field("curve", "compare", "Other k", "Between commas.", default="2,3,5,8,10", more=False),
+    Field("curve", "compare", "Other k", "Between commas.", default="2,3,4,5,8,10", more=False),
 )

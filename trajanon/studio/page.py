@@ -1,7 +1,7 @@
 """The page: files, choices, a command at work, and what it gave; for every tab the same."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -205,7 +205,7 @@ class Page:
         else:
             ui.label("k counts recordings: nothing here tells who made them.")
         with ui.expansion("What became of the points").classes("w-full"):
-            _table("Step", {"Count": dict(steps_of(found))})
+            _table(["Step", "Count"], steps_of(found))
 
     @ui.refreshable_method
     def found(self) -> None:
@@ -256,17 +256,22 @@ class Page:
 
     def _ks(self) -> None:
         """Show what each k costs and protects, beside what the originals reveal."""
-        rows = self.work.choices
+        this, before = self.work.results["evaluate"]["k"], percent(self.work.chance("originals"))
         _table(
-            "k",
-            {
-                "points moved by, mean": {k: metres(row["moved"]) for k, row in rows.items()},
-                "best attack finds its target": {
-                    k: percent(row["chance"]) for k, row in rows.items()
-                },
-                "limit, 1/k": {k: percent(row["baseline"]) for k, row in rows.items()},
-                "in the originals it finds": {k: percent(row["before"]) for k, row in rows.items()},
-            },
+            [
+                *("k", "points moved by, mean", "best attack finds its target", "limit, 1/k"),
+                "in the originals it finds",
+            ],
+            [
+                (
+                    f"{k}{', this release' * (k == this)}",
+                    metres(row["moved"]),
+                    percent(row["chance"]),
+                    percent(1.0 / k),
+                    before,
+                )
+                for k, row in self.work.choices.items()
+            ],
         )
         if self.work.fresh("compare"):
             _link("The same as a curve, for you alone", COMPARISON)
@@ -296,15 +301,10 @@ def _choice(field: Field, chosen: dict[str, Any], choices: Mapping[Any, str] | N
     element.bind_value(chosen, field.name)
 
 
-def _table(first: str, columns: Mapping[str, Mapping[str, str]]) -> None:
-    """Show a table: of each column, what belongs to each row by its name."""
-    names = [first, *columns]
-    rows = [
-        {first: row, **{name: column[row] for name, column in columns.items()}}
-        for row in next(iter(columns.values()))
-    ]
-    shown = [{"name": name, "label": name, "field": name, "align": "left"} for name in names]
-    ui.table(columns=shown, rows=rows, row_key=first).props("flat dense wrap-cells")
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    columns = [{"name": name, "label": name, "field": name, "align": "left"} for name in head]
+    cells = [dict(zip(head, row, strict=True)) for row in rows]
+    ui.table(columns=columns, rows=cells, row_key=head[0]).props("flat dense wrap-cells")
 
 
 def _link(words: str, name: str, *, save: bool = False) -> None:

@@ -42,18 +42,11 @@ ASK = "Say which column names the person, or that none does."
 Commands = Mapping[str, Any]
 
 
-class Asked(NamedTuple):
-    """All that results depend on, as it was at one time."""
-
-    tables: Mapping[str, dict[str, Any]]  # the options of each command
-    brought: int  # how often files had been brought
-
-
 class Columns(NamedTuple):
     """The columns of the tables that were read."""
 
     uses: Sequence[str]  # in words, one for each kind of table
-    subject: str  # what names the people; empty if nothing is known to
+    roles: Mapping[str, str]
     unused: Sequence[str]
 
 
@@ -70,12 +63,11 @@ class Work:
         self._process: Process | None = None
         self._step = ""
         self.busy = self._cancelled = False
-        self._brought = 0
         self._runs: Counter[str] = Counter()  # how often each command has run
         self._made: dict[str, Any] = {}  # what the results were made of
 
-    def asked(self) -> Asked:
-        """What the buttons would do now."""
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """The options of each command, as they are chosen now."""
         chosen = {field.name: field.option(self.chosen) for field in FIELDS}
         released = ANONYMIZED.with_suffix(chosen["format"]).name
         both = [str(TRAJECTORIES), released]
@@ -101,13 +93,12 @@ class Work:
             }
             every = (own | table).items()
             tables[command] = {name: value for name, value in every if value not in _EMPTY}
-        return Asked(tables, self._brought)
+        return tables
 
     @property
     def typed(self) -> str:
         """How somebody would type what makes the release."""
-        tables = self.asked().tables
-        lines = (self._words(command, tables[command]) for command in RELEASE)
+        lines = (self._words(command, self.tables()[command]) for command in RELEASE)
         return "\n".join(shlex.join(["trajanon", *words]) for words in lines)
 
     def _words(self, command: str, table: Table) -> list[str]:
@@ -116,23 +107,22 @@ class Work:
 
     # What is there, and whether it is what was asked for.
 
-    def fresh(self, *commands: str, asked: Asked | None = None) -> bool:
+    def fresh(self, *commands: str, tables: Mapping[str, Table] | None = None) -> bool:
         """Whether the results of commands are those of what is chosen now."""
-        asked = asked or self.asked()
+        tables = tables or self.tables()
         return all(
-            self._made.get(command) == self._basis(command, asked)
-            and self.fresh(*_RESTS_ON[command], asked=asked)
+            self._made.get(command) == self._basis(command, tables)
+            and self.fresh(*_RESTS_ON[command], tables=tables)
             for command in commands
         )
 
-    def _basis(self, command: str, asked: Asked) -> Any:
+    def _basis(self, command: str, tables: Mapping[str, Table]) -> Any:
         """All that a result depends on."""
-        table = asked.tables[command]
+        table = tables[command]
         if command == "compare":  # as the release, whatever its k
-            options = asked.tables["anonymize"].items()
-            table = table | {name: one for name, one in options if name not in ("k", "out")}
-        runs = [self._runs[before] for before in _RESTS_ON[command]]
-        return table, runs, asked.brought * (command == "extract")
+            options = tables["anonymize"].items()
+            table = {**table, **{name: one for name, one in options if name not in ("k", "out")}}
+        return table, [self._runs[before] for before in _RESTS_ON[command]]
 
     def is_old(self, commands: Sequence[str]) -> bool:
         """Whether something is shown that is not what was asked for."""
@@ -165,7 +155,7 @@ class Work:
         """The files that can be saved, and what each is."""
         if not self.released:
             return {}
-        name = self.asked().tables["anonymize"]["out"]
+        name = self.tables()["anonymize"]["out"]
         public = {
             name: "the release, to be published",
             f"{Path(name).stem}.datasheet.md": "its datasheet, to be published with it",
@@ -180,7 +170,7 @@ class Work:
     @property
     def settings(self) -> str:
         """The file of settings that repeats the release."""
-        tables = self.asked().tables
+        tables = self.tables()
         lines = ["# Repeats a release: trajanon run settings.toml"]
         if not all(Path(name).is_absolute() for name in self.files):
             lines.append("# Files that were brought belong into a folder files beside it.")
@@ -201,59 +191,57 @@ class Work:
             used, _, others = use.partition("; not used: ")
             roles |= dict(one.split("=", 1) for one in used.split(", ") if "=" in one)
             unused += [name for name in others.split(", ") if name != "none"]
-        return Columns(uses, roles.get("subject", ""), list(dict.fromkeys(unused)))
+        return Columns(uses, roles, list(dict.fromkeys(unused)))
 
     @property
     def persons(self) -> dict[str, str]:
         """What may name the people, in words."""
-        found = self.columns
-        first = f"{found.subject}, found by its name" if found.subject else "Not said yet"
-        others = {name: name for name in found.unused}
+        found, chosen = self.columns, self.chosen["subject"]
+        auto = "" if chosen else found.roles.get("subject", "")
+        others = [found.roles[role] for role in ("id", "subject") if role in found.roles]
+        words = {
+            "": f"{auto}, found by its name" if auto else "Not said yet",
+            **{name: name for name in [*others, *found.unused] if name != auto},
+        }
         if any((self.folder / name).is_dir() for name in self.files):
-            others[FOLDER] = "The folder that a file is in"
-        if not found.subject:
-            others[NOBODY] = "No column does"
-        chosen = self.chosen["subject"]
-        return {"": first} | others | ({chosen: others.get(chosen, chosen)} if chosen else {})
+            words[FOLDER] = "The folder that a file is in"
+        if not auto:
+            words[NOBODY] = "No column does"
+        return words | {chosen: words.get(chosen, chosen)}
 
     @property
     def asks(self) -> bool:
-        """Whether nobody has said yet who the people are, and a column may."""
+        """Whether tables name nobody as far as is known, and nobody has said who does."""
         found = self.columns
-        return bool(found.unused and not found.subject and not self.chosen["subject"])
+        return bool(found.uses and "subject" not in found.roles and not self.chosen["subject"])
 
     @property
-    def choices(self) -> Mapping[str, Mapping[str, float]]:
+    def choices(self) -> Mapping[int, Mapping[str, float]]:
         """What this k costs and protects, and others if they were compared, by k."""
         found = self.results["evaluate"]
-        attacks, release = found["attacks"], self.results["anonymize"]
-        chance = {
-            against: max(one["expected"] for one in attacks if one["against"] == against)
-            for against in ("release", "originals")
-        }
-        this = {"k": found["k"], "moved": release["displacement"]["mean"]}
-        rows = [this | {"chance": chance["release"], "baseline": 1.0 / found["k"]}]
+        moved = self.results["anonymize"]["displacement"]["mean"]
+        rows = {found["k"]: {"moved": moved, "chance": self.chance("release")}}
         if self.fresh("compare"):
-            curve = self.results["compare"]["curve"]["choices"]
-            rows += [one for one in curve if one["k"] != found["k"]]
-        return {
-            f"{row['k']}{', this release' * (row['k'] == found['k'])}": row
-            | {"before": chance["originals"]}
-            for row in sorted(rows, key=lambda row: row["k"])
-        }
+            rows |= {one["k"]: one for one in self.results["compare"]["curve"]["choices"]}
+        return dict(sorted(rows.items()))
+
+    def chance(self, against: str) -> float:
+        """How often the best attack on the release, or on the originals, finds its target."""
+        attacks = self.results["evaluate"]["attacks"]
+        return max(float(one["expected"]) for one in attacks if one["against"] == against)
 
     # What changes it.
 
     def can_mend(self, options: Table) -> bool:
         """Whether the fields here set what a remedy of the verdict names."""
-        of_columns = options.keys() == {"columns"} and bool(self.columns.unused)
+        of_columns = options.keys() == {"columns"} and bool(self.columns.uses)
         return of_columns or options.keys() <= self.chosen.keys()
 
     def bring(self, name: str) -> None:
         """Take a file, or one of the same name anew."""
         if name not in self.files:
             self.files.append(name)
-        self._brought += 1
+        self._made = {}  # a run that goes on keeps the one before, and what it makes is old
 
     def drop(self, name: str) -> None:
         """Leave a file out; what was brought is removed, what was opened by its path stays."""
@@ -279,19 +267,19 @@ class Work:
         self.busy, self._cancelled = True, False
         self.trouble.update(dict.fromkeys(self.trouble, ""))
         try:
-            asked = self.asked()  # now, whatever is chosen meanwhile
+            tables, made = self.tables(), self._made  # now, whatever is chosen meanwhile
             for number, command in enumerate(commands, start=1):
-                if self._missing(command, asked.tables[command]) or self._cancelled:
+                if self._missing(command, tables[command]) or self._cancelled:
                     return
-                if self.fresh(command, asked=asked) or command not in self._needed(commands):
+                if self.fresh(command, tables=tables) or command not in self._needed(commands):
                     continue
                 self._step = f"Step {number} of {len(commands)}, {_NAMES.get(command, command)}"
                 self._tell()
-                self._made.pop(command, None)  # it may write something, and fail
+                made.pop(command, None)  # it may write something, and fail
                 self._runs[command] += 1
-                if not await self._did(command, asked.tables[command]):
+                if not await self._did(command, tables[command]):
                     return
-                self._made[command] = self._basis(command, asked)
+                made[command] = self._basis(command, tables)
         except OSError as error:
             self.trouble[RUN] = f"{error.filename or 'The system'}: {error.strerror or error}"
         finally:
