@@ -81,7 +81,8 @@ def measure(file: Path, bbox: str = "", spacing: str = "", picture: Path | None 
         page = browser.new_page(viewport={"width": 1280, "height": 1400})
         page.goto(address)
         page.wait_for_function("window.did_handshake")
-        page.get_by_label("Area").fill(bbox)
+        page.get_by_role("button", name="Area, windows").click()
+        page.get_by_label("Area", exact=True).fill(bbox)
         if spacing:
             page.get_by_label("What becomes a line").click()
             page.get_by_role("option", name="Windows").click()
@@ -90,11 +91,11 @@ def measure(file: Path, bbox: str = "", spacing: str = "", picture: Path | None 
         began = perf_counter()
         beside = released(page, studio.pid)
         seconds, itself = perf_counter() - began, peak_mb(studio.pid)
-        lines = page.locator(".command").nth(1).inner_text().splitlines()
+        lines = page.locator(".command").text_content().splitlines()
         if picture is not None:
             page.locator("iframe").scroll_into_view_if_needed()
             page.wait_for_timeout(3_000)
-            page.locator("section").nth(3).screenshot(path=picture)
+            page.locator(".given").last.screenshot(path=picture)
         browser.close()
         studio.terminate()
     say_machine()

@@ -147,6 +147,7 @@ def test_what_must_not_be_published_has_no_public_files() -> None:
 def test_a_column_is_asked_for_before_anybody_is_counted() -> None:
     work = Quick(columns=(USED,))
     assert work.go() == ["extract"]
+    assert not work.is_old(RELEASE)  # there is none
     assert work.trouble["subject"] == ASK
     assert [*work.persons] == ["", "trip", "medallion", "fare", NOBODY]
     work.chosen["subject"] = "medallion"

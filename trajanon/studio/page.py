@@ -212,7 +212,7 @@ class Page:
         """Show the release: verdict, cost, map, other k, and what can be saved."""
         results = self.work.results
         with _section("3. May it be published?"):
-            if not results.keys() >= {"check", "evaluate", "map"}:
+            if not self.work.has(RELEASE):
                 ui.label("Make a release first.")
                 return
             self._verdict()
@@ -260,7 +260,7 @@ class Page:
         _table(
             [
                 *("k", "points moved by, mean", "best attack finds its target", "limit, 1/k"),
-                "in the originals it finds",
+                "best attack on the originals",
             ],
             [
                 (

@@ -124,10 +124,13 @@ class Work:
             table = {**table, **{name: one for name, one in options if name not in ("k", "out")}}
         return table, [self._runs[before] for before in _RESTS_ON[command]]
 
+    def has(self, commands: Sequence[str]) -> bool:
+        """Whether all of these have run, whatever was chosen."""
+        return self.results.keys() >= {*commands} - {"public"}
+
     def is_old(self, commands: Sequence[str]) -> bool:
         """Whether something is shown that is not what was asked for."""
-        shown = not self.results.keys().isdisjoint(commands)
-        return shown and not self.fresh(*self._needed(commands))
+        return self.has(commands) and not self.fresh(*self._needed(commands))
 
     @property
     def released(self) -> bool:
@@ -147,8 +150,8 @@ class Work:
 
     def _needed(self, commands: Sequence[str]) -> list[str]:
         """Leave out the public map of what must not be published."""
-        seen = self.results.keys() >= {"check", "evaluate"}
-        return [one for one in commands if one != "public" or not seen or self.publishable]
+        judged = self.has(("check", "evaluate"))
+        return [one for one in commands if one != "public" or not judged or self.publishable]
 
     @property
     def offered(self) -> Mapping[str, str]:
