@@ -105,6 +105,17 @@ def fill(page: Page, label: str | re.Pattern[str], text: str) -> None:
             return
 
 
+def choose(page: Page, label: str, option: str) -> None:
+    """Choose from a list; one that was just made may not open at once."""
+    offered = page.get_by_role("option", name=option)
+    for _ in range(20):
+        page.get_by_label(label).click()
+        page.wait_for_timeout(500)
+        if offered.is_visible():
+            break
+    offered.click()
+
+
 def save(page: Page, name: str, folder: Path) -> Path:
     """Save what a link offers."""
     with page.expect_download() as saved:
@@ -116,7 +127,5 @@ def save(page: Page, name: str, folder: Path) -> Path:
 
 def barriers(page: Page) -> str:
     """What axe finds that keeps somebody out; nothing is best."""
-    for bar in page.locator(".q-loading-bar").all():
-        expect(bar).to_have_css("opacity", "0")
     found = Axe().run(page, options={"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]})
     return found.generate_report() if found.violations_count else ""

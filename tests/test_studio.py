@@ -10,7 +10,7 @@ import pytest
 from browsing import needs_chromium
 from commands import Run, files_of_at_most, names, track
 from playwright.sync_api import Browser, Page, expect
-from studios import Studio, barriers, bring, clear, fill, press, save, section, studio
+from studios import Studio, barriers, bring, choose, clear, fill, press, save, section, studio
 
 from trajanon.data import sample
 from trajanon.studio.server import MOST
@@ -78,9 +78,8 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
     expect(page.get_by_role("link", name="settings.toml")).to_be_hidden()
     for name in ("1. Files", "2. Release"):
         assert "people" not in section(page, name).inner_text().lower()
-    person = page.get_by_label("Which column names the person?")
-    person.click()
-    page.get_by_role("option", name="No column does").click()
+    person = "Which column names the person?"
+    choose(page, person, "No column does")
     press(page, "Make the release")
     expect(page.get_by_role("link", name="settings.toml")).to_be_visible()
 
@@ -137,8 +136,7 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
     verdict = section(page, "3. May it be published?")
     verdict.get_by_role("button", name=re.compile("column", re.IGNORECASE)).click()
     expect(asked).to_be_visible()
-    person.click()
-    page.get_by_role("option", name="medallion").click()
+    choose(page, person, "medallion")
     press(page, "Look into the files")
     expect(files).to_contain_text("k counts people: 5 people are named")
 
