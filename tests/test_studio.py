@@ -74,7 +74,7 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
     expect(files).to_contain_text(told, timeout=300_000)
     expect(files).to_contain_text("1,000 points of 10 recordings")
     asked = files.get_by_text("Say which column names the person")
-    expect(asked).to_be_visible()
+    expect(asked).to_be_in_viewport()
     expect(page.get_by_role("link", name="settings.toml")).to_be_hidden()
     for name in ("1. Files", "2. Release"):
         assert "people" not in section(page, name).inner_text().lower()
@@ -135,7 +135,7 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
 
     verdict = section(page, "3. May it be published?")
     verdict.get_by_role("button", name=re.compile("column", re.IGNORECASE)).click()
-    expect(asked).to_be_visible()
+    expect(asked).to_be_in_viewport()
     choose(page, person, "medallion")
     press(page, "Look into the files")
     expect(files).to_contain_text("k counts people: 5 people are named")

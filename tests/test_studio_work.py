@@ -183,11 +183,26 @@ def test_columns_are_named_in_one_option() -> None:
     assert table[FILES] == ["/somewhere/tracks"]
 
 
+@pytest.mark.parametrize(
+    ("sentence", "field"),
+    [
+        ("a.csv has no column known as lat; its columns are a, b: say --columns lat=...", "lat"),
+        ("there is no city atlantis: give --bbox W,S,E,N", "bbox"),
+        ("a.csv has no column 'cab' for subject; its columns are a, b", FILES),
+    ],
+)
+def test_a_sentence_stands_beside_the_field_that_it_speaks_of(sentence: str, field: str) -> None:
+    work = Quick()
+    work._place("extract", 2, sentence)
+    assert [name for name, said in work.trouble.items() if said] == [field]
+
+
 def test_what_a_remedy_names_is_chosen() -> None:
     work = Quick(columns=(USED,))
     assert work.can_mend({"k": 3, "times": "of-day"})
     assert work.mend({"k": 3, "times": "of-day"})
     assert (work.chosen["k"], work.chosen["times"]) == (3, "of-day")
+    assert work.tables()["anonymize"] == {"k": 3, "times": "of-day", "out": "anonymized.parquet"}
     assert not work.can_mend({"as_published": False})
     assert not work.can_mend({"columns": "subject=NAME"})  # no table was read
     work.chosen["subject"] = NOBODY

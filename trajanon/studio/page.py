@@ -18,6 +18,9 @@ from trajanon.words import metres, number_of, percent
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")
 
+_SHOW = """setTimeout(() => document.querySelector("[role=alert]:not(.hidden)")
+  ?.scrollIntoView({ block: "center" }), 600)"""  # once it is bound
+
 _TABLES = 5  # kinds of tables whose columns are listed
 
 
@@ -129,12 +132,14 @@ class Page:
         await self.work.run(commands)
         self.held.refresh()
         self.found.refresh()
+        if any(self.work.trouble.values()):
+            ui.run_javascript(_SHOW)
 
     async def _mend(self, options: Mapping[str, Any]) -> None:
         if self.work.mend(options):
             await self._run(RELEASE)
         else:
-            ui.run_javascript("document.querySelector('.person').scrollIntoView()")
+            ui.run_javascript(_SHOW)
 
     # What goes on.
 
@@ -190,7 +195,7 @@ class Page:
         for use in columns.uses[:_TABLES]:
             ui.label(f"Columns found: {use}.")
         if columns.uses:
-            with ui.column().classes("field person"):
+            with ui.column().classes("field"):
                 person = next(field for field in FIELDS if field.name == "subject")
                 _choice(person, self.work.chosen, self.work.persons)
                 _trouble(self.work, person.name)

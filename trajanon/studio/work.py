@@ -35,6 +35,7 @@ _RESTS_ON = {
 _NAMES = {"compare": "evaluate", "public": "map"}  # those of commands that run in two ways
 _RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
 _OPTION = re.compile(r"(?<!\S)--?([a-z][a-z-]*)")
+_ROLE = re.compile(r"--columns (id|lat|lon|time)=")
 
 _EMPTY: tuple[Any, ...] = (None, "", False, [])
 ASK = "Say which column names the person, or that none does."
@@ -357,8 +358,10 @@ class Work:
 
     def _place(self, command: str, code: int, sentence: str) -> None:
         """Put a sentence beside the field that it speaks of."""
-        own = {field.name for field in FIELDS if field.command == command}
+        commands = (command, "columns") if command == "extract" else (command,)
+        own = {field.name for field in FIELDS if field.command in commands}
         named = [found.replace("-", "_") for found in _OPTION.findall(sentence)]
+        named += _ROLE.findall(sentence)
         fields = [name for name in named if name in own]
         rest = {"extract": FILES, "anonymize": "k", "compare": "curve"}.get(command, RUN)
         if code != 2 or "cannot write" in sentence:  # of no field: a fault of ours, a full disk
