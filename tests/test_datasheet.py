@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from evaluations import Evaluated, evaluated, released
 from toy import toy

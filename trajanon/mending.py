@@ -39,7 +39,7 @@ def mend(groups: TrajectoryGroups, k: int) -> tuple[TrajectoryGroups, Bools, dic
         was.labels,
         k,
         subjects=whole.subject,
-        places=ends_in_places(whole.points) if whole.unit == "trip" else None,
+        places=ends_in_places(whole.points, whole.true_ends) if whole.unit == "trip" else None,
     )
     if np.array_equal(labels, was.labels):
         return groups, labels < 0, told

@@ -153,7 +153,7 @@ def mended_shard(
 ) -> tuple[Ints, dict[str, Any]]:
     """Mend the groups of a shard, as `trajanon.mending.mend` does those of a file."""
     trips = unit_of(plan.parts.provenance) == "trip"
-    places = ends_in_places(rows.points) if trips else None
+    places = ends_in_places(rows.points, rows.true_ends) if trips else None
     return mended(rows.points, records, labels, plan.k, subjects=plan.counted(rows), places=places)
 
 
