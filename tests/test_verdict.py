@@ -46,6 +46,7 @@ def told(**facts: Any) -> dict[str, Any]:
         "displacement": {"mean": 50.0, "median": 30.0},
         "length": {"mean": 1_000.0, "median": 900.0},
         "information_loss": 1.23,
+        "chains": None,
         "source": {"recordings": 1_000, "nameless": 0, "left_out": {}},
     }
     return few | facts
