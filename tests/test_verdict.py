@@ -11,7 +11,7 @@ import pytest
 from commands import FAST, Run
 from hypothesis import given
 from hypothesis import strategies as st
-from toy import crossing, toy
+from toy import NORTH, crossing, toy
 
 import trajanon
 from trajanon import write_trajectories
@@ -46,6 +46,7 @@ def told(**facts: Any) -> dict[str, Any]:
         "displacement": {"mean": 50.0, "median": 30.0},
         "length": {"mean": 1_000.0, "median": 900.0},
         "information_loss": 1.23,
+        "chains": None,
         "source": {"recordings": 1_000, "nameless": 0, "left_out": {}},
     }
     return few | facts
@@ -191,8 +192,10 @@ def test_the_source_says_what_is_not_in_the_release() -> None:
 
 
 def pairs(people: int | None = 4) -> Trajectories:
-    """Trips, of which k = 2 has nothing to say."""
-    return replace(toy(people), provenance={"trips": True})
+    """Two pairs of trips of 11 km, 300 m apart, of which there is nothing to say."""
+    north = np.array([0.0, 300.0, 20_000.0, 20_300.0])[:, None] / NORTH
+    points = np.stack(np.broadcast_arrays(north, [0.0, 0.05, 0.1]), axis=-1)
+    return replace(toy(people), points=points, provenance={"trips": True})
 
 
 def unlike(n: int) -> Trajectories:
