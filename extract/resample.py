@@ -104,7 +104,7 @@ def _middle_of_longest(run: Ints, number: Ints, many: Ints, size: Ints, recordin
 
 
 def whole_trips(points: Points, rules: Rules) -> WindowBatch:
-    """Take each piece as a trip: points at equal shares of its way, exact at both ends."""
+    """Take each piece as a trip: points at equal shares of its way, its own fixes at both ends."""
     ways = _Ways(points)
     size = np.full(len(ways.total), rules.points)
     # Who moved by less than a grain went no way at all.
@@ -115,8 +115,10 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
     for place, fix in ((0, ways.first), (-1, ways.last)):
         places[:, place] = np.stack([points.lat[fix], points.lon[fix]], axis=1)
         times[:, place] = ways.time[fix]
+    # To a centimetre, as tracks are: where all trips lead along one meridian, their longitudes
+    # would differ by what rounding adds, and by nothing else.
     return WindowBatch(
-        points=places,
+        points=np.round(places, 7),
         trace=points.trace[ways.first],
         times=times,
         filled=filled.reshape(-1, rules.points).sum(axis=1),

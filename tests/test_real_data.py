@@ -120,17 +120,8 @@ def test_some_cabs_from_table_to_map(run: Run, tmp_path: Path) -> None:
     some = rows["user_id"].isin(rows["user_id"].unique()[:60])
     rows[some].to_parquet(tmp_path / "cabs.parquet")
     extracted = run(
-        *(
-            "extract",
-            "cabs.parquet",
-            f"--bbox={CITY}",
-            "--windows",
-            "--per-recording",
-            "all",
-            "--spacing",
-            100,
-        ),
-        *("--max-gap", 1000),
+        *("extract", "cabs.parquet", f"--bbox={CITY}"),
+        *("--windows", "--spacing", 100, "--max-gap", 1000),
     )
     assert extracted.code == 0, extracted.err
     anonymized = run("anonymize", "-k", 4, "--json")

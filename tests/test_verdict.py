@@ -47,7 +47,7 @@ def told(**facts: Any) -> dict[str, Any]:
         "length": {"mean": 1_000.0, "median": 900.0},
         "information_loss": 1.23,
         "chains": None,
-        "source": {"recordings": 1_000, "nameless": 0, "left_out": {}},
+        "source": {"recordings": 1_000, "used": 1_000, "nameless": 0, "left_out": {}},
     }
     return few | facts
 
@@ -70,7 +70,14 @@ def alone(hours: int) -> dict[str, Any]:
 
 
 def nameless(share: float) -> dict[str, Any]:
-    return {"source": {"recordings": 1_000, "nameless": int(1_000 * share), "left_out": {}}}
+    return {
+        "source": {
+            "recordings": 1_000,
+            "used": 1_000,
+            "nameless": int(1_000 * share),
+            "left_out": {},
+        }
+    }
 
 
 @pytest.mark.parametrize(
@@ -179,16 +186,17 @@ def test_the_column_that_may_name_people_is_in_the_remedy() -> None:
 
 
 def test_the_source_says_what_is_not_in_the_release() -> None:
-    counts = {"recordings read": 40, "trips found": 40, "trips too short": 3, "trips all in": 0}
-    report = told(n=1_036, source=source_of({"counts": counts | {"points read": 9}}))
+    became = {"read": 40, "with a trajectory": 37, "left out": {"too short": 3, "outside": 0}}
+    report = told(n=1_036, source=source_of({"recordings": became}))
     report |= {"ledger": {"already_released": 2, "over_the_limit_of_a_person": 0}}
     assert source(report) == (
-        "40 recordings were read; 1,036 trips are in the release. Left out: 3 trips too short, "
-        "2 trips released before."
+        "1,036 trips are in the release. Of 40 recordings 37 gave one or more; the others are 3 "
+        "too short. Left out: 2 trips released before."
     )
-    for odd in (7, None, {"recordings read": "many", "trips too short": -1}):
-        assert source_of({"counts": odd})["recordings"] is None
-        assert source_of({"counts": odd})["left_out"] == {}
+    for odd in (7, None, {"read": "many", "left out": {"too short": -1}}, {"left out": 7}):
+        found = source_of({"counts": odd, "recordings": odd})
+        assert found["recordings"] is None
+        assert found["left_out"] == {}
 
 
 def pairs(people: int | None = 4) -> Trajectories:

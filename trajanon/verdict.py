@@ -281,24 +281,28 @@ def cost(report: Mapping[str, Any]) -> str:
 def source(report: Mapping[str, Any]) -> str:
     """Say what of the source is in a release, and why the rest is not.
 
-    >>> told = {"recordings": 40, "left_out": {"trips too short": 3}}
-    >>> source({"n": 38, "unit": "trip", "source": told})
-    '40 recordings were read; 38 trips are in the release. Left out: 3 trips too short.'
+    >>> told = {"recordings": 40, "used": 38, "left_out": {"too short": 2}}
+    >>> source({"n": 41, "unit": "trip", "source": told})
+    '41 trips are in the release. Of 40 recordings 38 gave one or more; the others are 2 too short.'
     """
     told, units = report.get("source") or {}, UNITS[_unit(report)]
     said = f"{number_of(report['n'], _unit(report), units)} are in the release."
     if (read := told.get("recordings")) is not None:
-        said = f"{number_of(read, 'recording')} were read; {said}"
-    out = dict(told.get("left_out") or {})
+        said += f" Of {number_of(read, 'recording')} {told.get('used', 0):,} gave one or more"
+        others = _listed(told.get("left_out") or {})
+        said += f"; the others are {others}." if others else "."
     ledger, wide = report.get("ledger") or {}, (report.get("mended") or {}).get("wide") or {}
-    out |= {
+    out = {
         f"{units} far from all others": wide.get("trajectories", 0),
         f"{units} released before": ledger.get("already_released", 0),
         f"{units} beyond what one person may have": ledger.get("over_the_limit_of_a_person", 0),
     }
-    most = sorted(((n, why) for why, n in out.items() if n), key=lambda one: -one[0])
-    listed = ", ".join(f"{n:,} {why}" for n, why in most)
-    return f"{said} Left out: {listed}." if listed else said
+    return f"{said} Left out: {listed}." if (listed := _listed(out)) else said
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    most = sorted(((n, why) for why, n in counts.items() if n), key=lambda one: -one[0])
+    return ", ".join(f"{n:,} {why}" for n, why in most)
 
 
 def mends(report: Mapping[str, Any]) -> str:
@@ -318,16 +322,22 @@ def mends(report: Mapping[str, Any]) -> str:
 
 def source_of(provenance: Mapping[str, Any]) -> dict[str, Any]:
     """Take from a provenance what a report says of its source, ready for JSON."""
-    counts = provenance.get("counts")
-    counts = counts if isinstance(counts, Mapping) else {}
-    known = {name: n for name, n in counts.items() if type(n) is int and n >= 0}
+    counts, became = (_counts(provenance.get(name)) for name in ("counts", "recordings"))
+    whole = provenance.get("recordings")
     return {
-        "recordings": known.get("recordings read"),
-        "nameless": known.get("recordings of unknown subjects", 0),
+        "recordings": became.get("read"),
+        "used": became.get("with a trajectory", 0),
+        "nameless": counts.get("recordings of unknown subjects", 0),
         "per_recording": provenance.get("per_recording"),
         "unused": _unused(provenance.get("columns")),
-        "left_out": {name: n for name, n in known.items() if n and name.startswith(_LEFT_OUT)},
+        "left_out": _counts(whole.get("left out")) if isinstance(whole, Mapping) else {},
     }
+
+
+def _counts(found: object) -> dict[str, int]:
+    """Take the counts in what a file says, which may be anything."""
+    told = found if isinstance(found, Mapping) else {}
+    return {str(name): n for name, n in told.items() if type(n) is int and n >= 0}
 
 
 def _unused(columns: object) -> str | None:
@@ -337,12 +347,6 @@ def _unused(columns: object) -> str | None:
     unused = str(next(iter(columns))).partition("not used: ")[2]
     return unused if unused not in ("", "none") else None
 
-
-_LEFT_OUT = (
-    *("recordings repeated", "recordings without", "trajectories over the limit of a subject"),
-    *("trips too", "trips with", "trips that", "trips outside", "trips all", "trips cut"),
-)
-"""Beginnings of what extraction counts as left out."""
 
 MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"
 

@@ -65,11 +65,12 @@ class _Length(TypedDict):
 
 
 class _Source(TypedDict):
-    recordings: int | None
+    recordings: int | None  # that were read
+    used: int  # of these, with a trajectory
     nameless: int  # recordings
     per_recording: int | None  # windows of a recording, at most; None if not known
     unused: NotRequired[str | None]  # columns of the table
-    left_out: dict[str, int]
+    left_out: dict[str, int]  # the others, and why
 
 
 class _Chains(TypedDict):
