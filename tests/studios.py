@@ -54,6 +54,7 @@ class Studio:
 @contextmanager
 def studio(browser: Browser, folder: Path, *files: str) -> Iterator[Studio]:
     """Start a studio, and end it."""
+    expect.set_options(timeout=60_000)  # each button starts processes, beside other tests
     with command(folder, "studio", "--no-browser", *files) as process:
         assert process.stdout is not None
         found = re.search(r"http://\S+", process.stdout.readline())

@@ -118,7 +118,7 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
     assert run("check", "anonymized.geojson", "-k", "3").code == 0
     assert {"evaluation.html", "map.html"} <= names(tmp_path)
 
-    old = page.get_by_text("Old: this was made before").last
+    old = page.get_by_text("Old: made before").last
     expect(old).to_be_hidden()
     fill(page, "How many stand behind", "50")
     expect(old).to_be_visible()

@@ -136,10 +136,8 @@ class Page:
             ui.run_javascript(_SHOW)
 
     async def _mend(self, options: Mapping[str, Any]) -> None:
-        if self.work.mend(options):
-            await self._run(RELEASE)
-        else:
-            ui.run_javascript(_SHOW)
+        self.work.mend(options)
+        await self._run(RELEASE)
 
     # What goes on.
 
@@ -157,7 +155,7 @@ class Page:
     @contextmanager
     def _old(self, commands: Sequence[str], way_out: str) -> Iterator[None]:
         """Mark results as old as soon as they are not those of what is chosen."""
-        told = f"Old: this was made before something was changed, or failed. {way_out}."
+        told = f"Old: made before something was changed, or failed. {way_out}."
         label = ui.label(told).classes("old").props('role="status"')
         label.bind_visibility_from(
             self.work, "chosen", backward=lambda _: self.work.is_old(commands)

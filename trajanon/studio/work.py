@@ -85,13 +85,8 @@ class Work:
             "compare": {"files": both, "out": COMPARISON},
         }
         tables: dict[str, dict[str, Any]] = {}
-        fixed["extract"]["trips"] = not chosen.pop("windows")
         for command, table in fixed.items():
-            own = {
-                one.name: chosen[one.name]
-                for one in FIELDS
-                if one.command == command and one.name in chosen
-            }
+            own = {one.name: chosen[one.name] for one in FIELDS if one.command == command}
             every = (own | table).items()
             tables[command] = {name: value for name, value in every if value not in _EMPTY}
         return tables
@@ -223,7 +218,7 @@ class Work:
     def choices(self) -> Mapping[int, Mapping[str, float]]:
         """What this k costs and protects, and others if they were compared, by k."""
         found = self.results["evaluate"]
-        moved = self.results["anonymize"]["displacement"]["mean"]
+        moved = found["utility"]["this release"]["displacement"]["mean"]
         rows = {found["k"]: {"moved": moved, "chance": self.chance("release")}}
         if self.fresh("compare"):
             rows |= {one["k"]: one for one in self.results["compare"]["curve"]["choices"]}
@@ -238,7 +233,8 @@ class Work:
 
     def can_mend(self, options: Table) -> bool:
         """Whether the fields here set what a remedy of the verdict names."""
-        of_columns = options.keys() == {"columns"} and bool(self.columns.uses)
+        found = self.columns
+        of_columns = "columns" in options and bool(found.uses) and "subject" not in found.roles
         return of_columns or options.keys() <= self.chosen.keys()
 
     def bring(self, name: str) -> None:
@@ -255,14 +251,9 @@ class Work:
         if not self.files:  # the next ones have other columns
             self.chosen.update(dict.fromkeys(ROLES, ""))
 
-    def mend(self, options: Table) -> bool:
-        """Choose what a remedy of the verdict names; false if a person has to choose first."""
-        if "columns" in options:
-            self.chosen["subject"] = ""
-            self.trouble["subject"] = ASK
-            return False
-        self.chosen.update(options)
-        return True
+    def mend(self, options: Table) -> None:
+        """Choose what a remedy of the verdict names; which column, is asked anew."""
+        self.chosen.update({"subject": ""} if "columns" in options else options)
 
     async def run(self, commands: Sequence[str]) -> None:
         """Run commands until one fails, but for those whose results are there."""
