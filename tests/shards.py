@@ -66,8 +66,9 @@ def released(folder: Path) -> list[bytes]:
 def _lines(part: Path) -> list[bytes]:
     table = pq.read_table(part)
     lines = table["geometry"].to_pylist()
-    if table.column_names == ["id", "count", "geometry", "bbox"]:
-        pairs = zip(lines, table["count"].to_pylist(), strict=True)
+    counted = {"people", "records"} & {*table.column_names}
+    if counted:
+        pairs = zip(lines, table[counted.pop()].to_pylist(), strict=True)
         return [line for line, count in pairs for _ in range(count)]
     assert table.column_names == ["id", "geometry", "bbox"]
     return list(lines)

@@ -1,12 +1,14 @@
 """A window that is alone in its recording may lie on any of its runs."""
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from shards import rows_told, shards_of, write_parts
 
 import trajanon
 from trajanon.align import places
@@ -15,6 +17,8 @@ from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.report import checked, released_of
+from trajanon.files.trajectories import read_trajectories
+from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy.originals import matched
 from trajanon.tracks import STEPS, TrackPoints, Tracks, joined_tracks
 from trajanon.trajectories import Trajectories
@@ -161,13 +165,25 @@ def test_whoever_meets_only_on_another_run_is_averaged_there() -> None:
     assert again["alignment"]["starts"] == release.report["alignment"]["starts"]
 
 
+def test_in_shards_as_in_one_piece(tmp_path: Path) -> None:
+    windows = together()
+    source = write_parts(tmp_path / "trips", windows, 5)
+    with shards_of(6):
+        report = anonymize_parts(str(source), str(tmp_path / "out"), 3, effort="fast")
+    assert report["shards"] == 2
+    assert report["displacement"]["mean"] < 20.0
+    told, tracks = rows_told(tmp_path / "out"), tracks_of(read_trajectories(source))
+    slid = tracks.slid(tracks.along + told["slid"].to_numpy())
+    assert (slid.run % 2 == 1).all()
+
+
 def wrong(recording: Ints) -> Tracks:
     return replace(tracks_of(together()), recording=recording)
 
 
 def test_recordings_are_rising_numbers_and_windows_stay_in_theirs() -> None:
     for odd in (np.arange(24)[::-1], np.arange(3), np.arange(24) - 1):
-        with pytest.raises(BadInput, match="recordings must be 24 rising numbers"):
+        with pytest.raises(BadInput, match="need the recording of each of 24 runs"):
             wrong(odd)
     tracks = tracks_of(together())
     with pytest.raises(BadInput, match="outside its recording"):

@@ -139,7 +139,7 @@ class Tracks:
         runs = len(self.first) - 1
         if self.recording is not None:
             shape = self.recording.shape
-            if shape != (runs,) or (np.diff(self.recording) < 0).any():
+            if shape != (runs,) or (np.diff(self.recording, prepend=0) < 0).any():
                 raise BadInput(
                     f"tracks need the recording of each of {runs} runs, in rising order; got "
                     f"{self.recording}"

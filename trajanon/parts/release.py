@@ -63,14 +63,23 @@ class Batch(NamedTuple):
         """All that is known, as arrays of which the first has a number for each row."""
         rows, tracks = self.trajectories, self.trajectories.tracks
         found: list[Any] = [rows.trace, rows.subject, self.group, self.moved]
-        found += [rows.points, rows.times]
+        found += [rows.points, rows.known_ends, rows.times]
         if tracks is not None:
-            found += [tracks.first, tracks.run, tracks.start, tracks.points.ticks, tracks.times]
+            alone = np.empty(0, np.int64) if tracks.recording is None else tracks.recording
+            found += [tracks.first, tracks.run, tracks.start, tracks.points.ticks, alone]
+            found += [tracks.times]
         return [array for array in found if array is not None]
 
     def take(self, kept: Bools) -> "Batch":
         """Keep some of the rows."""
         return Batch(self.trajectories.take(kept), self.group[kept], self.moved[kept])
+
+    def slid(self, rows: Trajectories) -> "Batch":
+        """Take the same rows where their windows slid to."""
+        before, after = self.trajectories.tracks, rows.tracks
+        if before is None or after is None:
+            return self
+        return Batch(rows, self.group, self.moved + after.along - before.along)
 
     @classmethod
     def joined(cls, pieces: Iterable[Arrays], timed: bool) -> "Batch":
@@ -80,13 +89,16 @@ class Batch(NamedTuple):
 
 
 def _batch(piece: Arrays, timed: bool) -> tuple[Trajectories, Ints, Ints]:
-    trace, subject, group, moved, points, *more = piece
+    trace, subject, group, moved, points, ends, *more = piece
     times = more.pop(0) if timed else None
     tracks = None
     if more:
-        first, run, start, along, *track_times = more
-        tracks = Tracks(TrackPoints(along), first, run, start, *track_times)
-    return Trajectories(points, subject, trace, {}, tracks, times), group, moved
+        first, run, start, places, alone, *track_times = more
+        tracks = Tracks(TrackPoints(places), first, run, start, *track_times)
+        if len(alone):
+            tracks = replace(tracks, recording=alone)
+    found = Trajectories(points, subject, trace, {}, tracks, times, true_ends=ends)
+    return found, group, moved
 
 
 class Tally(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 
 from trajanon.align.alignment import align
 from trajanon.align.ground import shared_out
+from trajanon.align.places import placed
 from trajanon.antimeridian import refuse_crossing
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
@@ -103,6 +104,11 @@ def shards_of(
 def search(plan: Plan, number: int, task: Task) -> Found:
     """Find the groups of a shard, or better ones; slide windows to them."""
     batch = Batch.joined(map(plan.scratch.read_piece, task.places), plan.timing is not None)
+    if number == 0:
+        subjects = plan.counted(batch.trajectories)
+        batch = batch.slid(
+            placed(batch.trajectories, plan.k, subjects=subjects, timing=plan.timing)
+        )
     rows = batch.trajectories
     records = plan.records(rows)
     labels, cut = dense(batch.group), None
@@ -175,9 +181,7 @@ def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:
     )
     if found.stopped:
         raise KeyboardInterrupt
-    assert slid.tracks is not None
-    moved = batch.moved + slid.tracks.along - rows.tracks.along
-    return Batch(slid, batch.group, moved), found.labels
+    return batch.slid(slid), found.labels
 
 
 def _next_shards(plan: Plan, number: int, records: Floats, labels: Ints, groups: Ints) -> Ints:
