@@ -99,6 +99,7 @@ def test_a_chain_is_found_by_who_releases_and_by_who_evaluates(
     assert trajanon.evaluate(crossing(), release).verdict.kind == "stop"
 
 
+@pytest.mark.usefixtures("far_lines")
 def test_pairs_of_windows_are_spoken_of_where_k_is_2(capfd: pytest.CaptureFixture[str]) -> None:
     for k, expected in ((2, True), (4, False)):
         release = trajanon.anonymize(toy(), k)
