@@ -15,7 +15,7 @@ from measures import command_line, row
 
 import trajanon
 from trajanon.files.release_lines import as_written
-from trajanon.files.report import checked
+from trajanon.files.report import checked, released_of
 from trajanon.loss import group_means
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import companions as look_for_companions
@@ -29,7 +29,9 @@ def companions(
     """Measure how often the other members of a group are found, and what is rebuilt with them."""
     trajectories = trajanon.read_trajectories(file)
     release = trajanon.anonymize(trajectories, k, align=align)
-    found = matched(trajectories, release.trajectories, checked(release.report))
+    report = checked(release.report)
+    trajectories = released_of(trajectories, report)
+    found = matched(trajectories, release.trajectories, report)
     points, labels = found.slid.points, found.labels
     means = group_means(found.slid.records, labels).reshape(found.lines.shape)
     off = ("off", "smoothed", "half way")
@@ -41,8 +43,7 @@ def companions(
     }.items():
         seen = Published(points, lines, labels, k, trajectories.subject)
         spacing = trajectories.provenance.get("spacing")
-        slid = seen if align else None
-        held = look_for_companions(seen, trajectories.tracks, slid, spacing=spacing)
+        held = look_for_companions(seen, trajectories.tracks, slid=align, spacing=spacing)
         if held is None:
             print(f"no group has {k} trajectories of {k} subjects")
             return
