@@ -171,23 +171,16 @@ def _normal(seeds: Ints, count: int, key: bytes) -> Floats:
 def _going_on(lines: Floats) -> Floats:
     """Round lines, (g, m, 2); a point that would lie on the one before it steps aside by a unit.
 
-    It steps the way that the line goes there, or to the north.
+    It steps along its latitude or longitude, where the line goes farther, towards where it goes.
     """
+    unit, most = 10.0**-DIGITS, np.array([90.0, 180.0])
     written = np.round(lines, DIGITS) + 0.0
     for place in range(1, lines.shape[1]):
-        still = (written[:, place] == written[:, place - 1]).all(axis=1)
-        if not still.any():
-            continue
+        still = np.flatnonzero((written[:, place] == written[:, place - 1]).all(axis=1))
         goes = lines[still, place] - lines[still, place - 1]
         column = np.abs(goes).argmax(axis=1)
-        one = np.arange(len(goes))
-        sign = np.where(goes[one, column] < 0.0, -1.0, 1.0)
-        sign = np.where(
-            np.abs(written[still, place, :][one, column]) >= np.array([90.0, 180.0])[column],
-            -np.sign(written[still, place][one, column]),
-            sign,
-        )
-        step = np.zeros_like(goes)
-        step[one, column] = sign * 10.0**-DIGITS
-        written[still, place] = np.round(written[still, place] + step, DIGITS) + 0.0
+        now = written[still, place, column]
+        way = np.where(goes[np.arange(len(still)), column] < 0.0, -unit, unit)
+        beyond = np.abs(now + way) > most[column]
+        written[still, place, column] = np.round(now + np.where(beyond, -way, way), DIGITS) + 0.0
     return written
