@@ -20,6 +20,8 @@ _NEAR = 30  # trajectories that may be members of a line, at least; and three ti
 _LINES = 8  # near a line, that are tried before it
 _SURE = 0.95  # chance from which on a group counts as verified
 _ROUNDED = 1e-3  # variance that rounding adds, as a share
+_STARTS = 4  # sets from which he starts, if what he finds does not fit
+_UNLIKELY = 4.0  # standard deviations from which on noise is too much to be that
 _STILL = 1.0  # metres, the least width of a group: what lines are rounded by
 
 
@@ -57,9 +59,10 @@ def cascade(published: Published, alike: Floats, size: Size, *, seed: int = 0) -
     The adversary holds all tracks, and is told where on them windows lie. For a line he starts from
     the k nearest trajectories of different subjects, and exchanges one of them as long as the
     displacement that is left is more likely: noise that is ``alike`` at two points, (m, m), as
-    large as ``size`` says of the group. He is sure of the members if all others that he tried are
-    together less likely than 5 %. Then one member's subject is hidden from him: he takes out the
-    members of lines nearby that he is sure of, and takes the nearest of the rest for companions.
+    large as ``size`` says of the group. If what he finds does not fit, he starts from others. He is
+    sure of members that fit if all others that he tried are together less likely than 5 %. Then one
+    member's subject is hidden from him: he takes out the members of lines nearby that he is sure
+    of, and takes the nearest of the rest for companions.
 
     ``published`` is the release beside the originals as they were averaged. Tried are 100 groups of
     k trajectories of k subjects, drawn from ``seed``. None if there are no such groups, or
@@ -95,6 +98,7 @@ class _Verification:
         self._labels, self._owners = published.labels, published.owners
         self._k, self._size = published.k, size
         m = len(alike)
+        self._misfit = 2.0 * m + _UNLIKELY * 2.0 * np.sqrt(m)
         self._white = np.linalg.inv(np.linalg.cholesky(alike + _ROUNDED * np.eye(m)))
 
     def tried(self, members: Ints) -> _Outcome:
@@ -118,33 +122,53 @@ class _Verification:
         """Find the likeliest members of a line among trajectories near it, and whether for sure."""
         k, owners = self._k, self._owners[near]
         points = self._points[near] - self._lines[line]
-        now = np.flatnonzero(np.isin(near, self._different(near)[:k]))
-        if len(now) < k:
-            return near[now], False
-        known = {tuple(now): float(self._likelihood(points[now][None])[0])}
-        worth = known[tuple(now)]
+        nearest = np.flatnonzero(np.isin(near, self._different(near)[: 2 * k]))
+        if len(nearest) < k:
+            return near[nearest], False
+        known: dict[tuple[int, ...], float] = {}
+        best, most, fits = nearest[:k], -np.inf, False
+        for start in range(min(len(nearest) - k + 1, _STARTS)):
+            now, worth, left = self._climbed(points, owners, nearest[start : start + k], known)
+            if worth > most:
+                best, most = now, worth
+                fits = left <= self._misfit
+            if fits:
+                break
+        others = np.exp(np.array(list(known.values())) - most).sum() - 1.0
+        return near[best], fits and bool(others < (1.0 - _SURE) / _SURE)
+
+    def _climbed(
+        self, points: Floats, owners: Ints, now: Ints, known: dict[tuple[int, ...], float]
+    ) -> tuple[Ints, float, float]:
+        """Exchange members as long as that is likelier: who, how likely, and the noise left."""
+        likely, left = self._likelihood(points[now][None])
+        known[tuple(now.tolist())] = worth = float(likely[0])
+        misfit = float(left[0])
+        out, into = (each.ravel() for each in np.indices((self._k, len(points))))
         while True:
-            out, into = (each.ravel() for each in np.indices((k, len(near))))
             sets = np.repeat(now[None], len(out), axis=0)
             sets[np.arange(len(out)), out] = into
-            sets = np.sort(sets, axis=1)
-            sets = np.unique(sets[_all_different(owners[sets])], axis=0)
-            likely = self._likelihood(points[sets])
+            sets = np.unique(np.sort(sets, axis=1), axis=0)
+            sets = sets[_all_different(owners[sets])]
+            likely, left = self._likelihood(points[sets])
             known.update(zip(map(tuple, sets.tolist()), likely.tolist(), strict=True))
-            if not len(sets) or likely.max() <= worth:
-                break
-            now, worth = sets[likely.argmax()], float(likely.max())
-        others = np.exp(np.array(list(known.values())) - worth).sum() - 1.0
-        return near[now], bool(others < (1.0 - _SURE) / _SURE)
+            best = int(likely.argmax())
+            if likely[best] <= worth:
+                return now, worth, misfit
+            now, worth, misfit = sets[best], float(likely[best]), float(left[best])
 
-    def _likelihood(self, members: Floats) -> Floats:
-        """How likely sets of members are, (s, k, m, 2), about their line: a logarithm, (s,)."""
+    def _likelihood(self, members: Floats) -> tuple[Floats, Floats]:
+        """How likely sets of members are, (s, k, m, 2), about their line: as a logarithm, (s,).
+
+        Also the squares of the noise that is left, in its own units, which are about 2 m.
+        """
         mean = members.mean(axis=1)
         widths = np.hypot(*np.moveaxis(members - mean[:, None], -1, 0)).mean(axis=1)
         parts = np.full(len(members), float(self._k))
         size = self._size(np.maximum(widths, _STILL), parts) / np.sqrt(2.0)
         noise = np.einsum("ij,sjc->sic", self._white, mean / size[..., None])
-        return np.asarray(-0.5 * (noise**2).sum(axis=(1, 2)) - 2.0 * np.log(size).sum(axis=1))
+        left = (noise**2).sum(axis=(1, 2))
+        return -0.5 * left - 2.0 * np.log(size).sum(axis=1), left
 
     def _nearest(self, line: Floats, without: Bools | None = None) -> Ints:
         """Find the trajectories nearest to a line, nearest first, without some of them."""

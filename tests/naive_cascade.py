@@ -1,0 +1,164 @@
+"""Slow twins of who verifies groups, and of who follows what is left on a map."""
+
+from itertools import pairwise, product
+from math import hypot, pi
+from typing import NamedTuple
+
+import numpy as np
+
+from trajanon.arrays import Floats, Ints
+from trajanon.privacy.attack import Published
+from trajanon.privacy.cascade import Size
+from trajanon.utility.displacements import metres_of_degrees
+
+# Verification
+
+
+class Worth(NamedTuple):
+    likely: float  # a logarithm
+    fits: bool
+
+
+def likelihood(line: Floats, members: list[Floats], alike: Floats, size: Size) -> Worth:
+    """How likely what is left is, both axes together; but for what is equal for all sets."""
+    mean, m = np.mean(members, axis=0), len(line)
+    widths = [np.mean([hypot(*(one[t] - mean[t])) for one in members]) for t in range(m)]
+    large = size(np.maximum(widths, 1.0)[None], np.array([float(len(members))]))[0] / np.sqrt(2.0)
+    spread = np.outer(large, large) * (alike + 1e-3 * np.eye(m))
+    left = sum(float(each @ np.linalg.solve(spread, each)) for each in (mean - line).T)
+    likely = -0.5 * left - 2.0 * sum(np.log(each) for each in large)
+    return Worth(float(likely), left <= 2 * m + 4.0 * np.sqrt(4 * m))
+
+
+def first_of_each(near: list[int], owners: Ints) -> list[int]:
+    found: list[int] = []
+    for one in near:
+        if owners[one] not in [owners[other] for other in found]:
+            found.append(one)
+    return found
+
+
+def nearest(points: Floats, line: Floats, without: set[int], most: int) -> list[int]:
+    others = [one for one in range(len(points)) if one not in without]
+    return sorted(others, key=lambda one: (((points[one] - line) ** 2).sum(), one))[:most]
+
+
+def members_of(
+    line: Floats, near: list[int], points: Floats, owners: Ints, k: int, told: tuple[Floats, Size]
+) -> tuple[set[int], bool]:
+    """Exchange one member as long as that is more likely; from four starts, until it fits."""
+    first = first_of_each(near, owners)
+    if len(first) < k:
+        return set(first), False
+    known: dict[frozenset[int], Worth] = {}
+
+    def worth(some: frozenset[int]) -> Worth:
+        if some not in known:
+            known[some] = likelihood(line, [points[one] for one in sorted(some)], *told)
+        return known[some]
+
+    best = frozenset(first[:k])
+    for start in range(min(min(len(first), 2 * k) - k + 1, 4)):
+        now = frozenset(first[start : start + k])
+        while True:
+            others = [
+                now - {out} | {into}
+                for out, into in product(now, near)
+                if len({owners[one] for one in now - {out} | {into}}) == k
+            ]
+            better = max(others, key=lambda some: worth(some).likely)
+            if worth(better).likely <= worth(now).likely + 1e-9:
+                break
+            now = better
+        if start == 0 or worth(now).likely > worth(best).likely:
+            best = now
+        if worth(best).fits:
+            break
+    chance = 1.0 / sum(np.exp(each.likely - worth(best).likely) for each in known.values())
+    return set(best), bool(chance > 0.95) and worth(best).fits
+
+
+def tried(city: Published, members: Ints, told: tuple[Floats, Size]) -> tuple[bool, ...]:
+    """Sure; right and sure; companions first; companions first among what remains."""
+    scale = metres_of_degrees(city.lines[..., 0].mean())
+    points, lines = city.points * scale, city.lines * scale
+    owners, k, line = city.owners, city.k, int(city.labels[members[0]])
+    most = max(30, 3 * k)
+    best, sure = members_of(
+        lines[line], nearest(points, lines[line], set(), most), points, owners, k, told
+    )
+    hidden = {one for one in range(len(points)) if owners[one] == owners[members[0]]}
+    near = nearest(points, lines[line], hidden, most)
+    companions = set(members[1:].tolist())
+    first = set(first_of_each(near, owners)[: k - 1]) == companions
+    others = nearest(lines, lines[line], {line}, 8)
+    taken = set(hidden)
+    for other in others:
+        some, verified = members_of(
+            lines[other], nearest(points, lines[other], hidden, most), points, owners, k, told
+        )
+        if verified:
+            taken |= some
+    left = first_of_each(nearest(points, lines[line], taken, most), owners)[: k - 1]
+    return sure, sure and best == set(members.tolist()), first, set(left) == companions
+
+
+# The map
+
+
+def cells(
+    ways: list[tuple[Floats, int]], low: Floats, side: float
+) -> dict[tuple[int, int, int], set[tuple[int, int]]]:
+    """Which ways, and whose, pass each cell in each of 16 headings; ways in metres."""
+    passed: dict[tuple[int, int, int], set[tuple[int, int]]] = {}
+    for number, (way, owner) in enumerate(ways):
+        for begin, end in pairwise(way):
+            far = hypot(*(end - begin))
+            steps = int(np.ceil(far / (0.75 * side)))
+            heading = round(np.arctan2(*(end - begin)[::-1]) / (2 * pi) * 16) % 16
+            for step in range(steps):
+                row, column = np.floor((begin + (step + 0.5) / steps * (end - begin) - low) / side)
+                passed.setdefault((int(row), int(column), heading), set()).add((number, owner))
+    return passed
+
+
+# The likeliest way
+
+
+def likeliest_ways(
+    at: list[Floats], own: list[Floats], seen: Floats, factors: Floats, hop: Floats
+) -> list[list[tuple[float, list[int]]]]:
+    """How likely the likeliest way to each place of each point is, and that way."""
+    found: list[list[tuple[float, list[int]]]] = []
+    for t, places in enumerate(at):
+        row = []
+        for j, place in enumerate(places):
+            ends = []
+            for worth, way in found[-1] if t else [(0.0, [])]:
+                expected = sum(
+                    factors[t, lag] * (seen[t - 1 - lag] - at[t - 1 - lag][way[-1 - lag]][:2])
+                    for lag in range(min(3, len(way)))
+                )
+                off = seen[t] - place[:2] - expected
+                cost = 0.5 * (off**2).sum() / factors[t, 3]
+                if way:
+                    came = at[t - 1][way[-1]]
+                    go = place[:2] - came[:2]
+                    far = hypot(*go)
+                    best = max(end[0] for end in found[-1])
+                    lost = worth == best
+                    cosines = (
+                        [] if far == 0.0 else [float(go @ one[2:]) / far for one in (came, place)]
+                    )
+                    goes = 0.4 * hop[0] <= far <= 1.3 * hop[0] and min(cosines, default=-1.0) >= 0.3
+                    if goes and worth >= best - 20.0:
+                        turned = (far / hop[0] - 1.0) ** 2 / hop[1] + (2.0 - sum(cosines)) / hop[2]
+                        ends.append((worth - cost - 0.5 * turned, [*way, j]))
+                    if lost:
+                        ends.append((worth - cost - 30.0, [*way, j]))
+                else:
+                    ends.append((-cost, [j]))
+            likely, way = max(ends, key=lambda end: end[0])
+            row.append((likely + own[t][j], way))
+        found.append(row)
+    return found
