@@ -162,3 +162,79 @@ def likeliest_ways(
             row.append((likely + own[t][j], way))
         found.append(row)
     return found
+
+
+# What is rebuilt
+
+
+def expected_noise(added: Floats) -> Floats:
+    """By which factors noise follows from that at the three points before, and its variance."""
+    table = np.zeros((len(added), 4))
+    for t in range(len(added)):
+        before = list(range(max(t - 3, 0), t))
+        known = added[np.ix_(before, before)] + 16.0 * np.eye(len(before))
+        by = np.linalg.inv(known) @ added[before, t]
+        for lag, factor in enumerate(reversed(by.tolist())):
+            table[t, lag] = factor
+        table[t, 3] = added[t, t] - by @ added[before, t] + 16.0
+    return table
+
+
+def rebuilt(
+    line: Floats,
+    group: Floats,
+    size: Floats,
+    alike: Floats,
+    passed: dict[tuple[int, int, int], set[tuple[int, int]]],
+    low: Floats,
+    hidden: int,
+    hops: list[float] | None,
+) -> list[Floats]:
+    """Each way to rebuild the first of a group, in metres."""
+    k, m = len(group), len(line)
+    companions = group[1:]
+    left, middle = k * line - companions.sum(axis=0), companions.mean(axis=0)
+    width = [np.mean([hypot(*(one[t] - group.mean(axis=0)[t])) for one in group]) for t in range(m)]
+    spread = np.array(width) * k / (k - 1) * np.sqrt(2.0 / pi)
+    own = np.array(
+        [
+            [spread[i] * spread[j] * np.exp(-abs(i - j) / 8.0) + (i == j) for j in range(m)]
+            for i in range(m)
+        ]
+    )
+    added = np.outer(size, size) * k**2 / 2.0 * alike
+    gain = own @ np.linalg.inv(own + added + np.eye(m))
+    smooth = middle + gain @ (left - middle)
+    unsure = np.sqrt(np.diag(own - gain @ own).clip(1.0))
+    at, worth = [], []
+    for t in range(m):
+        places, likely = [], []
+        for (row, column, heading), who in sorted(passed.items()):
+            place = low + 12.0 * (np.array([row, column]) + 0.5)
+            alone = {owner for _, owner in who} == {hidden}
+            if alone or hypot(*(place - smooth[t])) > 3.0 * unsure[t] + 25.0:
+                continue
+            angle = heading * pi / 8.0
+            places.append([*place, np.cos(angle), np.sin(angle)])
+            off = ((place - middle[t]) ** 2).sum() / max(spread[t], 1.0) ** 2
+            likely.append(0.3 * np.log(len(who)) - 0.5 * off / 6.0)
+        if not places:
+            go = np.gradient(smooth, axis=0)[t]
+            places, likely = [[*smooth[t], *(go / max(hypot(*go), 1e-9))]], [0.0]
+        at.append(np.array(places))
+        worth.append(np.array(likely))
+    mean_hop = np.mean([hypot(*hop) for hop in np.diff(smooth, axis=0)])
+    best: tuple[float, Floats] = (-np.inf, smooth)
+    for hop in hops or [share * mean_hop for share in (0.9, 1.0, 1.12, 1.25)]:
+        told = np.array([hop, 0.02, 0.03])
+        ends = likeliest_ways(at, worth, left, expected_noise(added), told)[-1]
+        most = max(end[0] for end in ends)
+        ways = [
+            (np.exp(likely - most), np.array([at[t][way[t]][:2] for t in range(m)]))
+            for likely, way in ends
+            if np.exp(likely - most) > 1e-4
+        ]
+        mean = sum(chance * way for chance, way in ways) / sum(chance for chance, _ in ways)
+        if most > best[0]:
+            best = most, np.asarray(mean)
+    return [left, smooth, best[1], 0.5 * (smooth + best[1])]

@@ -19,7 +19,7 @@ from trajanon.partition import dense
 DIGITS = 5
 """Decimals of a degree of released lines: 1.1 m."""
 
-SIZE = 1.5
+SIZE = 1.45
 """Root mean square of a displacement, as a share of the group's width by its members."""
 
 LENGTH = 6.0
