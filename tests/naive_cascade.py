@@ -194,8 +194,9 @@ def rebuilt(
     k, m = len(group), len(line)
     companions = group[1:]
     left, middle = k * line - companions.sum(axis=0), companions.mean(axis=0)
-    width = [np.mean([hypot(*(one[t] - group.mean(axis=0)[t])) for one in group]) for t in range(m)]
-    spread = np.array(width) * k / (k - 1) * np.sqrt(2.0 / pi)
+    middle_of_all = group.mean(axis=0)
+    width = np.hypot(*np.moveaxis(group - middle_of_all, -1, 0)).mean(axis=0)
+    spread = width * k / (k - 1) * np.sqrt(2.0 / pi)
     own = np.array(
         [
             [spread[i] * spread[j] * np.exp(-abs(i - j) / 8.0) + (i == j) for j in range(m)]
@@ -212,7 +213,7 @@ def rebuilt(
         for (row, column, heading), who in sorted(passed.items()):
             place = low + 12.0 * (np.array([row, column]) + 0.5)
             alone = {owner for _, owner in who} == {hidden}
-            if alone or hypot(*(place - smooth[t])) > 3.0 * unsure[t] + 25.0:
+            if alone or hypot(*(place - smooth[t])) > 0.1 * unsure[t] + 25.0:
                 continue
             angle = heading * pi / 8.0
             places.append([*place, np.cos(angle), np.sin(angle)])
@@ -223,7 +224,7 @@ def rebuilt(
             places, likely = [[*smooth[t], *(go / max(hypot(*go), 1e-9))]], [0.0]
         at.append(np.array(places))
         worth.append(np.array(likely))
-    mean_hop = np.mean([hypot(*hop) for hop in np.diff(smooth, axis=0)])
+    mean_hop = float(np.hypot(*np.diff(smooth, axis=0).T).mean())
     best: tuple[float, Floats] = (-np.inf, smooth)
     for hop in hops or [share * mean_hop for share in (0.9, 1.0, 1.12, 1.25)]:
         told = np.array([hop, 0.02, 0.03])

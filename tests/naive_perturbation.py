@@ -66,10 +66,10 @@ def drawn(members: list[bytes], count: int, key: bytes, what: bytes) -> list[flo
 def line(members: Floats, key: bytes, parts: float) -> Floats:
     """The line of a group as it is before it is rounded."""
     mean, m = members.mean(axis=0), members.shape[1]
+    moved: Floats = mean.copy()
     scale = metres_of_degrees(mean[:, 0].mean())
     factor = np.linalg.cholesky(alike(m) + 1e-9 * np.eye(m))
     numbers = drawn([one.tobytes() for one in members], 2 * m, key, b"places")
-    moved = mean.copy()
     for t, size in enumerate(sizes(members, parts)):
         for axis in range(2):
             smooth = sum(factor[t, other] * numbers[2 * other + axis] for other in range(m))
