@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.privacy.attack import Published
-from trajanon.privacy.cascade import Size
+from trajanon.privacy.cascade import Root
 from trajanon.utility.displacements import metres_of_degrees
 
 # Verification
@@ -19,15 +19,19 @@ class Worth(NamedTuple):
     fits: bool
 
 
-def likelihood(line: Floats, members: list[Floats], alike: Floats, size: Size) -> Worth:
-    """How likely what is left is, both axes together; but for what is equal for all sets."""
-    mean, m = np.mean(members, axis=0), len(line)
-    widths = [np.mean([hypot(*(one[t] - mean[t])) for one in members]) for t in range(m)]
-    large = size(np.maximum(widths, 1.0)[None], np.array([float(len(members))]))[0] / np.sqrt(2.0)
-    spread = np.outer(large, large) * (alike + 1e-3 * np.eye(m))
-    left = sum(float(each @ np.linalg.solve(spread, each)) for each in (mean - line).T)
-    likely = -0.5 * left - 2.0 * sum(np.log(each) for each in large)
-    return Worth(float(likely), left <= 2 * m + 4.0 * np.sqrt(4 * m))
+def likelihood(line: Floats, members: list[Floats], alike: Floats, root: Root) -> Worth:
+    """How likely what is left is; but for what is equal for all sets."""
+    mean, m, k = np.mean(members, axis=0), len(line), len(members)
+    spread = [
+        sum(np.outer(one[t] - mean[t], one[t] - mean[t]) for one in members) / k + np.eye(2)
+        for t in range(m)
+    ]
+    roots = root(np.array(spread)[None], np.array([float(k)]))[0]
+    own = np.array([np.linalg.inv(roots[t]) @ (mean[t] - line[t]) for t in range(m)])
+    together = np.linalg.inv(alike + 1e-3 * np.eye(m))
+    left = sum(float(own[:, axis] @ together @ own[:, axis]) for axis in range(2))
+    likely = -0.5 * left - sum(float(np.log(np.linalg.det(each))) for each in roots)
+    return Worth(likely, left <= 2 * m + 4.0 * np.sqrt(4 * m))
 
 
 def first_of_each(near: list[int], owners: Ints) -> list[int]:
@@ -44,7 +48,7 @@ def nearest(points: Floats, line: Floats, without: set[int], most: int) -> list[
 
 
 def members_of(
-    line: Floats, near: list[int], points: Floats, owners: Ints, k: int, told: tuple[Floats, Size]
+    line: Floats, near: list[int], points: Floats, owners: Ints, k: int, told: tuple[Floats, Root]
 ) -> tuple[set[int], bool]:
     """Exchange one member as long as that is more likely; from four starts, until it fits."""
     first = first_of_each(near, owners)
@@ -78,7 +82,7 @@ def members_of(
     return set(best), bool(chance > 0.95) and worth(best).fits
 
 
-def tried(city: Published, members: Ints, told: tuple[Floats, Size]) -> tuple[bool, ...]:
+def tried(city: Published, members: Ints, told: tuple[Floats, Root]) -> tuple[bool, ...]:
     """Sure; right and sure; companions first; companions first among what remains."""
     scale = metres_of_degrees(city.lines[..., 0].mean())
     points, lines = city.points * scale, city.lines * scale
@@ -126,7 +130,7 @@ def cells(
 
 
 def likeliest_ways(
-    at: list[Floats], own: list[Floats], seen: Floats, factors: Floats, hop: Floats
+    at: list[Floats], own: list[Floats], seen: Floats, white: Floats, factors: Floats, hop: Floats
 ) -> list[list[tuple[float, list[int]]]]:
     """How likely the likeliest way to each place of each point is, and that way."""
     found: list[list[tuple[float, list[int]]]] = []
@@ -136,10 +140,11 @@ def likeliest_ways(
             ends = []
             for worth, way in found[-1] if t else [(0.0, [])]:
                 expected = sum(
-                    factors[t, lag] * (seen[t - 1 - lag] - at[t - 1 - lag][way[-1 - lag]][:2])
-                    for lag in range(min(3, len(way)))
+                    factors[t, lag - 1]
+                    * (white[t - lag] @ (seen[t - lag] - at[t - lag][way[-lag]][:2]))
+                    for lag in range(1, min(3, len(way)) + 1)
                 )
-                off = seen[t] - place[:2] - expected
+                off = white[t] @ (seen[t] - place[:2]) - expected
                 cost = 0.5 * (off**2).sum() / factors[t, 3]
                 if way:
                     came = at[t - 1][way[-1]]
@@ -167,23 +172,24 @@ def likeliest_ways(
 # What is rebuilt
 
 
-def expected_noise(added: Floats) -> Floats:
+def expected_noise(alike: Floats, white: Floats) -> Floats:
     """By which factors noise follows from that at the three points before, and its variance."""
-    table = np.zeros((len(added), 4))
-    for t in range(len(added)):
+    table = np.zeros((len(alike), 4))
+    fix = [8.0 * float((each**2).sum()) for each in white]
+    for t in range(len(alike)):
         before = list(range(max(t - 3, 0), t))
-        known = added[np.ix_(before, before)] + 16.0 * np.eye(len(before))
-        by = np.linalg.inv(known) @ added[before, t]
+        known = alike[np.ix_(before, before)] + np.diag([fix[u] for u in before])
+        by = np.linalg.inv(known) @ alike[before, t]
         for lag, factor in enumerate(reversed(by.tolist())):
             table[t, lag] = factor
-        table[t, 3] = added[t, t] - by @ added[before, t] + 16.0
+        table[t, 3] = alike[t, t] - by @ alike[before, t] + fix[t]
     return table
 
 
 def rebuilt(
     line: Floats,
     group: Floats,
-    size: Floats,
+    root: Floats,
     alike: Floats,
     passed: dict[tuple[int, int, int], set[tuple[int, int]]],
     low: Floats,
@@ -194,19 +200,23 @@ def rebuilt(
     k, m = len(group), len(line)
     companions = group[1:]
     left, middle = k * line - companions.sum(axis=0), companions.mean(axis=0)
-    middle_of_all = group.mean(axis=0)
-    width = np.hypot(*np.moveaxis(group - middle_of_all, -1, 0)).mean(axis=0)
-    spread = width * k / (k - 1) * np.sqrt(2.0 / pi)
-    own = np.array(
-        [
-            [spread[i] * spread[j] * np.exp(-abs(i - j) / 8.0) + (i == j) for j in range(m)]
-            for i in range(m)
-        ]
-    )
-    added = np.outer(size, size) * k**2 / 2.0 * alike
-    gain = own @ np.linalg.inv(own + added + np.eye(m))
-    smooth = middle + gain @ (left - middle)
-    unsure = np.sqrt(np.diag(own - gain @ own).clip(1.0))
+    away = group - group.mean(axis=0)
+    other = []
+    for t in range(m):
+        spread = sum(np.outer(one[t], one[t]) for one in away) / k * (k / (k - 1)) ** 2 + np.eye(2)
+        held, axes = np.linalg.eigh(spread)
+        other.append(axes @ np.diag(np.sqrt(held)) @ axes.T)
+    own, added = np.empty((2 * m, 2 * m)), np.empty((2 * m, 2 * m))
+    for i in range(m):
+        for j in range(m):
+            here = np.ix_([2 * i, 2 * i + 1], [2 * j, 2 * j + 1])
+            own[here] = other[i] @ other[j].T * np.exp(-abs(i - j) / 8.0)
+            added[here] = k**2 * root[i] @ root[j].T * alike[i, j]
+    gain = own @ np.linalg.inv(own + added + np.eye(2 * m))
+    smooth = middle + (gain @ (left - middle).ravel()).reshape(m, 2)
+    rest = np.diag(own - gain @ own)
+    unsure = [np.sqrt(max((rest[2 * t] + rest[2 * t + 1]) / 2.0, 1.0)) for t in range(m)]
+    white = np.array([np.linalg.inv(k * each + np.eye(2)) for each in root])
     at, worth = [], []
     for t in range(m):
         places, likely = [], []
@@ -217,7 +227,7 @@ def rebuilt(
                 continue
             angle = heading * pi / 8.0
             places.append([*place, np.cos(angle), np.sin(angle)])
-            off = ((place - middle[t]) ** 2).sum() / max(spread[t], 1.0) ** 2
+            off = float(((np.linalg.inv(other[t]) @ (place - middle[t])) ** 2).sum())
             likely.append(0.3 * np.log(len(who)) - 0.5 * off / 6.0)
         if not places:
             go = np.gradient(smooth, axis=0)[t]
@@ -228,7 +238,8 @@ def rebuilt(
     best: tuple[float, Floats] = (-np.inf, smooth)
     for hop in hops or [share * mean_hop for share in (0.9, 1.0, 1.12, 1.25)]:
         told = np.array([hop, 0.02, 0.03])
-        ends = likeliest_ways(at, worth, left, expected_noise(added), told)[-1]
+        factors = expected_noise(alike, white)
+        ends = likeliest_ways(at, worth, left, white, factors, told)[-1]
         most = max(end[0] for end in ends)
         ways = [
             (np.exp(likely - most), np.array([at[t][way[t]][:2] for t in range(m)]))

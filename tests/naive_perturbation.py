@@ -20,19 +20,26 @@ def alike(m: int) -> Floats:
     return table
 
 
-def sizes(members: Floats, parts: float) -> list[float]:
-    """How large the displacement is at each point: by the widths around it."""
+def root(covariance: Floats) -> Floats:
+    """The symmetric root by axes."""
+    held, axes = np.linalg.eigh(covariance)
+    return np.asarray(axes @ np.diag(np.sqrt(held.clip(0.0))) @ axes.T)
+
+
+def roots(members: Floats, parts: float) -> list[Floats]:
+    """How displacements spread at each point: as members do around it."""
     mean = members.mean(axis=0)
     scale = metres_of_degrees(mean[:, 0].mean())
-    width = [
-        np.mean([np.hypot(*((one[t] - mean[t]) * scale)) for one in members])
-        for t in range(len(mean))
-    ]
+    spread = []
+    for t in range(len(mean)):
+        away = [(one[t] - mean[t]) * scale for one in members]
+        spread.append(sum(np.outer(one, one) for one in away) / len(members))
     found = []
     for t in range(len(mean)):
         weight = [np.exp(-0.5 * ((t - other) / 3.0) ** 2) for other in range(len(mean))]
-        square = sum(w * wide**2 for w, wide in zip(weight, width, strict=True)) / sum(weight)
-        found.append(SIZE * sqrt(square) / parts)
+        around = sum(w * one for w, one in zip(weight, spread, strict=True)) / sum(weight)
+        mixed = 0.8 * around + 0.1 * np.trace(around) * np.eye(2)
+        found.append(SIZE / parts * root(mixed))
     return found
 
 
@@ -70,8 +77,7 @@ def line(members: Floats, key: bytes, parts: float) -> Floats:
     scale = metres_of_degrees(mean[:, 0].mean())
     factor = np.linalg.cholesky(alike(m) + 1e-9 * np.eye(m))
     numbers = drawn([one.tobytes() for one in members], 2 * m, key, b"places")
-    for t, size in enumerate(sizes(members, parts)):
-        for axis in range(2):
-            smooth = sum(factor[t, other] * numbers[2 * other + axis] for other in range(m))
-            moved[t, axis] += size * smooth / sqrt(2.0) / scale[axis]
+    for t, spread in enumerate(roots(members, parts)):
+        both = [sum(factor[t, u] * numbers[2 * u + axis] for u in range(m)) for axis in range(2)]
+        moved[t] += spread @ both / scale
     return moved

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from streets_walked import SCALE, Writer, grouped, plain, walked
 
 from trajanon.arrays import Floats, Ints
-from trajanon.perturbation import correlation, displacement_size, perturbed
-from trajanon.privacy.cascade import Cascade, Size, cascade
+from trajanon.perturbation import correlation, displacement_root, perturbed
+from trajanon.privacy.cascade import Cascade, Root, cascade
 from trajanon.privacy.companions import drawn
 
 M = 12
@@ -22,14 +22,14 @@ def told(found: Cascade | None) -> Cascade:
     return found
 
 
-def of_size(metres: float) -> Size:
-    return lambda widths, parts: np.full_like(widths, metres)
+def of_size(metres: float) -> Root:
+    return lambda spread, parts: metres / np.sqrt(2.0) * np.broadcast_to(np.eye(2), spread.shape)
 
 
-def by_width(widths: Floats, parts: Floats) -> Floats:
+def by_width(spread: Floats, parts: Floats) -> Floats:
     """The same at all points."""
-    mean = widths.mean(axis=-1, keepdims=True) / parts[..., None]
-    return np.asarray(np.broadcast_to(mean, widths.shape))
+    size = np.sqrt(0.5 * np.trace(spread, axis1=-2, axis2=-1)).mean(axis=-1) / parts
+    return np.asarray(size[..., None, None, None] * np.broadcast_to(np.eye(2), spread.shape))
 
 
 @settings(max_examples=8)
@@ -38,13 +38,13 @@ def test_it_is_the_slow_twin(seed: int, k: int, people: int | None) -> None:
     city = grouped(walked(seed, 12, 5), k, seed)
     if people is not None:
         city = replace(city, subjects=np.random.default_rng(seed).integers(0, people, 12))
-    for alike, size in ((correlation(5), displacement_size), (np.eye(5), of_size(30.0))):
-        found = cascade(city, alike, size, seed=3)
+    for alike, root in ((correlation(5), displacement_root), (np.eye(5), of_size(30.0))):
+        found = cascade(city, alike, root, seed=3)
         members = drawn(city.labels, city.owners, k, 3)
         if not len(members):
             assert found is None
             continue
-        tried = [naive.tried(city, some, (alike, size)) for some in members]
+        tried = [naive.tried(city, some, (alike, root)) for some in members]
         sure, right, first, after = np.mean(tried, axis=0)
         wrong = 1.0 - right / sure if sure else 0.0
         assert told(found).account == pytest.approx(
@@ -75,19 +75,19 @@ ALWAYS = np.full((M, M), 1.0 - 1e-6) + 1e-6 * np.eye(M)
 
 
 @pytest.mark.parametrize(
-    ("writer", "alike", "size"),
+    ("writer", "alike", "root"),
     [
         (plain, np.eye(M), of_size(0.5)),
         (by_a_constant, ALWAYS, by_width),
         (in_boxes, np.eye(M), of_size(16.0)),
     ],
 )
-def test_weak_writers_are_caught(writer: Writer, alike: Floats, size: Size) -> None:
+def test_weak_writers_are_caught(writer: Writer, alike: Floats, root: Root) -> None:
     points = walked(5, 400, M)
-    found = told(cascade(grouped(points, 4, writer=writer), alike, size))
+    found = told(cascade(grouped(points, 4, writer=writer), alike, root))
     assert found.wrong == 0.0
     assert found.verified > 0.8
-    ours = told(cascade(grouped(points, 4, writer=smooth), correlation(M), displacement_size))
+    ours = told(cascade(grouped(points, 4, writer=smooth), correlation(M), displacement_root))
     assert ours.wrong > 0.0  # nobody can be certain
     assert ours.verified < found.verified
     assert ours.first_after < found.first_after - 0.1

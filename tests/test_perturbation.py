@@ -12,9 +12,9 @@ from trajanon.loss import group_means
 from trajanon.perturbation import (
     SIZE,
     correlation,
-    displacement_size,
+    displacement_root,
     group_parts,
-    group_widths,
+    group_spread,
     new_key,
     perturbed,
     perturbed_times,
@@ -68,13 +68,12 @@ def test_a_group_has_the_same_line_whatever_else_is_released(seed: int) -> None:
 
 
 def displaced(points: Floats, labels: Ints, key: bytes) -> Floats:
-    """Displacements in metres, as shares of their size."""
+    """Displacements in their own units."""
     means = means_of(points, labels)
-    size = displacement_size(group_widths(points, means, labels), group_parts(labels, None))
-    metres = (perturbed(points, means, labels, key) - means) * metres_of_degrees(
-        means[..., 0].mean()
-    )
-    return np.asarray(metres / size[..., None])
+    root = displacement_root(group_spread(points, means, labels), group_parts(labels, None))
+    degree = metres_of_degrees(means[..., 0].mean())
+    metres = (perturbed(points, means, labels, key) - means) * degree
+    return np.asarray(np.linalg.solve(root, metres[..., None])[..., 0])
 
 
 def test_another_key_or_member_gives_another_displacement() -> None:
@@ -92,11 +91,11 @@ def test_displacements_are_distributed_as_told() -> None:
     groups, m = 4_000, 10
     points, labels = town(2, groups, 3, m), np.repeat(np.arange(groups), 3)
     moved = displaced(points, labels, KEY)
-    assert np.abs(moved.mean(axis=0)).max() < 0.05
+    assert np.abs(moved.mean(axis=0)).max() < 0.06
     for axis in range(2):
-        found = 2.0 * moved[..., axis].T @ moved[..., axis] / groups
+        found = moved[..., axis].T @ moved[..., axis] / groups
         assert np.abs(found - correlation(m)).max() < 0.08
-    assert np.abs((moved[..., 0] * moved[..., 1]).mean(axis=0)).max() < 0.03
+    assert np.abs((moved[..., 0] * moved[..., 1]).mean(axis=0)).max() < 0.06
 
 
 @given(seed=seeds, spread=st.floats(-9, 1), lat=st.sampled_from([0.0, 41.0, -89.9999, 89.99999]))
@@ -133,14 +132,18 @@ def test_a_subject_of_several_members_counts_for_them() -> None:
     assert group_parts(labels, subjects).tolist() == [4.0, 2.0, 4.0]
 
 
-def test_the_size_follows_the_width_around_a_point() -> None:
-    widths = np.zeros((2, 30))
-    widths[0], widths[1, :10] = 100.0, 100.0
-    size = displacement_size(widths, np.array([4.0, 5.0]))
-    np.testing.assert_allclose(size[0], SIZE * 25.0)
-    assert (np.diff(size[1]) <= 1e-9).all()
-    assert size[1, 0] == pytest.approx(SIZE * 20.0, rel=0.01)
-    assert size[1, -1] < 0.01
+def test_displacements_spread_as_the_group_does_around_a_point() -> None:
+    spread = np.zeros((2, 30, 2, 2))
+    spread[0] = np.diag([10_000.0, 0.0])
+    spread[1, :10] = np.diag([0.0, 400.0])
+    root = displacement_root(spread, np.array([4.0, 5.0]))
+    of_each = root @ np.swapaxes(root, -1, -2)
+    right = np.diag([9_000.0, 1_000.0]) * (SIZE / 4.0) ** 2
+    np.testing.assert_allclose(of_each[0], np.tile(right, (30, 1, 1)), atol=1e-9)
+    size = np.trace(of_each[1], axis1=1, axis2=2)
+    assert (np.diff(size) <= 1e-9).all()
+    assert size[0] == pytest.approx(400.0 * (SIZE / 5.0) ** 2, rel=0.01)
+    assert size[-1] < 0.01
 
 
 def test_keys_are_drawn_by_the_operating_system() -> None:

@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streets_walked import HOP, SCALE, Writer, grouped, plain, walked
 
-from trajanon._kernels.ways import Places, Walk, likeliest_ways
+from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
 from trajanon.perturbation import (
     correlation,
-    displacement_size,
+    displacement_root,
     group_parts,
-    group_widths,
+    group_spread,
     perturbed,
 )
 from trajanon.privacy import rebuilding as attack
@@ -48,13 +48,14 @@ def test_the_likeliest_way_is_that_of_the_slow_twin(seed: int, m: int) -> None:
         own.append(random.normal(0.0, 1.0, size))
     seen = way + random.normal(0.0, 20.0, (m, 2))
     factors = np.column_stack([random.normal(0.0, 0.7, (m, 3)), random.uniform(50.0, 900.0, m)])
+    white = np.eye(2) + random.normal(0.0, 0.3, (m, 2, 2))
     hop = np.array([70.0, 0.05, 0.2])
     first = np.cumsum(np.append(0, sizes))
     count = int(first[-1])
     walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
     places = Places(np.concatenate(at), np.concatenate(own), first)
-    likeliest_ways(places, seen, factors, hop, walk)
-    twin = naive.likeliest_ways(at, own, seen, factors, hop)
+    likeliest_ways(places, Seen(seen, white), factors, hop, walk)
+    twin = naive.likeliest_ways(at, own, seen, white, factors, hop)
     np.testing.assert_allclose(walk.worth, [worth for row in twin for worth, _ in row])
     for point, row in enumerate(twin):
         for place, (_, way_there) in enumerate(row):
@@ -97,17 +98,17 @@ def shifted(points: Floats, means: Floats, labels: Ints) -> Floats:
     """Each line is moved as a whole, by as much as displacements have."""
     random = np.random.default_rng(0)
     angle = random.uniform(0.0, 2.0 * np.pi, len(means))
-    size = sizes(points, means, labels).mean(axis=1)
+    size = np.sqrt((sizes(points, means, labels) ** 2).sum(axis=(2, 3))).mean(axis=1)
     moved = (size * np.array([np.cos(angle), np.sin(angle)])).T / SCALE
     return np.asarray(np.round(means + moved[:, None], 5))
 
 
 def sizes(points: Floats, means: Floats, labels: Ints) -> Floats:
-    widths = group_widths(points, means, labels)
-    return np.asarray(displacement_size(widths, group_parts(labels, None)))
+    spread = group_spread(points, means, labels)
+    return np.asarray(displacement_root(spread, group_parts(labels, None)))
 
 
-def by_mean_size(city: Published) -> Floats:
+def roots_of(city: Published) -> Floats:
     means = np.array([city.points[city.labels == g].mean(axis=0) for g in range(len(city.lines))])
     return sizes(city.points, means, city.labels)
 
@@ -119,9 +120,11 @@ def in_boxes(points: Floats, means: Floats, labels: Ints) -> Floats:
 
 def rebuilt(writer: Writer, alike: Floats, metres: float | None, known: bool = True) -> Rebuilding:
     city = grouped(walked(5, 160, M), 4, writer=writer)
-    size = by_mean_size(city) if metres is None else np.full(city.lines.shape[:2], metres)
+    root = roots_of(city)
+    if metres is not None:
+        root[:] = metres / np.sqrt(2.0) * np.eye(2)
     ways = Ways.of(city.points, city.owners)
-    return told(rebuilding(city, Noise(size, alike), ways, spacing=HOP if known else None))
+    return told(rebuilding(city, Noise(root, alike), ways, spacing=HOP if known else None))
 
 
 ALWAYS = np.full((M, M), 1.0 - 1e-6) + 1e-6 * np.eye(M)
@@ -150,7 +153,7 @@ def test_what_is_rebuilt_is_that_of_the_slow_twin(seed: int, k: int, known: bool
 def beside_twin(seed: int, k: int, known: bool) -> None:
     city = grouped(walked(seed, 10, 5, blocks=2), k, writer=smooth)
     city = replace(city, subjects=np.random.default_rng(seed).integers(0, 9, 10))
-    size, members = by_mean_size(city), drawn(city.labels, city.owners, k, 7)
+    size, members = roots_of(city), drawn(city.labels, city.owners, k, 7)
     ways = Ways.of(city.points, city.owners)
     spacing = HOP if known else None
     found = rebuilding(city, Noise(size, correlation(5)), ways, spacing=spacing, seed=7)
@@ -178,7 +181,7 @@ def beside_twin(seed: int, k: int, known: bool) -> None:
 
 def test_nothing_is_tried_without_groups_of_k_or_hops() -> None:
     city = grouped(walked(1, 12, 5), 3)
-    noise, ways = Noise(by_mean_size(city), correlation(5)), Ways.of(city.points, city.owners)
+    noise, ways = Noise(roots_of(city), correlation(5)), Ways.of(city.points, city.owners)
     assert rebuilding(city, noise, ways) is not None
     assert rebuilding(replace(city, k=2), noise, ways) is None
     short = replace(city, points=city.points[:, :1], lines=city.lines[:, :1])
@@ -188,7 +191,7 @@ def test_nothing_is_tried_without_groups_of_k_or_hops() -> None:
 def test_without_a_map_nothing_better_than_the_smooth_way_is_found() -> None:
     city = grouped(walked(2, 12, 5), 3, writer=smooth)
     far = Ways.of(city.points[:1] + 1.0, np.array([99]))
-    found = told(rebuilding(city, Noise(by_mean_size(city), correlation(5)), far))
+    found = told(rebuilding(city, Noise(roots_of(city), correlation(5)), far))
     assert found.rebuilt.on_map == found.rebuilt.between == found.rebuilt.smooth
 
 

@@ -20,13 +20,14 @@ DIGITS = 5
 """Decimals of a degree of released lines: 1.1 m."""
 
 SIZE = 1.45
-"""Root mean square of a displacement, as a share of the group's width by its members."""
+"""Root mean square of a displacement, as a share of the group's (about its mean) by its members."""
 
 LENGTH = 6.0
 """Points over which displacements are correlated."""
 
 _KEY = 32  # bytes
-_AROUND = 3.0  # points, the standard deviation of the weights of the width around a point
+_ANY_WAY = 0.2  # share of a displacement's variance that does not follow the group's spread
+_AROUND = 3.0  # points, the standard deviation of the weights of the spread around a point
 _LEAST, _MOST = 0.5, 2.0  # of its mean, a duration
 _AT_ONCE = 10_000  # trajectories that are measured, or lines that are drawn
 _LANES = 4  # numbers of 64 bits in a group's seed
@@ -44,26 +45,38 @@ def correlation(points: int, length: float = LENGTH) -> Floats:
     return np.asarray((1.0 + apart + apart**2 / 3.0) * np.exp(-apart))
 
 
-def displacement_size(widths: Floats, parts: Floats) -> Floats:
-    """Give the root mean square of displacements by a group's width at each point, (..., m).
+def displacement_root(spread: Floats, parts: Floats) -> Floats:
+    """Give the root of the covariance of displacements, (..., m, 2, 2), in metres.
 
-    It follows the width around each point: where all members go the same way, so does the line.
+    By the spread of a group around each point, which is weighed by how near points are: a line goes
+    aside as its members do, and where all go the same way, so does it. A fifth of it goes any way.
     """
-    place = np.arange(widths.shape[-1])
+    place = np.arange(spread.shape[-3])
     near = np.exp(-0.5 * ((place[:, None] - place) / _AROUND) ** 2)
-    around = np.einsum("...i,ij->...j", widths**2, near / near.sum(axis=0))
-    return np.asarray(SIZE * np.sqrt(around) / parts[..., None])
+    around = np.einsum("...iab,ij->...jab", spread, near / near.sum(axis=0))
+    alike = 0.5 * np.trace(around, axis1=-2, axis2=-1)[..., None, None] * np.eye(2)
+    mixed = (1.0 - _ANY_WAY) * around + _ANY_WAY * alike
+    return np.asarray(SIZE * _root(mixed) / parts[..., None, None, None])
 
 
-def group_widths(points: Floats, means: Floats, labels: Ints) -> Floats:
-    """Measure how far members are from the mean of their group at each point, (g, m), in metres."""
+def _root(covariance: Floats) -> Floats:
+    """Take the symmetric root of covariances, (..., 2, 2)."""
+    determinant = np.linalg.det(covariance).clip(0.0)[..., None, None]
+    trace = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None]
+    side = np.sqrt(determinant)
+    unit = np.sqrt(trace + 2.0 * side)
+    return np.asarray((covariance + side * np.eye(2)) / np.where(unit > 0.0, unit, 1.0))
+
+
+def group_spread(points: Floats, means: Floats, labels: Ints) -> Floats:
+    """Measure the covariance of each group at each point, (g, m, 2, 2), in square metres."""
     sizes, degree = np.bincount(labels), _degrees(means)
-    widths = np.zeros(means.shape[:2])
+    spread = np.zeros((*means.shape, 2))
     for begin in range(0, len(points), _AT_ONCE):
         label = labels[begin : begin + _AT_ONCE]
         away = (points[begin : begin + _AT_ONCE] - means[label]) * degree[label]
-        np.add.at(widths, label, np.hypot(away[..., 0], away[..., 1]))
-    return widths / sizes[:, None]
+        np.add.at(spread, label, away[..., :, None] * away[..., None, :])
+    return spread / sizes[:, None, None, None]
 
 
 def perturbed(
@@ -80,15 +93,15 @@ def perturbed(
     """
     m = points.shape[1]
     # What rounding adds keeps the matrix of equal points positive.
-    factor = np.linalg.cholesky(correlation(m) + 1e-9 * np.eye(m)) / np.sqrt(2.0)
-    widths = group_widths(points, means, labels)
-    size = displacement_size(widths, group_parts(labels, subjects))
+    factor = np.linalg.cholesky(correlation(m) + 1e-9 * np.eye(m))
+    spread = group_spread(points, means, labels)
+    root = displacement_root(spread, group_parts(labels, subjects))
     seeds, lines = _seeds(points, labels, key, b"places"), np.empty_like(means)
     degree, most = _degrees(means), np.array([90.0, 180.0])
     for begin in range(0, len(means), _AT_ONCE):
         some = slice(begin, begin + _AT_ONCE)
         drawn = _normal(seeds[some], 2 * m, key).reshape(-1, m, 2)
-        metres = size[some, :, None] * np.einsum("ij,gjc->gic", factor, drawn)
+        metres = np.einsum("giab,gib->gia", root[some], np.einsum("ij,gjc->gic", factor, drawn))
         moved = means[some] + (metres / degree[some]).clip(-180.0, 180.0)
         lines[some] = _going_on(moved.clip(-most, most))
     return lines

@@ -21,6 +21,13 @@ class Places(NamedTuple):
     first: NDArray[np.int64]  # of each point, and all, (m + 1,)
 
 
+class Seen(NamedTuple):
+    """A place and its noise at each point, and what gives the noise a variance of 1."""
+
+    at: NDArray[np.float64]  # (m, 2)
+    white: NDArray[np.float64]  # (m, 2, 2)
+
+
 class Walk(NamedTuple):
     """The likeliest way to each place."""
 
@@ -46,13 +53,13 @@ def expect_noise(walk, factors, start, end):
 def likeliest_ways(places, seen, factors, hop, walk):
     """Find the likeliest way to each place, point by point (A. Viterbi, 1967).
 
-    ``seen`` (m, 2) is a place and its noise. The noise at a point follows from that at the three
-    before it, by the factors in ``factors`` (m, 4), but for a variance, which stands last; those
-    three are of the likeliest way to the place before. ``hop`` (3,) holds the length of a hop, and
-    the variances of that as a share, and of how far headings are from it.
+    The noise at a point, in its own units, follows from that at the three before it, by the factors
+    in ``factors`` (m, 4), but for a variance, which stands last; those three are of the likeliest
+    way to the place before. ``hop`` (3,) holds the length of a hop, and the variances of that as a
+    share, and of how far headings are from it.
     """
-    at, first = places.at, places.first
-    for point in range(seen.shape[0]):
+    at, first, white = places.at, places.first, seen.white
+    for point in range(seen.at.shape[0]):
         start, end = first[point], first[point + 1]
         variance = factors[point, 3]
         behind = first[max(point - 1, 0)]
@@ -64,7 +71,9 @@ def likeliest_ways(places, seen, factors, hop, walk):
                 if walk.worth[i] > walk.worth[best]:
                     best = i
         for j in range(start, end):
-            x, y = seen[point, 0] - at[j, 0], seen[point, 1] - at[j, 1]
+            dx, dy = seen.at[point, 0] - at[j, 0], seen.at[point, 1] - at[j, 1]
+            x = white[point, 0, 0] * dx + white[point, 0, 1] * dy
+            y = white[point, 1, 0] * dx + white[point, 1, 1] * dy
             walk.noise[j, 0], walk.noise[j, 1] = x, y
             most, came = -0.5 * (x * x + y * y) / variance, -1
             if point > 0:

@@ -13,8 +13,8 @@ from trajanon.utility.displacements import metres_of_degrees
 from trajanon.words import number_of, percent
 from trajanon.workers import in_parts
 
-Size = Callable[[Floats, Floats], Floats]
-"""Root mean square of displacements from a group's widths, (..., m), and its parts, (...)."""
+Root = Callable[[Floats, Floats], Floats]
+"""Root of the covariance of displacements, (..., m, 2, 2), from a group's own and its parts."""
 
 _NEAR = 30  # trajectories that may be members of a line, at least; and three times its members
 _LINES = 8  # near a line, that are tried before it
@@ -53,13 +53,13 @@ class Cascade:
         )
 
 
-def cascade(published: Published, alike: Floats, size: Size, *, seed: int = 0) -> Cascade | None:
+def cascade(published: Published, alike: Floats, root: Root, *, seed: int = 0) -> Cascade | None:
     """Verify groups by likelihood, and look for companions among those who are in none of them.
 
     The adversary holds all tracks, and is told where on them windows lie. For a line he starts from
     the k nearest trajectories of different subjects, and exchanges one of them as long as the
     displacement that is left is more likely: noise that is ``alike`` at two points, (m, m), as
-    large as ``size`` says of the group. If what he finds does not fit, he starts from others. He is
+    large as ``root`` says of the group. If what he finds does not fit, he starts from others. He is
     sure of members that fit if all others that he tried are together less likely than 5 %. Then one
     member's subject is hidden from him: he takes out the members of lines nearby that he is sure
     of, and takes the nearest of the rest for companions.
@@ -72,7 +72,7 @@ def cascade(published: Published, alike: Floats, size: Size, *, seed: int = 0) -
     members = drawn(published.labels, published.owners, k, seed)
     if not len(members) or m == 1:
         return None
-    search = _Verification(published, alike, size)
+    search = _Verification(published, alike, root)
     found = in_parts(lambda some, _: [search.tried(one) for one in some], members, 4)
     tried = np.array([one for part in found for one in part], dtype=np.float64)
     sure, right, first, after = tried.mean(axis=0).tolist()
@@ -90,13 +90,13 @@ class _Outcome(NamedTuple):
 class _Verification:
     """Members of lines, among trajectories in metres."""
 
-    def __init__(self, published: Published, alike: Floats, size: Size) -> None:
+    def __init__(self, published: Published, alike: Floats, root: Root) -> None:
         origin = published.lines[0, 0]
         scale = metres_of_degrees(published.lines[..., 0].mean())
         self._points: Floats = (published.points - origin) * scale
         self._lines: Floats = (published.lines - origin) * scale
         self._labels, self._owners = published.labels, published.owners
-        self._k, self._size = published.k, size
+        self._k, self._root = published.k, root
         m = len(alike)
         self._misfit = 2.0 * m + _UNLIKELY * 2.0 * np.sqrt(m)
         self._white = np.linalg.inv(np.linalg.cholesky(alike + _ROUNDED * np.eye(m)))
@@ -163,12 +163,12 @@ class _Verification:
         Also the squares of the noise that is left, in its own units, which are about 2 m.
         """
         mean = members.mean(axis=1)
-        widths = np.hypot(*np.moveaxis(members - mean[:, None], -1, 0)).mean(axis=1)
-        parts = np.full(len(members), float(self._k))
-        size = self._size(np.maximum(widths, _STILL), parts) / np.sqrt(2.0)
-        noise = np.einsum("ij,sjc->sic", self._white, mean / size[..., None])
-        left = (noise**2).sum(axis=(1, 2))
-        return -0.5 * left - 2.0 * np.log(size).sum(axis=1), left
+        away = members - mean[:, None]
+        spread = np.einsum("skma,skmb->smab", away, away) / self._k + _STILL**2 * np.eye(2)
+        root = self._root(spread, np.full(len(members), float(self._k)))
+        own = np.linalg.solve(root, mean[..., None])[..., 0]
+        left = (np.einsum("ij,sjc->sic", self._white, own) ** 2).sum(axis=(1, 2))
+        return -0.5 * left - np.log(np.linalg.det(root)).sum(axis=1), left
 
     def _nearest(self, line: Floats, without: Bools | None = None) -> Ints:
         """Find the trajectories nearest to a line, nearest first, without some of them."""

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from trajanon._kernels.ways import Places, Walk, likeliest_ways
+from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
-from trajanon.perturbation import group_widths
+from trajanon.perturbation import group_spread
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import drawn
 from trajanon.utility.displacements import metres_of_degrees
@@ -36,7 +36,7 @@ _HOPS_AT_ONCE = 100_000  # of the map, some tens of megabytes
 class Noise(NamedTuple):
     """What everybody may know of displacements, but not which they are."""
 
-    size: Floats  # root mean square in metres of each line at each point, (g, m)
+    root: Floats  # of the covariance of each line at each point, in metres, (g, m, 2, 2)
     alike: Floats  # how much those of two points are, (m, m)
 
 
@@ -105,7 +105,7 @@ def rebuilding(
 ) -> Rebuilding | None:
     """Rebuild one hidden member of groups from the others, and from where other people go.
 
-    The adversary is told the companions, how wide the group is, and how large and smooth its
+    The adversary is told the companions, how its members spread, and how large and smooth its
     displacement is: all but the key. Taken from k times the line, companions leave the hidden
     member and k times the displacement. He smooths that by how far members are from each other. Or
     he tries all places of the map near this, and takes the likeliest way: from place to place in
@@ -124,15 +124,15 @@ def rebuilding(
     origin, scale = lines[0, 0], metres_of_degrees(lines[..., 0].mean())
     means = np.array([published.points[some].mean(axis=0) for some in members])
     group = np.repeat(np.arange(len(members)), k)
-    widths = group_widths(published.points[members.ravel()], means, group)
+    spread = group_spread(published.points[members.ravel()], means, group)
     plan = _Map(ways._replace(points=(ways.points - origin) * scale))
 
     def tried(one: Ints, _: Event) -> list[float]:
         some, line = members[one[0]], labels[members[one[0], 0]]
         place, points = (lines[line] - origin) * scale, (published.points[some] - origin) * scale
-        told = noise._replace(size=noise.size[line])
+        told = noise._replace(root=noise.root[line])
         there = plan.near(published.owners[some[0]])
-        guesses = _guesses(place, points[1:], widths[one[0]], told, there, spacing)
+        guesses = _guesses(place, points[1:], spread[one[0]], told, there, spacing)
         return [_off(guess, points[0]) for guess in (*guesses, place)]
 
     found = in_parts(tried, np.arange(len(members)), 1)
@@ -143,7 +143,7 @@ def rebuilding(
 def _guesses(
     line: Floats,
     companions: Floats,
-    width: Floats,
+    spread: Floats,
     noise: Noise,
     near: "_Near",
     spacing: float | None,
@@ -151,43 +151,60 @@ def _guesses(
     """Rebuild the hidden member in each way of `Rebuilt`; all in metres."""
     k, m = len(companions) + 1, len(line)
     left, middle = k * line - companions.sum(axis=0), companions.mean(axis=0)
-    # Members are so far from each other's mean; along each axis, as a normal number is.
-    spread = width * k / (k - 1) * np.sqrt(2.0 / np.pi)
-    size = k * noise.size / np.sqrt(2.0)
+    # A member is so far from the mean of the others.
     apart = np.abs(np.arange(m)[:, None] - np.arange(m))
-    own = np.outer(spread, spread) * np.exp(-apart / _SWAY) + _ROUND**2 * np.eye(m)
-    added = np.outer(size, size) * noise.alike
-    taken = np.linalg.solve(own + added + _ROUND**2 * np.eye(m), own).T
-    smooth = middle + taken @ (left - middle)
-    unsure = np.sqrt(np.diag(own - taken @ own).clip(_ROUND**2))
-    places = near(smooth, unsure, middle, spread)
+    other = _roots(spread * (k / (k - 1)) ** 2 + _ROUND**2 * np.eye(2))
+    own = _along(other, np.exp(-apart / _SWAY))
+    root, rounding = k * noise.root, _ROUND**2 * np.eye(2 * m)
+    taken = np.linalg.solve(own + _along(root, noise.alike) + rounding, own).T
+    smooth = middle + (taken @ (left - middle).ravel()).reshape(m, 2)
+    rest = np.diag(own - taken @ own).reshape(m, 2).mean(axis=1)
+    inverse = np.asarray(np.linalg.inv(other), dtype=np.float64)
+    places = near(smooth, np.sqrt(rest.clip(_ROUND**2)), middle, inverse)
     if spacing is None:
         mean = float(np.hypot(*np.diff(smooth, axis=0).T).mean())
         hops = [mean * length for length in _LENGTHS]
     else:
         hops = [spacing]
-    walks = [_walk(places, left, _factors(added), hop) for hop in hops]
+    white = np.asarray(np.linalg.inv(root + _ROUND * np.eye(2)), dtype=np.float64)
+    factors = _factors(noise.alike, white)
+    walks = [_walk(places, left, white, factors, hop) for hop in hops]
     on_map = _followed(places, max(walks, key=lambda walk: walk.worth[places.first[-2] :].max()))
     return left, smooth, on_map, 0.5 * (smooth + on_map)
 
 
-def _factors(added: Floats) -> Floats:
-    """By what noise follows from that at the three points before, and its variance, (m, 4)."""
-    factors = np.zeros((len(added), 4))
-    for point in range(len(added)):
+def _roots(covariance: Floats) -> Floats:
+    """Take the symmetric roots of covariances, (m, 2, 2)."""
+    held, axes = np.linalg.eigh(covariance)
+    return np.asarray(axes * np.sqrt(held)[:, None] @ np.swapaxes(axes, 1, 2))
+
+
+def _along(root: Floats, alike: Floats) -> Floats:
+    """Give the covariance of all that has such roots and is so much alike, (2 m, 2 m)."""
+    both = np.einsum("iab,jcb,ij->iajc", root, root, alike)
+    return np.asarray(both.reshape(2 * len(root), -1))
+
+
+def _factors(alike: Floats, white: Floats) -> Floats:
+    """By what noise follows from that at the three points before, and its variance, (m, 4).
+
+    Of noise in its own units, of 1; what a place of the map is off is noise, too.
+    """
+    fix = 0.5 * _FIX**2 * (white**2).sum(axis=(1, 2))
+    factors = np.zeros((len(alike), 4))
+    for point in range(len(alike)):
         before = slice(max(point - 3, 0), point)
-        known = added[before, before] + _FIX**2 * np.eye(point - before.start)
-        by = np.linalg.solve(known, added[before, point])
+        by = np.linalg.solve(alike[before, before] + np.diag(fix[before]), alike[before, point])
         factors[point, : len(by)] = by[::-1]
-        factors[point, 3] = added[point, point] - by @ added[before, point] + _FIX**2
+        factors[point, 3] = alike[point, point] - by @ alike[before, point] + fix[point]
     return factors
 
 
-def _walk(places: Places, left: Floats, factors: Floats, hop: float) -> Walk:
+def _walk(places: Places, left: Floats, white: Floats, factors: Floats, hop: float) -> Walk:
     count = len(places.at)
     walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
-    seen, told = np.ascontiguousarray(left), np.array([hop, _HOP, _HEADING])
-    likeliest_ways(places, seen, factors, told, walk)
+    seen = Seen(np.ascontiguousarray(left), np.ascontiguousarray(white))
+    likeliest_ways(places, seen, factors, np.array([hop, _HOP, _HEADING]), walk)
     return walk
 
 
@@ -210,8 +227,11 @@ class _Near(NamedTuple):
     plan: "_Map"
     hidden: int  # the subject
 
-    def __call__(self, smooth: Floats, unsure: Floats, middle: Floats, spread: Floats) -> Places:
-        """Give the places near each point of a way; where there are none, the point itself."""
+    def __call__(self, smooth: Floats, unsure: Floats, middle: Floats, inverse: Floats) -> Places:
+        """Give the places near each point of a way; where there are none, the point itself.
+
+        With the middle of the companions, and the inverse root of how far a member is from it.
+        """
         plan, at, worth = self.plan, [], []
         heading = np.gradient(smooth, axis=0)
         heading /= np.maximum(np.hypot(*heading.T), 1e-9)[:, None]
@@ -220,9 +240,7 @@ class _Near(NamedTuple):
             near = np.array(some, dtype=np.int64)
             near = near[plan.sole[near] != self.hidden]
             away = ((plan.at[near, :2] - smooth[point]) ** 2).sum(axis=1) / unsure[point] ** 2
-            off = ((plan.at[near, :2] - middle[point]) ** 2).sum(axis=1) / spread[point].clip(
-                _ROUND
-            ) ** 2
+            off = (((plan.at[near, :2] - middle[point]) @ inverse[point]) ** 2).sum(axis=1)
             own = _POPULAR * np.log(plan.people[near]) - 0.5 * off / _ALONE
             if len(near) > _MOST:
                 kept = np.argsort(0.5 * away - own, kind="stable")[:_MOST]
