@@ -98,19 +98,19 @@ def shifted(points: Floats, means: Floats, labels: Ints) -> Floats:
     """Each line is moved as a whole, by as much as displacements have."""
     random = np.random.default_rng(0)
     angle = random.uniform(0.0, 2.0 * np.pi, len(means))
-    size = np.sqrt((sizes(points, means, labels) ** 2).sum(axis=(2, 3))).mean(axis=1)
+    size = np.sqrt((roots(points, means, labels) ** 2).sum(axis=(2, 3))).mean(axis=1)
     moved = (size * np.array([np.cos(angle), np.sin(angle)])).T / SCALE
     return np.asarray(np.round(means + moved[:, None], 5))
 
 
-def sizes(points: Floats, means: Floats, labels: Ints) -> Floats:
+def roots(points: Floats, means: Floats, labels: Ints) -> Floats:
     spread = group_spread(points, means, labels)
     return np.asarray(displacement_root(spread, group_parts(labels, None)))
 
 
 def roots_of(city: Published) -> Floats:
     means = np.array([city.points[city.labels == g].mean(axis=0) for g in range(len(city.lines))])
-    return sizes(city.points, means, city.labels)
+    return roots(city.points, means, city.labels)
 
 
 def in_boxes(points: Floats, means: Floats, labels: Ints) -> Floats:
@@ -153,10 +153,10 @@ def test_what_is_rebuilt_is_that_of_the_slow_twin(seed: int, k: int, known: bool
 def beside_twin(seed: int, k: int, known: bool) -> None:
     city = grouped(walked(seed, 10, 5, blocks=2), k, writer=smooth)
     city = replace(city, subjects=np.random.default_rng(seed).integers(0, 9, 10))
-    size, members = roots_of(city), drawn(city.labels, city.owners, k, 7)
+    root, members = roots_of(city), drawn(city.labels, city.owners, k, 7)
     ways = Ways.of(city.points, city.owners)
     spacing = HOP if known else None
-    found = rebuilding(city, Noise(size, correlation(5)), ways, spacing=spacing, seed=7)
+    found = rebuilding(city, Noise(root, correlation(5)), ways, spacing=spacing, seed=7)
     if not len(members):
         assert found is None
         return
@@ -169,7 +169,7 @@ def beside_twin(seed: int, k: int, known: bool) -> None:
         line, hidden = city.labels[some[0]], int(city.owners[some[0]])
         hops = [HOP] if known else None
         guesses = naive.rebuilt(
-            lines[line], points[some], size[line], correlation(5), passed, low, hidden, hops
+            lines[line], points[some], root[line], correlation(5), passed, low, hidden, hops
         )
         away = [np.hypot(*(each - points[some[0]]).T).mean() for each in (*guesses, lines[line])]
         off.append(away)

@@ -20,7 +20,10 @@ DIGITS = 5
 """Decimals of a degree of released lines: 1.1 m."""
 
 SIZE = 1.45
-"""Root mean square of a displacement, as a share of the group's (about its mean) by its members."""
+"""Root mean square of a displacement, as a share of the group's width by its members.
+
+The width is the root mean square distance of members from their mean.
+"""
 
 LENGTH = 6.0
 """Points over which displacements are correlated."""
@@ -86,22 +89,24 @@ def perturbed(
 
     Whoever holds all other members of a group of s takes them from s times its line, and has the
     last one, but for s times the displacement. So this is as large as an s-th of the group's width,
-    and follows from its members by a keyed hash: the same group is moved alike in every release,
-    and nobody without the key can try whether he knows a group. It is smooth, so that lines are,
-    and of no shape that gives it away. Whoever is in a group c times is left c times: such a group
+    goes aside as members do, who are farthest apart along streets, or from street to street, and
+    follows from them by a keyed hash: the same group is moved alike in every release, and nobody
+    without the key can try whether he knows a group. It is smooth, so that lines are, and of no
+    shape that gives it away. Whoever is in a group c times is left c times: such a group
     counts as one of s / c. Where ``subjects`` are None, each trajectory has its own.
     """
     m = points.shape[1]
     # What rounding adds keeps the matrix of equal points positive.
     factor = np.linalg.cholesky(correlation(m) + 1e-9 * np.eye(m))
-    spread = group_spread(points, means, labels)
-    root = displacement_root(spread, group_parts(labels, subjects))
+    spread, parts = group_spread(points, means, labels), group_parts(labels, subjects)
     seeds, lines = _seeds(points, labels, key, b"places"), np.empty_like(means)
     degree, most = _degrees(means), np.array([90.0, 180.0])
     for begin in range(0, len(means), _AT_ONCE):
         some = slice(begin, begin + _AT_ONCE)
         drawn = _normal(seeds[some], 2 * m, key).reshape(-1, m, 2)
-        metres = np.einsum("giab,gib->gia", root[some], np.einsum("ij,gjc->gic", factor, drawn))
+        smooth = np.einsum("ij,gjc->gic", factor, drawn)
+        root = displacement_root(spread[some], parts[some])
+        metres = np.einsum("giab,gib->gia", root, smooth)
         moved = means[some] + (metres / degree[some]).clip(-180.0, 180.0)
         lines[some] = _going_on(moved.clip(-most, most))
     return lines

@@ -105,7 +105,7 @@ def rebuilding(
 ) -> Rebuilding | None:
     """Rebuild one hidden member of groups from the others, and from where other people go.
 
-    The adversary is told the companions, how its members spread, and how large and smooth its
+    The adversary is told the companions, how the group spreads, and how large and smooth its
     displacement is: all but the key. Taken from k times the line, companions leave the hidden
     member and k times the displacement. He smooths that by how far members are from each other. Or
     he tries all places of the map near this, and takes the likeliest way: from place to place in
