@@ -5,6 +5,8 @@ from math import hypot, pi
 from typing import NamedTuple
 
 import numpy as np
+from naive_perturbation import around
+from naive_perturbation import root as root_of
 
 from trajanon.arrays import Floats, Ints
 from trajanon.privacy.attack import Published
@@ -200,12 +202,7 @@ def rebuilt(
     k, m = len(group), len(line)
     companions = group[1:]
     left, middle = k * line - companions.sum(axis=0), companions.mean(axis=0)
-    away = group - group.mean(axis=0)
-    other = []
-    for t in range(m):
-        spread = sum(np.outer(one[t], one[t]) for one in away) / k * (k / (k - 1)) ** 2 + np.eye(2)
-        held, axes = np.linalg.eigh(spread)
-        other.append(axes @ np.diag(np.sqrt(held)) @ axes.T)
+    other = [root_of(each * (k / (k - 1)) ** 2 + np.eye(2)) for each in around(group)]
     own, added = np.empty((2 * m, 2 * m)), np.empty((2 * m, 2 * m))
     for i in range(m):
         for j in range(m):

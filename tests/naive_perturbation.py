@@ -26,20 +26,16 @@ def root(covariance: Floats) -> Floats:
     return np.asarray(axes @ np.diag(np.sqrt(held.clip(0.0))) @ axes.T)
 
 
-def roots(members: Floats, parts: float) -> list[Floats]:
-    """How displacements spread at each point: as members do around it."""
-    mean = members.mean(axis=0)
-    scale = metres_of_degrees(mean[:, 0].mean())
-    spread = []
+def around(members: Floats) -> list[Floats]:
+    """How members spread around each point; in units of their own."""
+    mean, spread, found = members.mean(axis=0), [], []
     for t in range(len(mean)):
-        away = [(one[t] - mean[t]) * scale for one in members]
-        spread.append(sum(np.outer(one, one) for one in away) / len(members))
-    found = []
+        spread.append(sum(np.outer(one[t] - mean[t], one[t] - mean[t]) for one in members))
     for t in range(len(mean)):
         weight = [np.exp(-0.5 * ((t - other) / 3.0) ** 2) for other in range(len(mean))]
-        around = sum(w * one for w, one in zip(weight, spread, strict=True)) / sum(weight)
-        mixed = 0.8 * around + 0.1 * np.trace(around) * np.eye(2)
-        found.append(SIZE / parts * root(mixed))
+        near = sum(w * one for w, one in zip(weight, spread, strict=True)) / sum(weight)
+        mixed = 0.8 * near + 0.1 * np.trace(near) * np.eye(2)
+        found.append(mixed / len(members))
     return found
 
 
@@ -77,7 +73,7 @@ def line(members: Floats, key: bytes, parts: float) -> Floats:
     scale = metres_of_degrees(mean[:, 0].mean())
     factor = np.linalg.cholesky(alike(m) + 1e-9 * np.eye(m))
     numbers = drawn([one.tobytes() for one in members], 2 * m, key, b"places")
-    for t, spread in enumerate(roots(members, parts)):
+    for t, spread in enumerate(around((members - mean) * scale)):
         both = [sum(factor[t, u] * numbers[2 * u + axis] for u in range(m)) for axis in range(2)]
-        moved[t] += spread @ both / scale
+        moved[t] += SIZE / parts * root(spread) @ both / scale
     return moved

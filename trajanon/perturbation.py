@@ -48,18 +48,24 @@ def correlation(points: int, length: float = LENGTH) -> Floats:
     return np.asarray((1.0 + apart + apart**2 / 3.0) * np.exp(-apart))
 
 
-def displacement_root(spread: Floats, parts: Floats) -> Floats:
-    """Give the root of the covariance of displacements, (..., m, 2, 2), in metres.
+def spread_around(spread: Floats) -> Floats:
+    """Give the covariance of groups around each point, (..., m, 2, 2), by how near points are.
 
-    By the spread of a group around each point, which is weighed by how near points are: a line goes
-    aside as its members do, and where all go the same way, so does it. A fifth of it goes any way.
+    A fifth of it goes any way.
     """
     place = np.arange(spread.shape[-3])
     near = np.exp(-0.5 * ((place[:, None] - place) / _AROUND) ** 2)
     around = np.einsum("...iab,ij->...jab", spread, near / near.sum(axis=0))
     alike = 0.5 * np.trace(around, axis1=-2, axis2=-1)[..., None, None] * np.eye(2)
-    mixed = (1.0 - _ANY_WAY) * around + _ANY_WAY * alike
-    return np.asarray(SIZE * _root(mixed) / parts[..., None, None, None])
+    return np.asarray((1.0 - _ANY_WAY) * around + _ANY_WAY * alike)
+
+
+def displacement_root(spread: Floats, parts: Floats) -> Floats:
+    """Give the root of the covariance of displacements, (..., m, 2, 2), in metres.
+
+    A line goes aside as its members do around a point; where all go the same way, so does it.
+    """
+    return np.asarray(SIZE * _root(spread_around(spread)) / parts[..., None, None, None])
 
 
 def _root(covariance: Floats) -> Floats:

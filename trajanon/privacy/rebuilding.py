@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
-from trajanon.perturbation import group_spread
+from trajanon.perturbation import group_spread, spread_around
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import drawn
 from trajanon.utility.displacements import metres_of_degrees
@@ -105,12 +105,13 @@ def rebuilding(
 ) -> Rebuilding | None:
     """Rebuild one hidden member of groups from the others, and from where other people go.
 
-    The adversary is told the companions, how the group spreads, and how large and smooth its
-    displacement is: all but the key. Taken from k times the line, companions leave the hidden
-    member and k times the displacement. He smooths that by how far members are from each other. Or
-    he tries all places of the map near this, and takes the likeliest way: from place to place in
-    hops of ``spacing`` metres (without it, of any one length), along the headings of those who went
-    there, rather where many went; what is left as displacement has to go on as such noise does.
+    The adversary is told the companions, how the group spreads around each point, and how large and
+    smooth its displacement is: all but the key. Taken from k times the line, companions leave the
+    hidden member and k times the displacement. He smooths that by how far members are from each
+    other. Or he tries all places of the map near this, and takes the likeliest way: from place to
+    place in hops of ``spacing`` metres (without it, of any one length), along the headings of those
+    who went there, rather where many went; what is left as displacement has to go on as such noise
+    does.
 
     ``published`` is the release beside the originals as they were averaged. Nothing is on the map
     that only the hidden member's own subject shows. Tried are 100 groups of k trajectories of k
@@ -124,7 +125,7 @@ def rebuilding(
     origin, scale = lines[0, 0], metres_of_degrees(lines[..., 0].mean())
     means = np.array([published.points[some].mean(axis=0) for some in members])
     group = np.repeat(np.arange(len(members)), k)
-    spread = group_spread(published.points[members.ravel()], means, group)
+    spread = spread_around(group_spread(published.points[members.ravel()], means, group))
     plan = _Map(ways._replace(points=(ways.points - origin) * scale))
 
     def tried(one: Ints, _: Event) -> list[float]:
