@@ -28,11 +28,11 @@ def root(covariance: Floats) -> Floats:
 
 def around(members: Floats) -> list[Floats]:
     """How members spread around each point; in units of their own."""
-    mean, spread, found = members.mean(axis=0), [], []
-    for t in range(len(mean)):
-        spread.append(sum(np.outer(one[t] - mean[t], one[t] - mean[t]) for one in members))
-    for t in range(len(mean)):
-        weight = [np.exp(-0.5 * ((t - other) / 3.0) ** 2) for other in range(len(mean))]
+    away, found = members - members.mean(axis=0), []
+    m = members.shape[1]
+    spread = [sum(np.outer(one[t], one[t]) for one in away) for t in range(m)]
+    for t in range(m):
+        weight = [np.exp(-0.5 * ((t - other) / 3.0) ** 2) for other in range(m)]
         near = sum(w * one for w, one in zip(weight, spread, strict=True)) / sum(weight)
         mixed = 0.8 * near + 0.1 * np.trace(near) * np.eye(2)
         found.append(mixed / len(members))
