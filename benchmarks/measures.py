@@ -2,7 +2,6 @@
 
 import os
 import resource
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -34,11 +33,6 @@ def spent(job: Callable[..., Any], *given: Any, **options: Any) -> Spent:
     return Spent(found, perf_counter() - start, process_time() - busy)
 
 
-def best(job: Callable[..., object], *given: Any, **options: Any) -> float:
-    """Seconds of the best of three."""
-    return min(spent(job, *given, **options).seconds for _ in range(3))
-
-
 def searched(records: Floats, k: int, **options: Any) -> Spent:
     """Search for groups; the program ends if it is stopped."""
     run = spent(trajanon.microaggregate, records, k, **options)
@@ -52,25 +46,9 @@ def peak_gb(who: int = resource.RUSAGE_SELF) -> float:
     return round(resource.getrusage(who).ru_maxrss / 1e6, 3)
 
 
-def account(run: Spent) -> dict[str, Any]:
-    """What a run took, and how busy the machine was, ready for JSON."""
-    return {
-        "seconds": round(run.seconds, 2),
-        "cpu_seconds": round(run.cpu_seconds, 2),
-        "peak_gb": peak_gb(),
-        "load": load(),
-        "cores": os.cpu_count(),
-    }
-
-
-def load() -> float:
-    """How busy the machine was in the last minute."""
-    return round(os.getloadavg()[0], 2)
-
-
 def say_machine() -> None:
-    """Print how busy the machine is."""
-    print(f"load {load():.2f} on {os.cpu_count()} cores")
+    """Print how busy the machine was in the last minute."""
+    print(f"load {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
 
 
 def row(*cells: object) -> None:
@@ -78,32 +56,12 @@ def row(*cells: object) -> None:
     print("|", " | ".join(map(str, cells)), "|", flush=True)
 
 
-def run_command(words: list[str], folder: Path, **environment: str) -> subprocess.CompletedProcess:
+def run_command(words: list[str], folder: Path) -> subprocess.CompletedProcess:
     """Run a command of trajanon in a folder; a release that does not hold is no failure."""
-    run = subprocess.run(
-        [sys.executable, "-m", "trajanon", *words],
-        cwd=folder,
-        env=os.environ | environment,
-        capture_output=True,
-        text=True,
-    )
+    command = [sys.executable, "-m", "trajanon", *words]
+    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
     assert run.returncode in {0, 1}, run.stderr
     return run
-
-
-def of_command(words: list[str], folder: Path, **environment: str) -> tuple[float, float]:
-    """Seconds of a command by the clock, and of a core: those of all threads and processes."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    seconds = spent(run_command, words, folder, **environment).seconds
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return seconds, after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime
-
-
-def chromium(playwright: Any) -> Any:
-    """Start Debian's browser for Playwright, which brings none."""
-    flags = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-    program = shutil.which("chromium")
-    return playwright.chromium.launch(executable_path=program, args=flags)
 
 
 def alone(job: Callable[..., Any], *given: Any) -> Any:

@@ -1,39 +1,27 @@
-"""Measure the search: what it loses, how far that is from the best, and how fast.
+"""Measure the search: losses, bounds and seconds.
 
-    python benchmarks/search.py losses ../shared/reference/datasets
-    python benchmarks/search.py tracks cabs.parquet
-    python benchmarks/search.py draws cabs.parquet
-    python benchmarks/search.py speed
+    python benchmarks/search.py losses DATASETS     tables of the papers, in a folder
+    python benchmarks/search.py sizes               tracks drawn along corridors, many
 
-Everything is compiled before the clock starts. ``tracks`` and ``draws`` take trajectories that
-`trajanon extract` wrote; docs/search.md says how those it shows were made.
+Everything is compiled before the clock starts. docs/measurements.md shows both.
 """
 
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-from measures import command_line, row, say_machine, searched, spent
+from corridors import corridors
+from measures import alone, command_line, peak_gb, row, say_machine, searched, spent
 
 import trajanon
-from trajanon.arrays import Floats
+from trajanon import neighbours
 from trajanon.benchmark.datasets import find_datasets
-from trajanon.settings import EFFORTS
-from trajanon.utility import displacement
 
-KS = (3, 4, 5, 10)
-LARGEST_BOUNDED = 5  # beyond, bounds of such tables take minutes and may be weak
+K = 5  # of the sizes, and beyond which bounds of the papers' tables take minutes
 SEEDS = range(5)
-DRAWS = range(12)
+SIZES = [20_000, 100_000, 1_000_000]
+MOST_COMPARED = 50_000  # records up to which MDAV is asked, too: its time grows with their square
 MDAV = {"method": "mdav", "refine": "none"}
-HM2 = {"refine": "none", "seed": 1}
-
-
-def compile_all(records: Floats) -> None:
-    """Run everything once on a few records."""
-    trajanon.microaggregate(records[:60], 3, effort="best")
-    trajanon.microaggregate(records[:60], 3, **MDAV)
-    trajanon.lower_bound(records[:60], 3)
 
 
 def losses(folder: Path) -> None:
@@ -41,14 +29,15 @@ def losses(folder: Path) -> None:
     say_machine()
     row("data", "k", "balanced", "of a core", "best", "of a core", "bound", "gap", "of a core")
     for dataset in (find() for find in find_datasets(folder)):
-        compile_all(dataset.records)
-        for k in (3, 4, 5, 6, 10):
+        trajanon.microaggregate(dataset.records[:60], 3, effort="best")
+        trajanon.lower_bound(dataset.records[:60], 3)
+        for k in (3, 4, 5, 10):
             runs = [searched(dataset.records, k, seed=seed) for seed in SEEDS]
             loss = np.mean([run.found.information_loss for run in runs])
             best, _, took = searched(dataset.records, k, effort="best")
             cells = [f"{loss:.4f}", f"{np.mean([run.cpu_seconds for run in runs]):.2f}"]
             cells += [f"{best.information_loss:.5f}", f"{took:.0f}"]
-            if k <= LARGEST_BOUNDED:
+            if k <= K:
                 bound, _, took = spent(trajanon.lower_bound, dataset.records, k)
                 gap = 100.0 * (1.0 - bound.information_loss / best.information_loss)
                 proven = "" if bound.certified else " (not certified)"
@@ -56,62 +45,24 @@ def losses(folder: Path) -> None:
             row(dataset.name, k, *cells)
 
 
-def tracks(file: Path) -> None:
-    """Real tracks: MDAV, hm2 alone, and the search, for 1,000 and for all."""
+def of_size(n: int, how: str) -> tuple[str, str, float]:
+    """Search among n records, or ask MDAV, in this process: loss, seconds, gigabytes."""
+    for few in (300, neighbours.WHOLE + 1):
+        trajanon.microaggregate(corridors(few), K)
+    largest = n if how == "in one piece" else neighbours.WHOLE
+    with patch.object(neighbours, "WHOLE", largest):
+        run = searched(corridors(n), K, **(MDAV if how == "MDAV" else {}))
+    return f"{run.found.information_loss:.5f}", f"{run.seconds:.2f}", peak_gb()
+
+
+def sizes(size: list[int] = SIZES) -> None:
+    """Each size in a process of its own; MDAV, and the search in one piece, in others."""
     say_machine()
-    points = trajanon.read_trajectories(file).points
-    some = np.random.default_rng(1).choice(len(points), min(1_000, len(points)), replace=False)
-    row("n", "k", "MDAV", "hm2", "descent", "balanced", "of a core", "moved by, m")
-    compile_all(points.reshape(len(points), -1))
-    for shown in (points[some], points):
-        records = shown.reshape(len(shown), -1)
-        for k in KS:
-            mdav, hm2 = (searched(records, k, **options).found for options in (MDAV, HM2))
-            found, _, seconds = searched(records, k, seed=1)
-            kinds = (mdav, hm2, found.stages[2], found)
-            moved = [
-                displacement(shown, groups.aggregated.reshape(shown.shape)).mean()
-                for groups in (mdav, found)
-            ]
-            row(
-                len(shown),
-                k,
-                *(f"{kind.information_loss:.3f}" for kind in kinds),
-                f"{seconds:.2f}",
-                f"{moved[0]:.0f} -> {moved[1]:.0f}",
-            )
-
-
-def draws(file: Path) -> None:
-    """How much less is lost than with others, for 1,000 tracks drawn several times."""
-    say_machine()
-    records = trajanon.read_trajectories(file).records
-    row("k", "below MDAV, %", "least", "most", "below hm2, %", "least", "most")
-    compile_all(records)
-    for k in KS:
-        losses = []
-        for draw in DRAWS:
-            chosen = np.random.default_rng(draw).choice(len(records), 1_000, replace=False)
-            runs = [searched(records[chosen], k, **way) for way in ({"seed": 1}, MDAV, HM2)]
-            losses.append([run.found.information_loss for run in runs])
-        ours, *others = np.transpose(losses)
-        below = [100.0 * (1.0 - ours / theirs) for theirs in others]
-        shown = [(less.mean(), less.min(), less.max()) for less in below]
-        row(k, *(f"{value:.1f}" for value in np.ravel(shown)))
-
-
-def speed() -> None:
-    """Random moves a second on one core, all that annealing does included."""
-    say_machine()
-    row("n", "p", "k", "million moves a second")
-    records = np.random.default_rng(0).normal(size=(1_000, 12))
-    compile_all(records)
-    moves = EFFORTS["balanced"].moves_per_record * EFFORTS["balanced"].runs
-    with patch("trajanon.workers.cores", return_value=1):
-        for k in (3, 5, 10):
-            annealing = trajanon.microaggregate(records, k).stages[-1]
-            row(1_000, 12, k, f"{moves * len(records) / annealing.seconds / 1e6:.1f}")
+    row("n", "", "loss", "seconds by the clock", "GB")
+    for n in size:
+        for how in ["MDAV", "default", "in one piece"] if n <= MOST_COMPARED else ["default"]:
+            row(n, how, *alone(of_size, n, how))
 
 
 if __name__ == "__main__":
-    command_line(__doc__, losses, tracks, draws, speed)
+    command_line(__doc__, losses, sizes)

@@ -30,10 +30,7 @@ PATHS = (
     *("farthest-insertion", "cheapest-insertion", "arbitrary-insertion", "mdav-lk", "npn"),
     *("md", "mdav", "cbfs"),
 )
-ASKED = (
-    *("", "--no-align", "--suppress 2% --min-radius 30"),
-    *("--as-published", "--method mdav --refine none"),
-)
+ASKED = (*("", "--no-align"), *("--as-published", "--method mdav --refine none"))
 CHANCE = {"seconds", "versions", "key", "trajectories_path", "release_path", "path", "created"}
 
 
@@ -89,7 +86,16 @@ def rows_in(files: Iterable[Path]) -> str:
 def files(folder: Path) -> Iterator[tuple[str, str]]:
     """Extract, then anonymise, check and evaluate: files and what is said."""
     pages = sorted(str(page) for page in sample().iterdir())
-    extract = ["extract", *pages, "--spacing", "50", "--json"]
+    extract = [
+        "extract",
+        *pages,
+        "--windows",
+        "--per-recording",
+        "all",
+        "--spacing",
+        "50",
+        "--json",
+    ]
     yield "extract", trajanon_says(folder, *extract)
     given = trajanon.read_trajectories(folder / "trajectories.parquet")
     yield "trajectories", digest(given.points)

@@ -15,7 +15,7 @@ from trajanon.extract.extraction import (
     fields_in,
     sources_of,
 )
-from trajanon.extract.rules import Gap, Rules
+from trajanon.extract.rules import Limit, Rules
 from trajanon.extract.sources import files
 from trajanon.extract.sources.osm import osm_api
 from trajanon.extract.sources.source import check_untimed, ordered
@@ -34,16 +34,15 @@ def extract(
     source: From = OSM_API,
     area: AreaLike = None,
     *,
+    windows: bool = False,
     spacing: float | None = None,
-    trips: bool = False,
+    per_recording: int | None = 1,
     min_length: float | None = None,
     points: int = 30,
-    max_gap: Gap = "auto",
-    max_pause: float | None = 300.0,
+    max_gap: Limit = "auto",
+    max_pause: Limit = "auto",
     max_speed: float | None = 60.0,
     trim_ends: float = 0.0,
-    windows: str = "all",
-    per_trace: int | None = None,
     max_per_subject: int | None = None,
     subjects_exact: bool = False,
     hidden: "Zone | None" = None,
@@ -66,14 +65,12 @@ def extract(
         ``madrid`` or another city, ``W,S,E,N`` in degrees, or several of these; four numbers, west,
         south, east, north; a polygon of shapely (x = longitude); the path of a file with polygons;
         a `Box` or `Region`. None takes files whole.
+    windows
+        Whether trajectories are windows even without a spacing: that of the city is taken.
     spacing
-        Metres between points along the track; None for the spacing of the city, and for trips.
-    trips, min_length
-        Whole trips instead of windows, and metres of the shortest: as in `Rules`.
-    points, max_gap, max_pause, max_speed, trim_ends
-        What a trajectory is, and where a track ends: as in `Rules`.
-    windows, per_trace, max_per_subject
-        Which windows are taken: as in `Rules`.
+        Metres between the points of windows, along the track; None for whole trips.
+    per_recording, min_length, points, max_gap, max_pause, max_speed, trim_ends, max_per_subject
+        What a trajectory is, where a track ends, and how many are taken: as in `Rules`.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones. Blanks
         and the encoding of accents never make a difference.
@@ -116,22 +113,22 @@ def extract(
 
     Examples
     --------
-    A table with the fixes of a walk of 1,100 m to the north. It has room for two windows of 500 m:
+    A table with the fixes of a walk of 1,100 m to the north:
 
     >>> import numpy as np
     >>> import pandas as pd
     >>> from trajanon.extract import extract
     >>> fixes = {"id": "walk", "subject": "Ada", "lat": np.arange(41.0, 41.0105, 0.001), "lon": 2.0}
     >>> pd.DataFrame(fixes).to_csv("walk.csv", index=False)
-    >>> trajectories = extract("walk.csv", spacing=100, points=6)
+    >>> trajectories = extract("walk.csv")
     >>> trajectories.points.shape
-    (2, 6, 2)
+    (1, 30, 2)
     >>> trajectories.provenance["counts"]["points read"]
     11
     """
     given = dict(locals())
     where, of_the_city = area_of(area)
-    spacing = chosen_spacing(spacing, of_the_city, trips=trips)
+    spacing = chosen_spacing(spacing, of_the_city, windows=windows)
     rules = Rules(**fields_in(given | {"spacing": spacing}, Rules))
     asked = given | {"area": where, "rules": rules, "columns": columns or {}}
     return Extraction(**fields_in(asked, Extraction)).trajectories()

@@ -24,6 +24,7 @@ from trajanon.extract.diagnosis import why_nothing
 from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.ends import Anchors, trim
 from trajanon.extract.fingerprints import fingerprints
+from trajanon.extract.limits import Hops, head, with_limits
 from trajanon.extract.points import Points, batch
 from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
@@ -33,7 +34,7 @@ from trajanon.extract.sources.source import joined_pieces
 from trajanon.extract.sources.streams import COLUMNS
 from trajanon.extract.split import clip, hide, split_at_gaps
 from trajanon.extract.trace import Trace
-from trajanon.extract.trips import SHORT, Trips
+from trajanon.extract.trips import LEFT_OUT, SHORT, Trips
 from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
 from trajanon.subjects import NAMELESS
@@ -53,7 +54,18 @@ _PLACES = 10
 """Places, a spacing apart, that a point may bring; longer hops count as more points."""
 
 
-def batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
+_BECAME = (
+    *("repeats of others", "of single places between pauses and stays"),
+    *(why.partition(" ")[2] for why in LEFT_OUT),
+    *("over the limit of a subject", "with a trajectory"),
+)
+"""What may become of a recording: the last that holds for any part of it."""
+
+_ONE_PLACE, _HIDDEN, _OUTSIDE = range(1, 4)
+_SHORT, _OVER, _TAKEN = range(len(_BECAME))[-3:]
+
+
+def _batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
     """Gather traces to batches; the result does not depend on their size."""
     some: list[Trace] = []
     size = 0
@@ -92,6 +104,21 @@ class Cutter:
     def __post_init__(self) -> None:
         self.anchors = Anchors(self.rules.trim_ends, self.key)
         self.recordings = Recordings()
+        self._limits: dict[str, Any] = {}  # the limits that were found, and from what
+        # Of each recording what became of it, in `_BECAME`, and whether it leaves the area.
+        self._became, self._leaves = np.empty(0, np.int8), np.empty(0, np.bool_)
+
+    def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
+        """Gather traces to batches that can be cut; the first ones tell the limits to be found."""
+        auto = [name for name in ("max_gap", "max_pause") if getattr(self.rules, name) == "auto"]
+        if auto:
+            some, traces = head(traces)
+            hops = (
+                Hops.of(Cutter(self.rules)._cleaned(batch(some))) if some else Hops(0, None, None)
+            )
+            self.rules = with_limits(self.rules, hops)
+            self._limits = {"limits": auto, **hops._asdict()}
+        return _batches(traces, self.rules)
 
     def cut(self, some: Sequence[Trace]) -> Trajectories:
         """Cut a batch of traces.
@@ -113,11 +140,23 @@ class Cutter:
         counts["points read"] += len(points)
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
-        found = self._found(self._cleaned(points.take(~repeated)), some)
+        became = np.where(entered.repeated, 0, _ONE_PLACE)
+        leaves = np.zeros(len(some), dtype=np.bool_)
+        found = self._found(self._cleaned(points.take(~repeated)), some, became, leaves)
+        new = max(int(entered.trace.max(initial=-1)) + 1 - len(self._became), 0)
+        self._became = np.append(self._became, np.zeros(new, np.int8))
+        self._leaves = np.append(self._leaves, np.zeros(new, np.bool_))
+        np.maximum.at(self._became, entered.trace, became.astype(np.int8))
+        self._leaves[entered.trace[leaves]] = True
         subject, trace = entered.subject[found.trace], entered.trace[found.trace]
-        marks = np.column_stack([prints.subject[found.trace], found.hops])
         return Trajectories(
-            found.points, subject, trace, tracks=found.tracks, times=found.times, marks=marks
+            found.points,
+            subject,
+            trace,
+            tracks=found.tracks,
+            times=found.times,
+            marks=np.column_stack([prints.subject[found.trace], found.hops]),
+            true_ends=None if self.area is None and not self.boxes else found.true_ends,
         )
 
     def _cleaned(self, points: Points) -> Points:
@@ -132,27 +171,39 @@ class Cutter:
         points = kept("stray points", points, drop_strays(points, self.rules))
         return kept("points repeated in place", points, drop_zero_hops(points))
 
-    def _found(self, points: Points, some: Sequence[Trace]) -> WindowBatch:
-        """Find the windows, or the whole trips."""
-        rules, counts, area, boxes = self.rules, self.counts, self.area, self.boxes
+    def _found(
+        self, points: Points, some: Sequence[Trace], became: Ints, leaves: Bools
+    ) -> WindowBatch:
+        """Find the windows, or the whole trips; mark what became of the recordings."""
+        rules, counts, area = self.rules, self.counts, self.area
         if rules.trips:
             last_read = np.array([one.last_read for one in some])
-            trips = Trips(points, rules, counts, area=area, boxes=boxes, last_read=last_read)
-            points = self._shown(trips.points)
-            points = self._kept("points of trips left out", points, trips.whole(points))
+            trips = Trips(points, rules, counts, last_read=last_read)
+            points, true_ends = trips.whole(self._shown(trips.points), area, self.boxes)
+            why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
+            np.maximum.at(became, trips.trace, why)
+            leaves[trips.trace[~true_ends.all(axis=1)]] = True
             found = whole_trips(points, rules)
-            found = replace(found, trace=trips.trace[found.trace])
+            true_ends, trace = true_ends[found.trace], trips.trace[found.trace]
+            found = replace(found, trace=trace, true_ends=true_ends)
         else:
+            became[points.trace] = _HIDDEN
             points = self._shown(split_at_gaps(points, rules, counts))
+            became[points.trace] = _OUTSIDE
             if area is not None:
                 inside = clip(points, area)
+                has = [np.bincount(one.trace, minlength=len(some)) for one in (points, inside)]
+                leaves |= (has[1] > 0) & (has[1] < has[0])
                 points = self._kept("points outside the area", points, inside)
+            became[points.trace] = _SHORT
             found = windows(points, rules)
         counts["points used"] += len(points)
         first, several = points.pieces
         lasted = points.time[first + several - 1] - points.time[first]
         counts["seconds of track"] += int(np.rint(np.nan_to_num(lasted)).sum())
-        return self._chosen(found)
+        found = self._chosen(found)
+        became[found.trace] = _OVER
+        return found
 
     def _shown(self, points: Points) -> Points:
         """Cut out the surroundings of ends and of hidden places."""
@@ -181,10 +232,8 @@ class Cutter:
             counts[SHORT] += int(short.sum())
             found = found.take(~short)
         counts["points placed"] += len(found.points) * rules.points
-        if rules.trips:
-            counts["metres used"] += int(np.rint(found.length).sum())
-        else:
-            counts["metres used"] = round(counts["points placed"] // rules.points * rules.length)
+        held = found.track_length >= (1.0 - 1e-6) * rules.length
+        counts["metres used"] += int(np.rint(found.track_length[held]).sum())
         counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
         counts["points placed far from a fix"] += int(found.filled.sum())
         if self.area is None:
@@ -205,6 +254,8 @@ class Cutter:
         merged = self.recordings.merged().counts
         self.counts.update({what: count for what, count in merged.items() if count})
         taken = selected_windows(person, trace, self.rules, self.counts)
+        self._became[trace[taken]] = _TAKEN
+        self.counts["recordings that leave the area"] = int(self._leaves.sum())
         self.counts["subjects of trajectories"] = len(np.unique(person[taken]))
         self.counts["trajectories"] = int(taken.sum())
         return taken, person
@@ -219,15 +270,20 @@ class Cutter:
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
         area, counts = self.area, Counter({**self.read, **self.counts})
+        became = np.bincount(self._became, minlength=len(_BECAME)).tolist()
+        out = {why: many for why, many in zip(_BECAME[:_TAKEN], became, strict=False) if many}
         columns = [name for name in counts if name.startswith(COLUMNS)]
         far = self.counts["points placed far from a fix"]
         return {
             "area": None if area is None else str(area),
             "box": None if area is None else list(area.bounds.sides),
             **asdict(self.rules),
+            "trips": self.rules.trips,
+            "found": self._limits,
             "fill": far / max(1, self.counts["points placed"]),
             "columns": {name.removeprefix(COLUMNS): counts.pop(name) for name in columns},
             "counts": counts,
+            "recordings": {"read": sum(became), "with a trajectory": became[-1], "left out": out},
         }
 
     def why_nothing(self) -> str:
@@ -245,7 +301,7 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
     traces
         Recordings, in any number; only one batch of them is held at a time.
     rules
-        Spacing, points, and the limits of a hop and of a window.
+        What a trajectory is, and where a track ends.
     area
         Where trajectories may lie; None for everywhere.
 
@@ -262,8 +318,8 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
 
     Examples
     --------
-    A walk of 1,100 m to the north has room for two windows of 500 m. Each point has a latitude some
-    0.0009 degrees, or 100 m, above that of the point before:
+    A walk of 1,100 m to the north has room for two windows of 500 m; one is taken. Each point has a
+    latitude some 0.0009 degrees, or 100 m, above that of the point before:
 
     >>> import numpy as np
     >>> from trajanon.extract import Rules, Trace, cut
@@ -271,12 +327,11 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
     >>> walk = Trace("walk", "Ada", lat, lon, time=np.full(11, np.nan))
     >>> trajectories = cut([walk], Rules(spacing=100, points=6))
     >>> print(trajectories.points[:, :, 0].round(4))
-    [[41.     41.0009 41.0018 41.0027 41.0036 41.0045]
-     [41.0054 41.0063 41.0072 41.0081 41.009  41.0099]]
+    [[41.0054 41.0063 41.0072 41.0081 41.009  41.0099]]
     """
     cutter = Cutter(rules, area=area)
     whole = joined_pieces(traces, cutter.read)
-    return finished([cutter.cut(some) for some in batches(whole, rules)], cutter)
+    return finished([cutter.cut(some) for some in cutter.batches(whole)], cutter)
 
 
 def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:

@@ -33,6 +33,9 @@ _CAUSES = {
         "are alone between two pauses or stays, and make no trip: raise `max_pause`"
     ),
     "points outside the area": "lie outside the area: give a larger `area` to keep them",
+    "points of other parts inside the area": (
+        "are of trips that leave the area and come back, of which the longest part inside is taken"
+    ),
     "points near the ends of a trace": "lie near ends and stops, which `trim_ends` cuts out",
     "points near hidden places": "lie near hidden places",
 }
@@ -70,6 +73,21 @@ def sentences(provenance: Mapping[str, Any]) -> list[str]:
     counts = Counter(provenance["counts"])
     told = sorted(_found(counts, provenance), key=lambda one: -one[0])
     return [sentence for share, sentence in told[:_MOST] if share > _FEW]
+
+
+def recordings_told(provenance: Mapping[str, Any]) -> str:
+    """Say how many recordings have a trajectory, why others have none, and how many are cut."""
+    became = provenance["recordings"]
+    out = ", ".join(f"{many:,} {why}" for why, many in became["left out"].items())
+    read = number_of(became["read"], "recording")
+    told = f"{read} read, {became['with a trajectory']:,} with a trajectory"
+    told += f"; left out: {out}." if out else "."
+    if leave := provenance["counts"].get("recordings that leave the area"):
+        told += (
+            f" {number_of(leave, 'recording leaves', 'recordings leave')} the area: "
+            "only the part inside is taken."
+        )
+    return told
 
 
 def _found(counts: Counter[str], rules: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
@@ -117,6 +135,6 @@ def _of_windows(counts: Counter[str], rules: Mapping[str, Any]) -> tuple[float, 
     length = rules["spacing"] * (rules["points"] - 1)
     share = 1.0 - counts["metres used"] / max(1, counts["metres of track"])
     return share, (
-        f"{percent(share)} of the way is in pieces, or ends of pieces, too short for a window of "
-        f"{length:,.0f} m: lower `spacing`, or take whole `trips`."
+        f"{percent(share)} of the way is in pieces too short for a window of {length:,.0f} m: "
+        "lower `spacing`, or take whole trips."
     )

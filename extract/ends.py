@@ -137,9 +137,7 @@ def _parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
     metres = WGS84.inv(lon[here], lat[here], lon[there], lat[there])[2]
     pause = points.time[there] - points.time[here]
     with np.errstate(divide="ignore", invalid="ignore"):
-        stops = (metres / pause > (rules.max_speed or np.inf)) | (
-            pause > (rules.max_pause or np.inf)
-        )
+        stops = (metres / pause > (rules.max_speed or np.inf)) | (pause > rules.longest_pause)
     first = np.append(True, stops | (points.trace[there] != points.trace[here]))
     outer = np.cumsum(first) - 1
     length = np.zeros(len(points))
@@ -161,7 +159,7 @@ def _parts(points: Points, rules: Rules, near: float, stub: float) -> Ints:
 
 def longest_stop(rules: Rules) -> float:
     """Seconds of a stop that ends no trip, at most."""
-    return min(_STAY, rules.max_pause or _STAY)
+    return min(_STAY, rules.longest_pause)
 
 
 def stays_of(points: Points, rules: Rules, near: float) -> Bools:

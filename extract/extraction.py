@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from trajanon.errors import BadInput
-from trajanon.extract.cutting import Cutter, batches, finished
+from trajanon.extract.cutting import Cutter, finished
 from trajanon.extract.earth.areas import KNOWN, AreaLike, area_of
 from trajanon.extract.earth.box import Box
 from trajanon.extract.found import Found
@@ -39,10 +39,15 @@ From = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
 
 def chosen_spacing(
-    spacing: float | None, of_the_city: float | None, *, trips: bool = False
+    spacing: float | None, of_the_city: float | None, *, windows: bool
 ) -> float | None:
-    """Take the spacing that was asked for, else that of the city, which trips do not need."""
-    return of_the_city if spacing is None and not trips else spacing
+    """Take the spacing that was asked for; of windows without one, that of the city."""
+    if windows and spacing is None and of_the_city is None:
+        raise BadInput(
+            "windows need a spacing, and only cities have one of their own: say how many metres "
+            "lie between two points, `spacing=100`"
+        )
+    return of_the_city if windows and spacing is None else spacing
 
 
 @dataclass
@@ -54,7 +59,7 @@ class Extraction:
     Attributes
     ----------
     rules
-        What a trajectory is; None for the defaults, with the spacing of the city.
+        What a trajectory is; None for whole trips, and the other defaults.
     source, area, hidden, columns, untimed, jobs, client
         As in `extract`.
     api_url, max_pages, progress
@@ -69,18 +74,18 @@ class Extraction:
 
     Examples
     --------
-    A walk of 1,100 m to the north has room for two windows of 500 m:
+    A walk of 1,100 m to the north is one trip:
 
     >>> import numpy as np
     >>> import pandas as pd
     >>> from trajanon.extract import Extraction, Rules
     >>> fixes = {"id": "walk", "subject": "Ada", "lat": np.arange(41.0, 41.0105, 0.001), "lon": 2.0}
     >>> pd.DataFrame(fixes).to_csv("walk.csv", index=False)
-    >>> extraction = Extraction("walk.csv", rules=Rules(spacing=100.0, points=6))
+    >>> extraction = Extraction("walk.csv", rules=Rules(points=6))
     >>> len(extraction.trajectories())
-    2
-    >>> extraction.write("trajectories.parquet")["counts"]["trajectories"]
-    2
+    1
+    >>> extraction.write("trajectories.parquet")["recordings"]
+    {'read': 1, 'with a trajectory': 1, 'left out': {}}
     """
 
     source: From = OSM_API
@@ -102,8 +107,8 @@ class Extraction:
             raise BadInput(f"`jobs` must be at least 1 (got {self.jobs})")
         if self.jobs > 1 and self.client is not None:
             raise BadInput(f"`jobs={self.jobs}` and a cluster both read files: give one of them")
-        self._place, of_the_city = area_of(self.area)
-        self._rules = self.rules or Rules(spacing=of_the_city)
+        self._place, _ = area_of(self.area)
+        self._rules = self.rules or Rules()
         self._reading = Reading(
             columns=self.columns,
             subjects_exact=self._rules.subjects_exact,
@@ -204,7 +209,7 @@ class Extraction:
             self._rules, area=self._place, boxes=boxes, hidden=self.hidden, read=left_out
         )
         traces = ordered(joined(numbered, left_out), self.untimed, cutter.counts)
-        return cutter, batches(traces, self._rules)
+        return cutter, cutter.batches(traces)
 
     def _origin(self) -> dict[str, Any]:
         """Say where the traces come from, and who must be named with them."""

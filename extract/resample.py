@@ -25,7 +25,8 @@ _CALENDAR = 6e10
 """Seconds; a piece with a time farther from 1970, by some 1,900 years, counts as untimed."""
 
 
-_OF_WINDOWS = ("points", "trace", "times", "filled", "length", "hops")  # a row for each
+_OF_WINDOWS = ("points", "trace", "times", "filled", "length", "hops", "true_ends")
+"""What has a row for each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -40,6 +41,7 @@ class WindowBatch:
     tracks: Tracks | None  # the runs of the windows
     hops: Hashes  # the least hashes of the hops under a window, shape (windows, HOPS)
     track_length: Floats  # metres of each piece of track, those without a window included
+    true_ends: Bools  # whether start and end are not cut at a border, shape (windows, 2)
 
     def take(self, which: Bools) -> "WindowBatch":
         """Keep some windows."""
@@ -51,7 +53,10 @@ class WindowBatch:
 
 
 def windows(points: Points, rules: Rules) -> WindowBatch:
-    """Walk along each piece, from fix to fix on geodesics, and cut consecutive windows."""
+    """Walk along each piece, from fix to fix on geodesics, and cut consecutive windows.
+
+    Of a single window of each recording, all runs of the recording with room for one are kept.
+    """
     assert rules.spacing is not None
     ways = _Ways(points)
     spacings = ways.total / rules.spacing + _FORGIVEN
@@ -61,27 +66,45 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
     places, times, filled = ways.walk(size, rules.spacing / STEPS, STEPS)
     # A run of the places on each piece that has a window.
     first, many = np.append(0, np.cumsum(size[count > 0])), count[count > 0]
+    recording = points.trace[ways.first[count > 0]]
     run = np.repeat(np.arange(len(many)), many)
     number = np.arange(len(run)) - np.repeat(np.cumsum(many) - many, many)
-    start = number * (STEPS * rules.points)
-    tracks = Tracks(points=TrackPoints.of(places), first=first, run=run, start=start, times=times)
+    taken = np.ones(len(run), dtype=np.bool_)
+    if rules.per_recording == 1:
+        taken = _middle_of_longest(run, number, many, size[count > 0], recording)
+    run, start = run[taken], number[taken] * (STEPS * rules.points)
+    tracks = Tracks(
+        points=TrackPoints.of(places),
+        first=first,
+        run=run,
+        start=start,
+        times=times,
+        recording=recording if rules.per_recording == 1 else None,
+    )
     window = (first[run] + start)[:, None] + STEPS * np.arange(rules.points)
     places, times, filled = places[window], times[window], filled[window]
-    trace = points.trace[np.repeat(ways.first, count)]
     return WindowBatch(
         points=places.reshape(-1, rules.points, 2),
-        trace=trace,
+        trace=recording[run],
         times=times.reshape(-1, rules.points),
         filled=filled.reshape(-1, rules.points).sum(axis=1),
-        length=np.full(len(trace), rules.length),
+        length=np.full(len(run), rules.length),
         tracks=tracks,
-        hops=ways.least(count, rules.points * rules.spacing),
+        hops=ways.least(count, rules.points * rules.spacing)[taken],
         track_length=ways.total,
+        true_ends=np.ones((len(run), 2), dtype=np.bool_),
     )
 
 
+def _middle_of_longest(run: Ints, number: Ints, many: Ints, size: Ints, recording: Ints) -> Bools:
+    """Mark the window in the middle of the longest run of each recording; of equals, the first."""
+    order = np.lexsort((-np.arange(len(size)), size, recording))
+    longest = order[np.append(np.diff(recording[order]) != 0, True)[: len(order)]]
+    return np.asarray(np.isin(run, longest) & (number == many[run] // 2))
+
+
 def whole_trips(points: Points, rules: Rules) -> WindowBatch:
-    """Take each piece as a trip: points at equal shares of its way, exact at both ends."""
+    """Take each piece as a trip: points at equal shares of its way, its own fixes at both ends."""
     ways = _Ways(points)
     size = np.full(len(ways.total), rules.points)
     # Who moved by less than a grain went no way at all.
@@ -92,8 +115,10 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
     for place, fix in ((0, ways.first), (-1, ways.last)):
         places[:, place] = np.stack([points.lat[fix], points.lon[fix]], axis=1)
         times[:, place] = ways.time[fix]
+    # To a centimetre, as tracks are: where all trips lead along one meridian, their longitudes
+    # would differ by what rounding adds, and by nothing else.
     return WindowBatch(
-        points=places,
+        points=np.round(places, 7),
         trace=points.trace[ways.first],
         times=times,
         filled=filled.reshape(-1, rules.points).sum(axis=1),
@@ -101,6 +126,7 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
         tracks=None,
         hops=ways.least(np.ones_like(size), float(ways.total.max(initial=0.0)) + 1.0),
         track_length=ways.total,
+        true_ends=np.ones((len(size), 2), dtype=np.bool_),
     )
 
 

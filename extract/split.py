@@ -36,7 +36,7 @@ class Gaps(NamedTuple):
 def after_pauses(points: Points, rules: Rules) -> Bools:
     """Mark the points before which a piece pauses."""
     after = points.follows
-    after[1:] &= np.diff(points.time) > (rules.max_pause or np.inf)
+    after[1:] &= np.diff(points.time) > rules.longest_pause
     return after
 
 

@@ -1,6 +1,8 @@
-"""Whole trips: what a recording holds from one pause or stay to the next.
+"""Whole trips: what a recording holds from one pause or stay to the next, inside the area.
 
-A trip that cannot be shown whole is left out and counted, never cut into pieces with false ends.
+Of a trip that leaves the area, its longest part inside is taken: one recording stays one line, for
+several lines of one drive would betray each other. Ends at the border are marked as no true ends. A
+trip with a hole inside the area is left out and counted, never cut into pieces with false ends.
 """
 
 from collections import Counter
@@ -14,27 +16,25 @@ from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.ends import longest_stop, stays_of
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import Gaps, after_pauses, gaps_of
+from trajanon.extract.split import after_pauses, gaps_of
 from trajanon.geodesy import radii
 
 FOUND = "trips found"
+HIDDEN = "trips all near their ends or hidden places"
 OUTSIDE = "trips outside the area"
 FAST = "trips with an impossible speed"
-BEYOND = "trips that may go on beyond what the server gave"
-CUT_OFF = "trips that may go on where a file was cut off"
+CUT_OFF = "trips that may go on where the source was cut off"
 SHORT = "trips too short"
 
 LEFT_OUT = {
+    HIDDEN: "lower `trim_ends`, or hide fewer places",
     OUTSIDE: "give the `area` that holds them",
-    "trips that leave the area": "give a larger `area`",
     "trips with a long hop": "raise `max_gap`",
     FAST: (
         "raise `max_speed` for trains and planes; where several fixes in a row are wrong, mend "
         "them, or take windows, which end there"
     ),
-    BEYOND: "give a larger `area`, or raise `max_pages`",
-    CUT_OFF: "download the file again",
-    "trips all near their ends or hidden places": "lower `trim_ends`, or hide fewer places",
+    CUT_OFF: "download the file again; of the OSM server raise `max_pages`",
     "trips cut in their middle": "lower `trim_ends`, or hide fewer places",
     SHORT: "lower `min_length`",
 }
@@ -52,37 +52,23 @@ class Trips:
         rules: Rules,
         counts: Counter[str],
         *,
-        area: Area | None,
-        boxes: Sequence[Box],
         last_read: Floats,  # time of the last point of each recording that was cut off, or NaN
     ) -> None:
         points = _cut_at_stops(points, rules, counts)
         first, size = points.pieces
+        self._rules, self._counts = rules, counts
         self.trace = points.trace[first]  # which trace of the batch each trip is of, (trips,)
+        self.why = np.full(len(first), -1)  # the number of the reason why it is left out, or -1
         trip = np.repeat(np.arange(len(first)), size)
         points = replace(points, trace=trip, piece=trip)
-        self._counts, gaps = counts, gaps_of(points, rules)
         counts[FOUND] += len(first)
-        self._spoilt: dict[str, Bools] = {}
-        if area is not None:
-            inside, leaves = _inside(points, area)
-            self._spoilt[OUTSIDE] = ~self._any(trip[inside])
-            self._spoilt["trips that leave the area"] = self._any(trip[~inside | leaves])
-        self._spoilt["trips with a long hop"] = self._any(trip[gaps.end[gaps.far]])
-        self._spoilt[FAST] = self._any(trip[gaps.end[gaps.fast]])
-        ends_early = self._cut_off(points, last_read[self.trace], longest_stop(rules))
-        if boxes:
-            near = _near_sides(points, boxes, gaps)
-            self._spoilt[BEYOND] = self._any(trip[near]) | ends_early
-        else:
-            self._spoilt[CUT_OFF] = ends_early
-        # Their points: `trace` is the number of the trip, and pieces end at long hops and at
-        # impossible speeds, which may be errors of the receiver.
-        self.points = points.cut(gaps.begins(gaps.far | gaps.fast, len(points)))
-
-    def _any(self, trips: Ints) -> Bools:
-        """Mark the trips that are among some."""
-        return np.bincount(trips, minlength=len(self.trace)) > 0
+        self._goes_on = self._cut_off(points, last_read[self.trace], longest_stop(rules))
+        # Their points: `trace` is the number of the trip. Ends are sought beside long hops and
+        # impossible speeds, too, which may be errors of the receiver.
+        if rules.trim_ends:
+            gaps = gaps_of(points, rules)
+            points = points.cut(gaps.begins(gaps.far | gaps.fast, len(points)))
+        self.points = points
 
     def _cut_off(self, points: Points, last_read: Floats, wait: float) -> Bools:
         """Mark the trips that go on, or may, where the last point of their recording was read.
@@ -96,18 +82,57 @@ class Trips:
         there = (begin - wait <= last_read) & (last_read <= end + wait)
         return np.asarray(np.where(timed, there, is_last & ~np.isnan(last_read)))
 
-    def whole(self, points: Points) -> Points:
-        """Of what is left of the points, give that of whole trips; count the others."""
-        n, trip, (first, _) = len(self.trace), points.trace, points.pieces
-        spoilt = self._spoilt | {
-            "trips all near their ends or hidden places": np.bincount(trip, minlength=n) < 2,
-            "trips cut in their middle": np.bincount(trip[first], minlength=n) > 1,
-        }
-        left = np.ones(n, dtype=np.bool_)
-        for why, trips in spoilt.items():
-            self._counts[why] += int((left & trips).sum())
-            left &= ~trips
-        return points.take(left[trip])
+    def whole(
+        self, points: Points, area: Area | None, boxes: Sequence[Box]
+    ) -> tuple[Points, Bools]:
+        """Of what is left of the points, give the longest part of each trip inside.
+
+        And whether the ends of each trip are true ones, (trips, 2). Trips that cannot be shown
+        whole are counted.
+        """
+        n, shown, broken = len(self.trace), points.trace, points.piece
+        inside, begins = _parts(points := replace(points, piece=shown), area, boxes)
+        first = np.flatnonzero(begins)
+        part = np.cumsum(begins) - 1
+        points = points.cut(begins & points.follows)
+        end = np.flatnonzero(points.follows)
+        length = np.bincount(part[end], points.ways.length, minlength=len(first))
+        # The longest one inside, and the first of several.
+        order = np.lexsort((-first, length, inside[first], shown[first]))
+        longest = order[np.append(np.diff(shown[first][order]) != 0, True)[: len(order)]]
+        kept = np.isin(part, longest[inside[first[longest]]])
+        ends = np.stack([first, np.append(first, len(points))[1:] - 1], axis=1)[longest]
+        sides = np.stack([np.diff(shown, prepend=-1) != 0, np.diff(shown, append=-1) != 0], axis=1)
+        true_ends = np.ones((n, 2), dtype=np.bool_)
+        true_ends[shown[first[longest]]] = sides[ends, [0, 1]]
+        outside = int((~inside).sum())
+        self._counts["points outside the area"] += outside
+        self._counts["points of other parts inside the area"] += int((~kept).sum()) - outside
+        points, broken = points.take(kept), broken[kept]
+        if boxes:
+            true_ends &= ~_near_sides(points, boxes, n)
+        trip, gaps = points.trace, gaps_of(points, self._rules)
+        cut = points.follows
+        cut[1:] &= np.diff(broken) != 0
+        spoilt = [
+            np.bincount(shown, minlength=n) < 2,
+            np.bincount(trip, minlength=n) < 2,
+            self._any(trip[gaps.end[gaps.far]]),
+            self._any(trip[gaps.end[gaps.fast]]),
+            self._goes_on,
+            self._any(trip[cut]),
+        ]
+        for number, (why, trips) in enumerate(zip(LEFT_OUT, spoilt, strict=False)):
+            new = trips & (self.why < 0)
+            self.why[new] = number
+            self._counts[why] += int(new.sum())
+        whole = points.take((self.why < 0)[trip])
+        self._counts["points of trips left out"] += len(points) - len(whole)
+        return whole, true_ends
+
+    def _any(self, trips: Ints) -> Bools:
+        """Mark the trips that are among some."""
+        return np.bincount(trips, minlength=len(self.trace)) > 0
 
 
 def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
@@ -128,30 +153,35 @@ def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     return points.take(np.repeat(size > 1, size))
 
 
-def _inside(points: Points, area: Area) -> tuple[Bools, Bools]:
-    """Tell which points lie in the area, and from which of them the way leads out of it."""
-    inside, leaves = area.contains(points.lat, points.lon), np.zeros(len(points), dtype=np.bool_)
-    both = points.follows & inside
-    both[1:] &= inside[:-1]
-    start = np.flatnonzero(both) - 1
-    leaves[start] = area.leaves(points.lat, points.lon, start)
-    return inside, leaves
+def _parts(points: Points, area: Area | None, boxes: Sequence[Box]) -> tuple[Bools, Bools]:
+    """Tell which points lie in the area, and which begin a part of a trip inside or outside.
 
-
-def _near_sides(points: Points, boxes: Sequence[Box], gaps: Gaps) -> Bools:
-    """Mark points beyond which a trip may lead out of the box whose points a server gave.
-
-    The ends of a trip that are nearer to a side of the box than its longest hop is long, and hops
-    that are longer than the way from either of their ends to a side.
+    Of a server that gave the points of some boxes, a trip may have been outside between two points
+    that are nearer to a side of their box than to each other.
     """
-    room, hop = _room(points, boxes), points.ways.length
-    trip, (first, size) = points.trace, points.pieces
-    longest = np.zeros(len(first))
-    np.maximum.at(longest, trip[gaps.end], hop)
-    near = np.zeros(len(points), dtype=np.bool_)
-    for end in (first, first + size - 1):
-        near[end] = room[end] < longest
-    near[gaps.end] |= np.maximum(room[gaps.end], room[gaps.end - 1]) < hop
+    inside, follows = np.ones(len(points), dtype=np.bool_), points.follows
+    begins = ~follows
+    if area is not None:
+        inside = area.contains(points.lat, points.lon)
+        both = follows & inside
+        both[1:] &= inside[:-1]
+        start = np.flatnonzero(both) - 1
+        begins[start[area.leaves(points.lat, points.lon, start)] + 1] = True
+        begins[1:] |= inside[1:] != inside[:-1]
+    if boxes:
+        room, end = _room(points, boxes), np.flatnonzero(follows)
+        begins[end] |= np.maximum(room[end], room[end - 1]) < points.ways.length
+    return inside, begins
+
+
+def _near_sides(points: Points, boxes: Sequence[Box], n: int) -> Bools:
+    """Mark the ends of n trips that are nearer to a side than their longest hop is long."""
+    longest, near = np.zeros(n), np.zeros((n, 2), dtype=np.bool_)
+    np.maximum.at(longest, points.trace[points.follows], points.ways.length)
+    room, (first, size) = _room(points, boxes), points.pieces
+    trip = points.trace[first]
+    for side, end in enumerate((first, first + size - 1)):
+        near[trip, side] = room[end] < longest[trip]
     return near
 
 

@@ -51,7 +51,7 @@ def counted(found: Matched, clock: Clock | None) -> Counted:
 def counted_in_parts(whole: InParts, clock: Clock | None) -> Counted:
     """Count what is read some at a time; the map is as wide as the lines."""
     lines = whole.lines.points
-    batches = ((rows, slid.points, slid.times) for rows, _, slid in whole.batches())
+    batches = ((rows, slid.points, slid.times) for rows, slid in whole.batches())
     return _counted(lines, whole.lines.times, whole.line, batches, lines, clock)
 
 

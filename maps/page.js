@@ -87,7 +87,7 @@ const trajanonPage = (map) => {
     return [
       {
         name: "originals", side: map, height: 413, on: true,
-        label: `Originals${slid ? ", as slid" : ""} (${originals}), thin`,
+        label: `Originals (${originals}), thin`,
       },
       {
         name: "released", side: right, height: 416, on: true,
@@ -95,7 +95,7 @@ const trajanonPage = (map) => {
       },
       {
         name: "tracks", side: map, height: 412, hidden: !slid,
-        label: `Tracks that windows slid on${has ? ", all hours" : ""}`,
+        label: `Recorded tracks${has ? ", all hours" : ""}`,
       },
       { name: "displacement", side: right, height: 414, label: "Displacement: start, middle, end" },
       { name: "worst", side: right, height: 415, label: `Worst groups (${costly})` },

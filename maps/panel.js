@@ -125,18 +125,19 @@ const trajanonPanel = (() => {
     const { counts } = release;
     body.replaceChildren();
     if (page.releases.length > 1) body.append(releases(page.releases, current, acts.choose));
+    body.append(...release.told.map((text) => node("p", { className: "told" }, text)));
     // Above the legend, whose lines grow with the hours chosen: bars stay under the mouse.
     body.append(acts.bars, legend(layers, acts.toggle, acts.densest));
     if (release.drawn) body.append(node("p", { className: "drawn" }, release.drawn));
     const last = release.total.groups - 1;
     body.append(search(last, acts.find, acts.said), table(release.facts, "The release"));
-    if (release.stages.length) body.append(table(release.stages, release.lost));
     if (counts.displacement) {
       body.append(histogram(counts.displacement, "Groups by mean displacement"));
     }
     const sizes = histogram(counts.sizes, `Groups by number of ${release.units}`);
     if (release.worst.length) body.append(worst(release, acts.show));
     body.append(Object.assign(folded("Sizes", sizes), { open: !counts.displacement }));
+    if (release.stages.length) body.append(folded("Search", table(release.stages, release.lost)));
     if (release.glossary.length) {
       body.append(folded("What the words mean", glossary(release.glossary)));
     }

@@ -7,22 +7,18 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.files.report import Report, unit_in
+from trajanon.verdict import cost, source, verdict
 from trajanon.words import STAGES, UNITS, metres, number_of, percent, span
 
 _ROWS = 10  # of sizes; larger groups share the last one
 _EDGE = 85.0511  # degrees: of Mercator's square world, which all street maps show
 
 _TERMS = [
-    ["IL", "information loss: share of the points' spread that is averaged away"],
+    ["Information loss", "share of the points' spread that is averaged away"],
     ["Displacement", "from a point to the same point of its group's line"],
 ]
 _OF_TIMES = [["Off by", "from a departure, or duration, to that of its group's line"]]
-_SLID = "is drawn, and its displacement measured, where it slid to"
-_OF_WINDOWS = [
-    ["As slid", f"each original is a window of a longer track; it {_SLID}"],
-    ["As cut", "where the window lies in the file"],
-]
-_OF_RUNS = [["Runs", "the whole unbroken tracks that the windows were cut from"]]
+_SLID = [["Original", "the piece of the recorded track that was averaged"]]
 
 Row = tuple[str, int]  # a label, and how many groups it counts
 
@@ -31,6 +27,12 @@ def panel_of(report: Report, sizes: Ints) -> dict[str, Any]:
     """Say what a holder wants to know first: headline, facts, stages, terms and a summary."""
     return {
         "headline": f"k = {report['k']} {counted(report)}",
+        "told": [
+            verdict(report).headline,
+            *verdict(report).sentences,
+            cost(report),
+            source(report),
+        ],
         "facts": _facts(report, sizes),
         "stages": [[stage, percent(loss / 100.0)] for stage, loss in stages_with_loss(report)],
         "lost": f"{lost_in_stages(report)} after",
@@ -45,7 +47,6 @@ def panel_of(report: Report, sizes: Ints) -> dict[str, Any]:
 def _facts(report: Report, sizes: Ints) -> list[list[str]]:
     moved, k = report["displacement"], report["k"]
     few = sum(number < k for number in report.get("subjects_per_group") or [])
-    alignment, from_runs = report.get("alignment"), report.get("from_runs")
     rows = [
         [f"{UNITS[unit_in(report)].capitalize()}, n", f"{int(sizes.sum()):,}"],
         ["Groups", f"{len(sizes):,}"],
@@ -58,15 +59,7 @@ def _facts(report: Report, sizes: Ints) -> list[list[str]]:
         rows.append(["Lines on roads", f"{roads['on_roads']:,} of {lines:,}"])
     if few:
         rows.append([f"Groups of fewer than {k} subjects", f"{few:,}"])
-    rows.append(["Information loss, IL", percent(report["information_loss"] / 100.0)])
-    rows.append([f"Mean displacement{', as slid' if alignment else ''}", metres(moved["mean"])])
-    if alignment and "as_cut" in alignment:
-        as_cut = alignment["as_cut"]["displacement"]["mean"]
-        rows.append(["Mean displacement, as cut", metres(as_cut)])
-    if from_runs:
-        rows.append(["Mean distance from the runs", metres(from_runs["mean"])])
     rows += [
-        ["Median displacement", metres(moved["median"])],
         ["95 % of points moved at most", metres(moved["p95"])],
         ["Farthest point moved", metres(moved["max"])],
     ]
@@ -98,9 +91,7 @@ def _glossary(report: Report) -> list[list[str]]:
     terms += _OF_TIMES if report.get("times") else []
     meanings = {name: STAGES[name] for name in names if name in STAGES}
     terms += [[name, said.replace("trajectories", UNITS[unit])] for name, said in meanings.items()]
-    if report.get("alignment") is not None:
-        terms += _OF_WINDOWS
-    return terms + _OF_RUNS if report.get("from_runs") else terms
+    return terms + _SLID if report.get("alignment") is not None else terms
 
 
 def sample_note(

@@ -40,7 +40,7 @@ def compare(
     Parameters
     ----------
     trajectories
-        The originals; where they slid on their tracks, they are drawn as slid.
+        The originals. Windows that slid on their tracks are drawn where they were averaged.
     release
         The result of `trajanon.anonymize`; or the released trajectories, in any order.
     report

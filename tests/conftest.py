@@ -64,7 +64,7 @@ def book(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def madrid() -> Iterator[Trajectories]:
     """The bundled sample, extracted; no test may change its arrays."""
-    trajectories = extract(str(sample()), "madrid")
+    trajectories = extract(str(sample()), "madrid", windows=True, per_recording=None, max_gap=500)
     tracks = trajectories.tracks
     assert tracks is not None
     arrays: list[Any] = [trajectories.points, trajectories.subject, trajectories.trace]
@@ -78,21 +78,27 @@ def madrid() -> Iterator[Trajectories]:
 
 
 @pytest.fixture(scope="session")
-def made(tmp_path_factory: pytest.TempPathFactory, madrid: Trajectories) -> Path:
+def one_each(madrid: Trajectories) -> Trajectories:
+    """A window of each recording of the sample."""
+    assert madrid.trace is not None
+    return madrid.take(np.unique(madrid.trace, return_index=True)[1])
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory, one_each: Trajectories) -> Path:
     """Trajectories, a release and its report, under the names of the commands."""
     folder = tmp_path_factory.mktemp("made")
-    write_trajectories(folder / "trajectories.parquet", madrid)
-    release = trajanon.anonymize(madrid, k=4, method="mdav", refine="none")
+    write_trajectories(folder / "trajectories.parquet", one_each)
+    release = trajanon.anonymize(one_each, k=4, method="mdav", refine="none")
     release.write(folder / "anonymized.parquet")
     return folder
 
 
 @pytest.fixture(scope="session")
-def slid_sample(madrid: Trajectories) -> Evaluated:
+def slid_sample(one_each: Trajectories) -> Evaluated:
     """The evidence for a release of the sample whose windows slid, and its report."""
-    few = madrid.take(np.arange(0, len(madrid), 2))
-    release, report = released(few, 3)
-    return trajanon.evaluate(few, release, report), report
+    release, report = released(one_each, 3)
+    return trajanon.evaluate(one_each, release, report), report
 
 
 @pytest.fixture

@@ -34,8 +34,8 @@ from trajanon.files.report import report_path
 from trajanon.trajectories import Trajectories
 
 QUICK = ("-k", "2", *FAST)
-EXTRACT = ("extract", "--points", "5", "--spacing", "50", "--out", "out.parquet")
-TRIPS = ("extract", "--points", "5", "--trips", "--out", "out.parquet")
+EXTRACT = ("extract", "--points", "5", "--windows", "--spacing", "50", "--out", "out.parquet")
+TRIPS = ("extract", "--points", "5", "--out", "out.parquet")
 BOX = "-3.71,40.4,-3.69,40.44"
 SERVER = ("--bbox=" + BOX, "--api-url", "http://127.0.0.1:9", "--max-pages", "1")
 

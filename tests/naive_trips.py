@@ -16,8 +16,9 @@ from trajanon.extract.trace import Trace
 class Trip(NamedTuple):
     """A trip of a recording, and why it is left out; "" if it is not."""
 
-    fixes: list[int]  # numbers of its fixes
+    fixes: list[int]  # numbers of its fixes; of one that leaves the box, of its longest part inside
     why: str
+    true_ends: list[bool]  # whether it begins and ends where the recording of the trip does
 
 
 def places_of(recorded: Trace) -> Floats:
@@ -26,7 +27,6 @@ def places_of(recorded: Trace) -> Floats:
 
 def trips(recorded: Trace, rules: Rules, box: Box | None = None) -> list[Trip]:
     """The trips of a recording whose fixes are in order, at different times and places."""
-    assert rules.max_pause is not None
     time = recorded.time
     piece: list[int] = []
     found: list[list[int]] = []
@@ -34,12 +34,31 @@ def trips(recorded: Trace, rules: Rules, box: Box | None = None) -> list[Trip]:
     for fix in range(len(recorded)):
         if fix in strays:
             continue
-        if piece and time[fix] - time[piece[-1]] > rules.max_pause:
-            found += without_stays(recorded, piece, min(300.0, rules.max_pause))
+        if piece and time[fix] - time[piece[-1]] > rules.longest_pause:
+            found += without_stays(recorded, piece, min(300.0, rules.longest_pause))
             piece = []
         piece.append(fix)
-    found += without_stays(recorded, piece, min(300.0, rules.max_pause))
-    return [Trip(fixes, why_not(recorded, fixes, rules, box)) for fixes in found if len(fixes) > 1]
+    found += without_stays(recorded, piece, min(300.0, rules.longest_pause))
+    return [in_box(recorded, fixes, rules, box) for fixes in found if len(fixes) > 1]
+
+
+def in_box(recorded: Trace, fixes: list[int], rules: Rules, box: Box | None) -> Trip:
+    at = places_of(recorded)
+    parts: list[list[int]] = [[]]
+    for fix in fixes:
+        lat, lon = at[fix]
+        if box is None or (box.west <= lon <= box.east and box.south <= lat <= box.north):
+            parts[-1].append(fix)
+        else:
+            parts.append([])
+    longest = max(
+        parts,
+        key=lambda part: (len(part) > 0, sum(distance(at[i], at[j]) for i, j in pairwise(part))),
+    )
+    if len(longest) < 2:
+        return Trip([], "trips outside the area", [])
+    ends = [longest[0] == fixes[0], longest[-1] == fixes[-1]]
+    return Trip(longest, why_not(recorded, longest, rules), ends)
 
 
 def strays_of(recorded: Trace, rules: Rules) -> set[int]:
@@ -83,17 +102,9 @@ def without_stays(recorded: Trace, piece: list[int], seconds: float) -> list[lis
     return found
 
 
-def why_not(recorded: Trace, fixes: list[int], rules: Rules, box: Box | None) -> str:
+def why_not(recorded: Trace, fixes: list[int], rules: Rules) -> str:
     at, time = places_of(recorded), recorded.time
-    inside = [
-        box is None or (box.west <= lon <= box.east and box.south <= lat <= box.north)
-        for lat, lon in at[fixes]
-    ]
     hops = [(distance(at[i], at[j]), time[j] - time[i]) for i, j in pairwise(fixes)]
-    if not any(inside):
-        return "trips outside the area"
-    if not all(inside):
-        return "trips that leave the area"
     if any(metres > rules.longest_hop for metres, _ in hops):
         return "trips with a long hop"
     highest = rules.max_speed or np.inf

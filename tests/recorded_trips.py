@@ -14,7 +14,7 @@ from trajanon.extract.cutting import Cutter
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories
 
-RULES = Rules(trips=True, points=7)
+RULES = Rules(points=7, max_gap=2_000.0, max_pause=300.0)
 
 _METRES = st.sampled_from([3.717, 19.951, 57.309, 211.733, 733.117, 1_511.391, 2_711.173])
 _SECONDS = st.sampled_from([7, 20, 45, 61, 140, 299, 300, 301, 2_000])

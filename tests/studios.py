@@ -54,6 +54,7 @@ class Studio:
 @contextmanager
 def studio(browser: Browser, folder: Path, *files: str) -> Iterator[Studio]:
     """Start a studio, and end it."""
+    expect.set_options(timeout=60_000)  # each button starts processes, beside other tests
     with command(folder, "studio", "--no-browser", *files) as process:
         assert process.stdout is not None
         found = re.search(r"http://\S+", process.stdout.readline())
@@ -72,20 +73,48 @@ def section(page: Page, name: str) -> Locator:
     return page.locator("section").filter(has=page.get_by_role("heading", name=name))
 
 
-def fill(page: Page, label: str, text: str) -> None:
+def press(page: Page, name: str) -> None:
+    """Press a button, and wait until nothing is at work."""
+    page.get_by_role("button", name=name).click()
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("button", name="Stop")).to_be_hidden(timeout=300_000)
+
+
+def clear(page: Page) -> None:
+    """Remove all files."""
+    gone = page.get_by_role("button", name="Remove").filter(has_text=re.compile("^Remove$"))
+    while left := gone.count():
+        gone.first.click()
+        expect(gone).to_have_count(left - 1)
+
+
+def bring(page: Page, path: Path) -> None:
+    """Take a file of this machine in place of what was there."""
+    clear(page)
+    fill(page, "Or the path", str(path))
+    page.get_by_role("button", name="Add").click()
+    expect(page.get_by_role("button", name=f"Remove {path.name}")).to_be_visible()
+
+
+def fill(page: Page, label: str | re.Pattern[str], text: str) -> None:
     """Type into a field until the page keeps it: just opened, it may be still at work."""
     field = page.get_by_label(label)
     for _ in range(20):
         field.fill(text)
-        page.wait_for_timeout(500)
+        page.wait_for_timeout(300)
         if field.input_value() == text:
             return
 
 
-def make_release(page: Page) -> None:
-    """Press the button, and wait until it can be saved."""
-    page.get_by_role("button", name="Make the release").click()
-    expect(page.get_by_role("link", name="settings.toml")).to_be_visible(timeout=300_000)
+def choose(page: Page, label: str, option: str) -> None:
+    """Choose from a list; one that was just made may not open at once."""
+    offered = page.get_by_role("option", name=option)
+    for _ in range(20):
+        page.get_by_label(label).click()
+        page.wait_for_timeout(500)
+        if offered.is_visible():
+            break
+    offered.click()
 
 
 def save(page: Page, name: str, folder: Path) -> Path:

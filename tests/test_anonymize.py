@@ -87,7 +87,11 @@ def test_what_is_released_passes_the_check(
         trace=None if subject is None else np.arange(n),
         provenance={"attribution": OSM_ATTRIBUTION} if seed % 2 else {},
     )
-    release = trajanon.anonymize(original, k, method=method, refine=refine, rows=rows)
+    try:
+        release = trajanon.anonymize(original, k, method=method, refine=refine, rows=rows)
+    except BadInput as error:
+        assume("smaller area" not in str(error))
+        raise
     path = tmp_path / f"release{suffix}"
     release.write(path)
     findings = trajanon.check(path, k)
@@ -298,7 +302,9 @@ def test_a_group_on_both_sides_of_the_antimeridian_has_no_mean() -> None:
     with pytest.raises(BadInput, match=says):
         trajanon.anonymize(longitudes(179.9, -179.9, 179.8, -179.8), 4)
     one_side = longitudes(179.9, 179.9, 179.8, 179.8)
-    assert trajanon.anonymize(one_side, 4).trajectories.points[..., 1].min() > 179
+    assert (
+        trajanon.anonymize(one_side, 4, as_published=True).trajectories.points[..., 1].min() > 179
+    )
 
 
 def test_a_trajectory_that_crosses_the_antimeridian_is_refused() -> None:

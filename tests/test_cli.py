@@ -17,14 +17,15 @@ def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
     extracted = run("extract", sample(), "--bbox", "madrid")
     assert extracted.code == 0
     assert extracted.err == ""
-    assert "Wrote 410 trajectories to trajectories.parquet" in extracted.out
+    assert "Wrote 273 trips to trajectories.parquet" in extracted.out
     assert "Next: trajanon anonymize -k 4" in extracted.out
     assert "30 recordings name no subject: each counts as its own." in extracted.out
 
     anonymized = run("anonymize", "-k", 4)
     assert anonymized.code == 0
-    assert "Different subjects in each group" in anonymized.out
-    assert "anonymized.report.json: For the holder of the data" in anonymized.out
+    assert anonymized.out.startswith("Ready to publish")
+    assert "stand for at least 4 different subjects each." in anonymized.out
+    assert "anonymized.report.json is for you alone, not for publication." in anonymized.out
     assert "Next: trajanon check -k 4" in anonymized.out
 
     checked = run("check", "-k", 4)
@@ -66,7 +67,7 @@ def test_the_next_command_reads_what_was_written(run: Run, here: Path) -> None:
     (here / "a.gpx").write_text(track())
     (here / "b.gpx").write_text(track(40.5))
     sources = ("a.gpx", "b.gpx")
-    extracted = run("extract", *sources, "--spacing", 5, "--out", "a b/t.parquet")
+    extracted = run("extract", *sources, "--windows", "--spacing", 5, "--out", "a b/t.parquet")
     assert "Next: trajanon anonymize 'a b/t.parquet' -k 2" in extracted.out
     anonymized = run("anonymize", "-k", 4, "--out", "a b/r.csv", *FAST)
     assert "Next: trajanon check 'a b/r.csv' -k 4" in anonymized.out
@@ -78,22 +79,22 @@ def test_paths_may_have_spaces_and_letters_of_any_language(run: Run, tmp_path: P
     (folder / "a é.gpx").write_text(track())
     (folder / "b é.gpx").write_text(track(40.5))
     trajectories, release = folder / "t ü.parquet", folder / "r ü.geojson"
-    assert run("extract", folder, "--spacing", 5, "--out", trajectories).code == 0
+    assert run("extract", folder, "--windows", "--spacing", 5, "--out", trajectories).code == 0
     assert run("anonymize", trajectories, "-k", 2, "--out", release).code == 0
-    assert run("check", release, "-k", 2).code == 0
+    assert run("check", release, "-k", 2).code == 1  # farther off than they are long
     assert run("map", trajectories, release, "--out", folder / "m ü.html").code == 0
     assert (folder / "r ü.report.json").is_file()
 
 
 def test_json_is_all_that_a_script_sees(run: Run, here: Path) -> None:
     (here / "a.gpx").write_text(track())
-    extracted = run("extract", "a.gpx", "--spacing", 5, "--out", "t.parquet", "--json")
+    extracted = run("extract", "a.gpx", "--windows", "--spacing", 5, "--out", "t.parquet", "--json")
     provenance = json.loads(extracted.out)
-    assert provenance["counts"]["trajectories"] == 2
+    assert provenance["counts"]["trajectories"] == 1
     assert provenance["spacing"] == 5
     anonymized = run("anonymize", "-k", 4, "--json", "--method", "mdav")
     report = json.loads(anonymized.out)
-    assert (report["k"], report["n"], report["counted"]) == (4, 410, "subjects")
+    assert (report["k"], report["n"], report["counted"]) == (4, 259, "subjects")
     assert not {"labels", "sizes", "subjects_per_group"} & set(report)
     checked = run("check", "-k", 4, "--json")
     assert checked.code == 0
@@ -108,7 +109,7 @@ def test_json_is_all_that_a_script_sees(run: Run, here: Path) -> None:
 
 def test_json_can_be_printed_in_any_encoding(run: Run, tmp_path: Path) -> None:
     (tmp_path / "é.gpx").write_text(track())
-    arguments = ["extract", "é.gpx", "--spacing", "5", "--json"]
+    arguments = ["extract", "é.gpx", "--windows", "--spacing", "5", "--json"]
     done = subprocess.run(
         [sys.executable, "-m", "trajanon", *arguments],
         cwd=tmp_path,
@@ -123,7 +124,7 @@ def test_json_can_be_printed_in_any_encoding(run: Run, tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "darwin", reason="its names are always UTF-8")
 def test_a_file_name_that_is_no_text_is_read_all_the_same(run: Run, tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff.gpx")).write_text(track())
-    assert run("extract", tmp_path, "--spacing", 5).code == 0
+    assert run("extract", tmp_path, "--windows", "--spacing", 5).code == 0
 
 
 def test_nothing_extracted_yet_names_the_command_to_begin_with(run: Run) -> None:
@@ -262,8 +263,8 @@ def test_no_name_steers_the_terminal(run: Run, here: Path, monkeypatch: pytest.M
         run("anonymize", NAME, "-k", 4),
         run("frobnicate", NAME),
         run(NAME),
-        run("extract", f"{short}.gpx", "--spacing", 5, "--out", f"{short}.parquet"),
-        run("extract", here, "--spacing", 5, "--out", "o.parquet"),
+        run("extract", f"{short}.gpx", "--windows", "--spacing", 5, "--out", f"{short}.parquet"),
+        run("extract", here, "--windows", "--spacing", 5, "--out", "o.parquet"),
         run("check", "r.geojson", "-k", 4),
         run("microaggregate", "t.csv", "-k", 2, *FAST),
         run("microaggregate", "t.csv", "-k", 2, "--columns", NAME),

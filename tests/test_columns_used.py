@@ -242,13 +242,13 @@ def test_extract_lists_the_columns_of_each_kind_of_table_once(run: Run, tmp_path
         rows = [f"{40 + number + i / 1000},-3,a{number},{i * 9},7,x" for i in range(50)]
         head = "lat,lon,id,time,timestamp," + ("red" if number == 3 else "bl\x1bue")
         csv(tmp_path, "\n".join([head, *rows]), f"{number}.csv")
-    answer = run("extract", tmp_path, "--spacing", 100)
+    answer = run("extract", tmp_path, "--windows", "--spacing", 100)
     same = "lat=lat, lon=lon, time=time, id=id; not used: timestamp, "
     assert answer.err.count("though 'timestamp' could be") == 1
     assert f"Columns of 3 tables: {same}bl\\x1bue.\n" in answer.out
     assert f"Columns: {same}red.\n" in answer.out
     (tmp_path / "trajectories.parquet").unlink()
-    several = run("extract", tmp_path, "--spacing", 100, "--jobs", 2, "--json")
+    several = run("extract", tmp_path, "--windows", "--spacing", 100, "--jobs", 2, "--json")
     assert several.err.count("though 'timestamp' could be") == 1
     told = json.loads(several.out)["columns"]
     assert told == {f"{same}bl\\x1bue": 3, f"{same}red": 1}
@@ -257,7 +257,7 @@ def test_extract_lists_the_columns_of_each_kind_of_table_once(run: Run, tmp_path
 
 def test_a_table_without_times_is_refused_in_words_that_fit_it(run: Run, here: Path) -> None:
     csv(here, ROWS.drop(columns="time").to_csv(index=False))
-    told = run("extract", "points.csv", "--spacing", 9, "--untimed", "reject").sentence
+    told = run("extract", "points.csv", "--windows", "--spacing", 9, "--untimed", "reject").sentence
     assert "no point has a time, and --untimed reject leaves 4 points out" in told
     assert "--columns time=..." in told
     assert "OSM" not in told

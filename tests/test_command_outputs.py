@@ -14,7 +14,7 @@ from trajanon.data import sample
 @pytest.mark.parametrize(
     ("arguments", "read"),
     [
-        (["extract", "points.parquet", "--spacing", "5"], "points.parquet"),
+        (["extract", "points.parquet", "--windows", "--spacing", "5"], "points.parquet"),
         (["anonymize", "-k", "4"], "trajectories.parquet"),
         (["map"], "trajectories.parquet"),
         (["map"], "anonymized.parquet"),
@@ -44,7 +44,7 @@ def test_a_source_inside_a_folder_is_no_output(run: Run, tmp_path: Path) -> None
     (tmp_path / "folder").mkdir()
     source = tmp_path / "folder" / "a.parquet"
     source.write_bytes(b"a table")
-    answer = run("extract", "folder", "--spacing", 5, "--out", source)
+    answer = run("extract", "folder", "--windows", "--spacing", 5, "--out", source)
     assert "is read as input" in answer.sentence
     assert source.read_bytes() == b"a table"
 
@@ -108,7 +108,7 @@ WRITING = [
     ["map"],
     ["map", "--view", "public", "--out", "public.html"],
     ["microaggregate", "long.csv", "-k", "2", *FAST],
-    ["extract", "a.gpx", "--spacing", "5", "--partition", "9", "--out", "trips"],
+    ["extract", "a.gpx", "--windows", "--spacing", "5", "--partition", "9", "--out", "trips"],
 ]
 
 

@@ -7,17 +7,21 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from tracks import line, trace
+from tracks_laid_out import recordings, runs_with
 
 from trajanon.errors import NoTrajectories
 from trajanon.extract import cutting
-from trajanon.extract.cutting import Cutter, batches, cut, finished
+from trajanon.extract.cutting import Cutter, cut, finished
 from trajanon.extract.earth.areas import CITIES
 from trajanon.extract.earth.box import Box
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
+from trajanon.tracks import joined_tracks
 
-RULES = Rules(spacing=10, points=3)
+RULES = Rules(per_recording=None, spacing=10, points=3, max_pause=300)
 DROPPED = (
     "points impossible",
     "points of repeated recordings",
@@ -105,28 +109,67 @@ def test_a_subject_gives_at_most_so_many_trajectories(limit: int | None, kept: i
     assert found.provenance["counts"]["trajectories"] == kept
 
 
-def test_the_limit_takes_the_first_of_a_subject() -> None:
+def test_the_limit_takes_some_of_a_subject_spread_evenly() -> None:
     everything = cut([walk("1", 95, "ann")], RULES)
-    some = cut([walk("1", 95, "ann")], replace(RULES, max_per_subject=2))
-    np.testing.assert_array_equal(some.points, everything.points[:2])
+    some = cut([walk("1", 95, "ann")], replace(RULES, max_per_subject=1))
+    assert len(everything) == 3
+    np.testing.assert_array_equal(some.points, everything.points[1:2])
 
 
 def test_under_the_limit_windows_keep_their_runs_and_others_go() -> None:
-    """Ann's first run gives all she may; Bob's keeps the ground of his third."""
+    """Of Ann's two runs each gives a window; Bob's keeps the ground of his first and last."""
     traces = [walk("1", 55, "ann"), walk("2", 85, "bob", 40.1)]
     traces += [walk("3", 25, "ann", 40.2), walk("4", 25, "cy", 40.3)]
     everything = cut(traces, RULES).tracks
-    some = cut(traces, replace(RULES, max_per_subject=2)).tracks
+    some = cut(traces, replace(RULES, max_per_subject=1)).tracks
     assert everything is not None
     assert some is not None
     assert everything.run.tolist() == [0, 0, 1, 1, 1, 2, 3]
-    assert some.run.tolist() == [0, 0, 1, 1, 2]
-    assert some.start.tolist() == [0, 12, 0, 12, 0]
+    assert some.run.tolist() == [0, 1, 2]
+    assert some.start.tolist() == [12, 12, 0]
     sizes = np.diff(everything.first).tolist()
     assert sizes == [23, 35, 11, 11]
     assert np.diff(some.first).tolist() == [23, 35, 11]
     third = slice(everything.first[2], everything.first[3])
     np.testing.assert_array_equal(some.points[:], np.delete(everything.points[:], third, axis=0))
+
+
+def test_one_window_of_a_recording_lies_in_the_middle_of_its_longest_run() -> None:
+    """And keeps all runs with room for it: it may slide to any of them."""
+    pauses = np.array([0.0, 0, 0, 400, 400, 400, 400, 800, 800, 1_200, 1_200])
+    metres = np.array([0.0, 10, 25, 26, 46, 66, 96, 97, 103, 104, 134])
+    way = line(metres.tolist(), (pauses + metres).tolist(), name="a")
+    rules = replace(RULES, max_pause=300, per_recording=1)
+    made = cut([way, walk("b", 55, "bob", 40.1)], rules)
+    tracks = made.tracks
+    assert tracks is not None
+    assert tracks.recording is not None
+    assert tracks.recording.tolist() == [0, 0, 0, 1]
+    assert np.diff(tracks.first).tolist() == [11, 29, 13, 23]
+    assert tracks.run.tolist() == [1, 3]
+    assert tracks.start.tolist() == [12, 12]
+    assert tracks.take(np.array([1])).recording.tolist() == [1]  # type: ignore[union-attr]
+    assert cut([way], replace(rules, per_recording=None)).tracks.recording is None  # type: ignore[union-attr]
+
+
+@given(st.data())
+def test_runs_stay_with_their_recordings_whatever_is_taken_and_joined(data: st.DataObject) -> None:
+    drawn = [data.draw(recordings()) for _ in range(data.draw(st.integers(1, 3)))]
+    both = joined_tracks(drawn)
+    assert both.recording is not None
+    m = 2
+    held = [
+        [runs.tobytes() for runs in runs_with(tracks, row)]
+        for tracks in drawn
+        for row in range(len(tracks.run))
+    ]
+    order = np.array(data.draw(st.permutations(range(len(held)))))
+    some = order[: data.draw(st.integers(1, len(held)))]
+    taken = both.take(some)
+    np.testing.assert_array_equal(taken.windows(m), both.windows(m)[some])
+    assert [[runs.tobytes() for runs in runs_with(taken, row)] for row in range(len(some))] == [
+        held[row] for row in some
+    ]
 
 
 @pytest.mark.parametrize("subject", [None, "cy", "ann"])
@@ -232,10 +275,11 @@ def test_the_counts_add_up() -> None:
         "points used": 5,
         "seconds of track": 6,
         "metres of track": 192,
-        "metres used": 120,
+        "metres used": 192,
         "points placed": 18,
         "points placed far from a fix": 11,
         "trajectories without times": 1,
+        "recordings that leave the area": 1,
         "subjects of trajectories": 2,
         "trajectories": 6,
     }
@@ -252,7 +296,7 @@ def test_the_counts_of_the_source_go_on() -> None:
 
 def test_the_provenance_says_how_it_was_done() -> None:
     box = Box(-3.1, 39.9, -2.9, 40.1)
-    rules = Rules(spacing=10, points=3, max_gap=None)
+    rules = Rules(spacing=10, points=3, max_gap=None, max_pause=60)
     found = cut([walk("a", 25)], rules, area=box)
     provenance = dict(found.provenance)
     assert isinstance(provenance.pop("counts"), dict)
@@ -261,7 +305,10 @@ def test_the_provenance_says_how_it_was_done() -> None:
         "area": "-3.1,39.9,-2.9,40.1",
         "box": [-3.1, 39.9, -2.9, 40.1],
         **asdict(rules),
+        "trips": False,
+        "found": {},
         "fill": 0.0,
+        "recordings": {"read": 1, "with a trajectory": 1, "left out": {}},
     }
     assert json.loads(json.dumps(provenance)) == provenance
 
@@ -322,7 +369,7 @@ def test_points_elsewhere_are_said_with_the_way_out() -> None:
 
 
 def test_tracks_too_short_are_said_with_the_longest() -> None:
-    rules = Rules(spacing=100, points=30)
+    rules = Rules(per_recording=None, spacing=100, points=30)
     said = why([walk("a", 1234), walk("b", 25, None, 40.1)], rules=replace(rules, max_gap=None))
     assert "the longest unbroken piece of track is 1,234 m" in said
     assert "30 points every 100 m need 2,900 m" in said
@@ -330,7 +377,7 @@ def test_tracks_too_short_are_said_with_the_longest() -> None:
 
 
 def test_the_longest_piece_is_the_one_between_two_cuts() -> None:
-    rules = Rules(spacing=100, points=30)
+    rules = Rules(spacing=100, points=30, max_gap=500)
     said = why([line([0, 400, 800, 2000, 2300])], rules=rules)
     assert "is 800 m" in said
 
@@ -338,17 +385,17 @@ def test_the_longest_piece_is_the_one_between_two_cuts() -> None:
 def test_batches_are_smaller_where_a_metre_gives_many_places() -> None:
     """200 km of track at a metre: a few traces are enough for the memory."""
     traces = [walk(str(number), 20_000, None, 40 + number / 10) for number in range(10)]
-    fine = Rules(spacing=0.01, max_gap=None)
-    coarse = Rules(spacing=100, max_gap=None)
-    assert [len(some) for some in batches(traces, coarse)] == [10]
-    assert [len(some) for some in batches(traces, fine)] == [1] * 10
+    fine = Rules(per_recording=None, spacing=0.01, max_gap=None)
+    coarse = Rules(per_recording=None, spacing=100, max_gap=None)
+    assert [len(some) for some in Cutter(coarse).batches(iter(traces))] == [10]
+    assert [len(some) for some in Cutter(fine).batches(iter(traces))] == [1] * 10
     hop = replace(fine, max_gap=500.0)  # which the way of 20 km is longer than
-    assert [len(some) for some in batches(traces, hop)] == [10]
+    assert [len(some) for some in Cutter(hop).batches(iter(traces))] == [10]
 
 
 @pytest.mark.parametrize("lat", [math.nan, math.inf, -1e308])
 def test_points_off_the_earth_are_no_trouble_for_batches(lat: float) -> None:
     lost = trace([(40.0, -3.0), (lat, -3.0), (1e308, -3.0), (40.0, -3.0)])
     rules = replace(RULES, max_gap=None)
-    assert [len(some) for some in batches([lost, walk("a", 25)], rules)] == [2]
+    assert [len(some) for some in Cutter(rules).batches(iter([lost, walk("a", 25)]))] == [2]
     assert len(cut([lost, walk("a", 25)], rules)) == 1

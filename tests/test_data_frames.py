@@ -20,8 +20,8 @@ pytestmark = pytest.mark.usefixtures("plain_means")
 
 
 def fixes(**columns: Any) -> pd.DataFrame:
-    """Four people go 850 m east in three steps; rows of all are mixed."""
-    lat, lon = np.repeat([NORTH], 3, axis=0).ravel(), np.repeat([2.0, 2.005, 2.01], 4)
+    """Four people go 1,700 m east in three steps; rows of all are mixed."""
+    lat, lon = np.repeat([NORTH], 3, axis=0).ravel(), np.repeat([2.0, 2.01, 2.02], 4)
     who = ["Ada", "Bob", "Cem", "Eva"] * 3
     return pd.DataFrame({"who": who, "lat": lat, "lon": lon, **columns})
 
@@ -51,7 +51,7 @@ def test_points_become_whole_trips_of_thirty_points(frame: pd.DataFrame) -> None
     assert starts(release) == [40.01, 40.01, 41.01, 41.01]
     points = release.trajectories.points
     assert points.shape == (4, 30, 2)
-    expected = np.linspace(2.0, 2.01, 30).round(4)
+    expected = np.linspace(2.0, 2.02, 30).round(4)
     np.testing.assert_allclose(points[:, :, 1], np.tile(expected, (4, 1)), rtol=0, atol=1e-4)
     assert release.report["counted"] == "subjects"
     assert release.report["extraction"]["trajectories"] == 4
@@ -88,6 +88,7 @@ def test_a_named_recording_parts_the_trips_of_a_person() -> None:
 def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) -> None:
     short = fixes()
     short.loc[short["who"] == "Eva", "lon"] = np.array([2.0, 2.0001, 2.0002])
+    short.loc[short["who"] == "Cem", "lat"] = short["lat"].min()
     with caplog.at_level(logging.WARNING):
         release = trajanon.anonymize(short, k=2, subject="who")
     assert release.report["n"] == 3
@@ -129,7 +130,7 @@ def test_what_cannot_be_a_release_is_refused(frame: Any, asked: dict[str, Any], 
 
 
 def test_trajectories_become_frames_and_come_back() -> None:
-    lon, lat = np.meshgrid(np.linspace(2.0, 2.01, 30), NORTH)
+    lon, lat = np.meshgrid(np.linspace(2.0, 2.02, 30), NORTH)
     people, times = np.array([7, 8, 7, 8]), 60.0 * np.arange(120.0).reshape(4, 30)
     given = trajanon.Trajectories(np.stack([lat, lon], axis=-1), people, times=times)
     rows = given.to_dataframe()

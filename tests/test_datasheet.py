@@ -9,9 +9,8 @@ from evaluations import Evaluated, evaluated, released
 from toy import toy
 
 import trajanon
-from trajanon.evaluation.cost import AS_SLID, RELEASE
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
-from trajanon.words import metres
+from trajanon.verdict import cost
 
 
 def test_the_datasheet_holds_nothing_that_a_release_may_not(slid_sample: Evaluated) -> None:
@@ -27,22 +26,14 @@ def test_the_datasheet_holds_nothing_that_a_release_may_not(slid_sample: Evaluat
 
 
 def test_the_datasheet_names_what_it_is_of(slid_sample: Evaluated) -> None:
-    evaluation, _ = slid_sample
+    evaluation, report = slid_sample
     text = replace(evaluation, file="a|b`c\n.csv").datasheet
     assert "| File | `a?b?c?.csv` |" in text
     assert "| File | not named |" in evaluation.datasheet
     assert "| Metres between points | 150 |" in text
-    slid, in_file = (evaluation.usefulness[way] for way in (AS_SLID, RELEASE))
-    assert in_file.from_runs is not None
-    moved = (
-        (slid.displacement, "from the windows as slid"),
-        (in_file.displacement, "from the windows as in the file"),
-        (in_file.from_runs, "from the whole tracks"),
-    )
-    said = ", ".join(f"{metres(far['mean'])} {what}" for far, what in moved)
-    assert f"| Points moved, on average | {said} |" in text
-    lost = [f"{evaluation.loss[way]:.3g} %" for way in (AS_SLID, RELEASE)]
-    assert f"| {lost[0]} of the windows as slid, {lost[1]} of those as in" in text
+    assert f"| Cost | {cost(report)} |" in text
+    for sentence in evaluation.verdict.sentences:
+        assert f"\n- {sentence}\n" in text
     west, south, east, north = evaluation.area
     area = f"latitudes {south:.2f} to {north:.2f}, longitudes {west:.2f} to {east:.2f}"
     assert f"| Area | {area} |" in text
@@ -78,20 +69,12 @@ def test_the_datasheet_repeats_no_words_of_a_report() -> None:
 
 
 def test_the_datasheet_says_what_was_left_out_and_not_how_much() -> None:
-    ten = Trajectories(np.random.default_rng(0).uniform(40, 41, (10, 3, 2)))
-    assert "left out on purpose" not in evaluated(ten).datasheet
-    ten.points[8:] += np.array([[[20.0]], [[-20.0]]])  # two unlike all others
-    few = evaluated(ten, suppress=0.2)
-    said = "\n".join(sentence for _, sentence in few.verdict)
-    assert "2 of 10 trajectories were left out of the release" in said
+    many = Trajectories(np.random.default_rng(0).uniform(40, 41, (200, 3, 2)))
+    assert "left out on purpose" not in evaluated(many).datasheet
+    many.points[198:] += np.array([[[20.0]], [[-20.0]]])  # two unlike all others
+    few = evaluated(many)
     assert few.account["left_out"] == 2
     assert "on purpose: those unlike all others.\n" in few.datasheet
-    far = toy()
-    far.points[2:, :, 0] += np.array([[0.0], [0.01]])  # the second pair, 1 km apart
-    loose = evaluated(far, min_radius=50.0)
-    assert loose.left_out == 2
-    assert "on purpose: groups so alike that" in loose.datasheet
-    assert "unlike" not in loose.datasheet
 
 
 def test_recordings_without_a_name_are_told() -> None:
@@ -101,7 +84,7 @@ def test_recordings_without_a_name_are_told() -> None:
     some = Trajectories(named.points, subject=named.subject, provenance=provenance)
     for one, word in ((named, False), (some, True)):
         evaluation = evaluated(one)
-        said = "\n".join(sentence for _, sentence in evaluation.verdict)
+        said = "\n".join(evaluation.facts)
         assert ("3 recordings of the source name no subject" in said) == word
         assert ("several may be of one person" in evaluation.datasheet) == word
     for counts in (7, None, {"recordings of unknown subjects": "many"}):

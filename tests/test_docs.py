@@ -110,7 +110,7 @@ def test_a_function_made_of_a_class_shows_its_parameters(site: Path) -> None:
     shown = text.partition('id="trajanon.extract.extract"')[2].partition("<h2")[0]
     words = re.sub("<[^>]+>", "", shown)
     assert "_called" not in words
-    assert "max_pause: float | None = 300.0" in words
+    assert "max_speed: float | None = 60.0" in words
     assert ") -&gt; Trajectories" in words
 
 
@@ -235,7 +235,7 @@ def test_every_link_in_the_repository_leads_to_a_place() -> None:
 
 def test_pictures_of_the_gallery_are_small() -> None:
     pictures = sorted((DOCS / "gallery").iterdir())
-    shown = (DOCS / "gallery.md").read_text(encoding="utf-8")
+    shown = (DOCS / "maps.md").read_text(encoding="utf-8")
     assert pictures
     for picture in pictures:
         assert picture.stat().st_size < 200_000, picture

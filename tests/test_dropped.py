@@ -55,10 +55,10 @@ def test_most_is_told_first_and_trips_are_told_together() -> None:
 
 
 def test_of_windows_the_way_that_is_left_is_told() -> None:
-    (way,) = told(east([0, 200], [0, 20], "short"), Rules(spacing=100, points=24))
+    (way,) = told(east([0, 1_000], [0, 100], "short"), Rules(spacing=100, points=24))
     assert way == (
-        "45.2 % of the way is in pieces, or ends of pieces, too short for a window of 2,300 m: "
-        "lower `spacing`, or take whole `trips`."
+        "20 % of the way is in pieces too short for a window of 2,300 m: lower `spacing`, or take "
+        "whole trips."
     )
 
 
@@ -97,6 +97,6 @@ def test_times_to_the_minute_lose_no_point(tmp_path: Path) -> None:
     minutes = pd.to_datetime(recorded.time // 60 * 60, unit="s").strftime("%Y-%m-%d %H:%M")
     table = {"id": "a", "time": minutes, "lat": recorded.lat, "lon": recorded.lon}
     pd.DataFrame(table).to_csv(tmp_path / "a.csv", index=False)
-    counts = extract(tmp_path / "a.csv", trips=True).provenance["counts"]
+    counts = extract(tmp_path / "a.csv").provenance["counts"]
     assert counts["points spread over their minute"] == counts["points used"] == 41
     assert counts["points merged (equal times)"] == 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from commands import Run
 
-EXTRACT = ("extract", "--points", 5, "--spacing", 100, "--out", "out.parquet")
+EXTRACT = ("extract", "--points", 5, "--windows", "--spacing", 100, "--out", "out.parquet")
 WAY = [[-3.0, 40.0 + step / 1000] for step in range(50)]
 TIMES = [1_600_000_000_000 + 10_000 * step for step in range(50)]
 MOVES = {"type": "MovingPoint", "coordinates": WAY, "datetimes": TIMES}

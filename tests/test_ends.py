@@ -21,7 +21,7 @@ from trajanon.extract.trace import Trace
 
 METRES = 200.0
 SECRET = 12345
-RULES = Rules(spacing=10, max_gap=None, trim_ends=METRES)
+RULES = Rules(per_recording=None, spacing=10, max_gap=None, trim_ends=METRES)
 
 
 def trimmed(
@@ -242,7 +242,7 @@ def test_across_the_antimeridian() -> None:
 
 def test_trimmed_ends_are_counted_and_no_window_comes_near_them() -> None:
     way = line(np.arange(0, 5000, 10.0).tolist(), name="a", subject="ann")
-    found = cut([way], Rules(spacing=50, points=10, trim_ends=METRES))
+    found = cut([way], Rules(per_recording=None, spacing=50, points=10, trim_ends=METRES))
     counts = found.provenance["counts"]
     dropped = counts["points near the ends of a trace"]
     assert dropped > 2 * METRES / 10
@@ -264,7 +264,7 @@ def test_what_is_cut_out_does_not_depend_on_batches(
     rules = replace(RULES, spacing=50, points=10)
     rides = [ride(START, 37.0 * seed, seed) for seed in range(12)]
     cutter = Cutter(rules, key=SECRET)
-    parts = [cutter.cut(some).points for some in cutting.batches(rides, rules)]
+    parts = [cutter.cut(some).points for some in cutter.batches(iter(rides))]
     whole = Cutter(rules, key=SECRET).cut(rides).points
     np.testing.assert_array_equal(np.concatenate(parts), whole)
     other = Cutter(rules, key=SECRET + 1).cut(rides).points

@@ -14,8 +14,7 @@ from toy import NORTH, toy
 import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.evaluation.cost import AS_SLID, MDAV, NOTHING, RELEASE
-from trajanon.evaluation.evidence import NOTICE
+from trajanon.evaluation.evidence import MDAV, NOTHING, NOTICE, RELEASE
 from trajanon.files.release import write_release
 from trajanon.files.release_lines import as_written
 from trajanon.files.report import checked, grids_in
@@ -51,12 +50,12 @@ def test_pairs_are_measured_as_by_hand() -> None:
     nearest = evaluation.attacks[0].account
     assert (nearest["name"], nearest["baseline"]) == ("nearest record", 0.5)
     assert nearest["expected"] == nearest["worst_case"] == 0.5
-    assert not evaluation.aligned
 
 
 def test_the_price_of_subjects_is_that_of_other_pairs() -> None:
     """Neighbours are of one person: pairs of two people have to span 2 km."""
-    trajectories = Trajectories(toy().points, subject=np.array([0, 0, 1, 1]))
+    points = toy().points * [1.0, 20.0]  # so long that such pairs are no nonsense
+    trajectories = Trajectories(points, subject=np.array([0, 0, 1, 1]))
     release, report = released(trajectories)
     price = trajanon.evaluate(trajectories, release, report).price
     assert price is not None
@@ -69,53 +68,48 @@ def test_the_price_of_subjects_is_that_of_other_pairs() -> None:
     assert trajanon.evaluate(trajectories, release, {**report, "k": 3}).price == []
 
 
-def test_windows_that_slid_are_measured_both_ways(slid_sample: Evaluated) -> None:
+def test_windows_that_slid_are_measured_where_they_were_averaged(slid_sample: Evaluated) -> None:
     evaluation, report = slid_sample
-    assert evaluation.aligned
-    slid = evaluation.usefulness[AS_SLID]
-    assert slid.displacement == pytest.approx(report["displacement"], rel=1e-4)
-    assert evaluation.loss[AS_SLID] == pytest.approx(report["information_loss"], rel=1e-3)
-    in_file = evaluation.usefulness[RELEASE].displacement
-    assert in_file["mean"] > slid.displacement["mean"]
-    names = [attack.name for attack in evaluation.attacks]
-    assert names[:2] == ["nearest record", "nearest record, as slid"]
-    on_release = [one for one in evaluation.attacks if one.against == "release"]
-    assert [one.name for one in on_release[1::2]] == [
-        f"{one.name}, as slid" for one in on_release[::2]
-    ]
-    assert "as the report does" in evaluation.html
+    left = evaluation.usefulness[RELEASE]
+    assert left.displacement == pytest.approx(report["displacement"], rel=1e-4)
+    assert left.length == pytest.approx(report["length"]["mean"], rel=1e-4)
+    assert evaluation.loss[RELEASE] == pytest.approx(report["information_loss"], rel=1e-3)
+    assert left.from_runs is not None
+    assert left.from_runs["mean"] < left.displacement["mean"]
+    names = [attack.name for attack in evaluation.attacks if attack.against == "release"]
+    assert len(set(names)) == len(names)
+    for text in (evaluation.html, evaluation.datasheet, json.dumps(evaluation.account["facts"])):
+        for word in ("as slid", "as cut", "without sliding", "the runs"):
+            assert word not in text
 
 
 def test_groups_are_as_tight_as_the_windows_that_were_averaged(
-    madrid: Trajectories, slid_sample: Evaluated
+    one_each: Trajectories, slid_sample: Evaluated
 ) -> None:
     """A window that slid a kilometre is far from its line, and its track on it."""
     evaluation, report = slid_sample
-    few = madrid.take(np.arange(0, len(madrid), 2))
-    slid = few.slid(np.array(report["alignment"]["starts"])).points
+    slid = one_each.slid(np.array(report["alignment"]["starts"])).points
     labels = np.array(report["labels"])
     means = np.stack([slid[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
     lines = as_written(means, None, grids_in(checked(report), len(means)))
     away = displacement(slid, lines[labels]).max(axis=1)
     tight = sum(away[labels == g].max() <= 50.0 for g in range(len(lines)))
     assert tight > 0
-    assert len(evaluation.diversity_as_slid.alarms) == tight
-    assert len(evaluation.diversity.alarms) < tight
-    said = "\n".join(sentence for _, sentence in evaluation.verdict)
+    assert len(evaluation.diversity.alarms) == tight
+    said = "\n".join(evaluation.facts)
     assert f"In {tight} of {len(lines)} groups every member stays within 50 m" in said
-    assert "--min-radius 50 leaves these groups out" in said
-    assert "groups all windows as slid begin within one cell" in said
-    assert evaluation.account["diversity_as_slid"]["alarms"] == tight
-    assert evaluation.diversity_as_slid.words in evaluation.html
+    found = evaluation.diversity.account
+    assert f"In {found['one_origin']} of {len(lines)} groups all members begin within one" in said
+    assert evaluation.account["diversity"]["alarms"] == tight
+    assert evaluation.diversity.words in evaluation.html
 
 
 def test_a_promise_that_is_not_kept_comes_first() -> None:
     release, report = released(toy())
     evaluation = trajanon.evaluate(toy(), release, {**report, "k": 3})
     assert not evaluation.holds
-    assert evaluation.verdict[0] == ("bad", "This release must not be published.")
-    few = "2 of 2 groups hold fewer than 3 different subjects."
-    assert evaluation.verdict[1] == ("bad", few)
+    assert evaluation.verdict.kind == "stop"
+    assert evaluation.verdict.sentences == ["2 of 2 groups hold fewer than 3 different subjects."]
     assert evaluation.account["violations"] == {"records": 2, "subjects": 2}
 
 
@@ -126,12 +120,11 @@ def test_a_group_of_one_person_is_told() -> None:
         evaluation = trajanon.evaluate(toy(people=1), release, report)
         assert not evaluation.holds
         assert evaluation.account["violations"] == {"records": 0, "subjects": 2}
-        assert evaluation.verdict[1] == ("bad", f"I{PUBLISHED[1:]}.")
-        assert evaluation.verdict[2] == (
-            "bad",
+        assert evaluation.verdict.sentences == [
+            f"I{PUBLISHED[1:]}.",
             "2 records stand behind each line, but not 2 people: 2 of 2 groups hold "
             "fewer than 2 different subjects.",
-        )
+        ]
 
 
 def test_without_subjects_nothing_is_said_of_them() -> None:
@@ -140,8 +133,7 @@ def test_without_subjects_nothing_is_said_of_them() -> None:
     assert evaluation.subjects is None
     assert evaluation.price is None
     assert evaluation.account["violations"] == {"records": 0, "subjects": None}
-    said = "\n".join(sentence for _, sentence in evaluation.verdict)
-    assert "Nothing is known of subjects" in said
+    assert "several may be of one person" in evaluation.verdict.sentences[0]
     assert "The price of counting people" not in evaluation.html
 
 
@@ -157,7 +149,7 @@ def test_what_the_checker_found_is_in_the_verdict(tmp_path: Path) -> None:
     findings = trajanon.check(path, 2)
     evaluation = trajanon.evaluate(toy(), release, report, findings=findings)
     assert not evaluation.holds
-    assert evil in evaluation.verdict[1][1]
+    assert evil in evaluation.verdict.sentences[0]
     assert evil not in evaluation.html
     assert "&lt;script&gt;" in evaluation.html
 
@@ -179,7 +171,7 @@ def test_the_account_is_that_of_the_evaluation(slid_sample: Evaluated) -> None:
     account = evaluation.account
     assert json.loads(json.dumps(account)) == account
     assert next(iter(account.items())) == ("notice", NOTICE)
-    assert account["verdict"] == [sentence for _, sentence in evaluation.verdict]
+    assert account["verdict"] == evaluation.verdict.account
     assert account["utility"] == {
         name: asdict(left) for name, left in evaluation.usefulness.items()
     }
@@ -192,10 +184,9 @@ def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> No
     release, report = released(toy())
     evaluation = trajanon.evaluate(toy(people=None), release, report)
     assert not evaluation.holds
-    assert evaluation.verdict[1] == (
-        "bad",
-        "The report promises different subjects, and these trajectories name none.",
-    )
+    assert evaluation.verdict.sentences == [
+        "The report promises different subjects, and these trajectories name none."
+    ]
 
 
 @pytest.mark.usefixtures("plain_means")
@@ -211,7 +202,7 @@ def test_the_order_of_the_originals_is_found_in_the_released_file(tmp_path: Path
     sorted_out = Trajectories(np.round(np.stack(means), 7)[labels])
     evaluation = trajanon.evaluate(forty, sorted_out, report, findings=findings)
     assert not evaluation.holds
-    assert "in the order of the originals" in evaluation.verdict[1][1]
+    assert "in the order of the originals" in evaluation.verdict.sentences[0]
 
 
 # What does not belong together

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from commands import FAST, Run, mode
 from osm_xml import OsmFile
@@ -13,6 +14,7 @@ from toy import toy
 import trajanon
 from trajanon.errors import FileProblem
 from trajanon.evaluation.evidence import NOTICE
+from trajanon.trajectories import Trajectories
 
 
 @pytest.fixture
@@ -26,8 +28,12 @@ def here(tmp_path: Path) -> Path:
 def test_the_command_writes_three_files(run: Run, here: Path) -> None:
     answer = run("evaluate")
     assert answer.code == 0
-    assert answer.out.startswith("! Before you publish, ")
-    assert "\n+ The promise holds: at least 2 different subjects" in answer.out
+    headline, said, remedy, cost, source, _ = answer.out.splitlines()
+    assert headline == "Ready to publish, with this said beside it:"
+    assert said.startswith("- With k = 2, ")
+    assert remedy == "  A larger k: trajanon anonymize -k 3"
+    assert cost.startswith("Released points lie 10 m from where people went on average")
+    assert source == "4 trajectories are in the release."
     page = (here / "evaluation.html").read_text(encoding="utf-8")
     text = (here / "evaluation.json").read_text(encoding="utf-8")
     assert NOTICE in page.splitlines()[0]
@@ -47,12 +53,15 @@ def test_the_command_writes_three_files(run: Run, here: Path) -> None:
 
 def test_each_release_keeps_a_datasheet_of_its_own(run: Run, here: Path) -> None:
     (here / "other").mkdir()
+    points = np.concatenate([toy().points, toy().points + np.array([1e-4, 0.0])])
+    eight = Trajectories(points, subject=np.arange(8))
+    trajanon.write_trajectories(here / "eight.parquet", eight)
     for name in ("b.csv", "other/anonymized.parquet"):
-        trajanon.anonymize(toy(), 4, effort="fast").write(here / name)
+        trajanon.anonymize(eight, 4, effort="fast").write(here / name)
     assert run("evaluate").code == 0
     first = (here / "anonymized.datasheet.md").read_bytes()
     for name in ("b.csv", "other/anonymized.parquet"):
-        given = ("trajectories.parquet", name, "--out", "other.html")
+        given = ("eight.parquet", name, "--out", "other.html")
         answer = run("evaluate", *given)
         assert answer.code == 0
         sheet = (here / name).with_suffix(".datasheet.md")
@@ -67,12 +76,12 @@ def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -
     path.write_text(json.dumps(report | {"k": 3}), encoding="utf-8")
     answer = run("evaluate")
     assert answer.code == 1
-    assert answer.out.startswith("X This release must not be published.")
-    assert "must not be published" in (here / "evaluation.html").read_text(encoding="utf-8")
+    assert answer.out.startswith("Do not publish this:\n- 2 of 2 groups hold fewer than 3")
+    assert "Do not publish this" in (here / "evaluation.html").read_text(encoding="utf-8")
     assert "to be published" not in answer.out
     sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
     assert "must not be published" in sheet
-    assert "3" not in sheet  # nothing is promised
+    assert "| k |" not in sheet  # nothing is promised
 
 
 def test_one_release_gets_one_answer(run: Run, here: Path) -> None:
@@ -83,19 +92,20 @@ def test_one_release_gets_one_answer(run: Run, here: Path) -> None:
     assert made.code == 0
     assert lack in made.out
     alone = run("check", "-k", 2)
-    assert (alone.code, alone.out.count("\n- ")) == (1, 1)
-    assert PUBLISHED in alone.out
+    assert (alone.code, alone.out.count("\n- ")) == (1, 2)
+    assert PUBLISHED[1:] in alone.out
+    assert lack in alone.out
     assert json.loads(run("check", "-k", 2, "--json").out)["answered"] == "rows"
     by_holder = ("check", "-k", 2, "--trajectories", "trajectories.parquet")
     counted, evaluated = run(*by_holder), run("evaluate")
     assert (counted.code, evaluated.code) == (1, 1)
     assert lack in counted.out
     assert lack in evaluated.out
-    assert PUBLISHED in counted.out
-    assert PUBLISHED in evaluated.out
+    assert PUBLISHED[1:] in counted.out
+    assert PUBLISHED[1:] in evaluated.out
     assert json.loads(run(*by_holder, "--json").out)["answered"] == "people"
     sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
-    assert "This release was made as published, for comparison with the papers" in sheet
+    assert "made as published, for comparison with the papers" in sheet
     assert "is no release: it holds plain means" in run("map", "--view", "public").sentence
     assert run("map").code == 0
     page = (here / "map.html").read_text(encoding="utf-8")

@@ -207,7 +207,15 @@ def test_a_file_that_workers_do_not_see_is_refused(
 
 
 def test_extract_takes_a_cluster(run: Run, traces: Path, client: Client) -> None:
-    given = ("extract", "traces", "--spacing", 20, "--cluster", client.scheduler_info()["address"])
+    given = (
+        "extract",
+        "traces",
+        "--windows",
+        "--spacing",
+        20,
+        "--cluster",
+        client.scheduler_info()["address"],
+    )
     assert run(*given, "--json").code == 0
     refused = run(*given, "--jobs", "2").sentence
     assert refused == "trajanon: --jobs 2 and a cluster both read files: give one of them\n"

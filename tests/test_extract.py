@@ -69,14 +69,23 @@ def test_a_folder_is_a_source(tmp_path: Path) -> None:
     (tmp_path / "b").mkdir()
     gpx(tmp_path / "b" / "c.gpx", 600, 40.43)
     found = extract(tmp_path, spacing=10)
-    assert len(found) == 3
+    assert len(found) == 2
     assert found.subject is not None
     assert len(set(found.subject.tolist())) == 2
 
 
+def test_trajectories_are_trips_unless_windows_are_asked_for(tmp_path: Path) -> None:
+    gpx(tmp_path / "a.gpx", 5000)
+    for area in (None, "madrid", MADRID):
+        trip = extract(tmp_path, area)
+        assert trip.points.shape == (1, 30, 2)
+        assert (trip.provenance["trips"], trip.provenance["spacing"]) == (True, None)
+        assert (trip.tracks, trip.true_ends is None) == (None, area is None)
+
+
 def test_a_city_brings_its_box_and_its_spacing(tmp_path: Path) -> None:
     gpx(tmp_path / "a.gpx", 5000)
-    found = extract(tmp_path, "madrid")
+    found = extract(tmp_path, "madrid", windows=True)
     assert found.points.shape == (1, 30, 2)
     assert found.provenance["spacing"] == 150
     assert found.provenance["box"] == list(MADRID.sides)
@@ -98,11 +107,11 @@ def test_files_may_be_taken_whole(tmp_path: Path) -> None:
     assert found.provenance["box"] is None
 
 
-def test_files_without_city_need_a_spacing(tmp_path: Path) -> None:
+def test_windows_without_city_need_a_spacing(tmp_path: Path) -> None:
     path = gpx(tmp_path / "a.gpx", 500)
     for area in (None, MADRID):
         with pytest.raises(BadInput, match="`spacing=100`"):
-            extract(path, area)
+            extract(path, area, windows=True)
 
 
 def test_the_server_needs_an_area() -> None:
@@ -166,9 +175,10 @@ def test_only_what_came_from_openstreetmap_is_attributed_to_it(tmp_path: Path) -
 
 def test_limits_reach_the_cutting(tmp_path: Path) -> None:
     path = gpx(tmp_path / "a.gpx", 1200)
-    assert len(extract(path, spacing=10)) == 4
-    assert len(extract(path, spacing=10, max_per_subject=3)) == 3
-    assert len(extract(path, spacing=10, points=12)) == 10
+    assert len(extract(path, spacing=10)) == 1
+    assert len(extract(path, spacing=10, per_recording=None)) == 4
+    assert len(extract(path, spacing=10, per_recording=None, max_per_subject=3)) == 3
+    assert len(extract(path, spacing=10, per_recording=9, points=12)) == 9
     with pytest.raises(NoTrajectories, match="longest unbroken piece of track is 0 m"):
         extract(path, spacing=10, max_gap=9)
 
@@ -303,7 +313,7 @@ def test_the_sample_is_as_its_readme_says(madrid: Trajectories) -> None:
 
 
 def test_the_trips_of_the_sample_are_as_its_readme_says() -> None:
-    trips = extract(sample(), "madrid", trips=True)
+    trips = extract(sample(), "madrid")
     assert trips.subject is not None
     assert (len(trips), len(set(trips.subject.tolist()))) == (273, 111 + 27)
     counts = trips.provenance["counts"]
@@ -312,6 +322,6 @@ def test_the_trips_of_the_sample_are_as_its_readme_says() -> None:
 
 
 def test_the_same_source_gives_the_same_trajectories(madrid: Trajectories) -> None:
-    again = extract([sample()], Box(*MADRID.sides), spacing=150)
+    again = extract([sample()], Box(*MADRID.sides), spacing=150, per_recording=None, max_gap=500)
     np.testing.assert_array_equal(again.points, madrid.points)
     assert again.provenance == madrid.provenance

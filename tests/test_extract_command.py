@@ -18,14 +18,14 @@ MADRID_BOX = "-3.7398145,40.387613,-3.653985,40.483515"
 @pytest.mark.parametrize("way", [["--bbox", MADRID_BOX], [f"--bbox={MADRID_BOX}"]])
 def test_a_box_may_begin_with_a_minus(run: Run, tmp_path: Path, way: list[str]) -> None:
     (tmp_path / "a.gpx").write_text(track())
-    assert run("extract", "a.gpx", *way, "--spacing", 5).code == 0
+    assert run("extract", "a.gpx", *way, "--windows", "--spacing", 5).code == 0
 
 
 def test_a_file_that_is_named_twice_counts_once(run: Run, tmp_path: Path) -> None:
     for name, lat in (("a", 40.42), ("b", 40.52), ("c", 40.62)):
         (tmp_path / f"{name}.gpx").write_text(track(lat))
     sources = ["a.gpx", "b.gpx", "c.gpx", "a.gpx"]
-    answer = run("extract", *sources, "--spacing", 5, "--json")
+    answer = run("extract", *sources, "--windows", "--spacing", 5, "--json")
     assert json.loads(answer.out)["counts"]["recordings read"] == 3
 
 
@@ -36,7 +36,9 @@ def test_the_server_is_the_default_source(run: Run, tmp_path: Path) -> None:
     for second in range(40):
         page = page.replace("T00:00:00Z", f"T00:0{second // 6}:{second % 6}1Z", 1)
     with serving(OsmServer([page.encode()])) as server:
-        answer = run("extract", "--bbox", "madrid", "--spacing", 5, "--api-url", server.url)
+        answer = run(
+            "extract", "--bbox", "madrid", "--windows", "--spacing", 5, "--api-url", server.url
+        )
     assert answer.code == 0
     assert server.asked_for == [0, 1]
     assert OSM_ATTRIBUTION in answer.out
@@ -56,7 +58,7 @@ def drives(folder: Path, name: str, metres: int) -> None:
 
 def test_trips_are_called_trips(run: Run, here: Path) -> None:
     drives(here, "a.csv", 300)
-    answer = run("extract", "a.csv", "--trips")
+    answer = run("extract", "a.csv")
     assert answer.code == 0
     assert "Wrote 7 trips to trajectories.parquet. Next: trajanon anonymize -k 2" in answer.out
     assert "trips too short" in answer.out
@@ -66,21 +68,22 @@ def test_trips_are_called_trips(run: Run, here: Path) -> None:
     written = read_trajectories(here / "trajectories.parquet")
     assert written.times is not None
     assert written.provenance["max_gap"] == 2000
-    answer = run("extract", "a.csv", "--trips", "--max-gap", "none", "--points", 90, "--json")
+    answer = run("extract", "a.csv", "--max-gap", "none", "--points", 90, "--json")
     told = json.loads(answer.out)
     assert (told["max_gap"], told["trips"], told["spacing"]) == (None, True, None)
     assert told["fill"] > 0.2
-    answer = run("extract", "a.csv", "--trips", "--points", 90)
+    answer = run("extract", "a.csv", "--points", 90)
     assert "farther than the spacing of their trip" in answer.out
     assert "leaves out trips with longer hops" in answer.out
 
 
 def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Path) -> None:
     drives(here, "a.csv", 300)
-    said = run("extract", "a.csv", "--trips", "--max-gap", 200).sentence
+    said = run("extract", "a.csv", "--max-gap", 200).sentence
     assert "none of 8 trips is left: 8 with a long hop; raise --max-gap" in said
     drives(here, "b.csv", 2_100)
-    answer = run("extract", "a.csv", "b.csv", "--trips", "--max-pause", "1h")
+    limits = ("--max-gap", 2_000, "--max-pause", "1h")
+    answer = run("extract", "a.csv", "b.csv", *limits)
     said = "56.2 % of the trips (9 of 16) are left out: 8 with a long hop, 1 shorter than 500 m; "
     assert f"{said}raise --max-gap." in answer.out
 
@@ -88,11 +91,11 @@ def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Pa
 def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> None:
     fixes(here, 5, 415, "ab")
     way_out = "2 with an impossible speed; raise --max-speed"
-    assert way_out in run("extract", "a.csv", "--trips").sentence
-    told = run("extract", "a.csv", "--spacing", 100).sentence
+    assert way_out in run("extract", "a.csv").sentence
+    told = run("extract", "a.csv", "--windows", "--spacing", 100).sentence
     assert "78 impossible speeds over 60 m/s cut the recordings: try --max-speed 120" in told
     for speed, limit in (("90", 90.0), ("none", None)):
-        answer = run("extract", "a.csv", "--trips", "--max-speed", speed, "--json")
+        answer = run("extract", "a.csv", "--max-speed", speed, "--json")
         told = json.loads(answer.out)
         assert (told["max_speed"], told["counts"]["trajectories"]) == (limit, 2)
 
@@ -100,38 +103,45 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["a.csv", "--trips", "--max-speed", "fast"], "--max-speed must be a number of metres a s"),
-        (
-            ["a.csv", "--trips", "--max-speed", "0"],
-            "--max-speed must be a positive number of metres",
-        ),
+        (["a.csv", "--max-speed", "fast"], "--max-speed must be a number of metres a s"),
+        (["a.csv", "--max-speed", "0"], "--max-speed must be a positive number of metres"),
         (["--bbox", "atlantis"], "'atlantis' is not an area: name barcelona, madrid"),
         (["--bbox", ""], "'' is not an area: name barcelona, madrid, tarraco"),
         (["--bbox", "1,2,3"], "four degrees W,S,E,N such as --bbox=-3.75,40.38"),
         (["--bbox", "1,2,3,4,5"], "is not an area"),
-        (["--bbox=179,-17,-179,-16", "--spacing", "9"], "west > east"),
-        (["--bbox=179,-17,-179,-16", "--spacing", "9"], "two: --bbox 179,-17,180,-16 --bbox=-180,"),
-        (["--bbox", "2,41,3,40", "--spacing", "9"], "south > north"),
-        (["--bbox", "2,40,2,41", "--spacing", "9"], "is empty"),
-        (["--bbox", "2,40,nan,41", "--spacing", "9"], "not a number"),
-        (["--bbox", "2,40,3,99", "--spacing", "9"], "latitudes in -90..90"),
-        (["--bbox", "2,41,2.6,41.5", "--spacing", "9"], "0.3 square degrees"),
-        (["--bbox", "2,41,2.1,41.1"], "--spacing 100"),
+        (["--bbox=179,-17,-179,-16", "--windows", "--spacing", "9"], "west > east"),
+        (
+            ["--bbox=179,-17,-179,-16", "--windows", "--spacing", "9"],
+            "two: --bbox 179,-17,180,-16 --bbox=-180,",
+        ),
+        (["--bbox", "2,41,3,40", "--windows", "--spacing", "9"], "south > north"),
+        (["--bbox", "2,40,2,41", "--windows", "--spacing", "9"], "is empty"),
+        (["--bbox", "2,40,nan,41", "--windows", "--spacing", "9"], "not a number"),
+        (["--bbox", "2,40,3,99", "--windows", "--spacing", "9"], "latitudes in -90..90"),
+        (["--bbox", "2,41,2.6,41.5", "--windows", "--spacing", "9"], "0.3 square degrees"),
+        (["--bbox", "2,41,2.1,41.1", "--windows"], "windows need a spacing"),
+        (["--bbox", "madrid", "--spacing", "9"], "--spacing 9 is for windows, and whole trips"),
+        (["a.csv", "--windows", "first"], "--windows first was removed: --windows takes one"),
+        (["a.csv", "--windows", "all"], "--windows all was removed: --per-recording all takes"),
+        (["a.csv", "--per-trace", "2"], "--per-trace was removed: --per-recording is its new"),
+        (["a.csv", "--trips"], "--trips was removed: whole trips are the default: leave it out"),
+        (["--bbox", "madrid", "--per-recording", "2"], "--per-recording 2 is for windows: add"),
+        (["--bbox", "madrid", "--windows", "--per-recording", "x"], "must be a number, or all"),
+        (["--bbox", "madrid", "--windows", "--per-recording", "0"], "must be at least 1 (got 0)"),
         ([], "say where: --bbox barcelona, madrid, tarraco"),
-        (["--bbox", "madrid", "--spacing", "0"], "--spacing must be a positive"),
-        (["--bbox", "madrid", "--spacing", "-5"], "--spacing must be a positive"),
-        (["--bbox", "madrid", "--spacing", "nan"], "--spacing must be a positive"),
-        (["--bbox", "madrid", "--spacing", "x"], "--spacing"),
-        (["--bbox", "madrid", "--trips", "--spacing", "9"], "leave out --spacing or --trips"),
-        (["--bbox", "madrid", "--min-length", "500"], "is for whole trips: add --trips"),
-        (["--bbox", "madrid", "--trips", "--min-length", "-1"], "--min-length must be a number"),
-        (["--bbox", "madrid", "--trips", "--max-gap", "auto"], "number of metres, or none"),
-        (["--bbox", "madrid", "--trips", "--max-gap", "0"], "--max-gap must be a positive"),
+        (["--bbox", "madrid", "--windows", "--spacing", "0"], "--spacing must be a positive"),
+        (["--bbox", "madrid", "--windows", "--spacing", "-5"], "--spacing must be a positive"),
+        (["--bbox", "madrid", "--windows", "--spacing", "nan"], "--spacing must be a positive"),
+        (["--bbox", "madrid", "--windows", "--spacing", "x"], "--spacing"),
+        (["--bbox", "madrid", "--windows", "--min-length", "500"], "is for whole trips: all windo"),
+        (["--bbox", "madrid", "--min-length", "-1"], "--min-length must be a number"),
+        (["--bbox", "madrid", "--max-speed", "auto"], "--max-speed must be a positive number"),
+        (["--bbox", "madrid", "--max-gap", "0"], "--max-gap must be a positive"),
         (["--bbox", "madrid", "--points", "1"], "--points must be at least 2"),
         (["--bbox", "madrid", "--points", "2.5"], "--points"),
         (["--bbox", "madrid", "--max-gap", "-5"], "--max-gap must be a positive"),
-        (["--bbox", "madrid", "--max-gap", "far"], "number of metres, or none"),
-        (["--bbox", "madrid", "--max-pause", "later"], "such as 5min or 2h, or none"),
+        (["--bbox", "madrid", "--max-gap", "far"], "number of metres, auto, or none"),
+        (["--bbox", "madrid", "--max-pause", "later"], "such as 5min or 2h, auto, or none"),
         (["--bbox", "madrid", "--max-pause", "-2h"], "--max-pause must be a positive"),
         (["--bbox", "madrid", "--max-per-subject", "0"], "--max-per-subject must be"),
         (["--bbox", "madrid", "--max-pages", "0"], "--max-pages must be at least 1"),
@@ -210,7 +220,7 @@ def test_an_empty_answer_is_one_sentence(run: Run) -> None:
         ("-3.7,40.4,a\n-3.7,40.41,a\n", "latitude and longitude swapped"),
         ("116.4,39.9,a\n116.4,39.91,a\n", "latitude and longitude seem swapped"),
         ("41.4,2.1,a\n41.41,2.1,a\n", "give the --bbox that holds them, W,S,E,N"),
-        ("40.4,-3.7,a\n40.401,-3.7,a\n", "longest unbroken piece of track is 111 m"),
+        ("40.4,-3.7,a\n40.401,-3.7,a\n", "1 shorter than 500 m (the longest is 111 m)"),
         ("", "no track points"),
     ],
 )
@@ -233,13 +243,15 @@ def fixes(folder: Path, seconds: int, metres: int, animals: str = "ab") -> None:
 
 
 def test_pauses_that_end_every_recording_are_told_with_the_way_past(run: Run, here: Path) -> None:
-    """Fixes an hour apart are no tracks to a limit of 300 s."""
+    """Fixes an hour apart are no tracks to a limit of half an hour."""
     fixes(here, 3600, 300)
-    told = run("extract", "a.csv", "--spacing", 200).sentence
-    assert "78 pauses over 300 s cut the recordings: try --max-pause 7200" in told
+    told = run("extract", "a.csv", "--windows", "--spacing", 200).sentence
+    assert "78 pauses over 1800 s cut the recordings: try --max-pause 43200" in told
     found = {}
     for pause in ("2h", "7200", "none"):
-        answer = run("extract", "a.csv", "--spacing", 200, "--max-pause", pause, "--json")
+        answer = run(
+            "extract", "a.csv", "--windows", "--spacing", 200, "--max-pause", pause, "--json"
+        )
         found[pause] = json.loads(answer.out)
     assert [each["max_pause"] for each in found.values()] == [7200, 7200, None]
     assert [each["counts"]["trajectories"] for each in found.values()] == [2] * 3
@@ -247,11 +259,12 @@ def test_pauses_that_end_every_recording_are_told_with_the_way_past(run: Run, he
 
 def test_hops_that_cut_most_recordings_are_told_with_the_way_past(run: Run, here: Path) -> None:
     fixes(here, 60, 600, "abc")
-    told = run("extract", "a.csv", "--spacing", 100).sentence
+    limits = ("--windows", "--spacing", 100, "--max-gap", 500)
+    told = run("extract", "a.csv", *limits).sentence
     assert "117 long hops over 500 m cut the recordings: try --max-gap 1000" in told
     with (here / "a.csv").open("a") as file:
         file.writelines(f"\nd,{41 + i / 1000},-3.7,{1_700_000_000 + i * 60}" for i in range(40))
-    answer = run("extract", "a.csv", "--spacing", 100)
+    answer = run("extract", "a.csv", *limits)
     assert "4 recordings gave 1 trajectory: 117 long hops over 500 m" in answer.out
 
 
@@ -267,7 +280,8 @@ def test_too_few_for_any_group_are_not_sent_on(
     run: Run, here: Path, animals: str, points: int, says: str
 ) -> None:
     fixes(here, 60, 100, animals)
-    answer = run("extract", "a.csv", "--spacing", 100, "--points", points)
+    windows = ("--windows", "--spacing", 100, "--per-recording", "all", "--points", points)
+    answer = run("extract", "a.csv", *windows)
     assert answer.code == 0
     assert says in answer.out
     assert ("Next: trajanon anonymize -k 2" in answer.out) == (animals == "ab")
@@ -291,18 +305,20 @@ def test_a_file_that_is_not_what_its_name_says_is_one_sentence(
     run: Run, tmp_path: Path, name: str, content: bytes
 ) -> None:
     (tmp_path / name).write_bytes(content)
-    assert name in run("extract", name, "--spacing", 5).sentence
+    assert name in run("extract", name, "--windows", "--spacing", 5).sentence
 
 
 def test_a_file_that_may_not_be_read_is_one_sentence(run: Run, tmp_path: Path) -> None:
     for name in ("a.gpx", "a.csv", "a.parquet"):
         (tmp_path / name).symlink_to(tmp_path / "gone")
-        assert name in run("extract", name, "--spacing", 5).sentence
+        assert name in run("extract", name, "--windows", "--spacing", 5).sentence
 
 
 def test_trajectories_are_no_source(run: Run, here: Path) -> None:
     """Given where traces are wanted."""
-    answer = run("extract", "trajectories.parquet", "--spacing", 5, "--out", "x.parquet")
+    answer = run(
+        "extract", "trajectories.parquet", "--windows", "--spacing", 5, "--out", "x.parquet"
+    )
     assert "trajectories.parquet is what trajanon extract wrote" in answer.sentence
     assert "trajanon anonymize" in answer.sentence
 
@@ -310,7 +326,7 @@ def test_trajectories_are_no_source(run: Run, here: Path) -> None:
 def test_a_release_is_no_source(run: Run, here: Path) -> None:
     before = names(here)
     says = "beside anonymized.parquet stands the report of a release, anonymized.report.json"
-    assert says in run("extract", "anonymized.parquet", "--spacing", 5).sentence
+    assert says in run("extract", "anonymized.parquet", "--windows", "--spacing", 5).sentence
     assert names(here) == before
     (here / "parts").mkdir()
     (here / "anonymized.parquet").rename(here / "parts" / "part-00000.parquet")
@@ -319,8 +335,11 @@ def test_a_release_is_no_source(run: Run, here: Path) -> None:
         ("parts", "beside parts stands the report"),
         (".", "holds no file of traces"),
     ):
-        assert says in run("extract", source, "--spacing", 5).sentence
-    assert "there is no file" in run("extract", "anonymized.parquet", "--spacing", 5).sentence
+        assert says in run("extract", source, "--windows", "--spacing", 5).sentence
+    assert (
+        "there is no file"
+        in run("extract", "anonymized.parquet", "--windows", "--spacing", 5).sentence
+    )
 
 
 def test_its_options_are_few_and_stand_in_named_groups(run: Run) -> None:

@@ -33,6 +33,7 @@ def old(here: Path, madrid: Trajectories, monkeypatch: pytest.MonkeyPatch) -> Pa
     write_release(path, replace(release.trajectories, provenance=said))
     assert pq.read_schema(path).names == ["id", "geometry"]
     trajectories = here / "trajectories.parquet"
+    trajanon.write_trajectories(trajectories, madrid)
     table = pq.read_table(trajectories)
     assert not set(COLUMNS) - set(table.column_names)
     pq.write_table(table.select(COLUMNS), trajectories)
@@ -58,7 +59,6 @@ def test_files_of_0_1_are_read(old: Path, run: Run, words: tuple[str, ...]) -> N
     answer = run(*words)
     if words[0] in ("check", "evaluate"):
         assert answer.code == 1, answer
-        assert answer.out.count("must not be published") == 1
-        assert "a coordinate has more than the 5 decimals that a release may have" in answer.out
+        assert "A coordinate has more than the 5 decimals that a release may have" in answer.out
     else:
         assert answer.code == 0, answer

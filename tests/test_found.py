@@ -57,7 +57,9 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def of(folder: Path) -> Extraction:
-    return Extraction(folder, rules=Rules(spacing=50, points=5, max_per_subject=30))
+    return Extraction(
+        folder, rules=Rules(per_recording=None, spacing=50, points=5, max_per_subject=30)
+    )
 
 
 def test_in_parts_they_are_as_in_memory(folder: Path, tmp_path: Path) -> None:
@@ -143,7 +145,8 @@ def test_what_a_killed_one_leaves_the_next_removes(folder: Path, tmp_path: Path)
         "from trajanon.extract import Extraction, Rules, cutting, found\n"
         "found.HELD, cutting.BATCH = 20, 60\n"
         "found.Found.chosen = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "Extraction(sys.argv[1], rules=Rules(spacing=50, points=5)).write(sys.argv[2])\n"
+        "rules = Rules(per_recording=None, spacing=50, points=5)\n"
+        "Extraction(sys.argv[1], rules=rules).write(sys.argv[2])\n"
     )
     ended = subprocess.run([sys.executable, "-c", code, folder, out], check=False)
     assert ended.returncode == -signal.SIGKILL

@@ -199,7 +199,7 @@ def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
     assert account == json.loads(json.dumps(account))
     told = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
     assert told["holdout"] == account
-    sentences = [sentence for _, sentence in found.verdict]
+    sentences = found.facts
     assert found.holdout.was_in + "." in sentences
     assert found.holdout.singled_out + "." in sentences
     assert found.holdout.words.startswith(found.holdout.beside)

@@ -213,6 +213,7 @@ def test_extracting_gpx_loads_no_library_of_roads_servers_or_kernels(tmp_path: P
             "trajanon",
             "extract",
             sample,
+            "--windows",
             "--spacing",
             "50",
         ],

@@ -11,7 +11,7 @@ from shards import walks, write_folder
 @pytest.mark.parametrize(
     "command",
     [
-        "extract csv.parquet --spacing 5",
+        "extract csv.parquet --windows --spacing 5",
         "anonymize csv.parquet -k 4",
         "check csv.parquet -k 4",
         "check csv.gpkg -k 4",
@@ -54,9 +54,9 @@ def test_a_file_under_the_name_of_another_kind_is_told(run: Run, here: Path, com
         "bound device.csv -k 4",
         "figures pipe.csv",
         "benchmark --table hm2 --data tables",
-        "extract pipe.gpx --spacing 5",
-        "extract device.csv --spacing 5",
-        "extract a.gpx --spacing 5 --hide-near amenity=hospital --pbf pipe.pbf",
+        "extract pipe.gpx --windows --spacing 5",
+        "extract device.csv --windows --spacing 5",
+        "extract a.gpx --windows --spacing 5 --hide-near amenity=hospital --pbf pipe.pbf",
     ],
 )
 def test_a_pipe_or_a_device_is_no_file(run: Run, here: Path, command: str) -> None:

@@ -60,5 +60,5 @@ def test_a_report_of_another_release_is_one_sentence(run: Run, here: Path) -> No
 
 def test_originals_of_another_release_are_one_sentence(run: Run, here: Path) -> None:
     (here / "a.gpx").write_text(track())
-    assert run("extract", "a.gpx", "--spacing", 5).code == 0
+    assert run("extract", "a.gpx", "--windows", "--spacing", 5).code == 0
     assert "do not belong together: run trajanon anonymize again" in run("map").sentence

@@ -331,6 +331,6 @@ def test_a_file_gives_trajectories(path: Path) -> None:
     ways = [[[2.0 + 1e-4 * n, 41.0 + 2e-4 * step] for step in range(40)] for n in range(4)]
     times = [1_600_000_000_000 + 10_000 * step for step in range(40)]
     features = [feature(moving(way, times), {"user_id": n}) for n, way in enumerate(ways)]
-    found = extract(write(path, *features), spacing=50, points=5)
+    found = extract(write(path, *features), spacing=50, points=5, per_recording=None)
     assert len(found) > 4
     assert found.provenance["counts"]["subjects of trajectories"] == 4

@@ -2,6 +2,7 @@
 
 import gzip
 import re
+import shlex
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,12 @@ import numpy as np
 import osmium
 import pandas as pd
 import pytest
+import typer
 from osm_xml import OsmFile
 
 import trajanon
+from trajanon.cli.main import app
+from trajanon.cli.wording import usage_error
 from trajanon.data import sample
 from trajanon.extract import traces
 
@@ -26,6 +30,16 @@ CODE = {
         code := "".join(re.findall(r"^```python\n(.*?)^```$", page.read_text("utf-8"), re.M | re.S))
     )
 }
+
+
+COMMANDS = sorted(
+    {
+        " ".join(found.split())
+        for page in PAGES
+        for pattern in (r"(?m)^ {4,}(trajanon .*)$", r"`(trajanon [a-z][^`]*)`")
+        for found in re.findall(pattern, page.read_text("utf-8"))
+    }
+)
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +55,33 @@ def run(page: str, **names: Any) -> dict[str, Any]:
 
 def test_these_pages_have_python() -> None:
     assert set(CODE) == {"README.md", "extraction.md", "maps.md", "python.md", "tables.md"}
+
+
+def test_commands_on_the_pages_are_understood() -> None:
+    """Their options are there, with values of the right kind; a mere mention may lack some."""
+    group = typer.main.get_group(app)
+    refused = {}
+    for line in COMMANDS:
+        words = shlex.split(line, comments=True)[1:]
+        try:
+            name, command, rest = group.resolve_command(typer.Context(group), words)
+            assert command is not None
+            command.make_context(name, rest)
+        except Exception as error:
+            if not usage_error(error).startswith("Missing"):
+                refused[line] = repr(error)
+    assert len(COMMANDS) > 60
+    assert refused == {}
+
+
+def test_what_the_pages_measured_can_be_measured_again() -> None:
+    named = {
+        script
+        for page in [*PAGES, ROOT / "CONTRIBUTING.md"]
+        for script in re.findall(r"benchmarks/\w+\.py", page.read_text("utf-8"))
+    }
+    helpers = {"benchmarks/corridors.py", "benchmarks/measures.py"}
+    assert named | helpers == {f"benchmarks/{path.name}" for path in ROOT.glob("benchmarks/*.py")}
 
 
 @pytest.mark.usefixtures("few_moves")

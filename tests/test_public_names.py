@@ -65,7 +65,7 @@ def test_results_show_what_their_users_need() -> None:
     assert shown == {
         "Release": [
             *("report", "to_dataframe", "to_geodataframe", "to_movingpandas", "trajectories"),
-            "write",
+            *("verdict", "write"),
         ],
         "MicroaggregatedTable": ["report", "table"],
     }

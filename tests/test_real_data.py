@@ -23,6 +23,7 @@ from real_data import REAL, needs_real_data
 import trajanon
 from trajanon.errors import FileProblem, TooFewSubjects
 from trajanon.extract import Box, Rules, Trace, cut, extract, traces
+from trajanon.extract.trips import CUT_OFF
 from trajanon.files.trajectories import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -37,6 +38,7 @@ ALICANTE = REAL / "osm_trackpoints_alicante"
 ALICANTE_BOX = "-0.6683636,38.0610674,-0.6388378,38.1"
 ALICANTE_PAGES = [ALICANTE / f"page{number}.gpx" for number in range(4)]
 GPX = sorted((REAL / "gpx").glob("*.gpx")) if REAL.is_dir() else []
+WINDOWS = ("--windows", "--per-recording", "all", "--spacing", 100)
 
 
 @pytest.fixture
@@ -73,11 +75,12 @@ def drives() -> list[Trace]:
 
 @pytest.fixture(scope="module")
 def san_francisco() -> Trajectories:
-    return extract(SAN_FRANCISCO, REQUESTED, spacing=100)
+    return extract(SAN_FRANCISCO, REQUESTED, spacing=100, per_recording=None)
 
 
 def count(traces: list[Trace], box: str, **rules: Any) -> int:
     """How many trajectories traces give."""
+    rules = {"per_recording": None, "max_gap": 500, **rules}
     return len(cut(traces, Rules(**rules), area=Box(*map(float, box.split(",")))))
 
 
@@ -90,7 +93,17 @@ def near(expected: int) -> Any:
 
 def test_cabs_are_extracted_from_a_table(run: Run) -> None:
     extracted = run(
-        *("extract", CABS, f"--bbox={CITY}", "--spacing", 100), *("--max-gap", 1000, "--json")
+        *(
+            "extract",
+            CABS,
+            f"--bbox={CITY}",
+            "--windows",
+            "--per-recording",
+            "all",
+            "--spacing",
+            100,
+        ),
+        *("--max-gap", 1000, "--json"),
     )
     assert extracted.code == 0, extracted.err
     counts = json.loads(extracted.out)["counts"]
@@ -107,7 +120,8 @@ def test_some_cabs_from_table_to_map(run: Run, tmp_path: Path) -> None:
     some = rows["user_id"].isin(rows["user_id"].unique()[:60])
     rows[some].to_parquet(tmp_path / "cabs.parquet")
     extracted = run(
-        *("extract", "cabs.parquet", f"--bbox={CITY}", "--spacing", 100), *("--max-gap", 1000)
+        *("extract", "cabs.parquet", f"--bbox={CITY}"),
+        *("--windows", "--spacing", 100, "--max-gap", 1000),
     )
     assert extracted.code == 0, extracted.err
     anonymized = run("anonymize", "-k", 4, "--json")
@@ -152,28 +166,30 @@ def test_cabs_give_as_many_trajectories_as_were_counted(
 
 
 def test_cabs_give_the_trips_that_were_counted(cabs: list[Trace]) -> None:
-    trips = cut(cabs, Rules(trips=True), area=Box(*map(float, CITY.split(","))))
+    trips = cut(cabs, Rules(), area=Box(*map(float, CITY.split(","))))
     counts = trips.provenance["counts"]
-    assert len(trips) == near(20_268)
-    assert counts["subjects of trajectories"] == 495
+    assert len(trips) == near(21_447)
+    assert trips.true_ends is not None
+    assert trips.true_ends.all(axis=1).sum() == near(20_268)
+    assert counts["recordings that leave the area"] == 1_571
+    assert counts["subjects of trajectories"] == 496
     assert trips.times is not None
     assert np.isfinite(trips.times).all()
     left_out = {
-        "trips outside the area": 391,
-        "trips that leave the area": 1_590,
-        "trips with a long hop": 333,
-        "trips with an impossible speed": 153,
-        "trips too short": 998,
+        "trips outside the area": 403,
+        "trips with a long hop": 684,
+        "trips with an impossible speed": 198,
+        "trips too short": 1_001,
     }
     assert {why: counts[why] for why in left_out} == left_out
     assert counts["trips found"] == len(trips) + sum(left_out.values())
 
 
 def test_people_in_beijing_make_trips_between_stays() -> None:
-    trips = extract(REAL / "geolife_plt", trips=True)
+    trips = extract(REAL / "geolife_plt")
     counts = trips.provenance["counts"]
     assert (len(trips), counts["trips found"], counts["stays"]) == (193, 294, 123)
-    trimmed = extract(REAL / "geolife_plt", trips=True, trim_ends=200.0)
+    trimmed = extract(REAL / "geolife_plt", trim_ends=200.0)
     assert 40 < len(trimmed) < 100
     assert trimmed.provenance["counts"]["trips found"] == 294
 
@@ -181,7 +197,7 @@ def test_people_in_beijing_make_trips_between_stays() -> None:
 def test_tracks_of_cabs_are_read_as_they_were_cut(cabs: list[Trace], tmp_path: Path) -> None:
     """Runs are a third longer than their windows: so much room there is to slide."""
     box = Box(*map(float, CITY.split(",")))
-    found = cut(cabs, Rules(spacing=100, max_gap=1000), area=box)
+    found = cut(cabs, Rules(spacing=100, max_gap=1000, per_recording=None), area=box)
     assert found.tracks is not None
     tracks = found.tracks
     assert box.contains(tracks.points[:, 0], tracks.points[:, 1]).all()
@@ -216,7 +232,7 @@ def test_san_francisco_is_the_same_from_disk_and_from_the_server(
     san_francisco: Trajectories, replay: Callable[[list[Path]], OsmServer]
 ) -> None:
     server = replay(sorted(SAN_FRANCISCO.glob("*.gpx.gz")))
-    found = extract(area=REQUESTED, spacing=100, api_url=server.url)
+    found = extract(area=REQUESTED, spacing=100, per_recording=None, api_url=server.url)
     assert server.asked_for == list(range(37))
     np.testing.assert_array_equal(found.points, san_francisco.points)
     assert found.attribution == san_francisco.attribution == OSM_ATTRIBUTION
@@ -225,17 +241,19 @@ def test_san_francisco_is_the_same_from_disk_and_from_the_server(
         assert counts["subjects read"] == 1
 
 
-def test_trips_of_the_server_that_may_go_on_outside_are_left_out(
+def test_trips_of_the_server_that_may_go_on_outside_have_no_true_ends(
     replay: Callable[[list[Path]], OsmServer],
 ) -> None:
     pages = sorted(SAN_FRANCISCO.glob("*.gpx.gz"))
-    saved = extract(pages, REQUESTED, trips=True)
+    saved = extract(pages, REQUESTED)
+    assert saved.known_ends.all()
     assert len(saved) == 50
-    for asked, out in ((100, 21), (36, 22)):  # the last page is known for it, or is not
+    for asked, out in ((100, 0), (36, 1)):  # the last page is known for it, or is not
         server = replay(pages)
-        asked_for = extract(area=REQUESTED, trips=True, api_url=server.url, max_pages=asked)
-        beyond = asked_for.provenance["counts"]["trips that may go on beyond what the server gave"]
-        assert (beyond, len(asked_for)) == (out, 50 - out)
+        asked_for = extract(area=REQUESTED, api_url=server.url, max_pages=asked)
+        assert asked_for.provenance["counts"][CUT_OFF] == out
+        assert len(asked_for) == 50 - out
+        assert asked_for.known_ends.all(axis=1).sum() == 29 - out
 
 
 @pytest.mark.parametrize(("spacing", "expected"), [(5, 1650), (50, 137), (100, 57), (150, 23)])
@@ -248,7 +266,15 @@ def test_san_francisco_gives_as_many_trajectories_as_were_counted(
 
 
 def test_one_account_is_refused_and_works_by_records(run: Run, tmp_path: Path) -> None:
-    source = [SAN_FRANCISCO, f"--bbox={REQUESTED}", "--spacing", 100]
+    source = [
+        SAN_FRANCISCO,
+        f"--bbox={REQUESTED}",
+        "--windows",
+        "--per-recording",
+        "all",
+        "--spacing",
+        100,
+    ]
     extracted = run("extract", *source)
     assert extracted.code == 0
     assert OSM_ATTRIBUTION in extracted.out
@@ -317,7 +343,7 @@ def test_alicante_gives_as_many_trajectories_as_were_counted(spacing: float, exp
 
 
 def test_an_answer_of_private_points_says_so(run: Run) -> None:
-    answer = run("extract", ALICANTE / "other_private_points_only.gpx", "--spacing", 5)
+    answer = run("extract", ALICANTE / "other_private_points_only.gpx", "--windows", "--spacing", 5)
     assert answer.code == 2
     assert "no point has a time" in answer.err
 
@@ -327,7 +353,7 @@ def test_an_answer_of_private_points_says_so(run: Run) -> None:
 
 @pytest.mark.parametrize("path", GPX, ids=lambda path: path.stem)
 def test_every_gpx_file_gives_trajectories_or_a_reason(run: Run, path: Path) -> None:
-    answer = run("extract", path, "--spacing", 5, "--json")
+    answer = run("extract", path, "--windows", "--spacing", 5, "--json")
     if path.stem == "graphhopper_no_trkseg":
         assert answer.code == 2
         assert answer.out == ""
@@ -359,7 +385,7 @@ def test_a_folder_of_gpx_files_gives_what_they_give_alone(run: Run) -> None:
 
 @pytest.mark.parametrize(("spacing", "expected"), [(5, 3773), (50, 286), (100, 104), (150, 58)])
 def test_geolife_gives_as_many_trajectories_as_were_counted(spacing: float, expected: int) -> None:
-    found = extract(REAL / "geolife_plt", BEIJING, spacing=spacing)
+    found = extract(REAL / "geolife_plt", BEIJING, spacing=spacing, per_recording=None, max_gap=500)
     assert len(found) == expected
     assert found.provenance["counts"]["points read"] == 58_019
     assert found.provenance["counts"]["recordings read"] == 44

@@ -24,7 +24,9 @@ sizes = st.integers(2, 9)
 
 
 def cut_windows(recorded: Trace, spacing: float, size: int) -> WindowBatch:
-    return windows(points(recorded), Rules(spacing=spacing, points=size, max_gap=None))
+    return windows(
+        points(recorded), Rules(per_recording=None, spacing=spacing, points=size, max_gap=None)
+    )
 
 
 def tracks_of(found: WindowBatch) -> Tracks:
@@ -102,7 +104,7 @@ def test_runs_hold_the_windows_of_their_piece_in_order(
     legs: list[Leg], others: list[Leg], spacing: float, size: int
 ) -> None:
     """Every fourth point, one window behind the other, the first at the beginning."""
-    rules = Rules(spacing=spacing, points=size, max_gap=None)
+    rules = Rules(per_recording=None, spacing=spacing, points=size, max_gap=None)
     both = points(bent(legs), bent(others, start=(10.0, 20.0), name="other"))
     found = windows(both, rules)
     tracks = tracks_of(found)
@@ -140,7 +142,7 @@ def test_a_run_ends_with_its_last_whole_step(metres: float, steps: int) -> None:
 def test_a_track_that_is_interrupted_gives_two_runs() -> None:
     """Between them lies ground that nobody is known to have walked."""
     recorded = line([*range(0, 400, 20), *range(1000, 1300, 20)])
-    rules = Rules(spacing=10, points=5, max_gap=500)
+    rules = Rules(per_recording=None, spacing=10, points=5, max_gap=500)
     pieces = split_at_gaps(points(recorded), rules, Counter())
     tracks = tracks_of(windows(pieces, rules))
     assert tracks.first.tolist() == [0, 153, 153 + 113]
@@ -153,7 +155,7 @@ def test_the_result_does_not_depend_on_what_is_worked_on_at_once(
     at_once: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     both = points(line([0, 300, 700]), line([5, 123], name="other"))
-    rules = Rules(spacing=10, points=3)
+    rules = Rules(per_recording=None, spacing=10, points=3)
     whole = tracks_of(windows(both, rules))
     monkeypatch.setattr(resample, "_AT_ONCE", at_once)
     parts = tracks_of(windows(both, rules))
@@ -168,7 +170,7 @@ def test_no_window_goes_over_the_border_of_a_piece(
     """Side by side, two pieces give the windows of each alone."""
     one, other = bent(legs), bent(others, start=(10.0, 20.0), name="other")
     alone = [cut_windows(recorded, spacing, size) for recorded in (one, other)]
-    rules = Rules(spacing=spacing, points=size, max_gap=None)
+    rules = Rules(per_recording=None, spacing=spacing, points=size, max_gap=None)
     both = windows(points(one, other), rules)
     np.testing.assert_array_equal(both.points, np.concatenate([each.points for each in alone]))
     assert both.trace.tolist() == [0] * len(alone[0].points) + [1] * len(alone[1].points)
@@ -241,14 +243,14 @@ def test_a_track_that_crosses_itself_is_walked_in_order() -> None:
 
 
 def test_pieces_too_short_give_nothing_but_their_length() -> None:
-    rules = Rules(spacing=10, points=30)
+    rules = Rules(per_recording=None, spacing=10, points=30)
     found = windows(points(line([0, 50]), line([0], name="b"), line([0, 80])), rules)
     assert found.points.shape == (0, 30, 2)
     assert found.track_length.tolist() == pytest.approx([50, 0, 80])
 
 
 def test_a_short_piece_between_two_long_ones_is_left_out() -> None:
-    rules = Rules(spacing=10, points=3)
+    rules = Rules(per_recording=None, spacing=10, points=3)
     traces = [line([0, 20]), line([0, 10]), line([0]), line([0, 50])]
     assert windows(points(*traces), rules).trace.tolist() == [0, 3, 3]
 
@@ -267,7 +269,7 @@ def test_the_result_does_not_depend_on_batches(size: int, monkeypatch: pytest.Mo
         )
         for i in range(25)
     ]
-    rules = Rules(spacing=10, points=30, max_per_subject=5)
+    rules = Rules(per_recording=None, spacing=10, points=30, max_per_subject=5)
     whole = cut(traces, rules, area=Box(-3.005, 40.0, -2.9, 40.02))
     monkeypatch.setattr(cutting, "BATCH", size)
     batched = cut(traces, rules, area=Box(-3.005, 40.0, -2.9, 40.02))
@@ -293,7 +295,7 @@ def test_the_result_does_not_depend_on_batches(size: int, monkeypatch: pytest.Mo
 @given(legs=legs, spacing=spacings)
 def test_every_point_lies_in_the_box(legs: list[Leg], spacing: float) -> None:
     box = Box(START[1] - 0.003, START[0] - 0.003, START[1] + 0.003, START[0] + 0.003)
-    rules = Rules(spacing=spacing, points=2, max_gap=None)
+    rules = Rules(per_recording=None, spacing=spacing, points=2, max_gap=None)
     inside = clip(split_at_gaps(points(bent(legs)), rules, Counter()), box)
     if len(windows(inside, rules).points):
         found = cut([bent(legs)], rules, area=box)
@@ -307,7 +309,7 @@ def test_a_geodesic_along_the_border_does_not_bulge_over_it(
     lat: float, box: tuple[float, float]
 ) -> None:
     along = trace([(lat, 2.0 + i / 125) for i in range(9)])
-    rules = Rules(spacing=50, points=30)
+    rules = Rules(per_recording=None, spacing=50, points=30)
     assert (np.abs(windows(points(along), rules).points[..., 0]) > 60.0).any()
     found = cut([along], rules, area=Box(1.0, box[0], 3.0, box[1]))
     assert len(found) == 2

@@ -12,6 +12,7 @@ SETTINGS = """
 [extract]
 paths = ["tracks"]
 bbox = "-3.71,40.41,-3.69,40.45"
+windows = true
 spacing = 10
 
 [anonymize]
@@ -43,11 +44,16 @@ def test_settings_do_what_the_commands_do(
 ) -> None:
     answer = run("run", str(folder / "settings.toml"))  # files are named from its folder on
     assert answer.code == 0, answer
-    assert "1. trajanon extract --bbox=-3.71,40.41,-3.69,40.45 --spacing 10 tracks" in answer.out
+    assert (
+        "1. trajanon extract --bbox=-3.71,40.41,-3.69,40.45 --windows --spacing 10 tracks"
+        in answer.out
+    )
     assert "3. trajanon check -k 3 released.csv" in answer.out
     monkeypatch.chdir(folder)
     assert run("check", "released.csv", "-k", "3").code == 0
-    again = run("extract", "--bbox=-3.71,40.41,-3.69,40.45", "--spacing", "10", "tracks")
+    again = run(
+        "extract", "--bbox=-3.71,40.41,-3.69,40.45", "--windows", "--spacing", "10", "tracks"
+    )
     assert again.code == 0
     assert run("anonymize", "-k", "3", *FAST, "--no-align", "--out", "again.csv").code == 0
     first, second = (

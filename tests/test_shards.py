@@ -132,7 +132,6 @@ def test_one_shard_is_the_file(tmp_path: Path) -> None:
     for name, whole, options in (
         ("windows", windows, {}),
         ("windows", windows, {"align": False, "rows": "lines"}),
-        ("windows", windows, {"suppress": 0.05}),
         ("trips", trips, {"times": "of-day"}),
     ):
         how: dict[str, Any] = {"effort": "fast", **options}
@@ -236,7 +235,7 @@ def test_a_constant_column_counts_nothing(tmp_path: Path) -> None:
 
 def test_a_shard_of_too_few_subjects_is_joined_with_its_neighbour(tmp_path: Path) -> None:
     points = walks(200)
-    points[:60] += 0.5  # one person, far from all others
+    points[:60] += 0.05  # one person, far from all others
     subject = np.arange(200)
     subject[:60] = 0
     source = write_folder(tmp_path / "trips", points, subject)

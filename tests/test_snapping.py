@@ -217,7 +217,7 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     trajanon.write_trajectories(tmp_path / "trips.parquet", drives())
     answer = run("anonymize", "trips.parquet", "-k", 4, "--roads", "town.osm", *FAST)
     assert answer.code == 0
-    assert "Lines on roads" in answer.out
+    assert "were laid on roads." in answer.out
     assert run("check", "-k", 4, "--trajectories", "trips.parquet").code == 0
     assert run("evaluate", "trips.parquet", "anonymized.parquet", "--pbf", "town.osm").code == 0
     assert run("map", "trips.parquet", "anonymized.parquet", "--offline").code == 0

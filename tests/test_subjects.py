@@ -185,7 +185,7 @@ def points_of(names: Sequence[str | None], ids: bool) -> pd.DataFrame:
 @pytest.mark.parametrize("ids", [True, False])
 def test_extraction_merges_spellings_and_counts_them(run: Run, ids: bool) -> None:
     points_of([*ANN, *JOSE, "bob"], ids).to_csv("t.csv", index=False)
-    command = ("extract", "t.csv", "--spacing", 20, "--points", 5)
+    command = ("extract", "t.csv", "--windows", "--spacing", 20, "--points", 5)
     answer = run(*command)
     assert answer.code == 0, answer.err
     said = " ".join(answer.out.split())

@@ -33,6 +33,7 @@ def held(n: int = 120, m: int = 4) -> Trajectories:
     points = rng.uniform((40, -4), (40.1, -3.9), (n, 1, 2)) + np.cumsum(
         rng.normal(0, 0.001, (n, m, 2)), axis=1
     )
+    points[..., 0] += 0.05 * np.arange(m)  # all go north, longer than any is moved
     departure = 1_212_900_000 + rng.uniform(0, 432_000, (n, 1))
     times = departure + np.cumsum(rng.uniform(0, 400, (n, m)), axis=1)
     return Trajectories(points, subject=np.arange(n) // 2, times=times)

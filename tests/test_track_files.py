@@ -26,7 +26,9 @@ from tracks_laid_out import (
     example,
     laid_out,
     places,
+    recordings,
     runs_of,
+    runs_with,
     tracks_of,
 )
 
@@ -54,6 +56,52 @@ def test_tracks_are_read_to_the_bit_as_they_were_written(
     assert got.points.tobytes() == trajectories.points.tobytes()
     assert_equal(got.tracks, trajectories.tracks)
     assert tracks_of(got).points.ticks.flags.c_contiguous
+
+
+@given(tracks=recordings(3), at_once=st.sampled_from([1, 30, 10**6]))
+def test_all_runs_of_a_recording_are_read_as_they_were_written(
+    tracks: Tracks, at_once: int, tmp_path: Path
+) -> None:
+    n = len(tracks.run)
+    made = Trajectories(
+        tracks.windows(3), np.arange(n), tracks=tracks, times=tracks.times_of_windows(3)
+    )
+    made = replace(made, true_ends=np.arange(2 * n).reshape(n, 2) % 3 > 0)
+    path = tmp_path / "trajectories.parquet"
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(track_rows, "_AT_ONCE", at_once)
+        write_trajectories(path, made)
+    got = read_trajectories(path)
+    assert_equal(got.tracks, tracks)
+    assert tracks_of(got).recording.tolist() == tracks.recording.tolist()  # type: ignore[union-attr]
+    assert tracks_of(got).times.tolist() == tracks.times.tolist()  # type: ignore[union-attr]
+    assert got.true_ends.tolist() == made.true_ends.tolist()  # type: ignore[union-attr]
+    rows_of(path, np.arange(n)[::-2])
+    some = read_trajectories(path)
+    for row, was in enumerate(range(n)[::-2]):
+        for one, other in zip(runs_with(tracks_of(some), row), runs_with(tracks, was), strict=True):
+            assert one.tobytes() == other.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "says"),
+    [
+        ("runs", [[11], [12]], "the track of row 1 does not have the points of its runs"),
+        ("runs", [[11], [0, 11]], "does not hold a number of points for each run"),
+        ("start", [0, 9], "is not every 4th point of its track|its run has 11 points"),
+    ],
+)
+def test_runs_that_are_not_those_of_the_track_are_refused(
+    column: str, values: list[Any], says: str, tmp_path: Path
+) -> None:
+    tracks = replace(laid_out(3, [[0, 2], [1, 1]]), recording=np.arange(2))
+    path = tmp_path / "trajectories.parquet"
+    write_trajectories(path, Trajectories(tracks.windows(3), np.arange(2), tracks=tracks))
+    table = geopandas.read_parquet(path)
+    table[column] = values
+    table.to_parquet(path)
+    with pytest.raises(BadInput, match=says):
+        read_trajectories(path)
 
 
 def rows_of(path: Path, which: Ints) -> None:

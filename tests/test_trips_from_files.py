@@ -119,7 +119,7 @@ def folder(tmp_path: Path) -> Path:
 
 
 def of(folder: Path, **more: Any) -> Extraction:
-    rules = Rules(trips=True, points=6, max_per_subject=9, min_length=700.0)
+    rules = Rules(points=6, max_per_subject=9, min_length=700.0)
     return Extraction(folder, Box(-3.74, 40.39, -3.65, 40.43), rules, **more)
 
 
@@ -164,7 +164,7 @@ def test_on_disk_and_by_two_processes_it_is_as_in_memory(folder: Path, tmp_path:
 
 
 def test_a_city_brings_its_box_but_no_spacing(folder: Path) -> None:
-    whole = extract(folder, "madrid", trips=True)
+    whole = extract(folder, "madrid")
     assert whole.provenance["spacing"] is None
     assert whole.points.shape[1] == 30
 
@@ -191,7 +191,7 @@ def test_a_file_that_was_cut_off_gives_no_whole_trip_of_its_end(tmp_path: Path, 
     (tmp_path / "whole.gpx").write_bytes(content)
     moved = gpx_of(replace(both, lat=both.lat + 0.01), 6)
     (tmp_path / "cut.gpx").write_bytes(moved[: len(moved) - 300])
-    found = extract(tmp_path, trips=True, jobs=jobs)
+    found = extract(tmp_path, jobs=jobs)
     counts = found.provenance["counts"]
     assert (len(found), counts[FOUND], counts[CUT_OFF]) == (3, 4, 1)
     assert counts["files that could not be read"] == 1
@@ -201,6 +201,6 @@ def test_each_point_in_a_segment_of_its_own_is_a_track(tmp_path: Path) -> None:
     both = there_and_back_again(600.0)
     for pieces in (1, len(both)):
         (tmp_path / f"{pieces}.gpx").write_bytes(gpx_of(both, pieces))
-    one, other = (extract(tmp_path / f"{n}.gpx", trips=True) for n in (1, len(both)))
+    one, other = (extract(tmp_path / f"{n}.gpx") for n in (1, len(both)))
     assert len(one) == 2
     np.testing.assert_array_equal(one.points, other.points)

@@ -29,7 +29,6 @@ from trajanon.utility.displacements import (
 from trajanon.utility.grid import (
     BUSIEST,
     busiest_order,
-    busyness,
     cells,
     class_distance,
     density_divergence,
@@ -269,14 +268,20 @@ def test_the_distance_from_runs_is_that_of_their_nearest_points(
     assert found == pytest.approx(np.array(expected), rel=1e-3, abs=1e-3)
 
 
-def test_busyness_counts_the_points_of_runs_around() -> None:
-    runs = on_earth([[10.0, 10.0]] * 3 + [[10.0, 510.0]])
-    busy, quiet = runs[:1], runs[3:]
-    # A point of the runs shares its cell with (3 * 3 + 1) / 4 points on average.
-    assert busyness(runs, runs, 100.0) == pytest.approx(1.0)
-    assert busyness(runs, busy, 100.0) == pytest.approx(3 / 2.5)
-    assert busyness(runs, quiet, 100.0) == pytest.approx(1 / 2.5)
-    assert busyness(runs, quiet + 1.0, 100.0) == 0.0
+@given(st.integers(0, 99), st.lists(st.booleans(), min_size=12, max_size=12))
+def test_flows_are_those_of_trips_with_both_true_ends(seed: int, true: list[bool]) -> None:
+    random = np.random.default_rng(seed)
+    both = on_earth(random.normal(0, 900, (12, 4, 2)))
+    original, released = both[:6], both[6:]
+    ends = np.array(true).reshape(6, 2)
+    found = usefulness(original, released, true_ends=ends)
+    whole = ends.all(axis=1)
+    assert found.trips_with_true_ends == whole.sum()
+    alone = usefulness(original[whole], released[whole]) if whole.any() else None
+    expected = dict.fromkeys(found.flow_similarity, 0.0) if alone is None else alone.flow_similarity
+    assert found.flow_similarity == expected
+    assert found.busiest_flows == (None if alone is None else alone.busiest_flows)
+    assert found.displacement == usefulness(original, released).displacement
 
 
 def test_runs_that_stand_still_have_a_distance() -> None:
@@ -293,7 +298,6 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
     assert asdict(whole) == {
         "displacement": nothing,
         "from_runs": None,
-        "busyness": None,
         "frechet": nothing,
         "warping": nothing,
         "length": float(lengths(points).mean()),
@@ -303,6 +307,7 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
         "length_distance": 0.0,
         "by_length": whole.by_length,
         "flow_similarity": dict.fromkeys(("0.5 km", "1 km", "2 km", "3 km"), 1.0),
+        "trips_with_true_ends": 20,
         "busiest_flows": whole.busiest_flows,
         "busiest_cells": pytest.approx(1.0),
         "density_divergence": 0.0,

@@ -1,91 +1,275 @@
-"""The verdict: what needs a decision first, and what was found, in sentences."""
+"""The verdict: a function of the report, and the same wherever it is asked for."""
 
-import re
+import json
+from collections.abc import Mapping
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from evaluations import Evaluated, evaluated
+from commands import FAST, Run
+from hypothesis import given
+from hypothesis import strategies as st
+from toy import NORTH, crossing, toy
 
 import trajanon
+from trajanon import write_trajectories
 from trajanon.trajectories import Trajectories
-from trajanon.words import percent
+from trajanon.verdict import (
+    DRIVES,
+    DRIVES_BETRAYED,
+    ENOUGH_DATA,
+    FEW_DATA,
+    HOURS_ALONE,
+    IN_ONE_PLACE,
+    MOST_SENTENCES,
+    NAMELESS,
+    WIDE,
+    cost,
+    source,
+    source_of,
+    verdict,
+)
 
 
-def test_the_verdict_begins_with_what_needs_a_decision(slid_sample: Evaluated) -> None:
-    evaluation, _ = slid_sample
-    opening, *others = evaluation.verdict
-    number = int(re.findall(r"Before you publish, (\d+) things need", opening[1])[0])
-    assert opening[0] == "caution"
-    needed = " ".join(said for _, said in others[:number])
-    rest = " ".join(said for _, said in others[number:])
-    assert number > 1
-    assert {colour for colour, _ in others[:number]} == {"caution"}
-    for asked in ("not for whole drives", "every member stays within 50 m"):
-        assert asked in needed
-    for found in ("stand behind each released line", "Points moved by", "differential privacy"):
-        assert found in rest
-    assert not any(colour.endswith("!") for colour, _ in evaluation.verdict)
+def told(**facts: Any) -> dict[str, Any]:
+    """The facts of a release of a hundred groups of five, of which there is nothing to say."""
+    few: dict[str, Any] = {
+        "k": 5,
+        "n": 500,
+        "counted": "subjects",
+        "unit": "trip",
+        "groups": 100,
+        "sizes": [5] * 100,
+        "subjects_per_group": [5] * 100,
+        "displacement": {"mean": 50.0, "median": 30.0},
+        "length": {"mean": 1_000.0, "median": 900.0},
+        "information_loss": 1.23,
+        "chains": None,
+        "source": {"recordings": 1_000, "used": 1_000, "nameless": 0, "left_out": {}},
+    }
+    return few | facts
 
 
-def test_a_verdict_without_a_reason_to_stop_says_so_and_keeps_the_limits() -> None:
-    """Two groups of four people side by side, 110 m apart: no member is near the line."""
-    beside = 40.0 + 0.001 * np.array([0.0, 1.0, 2.0, 3.0, 900.0, 901.0, 902.0, 903.0])
-    along = np.linspace(2.0, 2.1, 30)
-    lines = Trajectories(np.stack(np.broadcast_arrays(beside[:, None], along), axis=2))
-    lines = replace(lines, subject=np.arange(8))
-    release = trajanon.anonymize(lines, 4)
-    evaluation = trajanon.evaluate(lines, release, findings=trajanon.check(release, 4))
-    verdict = replace(evaluation, companions=None).verdict
-    assert verdict[0] == ("good", "These checks found no reason not to publish.")
-    assert "k-anonymity is not differential privacy" in verdict[-1][1]
-    opening, asked, *_ = evaluation.verdict
-    assert opening == ("caution", "Before you publish, 1 thing needs your decision: the next line.")
-    assert asked[1].startswith("Somebody who holds the tracks of everybody else")
+def left(what: str, groups: int) -> dict[str, Any]:
+    return {"mended": {what: {"groups": groups, "left": groups}}}
 
 
-@pytest.mark.parametrize("sampled", [False, True])
-def test_no_trip_is_found_more_often_as_far_as_was_tried(sampled: bool) -> None:
-    points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
-    evaluation = evaluated(Trajectories(points, subject=np.arange(4)))
-    attacks = [replace(one, sampled=sampled) for one in evaluation.attacks]
-    (said,) = (
-        sentence
-        for _, sentence in replace(evaluation, attacks=attacks).verdict
-        if "is found more often than 1/k" in sentence
-    )
-    assert said.endswith("as far as they were tried.") == sampled
+def chained(below: float) -> dict[str, Any]:
+    return {"chains": {"drives": 1_000_000, "drives_below": int(below * 1_000_000)}}
 
 
-def test_the_verdict_names_the_best_attack_of_each_question(slid_sample: Evaluated) -> None:
-    evaluation, _ = slid_sample
-    said = [sentence for _, sentence in evaluation.verdict]
-    starts = [one.partition(": the best of ")[0] for one in said if ": the best of " in one]
-    assert starts == ["Singling out", "Linkability"]
-    for start in starts:
-        on_release = [
-            one
-            for one in evaluation.attacks
-            if one.against == "release" and one.question == start.lower()
-        ]
-        best = max(on_release, key=lambda one: one.expected)
-        (told,) = (sentence for sentence in said if sentence.startswith(start))
-        assert f"the best of {len(on_release)} attacks that pick a row ({best.name}) finds" in told
-        assert f"in {percent(best.expected)} of all cases on average; 1/k is 33.3 %" in told
+def moved(share: float) -> dict[str, Any]:
+    return {"displacement": {"mean": 1_000.0 * share, "median": 1.0}}
 
 
-def test_ends_in_common_are_told_in_a_sentence_for_windows_as_cut_and_as_slid(
-    slid_sample: Evaluated,
+def alone(hours: int) -> dict[str, Any]:
+    times = {"times": "of-day", "minute_worth": 3.0}
+    return {"times": times | {"alone": {"hours": ["03:00"] * hours, "of": 20}}}
+
+
+def nameless(share: float) -> dict[str, Any]:
+    return {
+        "source": {
+            "recordings": 1_000,
+            "used": 1_000,
+            "nameless": int(1_000 * share),
+            "left_out": {},
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    ("facts", "kind", "says"),
+    [
+        ({}, "ready", ""),
+        (nameless(NAMELESS), "ready", ""),
+        (nameless(0.1), "say", "10 % of the recordings name nobody"),
+        (nameless(1.0), "say", "at least 5 recordings stand behind each line"),
+        ({"counted": "records", "subjects_per_group": None}, "say", "may be of one person"),
+        (moved(FEW_DATA), "ready", ""),
+        (moved(FEW_DATA + 0.01), "say", "It hides enough and shows little: points lie 16 % of"),
+        (moved(1.01), "stop", "farther from where people went than a trip is long"),
+        (chained(DRIVES), "ready", ""),
+        (chained(0.02), "say", "with fewer than 5 subjects in 20,000 of 1,000,000 drives"),
+        (chained(DRIVES_BETRAYED + 0.001), "stop", "Pieces of one drive lie end to end"),
+        (left("one_place", int(100 * IN_ONE_PLACE)), "ready", ""),
+        (left("one_place", 2), "say", "2 % of the lines begin or end in one place of 200 m"),
+        (left("wide", int(100 * WIDE)), "ready", ""),
+        (left("wide", 2), "say", "2 % of the lines stand for trips that are farther apart"),
+        (alone(int(20 * HOURS_ALONE)), "ready", ""),
+        (alone(3), "say", "In 3 of the 20 hours with departures one line departs alone"),
+        ({"k": 2}, "ready", ""),
+        ({"k": 2, "unit": "trajectory"}, "say", "take a larger"),
+        ({"subjects_per_group": [4] + [5] * 99}, "stop", "1 of 100 groups hold fewer than 5 diff"),
+        ({"sizes": [4] + [5] * 99, "subjects_per_group": None}, "stop", "fewer than 5 trips"),
+        ({"sizes": None, "groups_of_size": {"4": 1, "5": 99}}, "stop", "1 of 100 groups hold"),
+        ({"as_published": True}, "stop", "made as published, for comparison with the papers"),
+    ],
+)
+def test_each_threshold_from_both_sides(facts: dict[str, Any], kind: str, says: str) -> None:
+    found = verdict(told(**facts))
+    assert found.kind == kind
+    assert says in " ".join(found.sentences)
+    assert bool(found) == (kind != "stop")
+    assert len(found.sentences) == (kind != "ready")
+
+
+FACTS = st.fixed_dictionaries(
+    {
+        "k": st.integers(2, 6),
+        "counted": st.sampled_from(["subjects", "records"]),
+        "unit": st.sampled_from(["trip", "trajectory"]),
+        "shards": st.integers(1, 2),
+    }
+)
+
+
+@given(
+    FACTS,
+    st.floats(0.0, 2.0),
+    st.floats(0.0, 1.0),
+    st.floats(0.0, 1.0),
+    st.integers(0, 100),
+    st.lists(st.sampled_from(["a row is odd", "two\nlines"]), max_size=2),
+)
+def test_a_verdict_is_one_of_three(
+    facts: dict[str, Any],
+    far: float,
+    unnamed: float,
+    below: float,
+    offending: int,
+    problems: list[str],
 ) -> None:
-    evaluation, _ = slid_sample
-    said = "\n".join(sentence for _, sentence in evaluation.verdict)
-    for found, who in (
-        (evaluation.diversity.account, "members"),
-        (evaluation.diversity_as_slid.account, "windows as slid"),
-    ):
-        assert found["one_origin"] + found["one_destination"] > 0
-        assert said.count(f"groups all {who} begin") == 1
-        assert (
-            f"In {found['one_origin']} of {found['groups']} groups all {who} begin within one cell "
-            f"of 200 m, in {found['one_destination']} all end within one"
-        ) in said
+    report = told(**facts, **moved(far), **nameless(unnamed), **chained(below))
+    report |= left("one_place", offending)
+    found = verdict(report, problems)
+    assert found == verdict(json.loads(json.dumps(report)), problems)
+    assert (found.kind == "ready") == (not found.sentences)
+    assert found.kind != "say" or len(found.sentences) <= MOST_SENTENCES
+    assert len(set(found.sentences)) == len(found.sentences)
+    assert not problems or found.kind == "stop"
+    assert all(one.endswith(".") and "\n" not in one for one in found.sentences)
+    for remedy in found.remedies:
+        command = remedy.command.split()
+        assert command[0] == "trajanon"
+        assert all(f"{value}" in command or value is True for value in remedy.options.values())
+    assert json.loads(json.dumps(found.account))["kind"] == found.kind
+
+
+def test_few_data_are_told_how_many_more_it_takes() -> None:
+    (said,) = verdict(told(**moved(2.0 * ENOUGH_DATA))).sentences
+    assert "About 4 to 10 times as many trips would bring that to 10 %, by an estimate." in said
+
+
+def test_a_report_of_an_earlier_version_has_a_verdict() -> None:
+    release = trajanon.anonymize(pairs(), 2, effort="fast")
+    old = {name: told for name, told in release.report.items() if name not in ("length", "source")}
+    assert verdict(old).kind == "ready"
+    assert "of a" not in cost(old)
+    assert source(old) == "4 trips are in the release."
+
+
+def test_the_column_that_may_name_people_is_in_the_remedy() -> None:
+    columns = {"lat=y, lon=x, id=trip; not used: medallion, fare": 1}
+    counts = {"recordings read": 8, "recordings of unknown subjects": 8}
+    taxis = replace(toy(), provenance={"counts": counts, "columns": columns})
+    found = trajanon.anonymize(taxis, 2, effort="fast").verdict
+    assert "at least 2 recordings stand behind each line" in found.sentences[0]
+    assert "medallion" in found.remedies[0].sentence
+    assert found.remedies[0].command == "trajanon extract --columns subject=NAME"
+    sheet = trajanon.evaluate(taxis, trajanon.anonymize(taxis, 2, effort="fast")).datasheet
+    assert "different subject" not in sheet
+    assert "At least 2 different recordings stand behind each." in sheet
+    assert source_of({"columns": columns | {"x; not used: none": 3}})["unused"] is None
+
+
+def test_the_source_says_what_is_not_in_the_release() -> None:
+    became = {"read": 40, "with a trajectory": 37, "left out": {"too short": 3, "outside": 0}}
+    report = told(n=1_036, source=source_of({"recordings": became}))
+    report |= {"ledger": {"already_released": 2, "over_the_limit_of_a_person": 0}}
+    assert source(report) == (
+        "1,036 trips are in the release. Of 40 recordings 37 gave one or more; the others are 3 "
+        "too short. Left out: 2 trips released before."
+    )
+    for odd in (7, None, {"read": "many", "left out": {"too short": -1}}, {"left out": 7}):
+        found = source_of({"counts": odd, "recordings": odd})
+        assert found["recordings"] is None
+        assert found["left_out"] == {}
+
+
+def pairs(people: int | None = 4) -> Trajectories:
+    """Two pairs of trips of 11 km, 300 m apart, of which there is nothing to say."""
+    north = np.array([0.0, 300.0, 20_000.0, 20_300.0])[:, None] / NORTH
+    points = np.stack(np.broadcast_arrays(north, [0.0, 0.05, 0.1]), axis=-1)
+    return replace(toy(people), points=points, provenance={"trips": True})
+
+
+def unlike(n: int) -> Trajectories:
+    rng = np.random.default_rng(0)
+    return Trajectories(rng.normal(40.0, 0.01, (n, 5, 2)), subject=np.arange(n))
+
+
+@pytest.mark.parametrize(
+    ("trajectories", "options", "change", "kind"),
+    [
+        (pairs(), {}, {}, "ready"),
+        (pairs(people=None), {}, {}, "say"),
+        (unlike(12), {}, {}, "say"),
+        (toy(), {"as_published": True}, {}, "stop"),
+        (toy(people=1), {"as_published": True}, {}, "stop"),
+        (crossing(), {"align": False}, {}, "stop"),
+        (crossing().take(np.arange(0, 8, 2)), {}, {}, "say"),  # k = 2 of windows
+        (toy(), {}, {"subjects_per_group": [2, 1]}, "stop"),
+        (toy(), {}, {"length": {"mean": 1.0, "median": 1.0}}, "stop"),
+    ],
+)
+def test_all_who_are_asked_agree(
+    trajectories: Trajectories,
+    options: Mapping[str, Any],
+    change: Mapping[str, Any],
+    kind: str,
+    run: Run,
+    tmp_path: Path,
+) -> None:
+    """The library, anonymize, check, evaluate, its page and the datasheet."""
+    release = trajanon.anonymize(trajectories, 2, effort="fast", **options)
+    release.report.update(change)
+    # A window of three points is shorter than its group is wide, and of windows k = 2 says so.
+    if trajectories.tracks is not None:
+        release.report["length"] = {"mean": 1_000.0, "median": 1_000.0}
+    found = release.verdict
+    assert found.kind == kind
+    evidence = trajanon.evaluate(trajectories, release)
+    assert evidence.verdict == found
+    assert evidence.holds == bool(found)
+    assert evidence.account["verdict"] == found.account
+    write_trajectories(tmp_path / "trajectories.parquet", trajectories)
+    release.write(tmp_path / "anonymized.parquet")
+    code = 1 if kind == "stop" else 0
+    checked, evaluated = run("check", "-k", 2), run("evaluate")
+    assert (checked.code, evaluated.code) == (code, code)
+    account = json.loads(run("check", "-k", 2, "--json").out)
+    assert account["verdict"]["kind"] == kind
+    assert account["holds"] == evidence.holds
+    assert evaluated.out.startswith(found.headline)
+    page = (tmp_path / "evaluation.html").read_text(encoding="utf-8")
+    sheet = (tmp_path / "anonymized.datasheet.md").read_text(encoding="utf-8")
+    assert f'<div class="verdict {kind}">' in page
+    assert sheet.startswith("# No datasheet" if kind == "stop" else "# Datasheet")
+    for sentence in found.sentences:
+        assert sentence.replace("`k`", "-k") in checked.out
+        assert sentence in evaluated.out
+        assert sentence in sheet
+    for text in (evaluated.out, page, sheet if kind != "stop" else page):
+        assert cost(release.report).replace("'", "&#39;") in text.replace("'", "&#39;")
+
+
+def test_the_screen_of_anonymize_is_short(run: Run, tmp_path: Path) -> None:
+    write_trajectories(tmp_path / "trajectories.parquet", pairs())
+    lines = run("anonymize", "-k", "2", *FAST).out.splitlines()
+    assert lines[0] == "Ready to publish."
+    assert lines[1].startswith("Released points lie ")
+    assert lines[-1].startswith("Wrote 4 trips to anonymized.parquet. Next: trajanon check")
+    assert len(lines) <= 10

@@ -1,7 +1,6 @@
 """Weights of columns: in the search, of tables, and on the command line."""
 
 import json
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -229,16 +228,3 @@ def test_words_that_are_no_weights_are_refused(
 ) -> None:
     answer = run("microaggregate", table.name, "-k", 3, *FAST, "--weights", weights)
     assert why in answer.sentence
-
-
-def test_the_example_of_the_documentation_is_what_comes_out(run: Run, tmp_path: Path) -> None:
-    text = (Path(__file__).parents[1] / "docs" / "tables.md").read_text()
-    rows = re.findall(r"^ {4}(age,income,hours|\d+,\d+,\d+)$", text, re.MULTILINE)
-    (tmp_path / "people.csv").write_text("\n".join(rows))
-    shown = re.findall(r"^\| (none|`income=\S+`) \| (.*) \|$", text, re.MULTILINE)
-    assert (len(rows), len(shown)) == (11, 3)
-    for weights, losses in shown:
-        words = () if weights == "none" else ("--weights", weights.strip("`"))
-        report = json.loads(run("microaggregate", "people.csv", "-k", 3, *words, "--json").out)
-        lost = [*report["loss_by_column"].values(), report["information_loss"]]
-        assert losses == " | ".join(f"{one:.1f}" for one in lost)

@@ -52,7 +52,7 @@ def of(trace: Trace) -> list[str]:
 
 
 def counts(run: Run, *arguments: object) -> dict[str, Any]:
-    answer = run("extract", *arguments, "--spacing", 50, "--points", 10, "--json")
+    answer = run("extract", *arguments, "--windows", "--spacing", 50, "--points", 10, "--json")
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)["counts"]
     assert isinstance(found, dict)
@@ -95,10 +95,10 @@ def test_several_boxes(run: Run, walks: Path) -> None:
 
 
 def test_nothing_comes_near_a_hidden_place(run: Run, town: Path, walks: Path) -> None:
-    whole = counts(run, walks)
+    whole = counts(run, walks, "--per-recording", "all")
     assert nearest(HOSPITAL) < 20
     hidden = ["--hide-near", "amenity=hospital", "--pbf", town]
-    found = counts(run, walks, *hidden)
+    found = counts(run, walks, "--per-recording", "all", *hidden)
     assert nearest(HOSPITAL) > 150
     assert found["points near hidden places"] == pytest.approx(4 * 300 / 20, rel=0.1)
     assert found["trajectories"] < whole["trajectories"]
@@ -107,14 +107,13 @@ def test_nothing_comes_near_a_hidden_place(run: Run, town: Path, walks: Path) ->
 def test_trimmed_ends_and_a_word_about_them(run: Run, walks: Path) -> None:
     counts(run, walks, "--trim-ends", 200)
     assert nearest((HOSPITAL[0], WEST + 0.001)) > 190
-    answer = run("extract", walks, "--spacing", 50, "--trim-ends", 200)
+    answer = run("extract", walks, "--windows", "--spacing", 50, "--trim-ends", 200)
     assert "points near the ends of a trace" in answer.out
 
 
 def test_windows_as_many_as_asked_for(run: Run, walks: Path) -> None:
-    assert counts(run, walks, "--windows", "first")["trajectories"] == 4
-    some = counts(run, walks, "--windows", "spread", "--per-trace", 3)
-    assert some["trajectories"] == 12
+    assert counts(run, walks)["trajectories"] == 4
+    assert counts(run, walks, "--per-recording", 3)["trajectories"] == 12
 
 
 def test_fill_is_said(run: Run, tmp_path: Path) -> None:
@@ -124,16 +123,18 @@ def test_fill_is_said(run: Run, tmp_path: Path) -> None:
     rows = [*of(sparse), *of(dense)]
     text = "\n".join(["lat,lon,time,id,subject", *rows]).replace(",nan,", ",,")
     (tmp_path / "sparse.csv").write_text(text)
-    answer = run("extract", "sparse.csv", "--spacing", 50, "--points", 10)
+    answer = run("extract", "sparse.csv", "--windows", "--spacing", 50, "--points", 10)
     assert answer.code == 0
     assert "of the points lie farther than 50 m from both fixes" in answer.out
     assert "a lower --max-gap leaves out trajectories with" in answer.out
-    answer = run("extract", "sparse.csv", "--spacing", 50, "--points", 10, "--max-gap", 100)
+    answer = run(
+        "extract", "sparse.csv", "--windows", "--spacing", 50, "--points", 10, "--max-gap", 100
+    )
     assert "straight" not in answer.out
 
 
 def test_nothing_left_of_the_ends_is_said(run: Run, walks: Path) -> None:
-    answer = run("extract", walks, "--spacing", 50, "--trim-ends", 5000)
+    answer = run("extract", walks, "--windows", "--spacing", 50, "--trim-ends", 5000)
     assert answer.code == 2
     said = answer.err
     assert "points near the ends of a trace were cut out" in said
@@ -145,10 +146,10 @@ def test_where_nothing_was_hidden_it_is_said(run: Run, town: Path, walks: Path) 
     osm.node(10.0, 10.0, {"amenity": "hospital"})
     elsewhere = osm.write(town.with_name("elsewhere.osm"))
     hide = ["--hide-near", "amenity=hospital", "--pbf"]
-    answer = run("extract", walks, "--spacing", 50, *hide, elsewhere)
+    answer = run("extract", walks, "--windows", "--spacing", 50, *hide, elsewhere)
     assert answer.code == 0
     assert "No point lies near a hidden place" in answer.out
-    answer = run("extract", walks, "--spacing", 50, *hide, town)
+    answer = run("extract", walks, "--windows", "--spacing", 50, *hide, town)
     assert "No point lies near a hidden place" not in answer.out
 
 
@@ -171,5 +172,5 @@ def test_where_nothing_was_hidden_it_is_said(run: Run, town: Path, walks: Path) 
 def test_what_does_not_go_together_is_one_sentence(
     run: Run, town: Path, walks: Path, arguments: list[str], words: str
 ) -> None:
-    answer = run("extract", walks, "--spacing", 50, *arguments)
+    answer = run("extract", walks, "--windows", "--spacing", 50, *arguments)
     assert words in answer.sentence

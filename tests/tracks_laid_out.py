@@ -78,3 +78,32 @@ def assert_equal(one: Tracks | None, other: Tracks | None) -> None:
         a, b = (getattr(getattr(some, name), "ticks", getattr(some, name)) for some in (one, other))
         assert a.dtype == b.dtype
         assert a.tobytes() == b.tobytes(), name
+
+
+@st.composite
+def recordings(draw: st.DrawFn, m: int = 2) -> Tracks:
+    """One window of m points on one of the runs of each recording."""
+    window = STEPS * (m - 1) + 1
+    free = draw(
+        st.lists(st.lists(st.integers(0, 6), min_size=1, max_size=3), min_size=1, max_size=4)
+    )
+    sizes = np.array([window + more for each in free for more in each])
+    number = np.repeat(np.arange(len(free)), [len(each) for each in free])
+    own = [draw(st.integers(0, len(each) - 1)) for each in free]
+    run = np.searchsorted(number, np.arange(len(free))) + own
+    t, seed = int(sizes.sum()), draw(st.integers(0, 10**6))
+    return Tracks(
+        points=TrackPoints.of(places(t, seed=seed)),
+        first=np.append(0, np.cumsum(sizes)),
+        run=run,
+        start=np.array([draw(st.integers(0, int(sizes[one]) - window)) for one in run]),
+        times=np.arange(float(t)),
+        recording=number,
+    )
+
+
+def runs_with(tracks: Tracks, row: int) -> list[Floats]:
+    """The runs of the recording that a trajectory is of."""
+    assert tracks.recording is not None
+    own = tracks.recording == tracks.recording[tracks.run[row]]
+    return [run for run, mine in zip(runs_of(tracks), own, strict=True) if mine]

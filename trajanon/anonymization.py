@@ -2,37 +2,31 @@
 
 from collections import Counter
 from dataclasses import asdict, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
+from trajanon.align.places import placed
 from trajanon.antimeridian import refuse_crossing
 from trajanon.errors import BadInput
 from trajanon.files.groups import line_keys
 from trajanon.files.release_lines import DIGITS, DIGITS_ON_ROADS
+from trajanon.mending import mend
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import check_enough, regrouped, subjects_per_group
 from trajanon.privacy.chains import subjects_left
-from trajanon.privacy.outliers import wide_groups
 from trajanon.progress import Progress, silent
+from trajanon.released_lines import TrajectoryGroups
 from trajanon.releases import Counted, Release, published_with
 from trajanon.rows import Rows
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.suppression import (
-    Found,
-    TrajectoryGroups,
-    suppression_account,
-    without_costly,
-    without_tight_groups,
-)
 from trajanon.timing import Timing, seen_by, timing_of
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 from trajanon.utility import summary
-from trajanon.utility.displacements import from_runs
+from trajanon.utility.displacements import from_runs, lengths
 
 
 @takes_settings(ReleaseSettings, Settings)
@@ -52,28 +46,25 @@ def anonymize(
     refuse_attribution(trajectories.attribution)
     check_enough(len(trajectories), k)
     timing = timing_of(trajectories, settings)
-    search = partial(_group_and_slide, k, settings, searched, timing, progress)
 
-    first = search(trajectories)
-    found, costly, declined = without_costly(first, settings.suppress, k, search)
-    kept, among_kept = without_tight_groups(found.slid, settings.min_radius)
-    tight = np.zeros_like(costly)
-    tight[~costly] = among_kept
+    cut, slid = _group_and_slide(trajectories, k, settings, searched, timing, progress)
+    kept, out, mended = slid, np.zeros(len(trajectories), dtype=np.bool_), None
+    if not settings.as_published:
+        kept, out, mended = mend(slid, k)
     if roads is not None:
         kept = replace(kept, roads=roads)
 
     lines, when, labels = kept.released, kept.released_times, kept.partition.labels
     subjects = None if settings.as_published else kept.trajectories.subject
     written = Rows(settings.rows, kept.line_numbers[labels], subjects)
-    skipped = settings.align and trajectories.tracks is not None and found.cut.partition.stopped
-    suppressed = suppression_account(costly, tight, first.slid, settings, declined)
-    alignment = account(found.cut, found.slid)
-    del first, found  # large, and not needed any more
+    alignment = account(trajectories, cut, slid)
+    may_slide = settings.align and trajectories.tracks is not None
+    skipped = may_slide and alignment is None and cut.partition.stopped
+    del cut, slid  # large, and not needed any more
     if alignment is not None and kept.trajectories.tracks is not None:
-        out = costly | tight
         points = trajectories.points[~out] if out.any() else trajectories.points
         alignment["as_cut"] = as_cut(points, lines, labels)
-        alignment["starts"] = kept.trajectories.tracks.start.tolist()
+        alignment["starts"] = kept.trajectories.tracks.along.tolist()
     report = _report(
         kept,
         k,
@@ -81,7 +72,8 @@ def anonymize(
         settings.as_published,
         alignment=alignment,
         alignment_skipped=skipped,
-        suppressed=suppressed,
+        mended=mended,
+        suppressed={"rows": np.flatnonzero(out).tolist()} if out.any() else None,
         search=asdict(searched),
     )
     del kept  # before the rows of the release take as much memory again
@@ -106,16 +98,28 @@ def refuse_attribution(attribution: object) -> None:
         raise BadInput(f"the trajectories carry {unknown}: extract them again without it")
 
 
+def refuse_far(moved: float, length: float, k: int, unit: str) -> None:
+    """Refuse a release whose points lie farther off than its trajectories are long, in metres."""
+    if moved > length:
+        raise BadInput(
+            f"released points would lie {moved:,.0f} m from where people went on average, and a "
+            f"{unit} is {length:,.0f} m long: lower k ({k}), add trajectories, or take a smaller "
+            "area"
+        )
+
+
 def _group_and_slide(
+    trajectories: Trajectories,
     k: int,
     settings: ReleaseSettings,
     search: Settings,
     timing: Timing | None,
     progress: Progress,
-    trajectories: Trajectories,
-) -> Found:
+) -> tuple[TrajectoryGroups, TrajectoryGroups]:
     """Group trajectories as they were cut, and as they slid, if they may."""
     subjects = None if settings.as_published else trajectories.subject
+    if settings.align:
+        trajectories = placed(trajectories, k, subjects=subjects, timing=timing)
     seen, weights = seen_by(trajectories, timing)
     partition = microaggregate(
         seen, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
@@ -124,7 +128,7 @@ def _group_and_slide(
         partition = regrouped(partition, trajectories.records, partition.labels)
     cut = TrajectoryGroups(trajectories, partition, settings.digits, timing)
     if not settings.align or partition.stopped:
-        return Found(cut, cut)
+        return cut, cut
     slid = slide_to_groups(
         trajectories,
         partition,
@@ -136,7 +140,7 @@ def _group_and_slide(
         timing=timing,
         progress=progress,
     )
-    return Found(cut, TrajectoryGroups(*slid, settings.digits, timing))
+    return cut, TrajectoryGroups(*slid, settings.digits, timing)
 
 
 def decimals_and_roads(
@@ -176,6 +180,9 @@ def _report(
     chained = subjects_left(line[labels], tracks, subjects, k)
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
+    moved, long = summary(kept.moved), summary(lengths(trajectories.points))
+    if not as_published:
+        refuse_far(moved["mean"], long["mean"], k, trajectories.unit)
     counted = Counted(
         k=k,
         by_subjects=by_subjects,
@@ -194,15 +201,16 @@ def _report(
         "information_loss": kept.information_loss,
         "stages": [stage.account for stage in partition.stages],
         "stopped": partition.stopped,
-        "displacement": summary(kept.moved),
+        "displacement": moved,
+        "length": {name: long[name] for name in ("mean", "median")},
         "times": None
         if timing is None or when is None
-        else timing.cost(trajectories, when[labels]),
+        else timing.cost(trajectories, when[labels])
+        | {"alone": timing.alone(timing.hours(when[np.unique(line, return_index=True)[1]]))},
         "time_shifts": None if kept.time_shifts is None else kept.time_shifts.tolist(),
         "from_runs": None if tracks is None else summary(from_runs(tracks, released, labels)),
         **told,
         "chains": None if chained is None else chained._asdict(),
-        "wide": wide_groups(trajectories.points, labels, k, subjects, counts_subjects=by_subjects),
         "sizes": partition.sizes.tolist(),
         "subjects_per_group": None if per_group is None else per_group.tolist(),
         "labels": labels.tolist(),

@@ -138,9 +138,9 @@ def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
     from trajanon.extract.frames import from_frame, holds_lines
     from trajanon.extract.rules import Rules
 
-    rules = Rules(trips=True)
+    rules = Rules()
     if holds_lines(frame):
-        rules = Rules(trips=True, min_length=0, max_gap=None, max_pause=None, max_speed=None)
+        rules = Rules(min_length=0, max_gap=None, max_pause=None, max_speed=None)
     try:
         trips = cut(from_frame(frame, columns=columns), rules)
     except NoTrajectories as error:

@@ -1,12 +1,11 @@
 """What results show of themselves: a line of text, and in a notebook a table and a picture."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from html import escape
 
 import numpy as np
 
 from trajanon.arrays import Floats
-from trajanon.words import metres, percent
 
 _LINES, _POINTS = 200, 100  # drawn at most, evenly among all
 _SIDE = 320  # pixels
@@ -19,18 +18,7 @@ def shown(name: str, told: Sequence[str]) -> str:
     >>> shown("Release", ["8 rows", "4 lines"])
     '<Release: 8 rows; 4 lines>'
     """
-    return f"<{name}: {'; '.join(told)}>"
-
-
-def costs(moved: Mapping[str, float], lost: float) -> str:
-    """Say what a release costs: by how many metres points moved, and percent of loss.
-
-    >>> costs({"mean": 80.0, "median": 60.0}, 4.5)
-    'points moved by 80 m on average, 60 m in the middle; information loss 4.5 %'
-    """
-    mean, median = metres(moved["mean"]), metres(moved["median"])
-    loss = percent(lost / 100.0)
-    return f"points moved by {mean} on average, {median} in the middle; information loss {loss}"
+    return f"<{name}: {'; '.join(one.rstrip('.') for one in told)}>"
 
 
 def page(rows: Sequence[tuple[str, str]], picture: str = "", note: str = "") -> str:

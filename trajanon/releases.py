@@ -15,10 +15,11 @@ from trajanon.errors import BadInput
 from trajanon.files.frames import to_collection
 from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
-from trajanon.notebook import costs, drawn, page, shown
+from trajanon.notebook import drawn, page, shown
 from trajanon.outputs import json_report, replacing
 from trajanon.subjects import Merged, count_of, nameless
 from trajanon.trajectories import FOR_COMPARISON, Trajectories, unit_of
+from trajanon.verdict import Verdict, cost, source_of, too_few, verdict
 from trajanon.words import number_of
 
 if TYPE_CHECKING:
@@ -54,6 +55,11 @@ class Release:
 
     trajectories: Trajectories
     report: dict[str, Any]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it may be published, and what is to be said beside it, by its report."""
+        return verdict(self.report)
 
     def write(self, path: str | os.PathLike[str]) -> None:
         """Write the release, and its report beside it.
@@ -172,8 +178,7 @@ class Release:
             told += f" on {lines}, k = {report['k']} {report['counted']}"
         if not {"displacement", "information_loss"} <= report.keys():
             return [("Release", told)]
-        lost = costs(report["displacement"], report["information_loss"])
-        return [("Release", told), ("Cost", lost)]
+        return [("Release", told), ("Cost", cost(report))]
 
 
 def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:
@@ -203,21 +208,6 @@ def written(release: Release) -> Iterator[Path]:
         path = Path(folder) / "release.parquet"
         release.write(path)
         yield path
-
-
-def too_few(k: int, groups: int, *, records: int | None, people: int | None) -> str:
-    """Say which k does not hold, of records or of people; empty if both hold.
-
-    ``records`` and ``people`` count the groups that hold fewer than k; None is unknown.
-    """
-    if people:
-        lack = f"{people:,} of {number_of(groups, 'group')} hold fewer than {k} different subjects"
-        if records:
-            return lack
-        return f"{k} records stand behind each line, but not {k} people: {lack}"
-    if records:
-        return f"{records:,} of {number_of(groups, 'group')} hold fewer than {k} trajectories"
-    return ""
 
 
 class Counted(NamedTuple):
@@ -268,6 +258,7 @@ class Counted(NamedTuple):
             "counted": self.word,
             "as_published": self.as_published,
             "groups": self.groups,
+            "source": source_of(self.provenance),
             "subject_names_merged": Merged.told_by(self.provenance)._asdict(),
             "attribution": self.provenance.get("attribution"),
             "versions": versions(),

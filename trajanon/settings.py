@@ -59,12 +59,14 @@ FEWEST_DIGITS, MOST_DIGITS = 4, 7
 GONE = {
     "count": "`count` is gone: k counts people, and with `as_published` records",
     "digits": "`digits` is gone: a release has 4 decimals, on roads 5, with `as_published` 7",
+    "suppress": "`suppress` is gone: the farthest of groups that are too wide are left out",
+    "min_radius": "`min_radius` is gone: where all of a group went one way, take a larger k",
     "rows": "`rows='trajectories'` is gone: each person behind a line has a row, and with "
     "`as_published` each record",
 }
 """Options of 0.1 that were removed, and what takes their place; answered for one version."""
 
-_ALONE: dict[str, Any] = {"align": False, "suppress": 0.0, "min_radius": 0.0, "times": None}
+_ALONE: dict[str, Any] = {"align": False, "times": None}
 """What the published methods do not do."""
 
 
@@ -223,13 +225,6 @@ class ReleaseSettings(_Checked):
     align
         Let trajectories slide on their tracks towards their groups. Losses and displacements are
         then those of the trajectories as slid, and the report also tells what they were before.
-    suppress
-        Leave out the trajectories that cost most: at most this share. The others are then grouped
-        anew, and the report tells the loss with and without. If the others do not lose less by it,
-        nothing is left out. After Ctrl-C they are left out of the groups there are.
-    min_radius
-        Metres; leave out groups whose members all stay this close to the released line. It then is
-        as good as any of them.
     times
         Release the mean times of each group: of-day, of-week or date. Each line then bears them at
         each of its points, and the search sees the departure as well. A day begins at 03:00.
@@ -242,8 +237,8 @@ class ReleaseSettings(_Checked):
         Local time zone of times, such as Europe/Madrid. None takes that of the middle of the area.
     rows
         Rows of each released line: subjects (one for each different subject behind it), or lines (a
-        single row, with a column count of the subjects). Where k counts records, or no subjects are
-        known, trajectories take the place of subjects.
+        single row, with their number in a column people). Where k counts records, or no subjects
+        are known, records take the place of subjects.
 
     Examples
     --------
@@ -255,15 +250,13 @@ class ReleaseSettings(_Checked):
     >>> trajectories = trajanon.Trajectories(points, subject=np.array([7, 7]))
     >>> trajanon.anonymize(trajectories, k=2, as_published=True).report["counted"]
     'records'
-    >>> trajanon.anonymize(trajectories, k=2, suppress=1)
+    >>> trajanon.anonymize(trajectories, k=2, time_step=0)
     Traceback (most recent call last):
-    trajanon.errors.BadInput: `suppress` must be a number from 0 to below 1 (got 1)
+    trajanon.errors.BadInput: `time_step` must be a whole number from 1 to 86400 (got 0)
     """
 
     as_published: bool = _option(False)
     align: bool = _option(True)
-    suppress: float = _option(0.0, least=0, below=1)
-    min_radius: float = _option(0.0, least=0)
     times: TimesName | None = _option(None, "no times")
     minute_worth: float = _option(3.0, least=0, most=10**6)
     time_step: int = _option(300, least=1, most=86_400)
@@ -358,14 +351,12 @@ def _check(name: str, value: Any, kind: Any, allowed: Mapping[str, Any]) -> None
         holds, asked = isinstance(value, str), f"must be a text (got {value!r})"
     else:
         whole = kind in (int, int | None)
-        least, most, below = allowed["least"], allowed.get("most", inf), allowed.get("below", inf)
+        least, most = allowed["least"], allowed.get("most", inf)
         number = isinstance(value, Integral if whole else Real) and not isinstance(value, bool)
-        holds = number and least <= value <= most and value < below
+        holds = number and least <= value <= most
         upper = "" if whole else " on"
         if most < inf:
             upper = f" to {most}"
-        elif below < inf:
-            upper = f" to below {below}"
         asked = f"must be a {'whole ' * whole}number from {least}{upper} (got {value!r})"
     if not holds:
         raise BadInput(f"`{name}` {asked}")

@@ -1,5 +1,6 @@
 """Times of trajectories in a release, and what the search sees of them: the departure."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -70,6 +71,16 @@ class Timing:
             "step": clock.step,
             "minute_worth": self.minute_worth,
         }
+
+    def hours(self, times: Floats) -> Counter[float]:
+        """Count the lines that depart in each hour, by when it begins."""
+        hours, lines = np.unique(self.clock.whole_hour(times[:, 0]), return_counts=True)
+        return Counter(dict(zip(hours.tolist(), lines.tolist(), strict=True)))
+
+    def alone(self, hours: Counter[float]) -> dict[str, Any]:
+        """Name the hours in which one line alone departs, and count all, ready for JSON."""
+        of_one = [self.clock.text(hour) for hour, lines in sorted(hours.items()) if lines == 1]
+        return {"hours": of_one, "of": len(hours)}
 
     def departures(self, tracks: Tracks) -> Floats:
         """Count when whoever is at a point of the tracks departs, by the clock, (t,)."""

@@ -1,7 +1,7 @@
 """Tracks: the runs that windows were cut from, on which they may slide."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -97,7 +97,8 @@ class Tracks:
     """The runs that trajectories were cut from, and where on them each one lies.
 
     A run is an unbroken piece of track inside the box. A trajectory on it is a window: every
-    `STEPS`-th point of the run, from its start on. Starts count in steps.
+    `STEPS`-th point of the run, from its start on. Starts count in steps. A window may slide on its
+    run; where the recordings of the runs are known, to any run of its recording.
     """
 
     points: TrackPoints  # latitude and longitude
@@ -107,6 +108,7 @@ class Tracks:
     times: Floats | None = (
         None  # seconds since 1970 UTC at each point, shape (t,); NaN in a whole run
     )
+    recording: Ints | None = None  # number of the recording of each run, shape (r,), rising
 
     def __post_init__(self) -> None:
         shape = self.points.ticks.shape
@@ -135,6 +137,13 @@ class Tracks:
             begins[self.first[:-1]] = True
             refuse_odd_times_along(self.times, begins, "run {} of the tracks")
         runs = len(self.first) - 1
+        if self.recording is not None:
+            shape = self.recording.shape
+            if shape != (runs,) or (np.diff(self.recording, prepend=0) < 0).any():
+                raise BadInput(
+                    f"tracks need the recording of each of {runs} runs, in rising order; got "
+                    f"{self.recording}"
+                )
         stray = np.flatnonzero((self.run < 0) | (self.run >= runs))
         if len(stray):
             raise BadInput(
@@ -152,6 +161,34 @@ class Tracks:
                 f"trajectory {one} cannot start at {start[one]}: its run has "
                 f"{size[one]} points, and {m} of them, every {STEPS}th, must lie on it"
             )
+
+    @property
+    def whose(self) -> Ints:
+        """The recording of each trajectory, or its run where these are not known, (n,)."""
+        return self.run if self.recording is None else self.recording[self.run]
+
+    @property
+    def begin(self) -> Ints:
+        """Place in `points` of the first point of each trajectory's recording, (n,)."""
+        if self.recording is None:
+            return self.first[self.run]
+        return self.first[np.searchsorted(self.recording, self.whose)]
+
+    @property
+    def along(self) -> Ints:
+        """The start of each trajectory, counted over all runs of its recording, (n,)."""
+        return self.first[self.run] + self.start - self.begin
+
+    def slid(self, along: Ints) -> "Tracks":
+        """Move each trajectory to another start, counted as in `along`."""
+        along = np.asarray(along)
+        if self.recording is None or along.shape != self.run.shape or along.dtype.kind not in "iu":
+            return replace(self, start=along)  # which says what is wrong
+        place = self.begin + along
+        run = (np.searchsorted(self.first, place, side="right") - 1).clip(0, len(self.first) - 2)
+        if (self.recording[run] != self.whose).any():
+            raise BadInput("a trajectory cannot start outside its recording")
+        return replace(self, run=run, start=place - self.first[run])
 
     def windows(self, m: int, start: Ints | None = None) -> Floats:
         """Read the points of each trajectory off its run."""
@@ -187,30 +224,38 @@ class Tracks:
             yield some, first[some, None] + STEPS * np.arange(m)
 
     def take(self, which: Bools | Ints) -> "Tracks":
-        """Keep some trajectories, by mask or in a new order, and the whole runs they are on."""
-        kept, run = np.unique(self.run[which], return_inverse=True)
-        size = np.diff(self.first)
-        stays = np.repeat(np.isin(np.arange(len(size)), kept), size)
+        """Keep some trajectories, by mask or in a new order, and the whole runs they may be on."""
+        whole = np.arange(len(self.first) - 1) if self.recording is None else self.recording
+        run, size = self.run[which], np.diff(self.first)
+        stays = np.isin(whole, whole[run])
         return Tracks(
-            points=self.points.take(stays),
-            first=np.append(0, np.cumsum(size[kept])),
-            run=run,
+            points=self.points.take(places := np.repeat(stays, size)),
+            first=np.append(0, np.cumsum(size[stays])),
+            run=(np.cumsum(stays) - 1)[run],
             start=self.start[which],
-            times=None if self.times is None else self.times[stays],
+            times=None if self.times is None else self.times[places],
+            recording=None if self.recording is None else self.recording[stays],
         )
 
 
 def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
-    """Put tracks of several batches of trajectories one after another."""
+    """Put tracks of several batches of trajectories one after another.
+
+    Recordings of two parts are different ones.
+    """
     size = np.concatenate([np.diff(part.first) for part in parts])
     before = np.cumsum([0] + [len(part.first) - 1 for part in parts])
     times = [part.times for part in parts if part.times is not None]
+    recordings = [part.recording for part in parts if part.recording is not None]
+    known = np.cumsum([0] + [int(one.max(initial=-1)) + 1 for one in recordings])
+    numbered = [one + number for one, number in zip(recordings, known, strict=False)]
     return Tracks(
         points=TrackPoints(np.concatenate([part.points.ticks for part in parts])),
         first=np.append(0, np.cumsum(size)),
         run=np.concatenate([part.run + runs for part, runs in zip(parts, before, strict=False)]),
         start=np.concatenate([part.start for part in parts]),
         times=np.concatenate(times) if len(times) == len(parts) else None,
+        recording=np.concatenate(numbered) if len(numbered) == len(parts) else None,
     )
 
 

@@ -23,7 +23,14 @@ _LOG = logging.getLogger(__name__)
 HOPS = 16
 """Hops, from a fix to the next, by which a recording is known again: those of least hashes."""
 
-_OF_EACH = ("points", "subject", "trace", "times", "marks")  # with a row for each trajectory
+_OF_EACH = (
+    "points",
+    "subject",
+    "trace",
+    "times",
+    "marks",
+    "true_ends",
+)  # with a row for each trajectory
 
 OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
 
@@ -60,6 +67,9 @@ class Trajectories:
         By which a recording is known again, shape (n, 1 + HOPS), unsigned: a hash of who made it,
         and the least hashes of its fixes, each with the next one, 0 where it has fewer. None where
         not known; never in a release.
+    true_ends
+        Whether the start and the end are where the recording began and ended, shape (n, 2); False
+        where it was cut at the border of the area. None if all are; never in a release.
 
     Raises
     ------
@@ -92,6 +102,7 @@ class Trajectories:
     tracks: Tracks | None = None
     times: Floats | None = None
     marks: Hashes | None = None
+    true_ends: Bools | None = None
 
     def __post_init__(self) -> None:
         if self.points.ndim != 3 or self.points.shape[2] != 2:
@@ -125,6 +136,10 @@ class Trajectories:
             refuse_odd_times(self.times, "trajectory {}")
         if self.marks is not None and self.marks.shape != (len(self), 1 + HOPS):
             raise BadInput(f"marks must have shape {(len(self), 1 + HOPS)}; got {self.marks.shape}")
+        if self.true_ends is not None and self.true_ends.shape != (len(self), 2):
+            raise BadInput(
+                f"true_ends must have shape {(len(self), 2)}; got {self.true_ends.shape}"
+            )
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
 
@@ -165,6 +180,12 @@ class Trajectories:
     def records(self) -> Floats:
         """The records (n, 2 m): lat1, lon1, ..., latm, lonm of each trajectory."""
         return self.points.reshape(len(self), 2 * self.points.shape[1])
+
+    @property
+    def known_ends(self) -> Bools:
+        """Whether start and end are true ones, shape (n, 2); all are unless it is known."""
+        every = np.ones((len(self), 2), dtype=np.bool_)
+        return every if self.true_ends is None else self.true_ends
 
     @property
     def attribution(self) -> str | None:
@@ -282,12 +303,13 @@ class Trajectories:
         return found
 
     def slid(self, start: Ints) -> "Trajectories":
-        """Move every window to another start on its run.
+        """Move every window to another start on its run, or on another of its recording.
 
         Parameters
         ----------
         start
-            Place within its run of each window's first point, shape (n,), in steps.
+            Place of each window's first point, shape (n,), in steps from the first point of its
+            recording, or of its run if the tracks do not tell recordings.
 
         Returns
         -------
@@ -310,13 +332,13 @@ class Trajectories:
         >>> lat, lon = np.arange(41.0, 41.0075, 0.001), np.full(8, 2.0)
         >>> walk = Trace("walk", "Ada", lat, lon, time=np.full(8, np.nan))
         >>> trajectories = cut([walk], Rules(spacing=100.0, points=6))
-        >>> moved = trajectories.slid(trajectories.tracks.start + 4)
+        >>> moved = trajectories.slid(trajectories.tracks.along + 4)
         >>> (moved.points - trajectories.points)[0, :, 0].round(4).tolist()
         [0.0009, 0.0009, 0.0009, 0.0009, 0.0009, 0.0009]
         """
         if self.tracks is None:
             raise BadInput("trajectories without tracks cannot slide; extract them with tracks")
-        tracks, m = replace(self.tracks, start=np.asarray(start)), self.points.shape[1]
+        tracks, m = self.tracks.slid(start), self.points.shape[1]
         times = tracks.times_of_windows(m)
         return replace(self, points=tracks.windows(m), tracks=tracks, times=times)
 
@@ -353,5 +375,7 @@ def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
         values = [getattr(part, name) for part in parts]
         return None if any(value is None for value in values) else join(values)
 
-    rows = {name: joined(name) for name in _OF_EACH}
+    rows = {name: joined(name) for name in _OF_EACH if name != "true_ends"}
+    if any(part.true_ends is not None for part in parts):
+        rows["true_ends"] = np.concatenate([part.known_ends for part in parts])
     return Trajectories(**rows, tracks=joined("tracks", joined_tracks))

@@ -114,10 +114,7 @@ def _stages(report: Report) -> Picture:
         f"{report['k']} {counted(report)} in each group."
     )
     if report.get("alignment") is not None:
-        caption += (
-            " That after alignment is measured on the windows as they slid on their "
-            "tracks, the others on the windows as they were cut."
-        )
+        caption += " After alignment the originals are other pieces of the same tracks."
     return Picture("stages", figure, caption)
 
 
@@ -198,8 +195,7 @@ def _group(report: Report, found: Matched, number: int | None) -> Picture:
     ax.set_xlabel("metres to the east")
     ax.set_ylabel("metres to the north")
     ax.set_title(_PRIVATE, fontsize=7)
-    aligned = report.get("alignment") is not None
-    named = f"{len(members)} members{' as slid' if aligned else ''}"
+    named = f"{len(members)} members"
     clock = clock_in(report)
     if clock is not None and found.times is not None:
         when = f" with its times ({told(clock, found.times[[number]])[0]})"

@@ -12,8 +12,9 @@ from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import in_space
 from trajanon.loss import loss_to
 from trajanon.neighbours import nearest_points
-from trajanon.suppression import TrajectoryGroups
+from trajanon.released_lines import TrajectoryGroups
 from trajanon.tracks import STEPS, Tracks
+from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, moved_to, summary
 from trajanon.workers import in_parts
 
@@ -28,13 +29,15 @@ _LINES = 5_000  # in a tree
 _PLACES = 1_000_000  # of a large table's tracks that are looked at, about
 
 
-def account(before: TrajectoryGroups, after: TrajectoryGroups) -> dict[str, Any] | None:
-    """Tell how alignment changed trajectories, ready for JSON."""
-    tracks, slid = before.trajectories.tracks, after.trajectories.tracks
-    if tracks is None or slid is None or before.trajectories is after.trajectories:
+def account(
+    given: Trajectories, before: TrajectoryGroups, after: TrajectoryGroups
+) -> dict[str, Any] | None:
+    """Tell how alignment changed trajectories that were given, ready for JSON."""
+    tracks, slid = given.tracks, after.trajectories.tracks
+    if tracks is None or slid is None or given is after.trajectories:
         return None
     step = step_lengths(tracks)
-    far = np.abs(slid.start - tracks.start) * step[tracks.run]
+    far = np.abs(slid.along - tracks.along) * step[tracks.run]
     spacing = STEPS * float(np.median(step))
     cut = before.trajectories.points
     lines = before.released, after.released
@@ -52,7 +55,7 @@ def account(before: TrajectoryGroups, after: TrajectoryGroups) -> dict[str, Any]
             "near_release_before": near_lines(tracks, lines[0], spacing),
             "near_release_after": near_lines(tracks, lines[1], spacing),
         },
-        "starts": slid.start.tolist(),
+        "starts": slid.along.tolist(),
     }
 
 

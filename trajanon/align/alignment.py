@@ -113,7 +113,7 @@ def align(
         raise TrajanonError(msg)
     del windows, log, problem  # large, and not needed any more
     give_back()
-    slid = trajectories.slid(start)
+    slid = trajectories.slid(tracks.along + start - tracks.start)
     aligned = regrouped(partition, slid.records, labels)
     if _mean_metres(slid, aligned) >= _mean_metres(trajectories, partition):
         slid, aligned = trajectories, partition

@@ -17,12 +17,15 @@ def shared_out(
     """Part trajectories; yield the number of each part, its rows, and what they may slide on.
 
     What lies between two windows of a run is shared out at random between their parts. Windows of
-    one part that follow each other on a run share what is free.
+    one part that follow each other on a run share what is free. A window that is alone in its
+    recording keeps all runs of it.
     """
     order = np.argsort(part, kind="stable")
     numbers, first = np.unique(part[order], return_index=True)
     tracks, m = trajectories.tracks, trajectories.points.shape[1]
     cut = replace(trajectories, tracks=None)
+    if tracks is not None and tracks.recording is not None:
+        cut, tracks = trajectories, None
     if tracks is not None:
         windows = build_windows(tracks, m)
         low, high = start_ranges(windows, tracks.start, random)

@@ -15,9 +15,9 @@ from trajanon.settings import ReleaseSettings, Settings
     ReleaseSettings,
     Settings,
     groups={
-        "Protection": "k subjects_exact suppress min_radius ledger per_subject_in_all rows",
+        "Protection": "k subjects_exact ledger per_subject_in_all rows",
         "Times": "times minute_worth time_step timezone",
-        "Roads": "roads mode",
+        "Roads": "roads",
         "Search": "as_published align method heuristic compression refine effort seed",
         "Running": "memory cluster out as_json",
     },
@@ -25,7 +25,6 @@ from trajanon.settings import ReleaseSettings, Settings
     trajectories="What extract wrote: a file, or a folder of parts.",
     k="Least number of different subjects in a group. With 2, the spacing of windows helps to tell "
     "the two apart.",
-    suppress="Leave out the trajectories that cost most: at most this share of all, such as 1%.",
     time_step="Released times are rounded to this: seconds, or a time such as 5min.",
     align=(
         "Let trajectories slide on their tracks towards their groups.",
@@ -39,7 +38,6 @@ from trajanon.settings import ReleaseSettings, Settings
     "together.",
     roads="An .osm.pbf file: lay the released lines on its roads, computed from these lines and "
     "public data alone; a line with a point over 100 m from all roads stays as it is.",
-    mode="With --roads: whose roads: car, bicycle, foot or any.",
     cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
     "for four local processes.",
     out=(
@@ -52,7 +50,6 @@ def anonymize(
     trajectories: str = str(TRAJECTORIES),
     *,
     k: int,
-    suppress: str = "0%",
     time_step: str = "5min",
     align: bool | None = None,
     refine: str | None = None,
@@ -62,7 +59,6 @@ def anonymize(
     ledger: Path | None = None,
     per_subject_in_all: int | None = None,
     roads: Path | None = None,
-    mode: str = "any",
     out: str | None = None,
     as_json: bool = False,
     **how: Any,
@@ -77,7 +73,7 @@ def anonymize(
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
-    how |= {"k": k, "suppress": _share(suppress), "subjects_exact": subjects_exact}
+    how |= {"k": k, "subjects_exact": subjects_exact}
     how |= {"ledger": ledger, "per_subject_in_all": per_subject_in_all}
     seconds = seconds_of("--time-step", time_step)
     # Of others than whole seconds the settings say what is wrong.
@@ -85,7 +81,7 @@ def anonymize(
     if roads is not None:
         from trajanon.extract import roads_to_follow
 
-        how["roads"] = roads_to_follow(roads, mode)
+        how["roads"] = roads_to_follow(roads)
     if in_parts:
         beside, report = _of_parts(trajectories, out, memory or "4GB", cluster, **how)
     else:
@@ -105,7 +101,7 @@ def anonymize(
         show_json(without_lists(report))
         return
     show_release(report)
-    tell(f"{beside}: {report['notice']}")
+    tell(f"{beside} is for you alone, not for publication.")
     if report.get("as_published"):
         tell(f"Wrote {rows_of(report)} to {out}. trajanon microaggregate gives the same means.")
         return
@@ -132,14 +128,3 @@ def _of_parts(
         say(f"stopped; nothing was released, and {out} is as it was")
         raise SystemExit(INTERRUPTED) from None
     return report_of(out), report
-
-
-def _share(text: str) -> float:
-    number = text.strip().removesuffix("%")
-    try:
-        share = float(number) / 100.0
-    except ValueError:
-        share = -1.0
-    if number == text.strip() or not 0.0 <= share < 1.0:
-        raise BadInput(f"--suppress must be a percentage below 100%, such as 1% (got {text!r})")
-    return share

@@ -39,9 +39,13 @@ def check(
 ) -> None:
     """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
 
-    By itself, a file tells that each trajectory occurs k times. Whether k different people stand
-    behind each is counted with --trajectories.
+    By itself, a file tells that each trajectory occurs k times. The report beside it, if it is
+    there, has a say, too. Whether k different people stand behind each is counted with
+    --trajectories.
     """
+    from trajanon.files.report import report_beside
+    from trajanon.verdict import verdict
+
     asked = {
         "--columns": columns,
         "--rewrite": rewrite,
@@ -84,10 +88,21 @@ def check(
         holds += "." if rewrite is not None else _counted(released, unknown, earlier, k)
         problems = list(map(with_flags, found.problems))
         account = {**asdict(found), "problems": problems, "holds": found.holds}
+        beside = None if rewrite is not None else report_beside(released)
+        if beside is not None:
+            judged = verdict(beside, problems)
+            account |= {"holds": bool(judged), "verdict": judged.account}
+            if judged and judged.sentences:
+                holds += "\nSay beside it:"
+            problems = list(judged.sentences)
+            account["problems"] = [] if judged else problems
     if as_json:
         show_json(account)
     else:
-        for line in [holds] if account["holds"] else [amiss, *(f"- {one}" for one in problems)]:
+        for line in [
+            *(holds if account["holds"] else amiss).split("\n"),
+            *(f"- {one}" for one in problems),
+        ]:
             tell(line)
     if not account["holds"]:
         raise typer.Exit(1)
@@ -96,7 +111,7 @@ def check(
 def _each(found: "trajanon.Findings | trajanon.TableFindings", n: int, what: str) -> str:
     times = f"occurs at least {found.k} times"
     if getattr(found, "counted", False):
-        times = f"has a count of at least {found.k}"
+        times = f"has at least {found.k} in its column people"
     if found.groups == 1:
         return f"its {n:,} {what} are one, which {times}"
     return f"each of its {found.groups:,} different {what} {times} ({n:,} in all)"

@@ -39,6 +39,7 @@ def evaluate(
 
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
+    from trajanon.cli.results import show_verdict
     from trajanon.cli.screen import bars
     from trajanon.evaluation import areas
     from trajanon.evaluation.evaluation import evaluate as evaluated
@@ -96,8 +97,7 @@ def evaluate(
     if as_json:
         show_json(evaluation.account)
     else:
-        for kind, sentence in evaluation.verdict:
-            tell({"good": "+ ", "caution": "! ", "bad": "X "}[kind] + sentence)
+        show_verdict(evaluation.verdict, evaluation.report)
         if evaluation.curve is not None:
             tell(evaluation.curve.words)
         if evaluation.holdout is not None:

@@ -11,8 +11,16 @@ from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from trajanon.extract import Area, Zone
+    from trajanon.extract.rules import Limit
 
 _RADIUS = 150.0  # metres that are cut out around sensitive places
+
+_OF_WINDOWS = {
+    "all": "--per-recording all takes all windows",
+    "first": "--windows takes one of each recording, and --per-recording N more",
+    "spread": "--windows takes one of each recording, and --per-recording N more, spread evenly",
+}
+"""What takes the place of the values that --windows had in the version before."""
 
 _ONE_TRAJECTORY = "A group needs at least two, of two subjects."
 _ONE_SUBJECT = (
@@ -25,8 +33,8 @@ _ONE_SUBJECT = (
     groups={
         "Input": "columns untimed subjects_exact api_url max_pages",
         "Area": "bbox pbf",
-        "Trajectories": "points spacing trips min_length max_gap max_pause max_speed windows "
-        "per_trace max_per_subject",
+        "Trajectories": "windows spacing per_recording min_length points max_gap max_pause "
+        "max_speed max_per_subject",
         "Protection": "trim_ends hide_near",
         "Running": "jobs cluster partition out as_json",
     },
@@ -44,21 +52,18 @@ _ONE_SUBJECT = (
     "--pbf.",
     pbf="An .osm.pbf file with the boundary, or with the places for --hide-near.",
     points="Number of points of a trajectory.",
-    spacing="Metres between points along the track; for a city, its own default.",
-    trips="Make each whole trip, from start to end, one trajectory, with its points at equal "
-    "shares of the way; otherwise trajectories are windows of one length.",
-    min_length=("Metres; with --trips, a shorter trip is left out.", "500"),
-    max_gap=(
-        "Metres; a longer hop ends a track, or leaves a trip out; none stands for 1,000 km.",
-        "500, or 2000 with --trips",
-    ),
-    max_pause="Seconds, or a time such as 5min; a longer pause ends a track or trip; none: no "
-    "pause does.",
+    windows="Make windows, pieces of one length, of the tracks; otherwise each whole trip is a "
+    "trajectory, with its points at equal shares of the way.",
+    spacing=("Metres between the points of windows.", "that of the city"),
+    per_recording="Most windows of a recording, spread evenly along it; all: as many as it has "
+    "room for.",
+    min_length=("Metres; a shorter trip is left out.", "500"),
+    max_gap="Metres; a longer hop ends a track, or leaves a trip out; auto: found from the data; "
+    "none: 1,000 km.",
+    max_pause="Seconds, or a time such as 5min; a longer pause ends a track or trip; auto: found "
+    "from the data; none: no pause does.",
     max_speed="Metres a second; a faster hop ends a track, or leaves a trip out, and a single fix "
     "that is so far off is dropped; none: no limit.",
-    windows="all windows, or trips, of each trace; or first or spread: --per-trace of them, the "
-    "first or evenly spread ones.",
-    per_trace=("Number of windows, or trips, of a trace, with --windows first or spread.", "1"),
     max_per_subject="Most trajectories to take of a subject.",
     trim_ends="Cut off at least this many metres around the ends and stops of each trace.",
     hide_near=f"Cut out {_RADIUS:g} m around these places of --pbf, such as "
@@ -79,15 +84,14 @@ def extract(
     max_pages: int = 100,
     bbox: list[str] | None = None,
     pbf: Path | None = None,
-    points: int = 30,
+    windows: bool = False,
     spacing: float | None = None,
-    trips: bool = False,
+    per_recording: str = "1",
     min_length: float | None = None,
-    max_gap: str | None = None,
-    max_pause: str = "300",
+    points: int = 30,
+    max_gap: str = "auto",
+    max_pause: str = "auto",
     max_speed: str = "60",
-    windows: str = "all",
-    per_trace: int | None = None,
     max_per_subject: int | None = None,
     trim_ends: float = 0.0,
     hide_near: str | None = None,
@@ -97,7 +101,7 @@ def extract(
     out: Path | None = None,
     as_json: bool = False,
 ) -> None:
-    """Turn GPS traces into trajectories of equally spaced points, or whole trips."""
+    """Turn GPS traces into whole trips, or windows, of 30 points each."""
     given = dict(locals())
     from trajanon.cli.results import show_extraction
     from trajanon.cli.screen import bars
@@ -119,14 +123,23 @@ def extract(
         raise BadInput(f"trajectories are written as GeoParquet: {out} must end in .parquet")
     if partition is not None and is_file:
         raise BadInput(f"with --partition, --out names a folder (got {out})")
+    if not windows and spacing is not None:
+        raise BadInput(
+            f"--spacing {spacing:g} is for windows, and whole trips have their points at equal "
+            "shares of the way: add --windows, or leave out --spacing"
+        )
+    for name in paths or [] if windows else []:
+        if name in _OF_WINDOWS and not Path(name).exists():
+            raise BadInput(f"--windows {name} was removed: {_OF_WINDOWS[name]}")
     where, of_the_city = _where(bbox or [], pbf, hide_near)
     if where is None and not paths:
         raise BadInput(SAY_WHERE)
     on_cluster = nullcontext() if cluster is None else connected(cluster)
     with bars() as progress, on_cluster as client:
         limits = {
-            "spacing": chosen_spacing(spacing, of_the_city, trips=trips),
-            "max_gap": _limit("--max-gap", "metres", max_gap) if max_gap else "auto",
+            "spacing": chosen_spacing(spacing, of_the_city, windows=windows),
+            "per_recording": _number(per_recording),
+            "max_gap": _limit("--max-gap", "metres", max_gap),
             "max_pause": _limit("--max-pause", "seconds", max_pause),
             "max_speed": _limit("--max-speed", "metres a second", max_speed),
         }
@@ -147,8 +160,8 @@ def extract(
     show_extraction(provenance)
     counts = provenance["counts"]
     n, subjects = counts["trajectories"], counts["subjects of trajectories"]
-    what = number_of(n, "trip") if trips else number_of(n, "trajectory", "trajectories")
-    few = not trips and n < counts["recordings read"]
+    what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
+    few = windows and 2 * n < counts["recordings read"]
     if few and (hint := cut_most(counts, provenance)):
         tell(f"{number_of(counts['recordings read'], 'recording')} gave {what}: {hint}")
     if min(n, subjects) < 2:
@@ -198,11 +211,21 @@ def _hidden(tags: str | None, pbf: Path | None, where: "Area | None") -> "Zone |
     return hidden(pbf, tags, _RADIUS, None if where is None else where.bounds)
 
 
-def _limit(option: str, unit: str, text: str) -> float | None:
-    """Read a limit: a number, none, or of seconds a time as pandas writes it."""
-    if text.strip().lower() == "none":
+def _number(text: str) -> int | None:
+    """Read how many windows a recording gives."""
+    if text.strip().lower() == "all":
         return None
+    with suppress(ValueError):
+        return int(text)
+    raise BadInput(f"--per-recording must be a number, or all (got {text!r})")
+
+
+def _limit(option: str, unit: str, text: str) -> "Limit":
+    """Read a limit: a number, auto, none, or of seconds a time as pandas writes it."""
+    if (word := text.strip().lower()) in ("auto", "none"):
+        return "auto" if word == "auto" else None
     with suppress(ValueError):  # `BadInput` is one
         return seconds_of(option, text) if unit == "seconds" else float(text)
     times = ", a time such as 5min or 2h" * (unit == "seconds")
-    raise BadInput(f"{option} must be a number of {unit}{times}, or none (got {text!r})")
+    auto = ", auto" * (option != "--max-speed")
+    raise BadInput(f"{option} must be a number of {unit}{times}{auto}, or none (got {text!r})")

@@ -10,16 +10,22 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
         "format": "content and suffix tell the kind of a file: rename one that is mistaken",
         "limit": "--max-per-subject bounds what each gives, and rows of the file may be left out",
         "max-fill": "lower --max-gap: over longer hops no straight line is drawn",
-        "min-displacement": "take whole trips with --trips, which end where somebody stays",
+        "min-displacement": "whole trips, the default, end where somebody stays",
         "no-tracks": "tracks are kept, and trajanon anonymize --no-align does not use them",
+        "per-trace": "--per-recording is its new name, for windows",
         "radius": "150 m are cut out; in Python, trajanon.extract.hidden takes any radius",
         "refresh": "remove the folder of pages that the extraction names, to ask for new ones",
         "resume": "a stopped extraction begins anew, and pages of the OSM server are kept",
         "strict": "what cannot be read is counted, and the first broken line of a table is named",
         "source": "name the files and folders alone: trajanon extract FILES",
+        "trips": "whole trips are the default: leave it out",
     },
     "anonymize": {
         "count": "k counts people, and with --as-published records",
+        "mode": "lines follow roads of all kinds; for those of cars alone lay them on roads "
+        "afterwards, with trajanon snap",
+        "min-radius": "where all of a group went one way, take a larger -k",
+        "suppress": "the farthest of groups that are too wide are left out",
         "digits": "a release has 4 decimals, on roads 5, with --as-published 7",
         "keep-off": "a line with a point over 100 m from all roads stays as it is; for another "
         "distance lay it on roads afterwards, with trajanon snap",

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from trajanon.cli.screen import listed, show_table
 from trajanon.cli.wording import steps_of, tell
-from trajanon.settings import OF_PAIRS, PAIR
 from trajanon.subjects import Merged
-from trajanon.trajectories import FOR_COMPARISON
+from trajanon.verdict import Verdict, cost, knows_people, mends, source, verdict
 from trajanon.words import UNITS, number_of, percent, span
 
 if TYPE_CHECKING:
@@ -18,16 +17,10 @@ STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
     "a longer search might lose less."
 )
-NOT_ALIGNED = "Alignment was skipped: the windows stay as they were cut."
-
-_ONE_PIECE = (
-    "trajanon extract --windows first takes one window of each recording, and --trips takes whole "
-    "trips."
-)
+NOT_ALIGNED = "Windows did not slide: they stay where extraction cut them."
 
 _MOST_LOSSES = 8  # columns whose losses are listed
 _HEADERS = 5  # kinds of tables whose columns are listed
-_ROWS = {"subjects": "one for each subject of a line", "lines": "one for each line, with its count"}
 _Facts = Iterator[tuple[str, str]]
 
 
@@ -42,7 +35,8 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
-    from trajanon.extract.dropped import sentences
+    from trajanon.extract.dropped import recordings_told, sentences
+    from trajanon.extract.limits import limits_told
 
     counts = provenance["counts"]
     unit = "trips" if provenance["trips"] else "trajectories"
@@ -55,6 +49,9 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         more = sum(count for _, count in uses[_HEADERS:])
         have = number_of(more, "more table has", "more tables have")
         tell(f"{have} other columns: --json lists them.")
+    tell(recordings_told(provenance))
+    if limits := limits_told(provenance):
+        tell(limits)
     if unknown := counts.get("recordings of unknown subjects"):
         named = number_of(unknown, "recording names", "recordings name")
         tell(f"{named} no subject: each counts as its own.")
@@ -79,110 +76,40 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         tell(provenance["attribution"])
 
 
+def show_verdict(found: Verdict, report: Mapping[str, Any]) -> None:
+    """Print whether a release may be published, what it costs, and what is in it."""
+    tell(found.headline)
+    for sentence in found.sentences:
+        tell(f"- {sentence}")
+    for remedy in found.remedies:
+        tell(f"  {remedy.sentence.rstrip('.')}: {remedy.command}")
+    tell(cost(report))
+    tell(source(report))
+
+
 def show_release(report: Mapping[str, Any]) -> None:
-    """Print what a release lost, and how its groups are."""
-    alignment, suppressed = report["alignment"], report.get("suppressed")
-    show_table("The release", _of_release(report), [""], numbers=[""])
-    ways = {"in the file": report}
-    if alignment is not None:
-        before = alignment["before"]
-        # What several shards slid is not measured as cut.
-        cut = {"as cut": alignment["as_cut"]} if "as_cut" in alignment else {}
-        ways = {"as slid": report, **cut, "without sliding": before}
-    losses = [f"{way['information_loss']:.4g} %" for way in ways.values()]
-    distances = {name: way["displacement"] for name, way in ways.items()}
-    if (from_runs := report.get("from_runs")) is not None:
-        distances["from the runs"] = from_runs
-    names = {"mean": "mean", "median": "median", "p95": "95 %, at most", "max": "farthest"}
-    moved = [
-        [name, *(f"{far[key]:,.0f} m" for far in distances.values())] for key, name in names.items()
-    ]
-    moved.append(["Information loss", *losses])
-    show_table("What it costs", moved, ["Points moved"], numbers=distances)
-    if alignment is not None:
-        tell(alignment["measured"])
+    """Print the verdict on a release, and how its groups are."""
+    show_verdict(verdict(report), report)
+    k, whose = report["k"], "subjects" if knows_people(report) else "recordings"
+    lines = number_of(report["lines"], "line stands", "lines stand")
+    tell(f"{lines} for at least {k} different {whose} each.")
+    if said := mends(report):
+        tell(said)
+    if (times := report["times"]) is not None:
+        off = times["departure_error"]
+        tell(f"Departures are {span(off['mean'])} off on average (median {span(off['median'])}).")
+    if (roads := report.get("roads")) is not None:
+        of = number_of(roads["on_roads"] + roads["as_they_were"], "line")
+        tell(f"{roads['on_roads']:,} of {of} were laid on roads.")
     if report["information_loss"] == 0.0:
         tell(
             "Nothing was lost, because the members of each group are equal: give anonymize what "
             "trajanon extract wrote, not a release."
         )
-    if suppressed is not None and suppressed["declined"]:
-        tell(
-            f"Nothing was left out for its cost: without the {suppressed['declined']:,} that "
-            "cost most, the others would not have moved less."
-        )
-    if (wide := report.get("wide")) is not None:
-        tell(_of_wide_groups(wide, report["unit"]))
-    if (chained := report.get("chains")) is not None and chained["drives_below"]:
-        from trajanon.privacy.chains import SubjectsLeft
-
-        left = SubjectsLeft(**chained).words(report["k"])
-        tell(f"Windows of one drive lie end to end. {left}: {_ONE_PIECE}")
-    if report["k"] == PAIR and report["unit"] != "trip":
-        tell(OF_PAIRS)
-    if report["as_published"]:
-        tell(f"Lines are plain means, made as published, {FOR_COMPARISON}.")
-    if "chains" not in report and report["unit"] != "trip":
-        tell(
-            "Somebody who follows a drive from line to line may be left with fewer than k "
-            f"subjects, which is not counted in several shards: {_ONE_PIECE}"
-        )
     if report["stopped"]:
         tell(STOPPED)
     if report.get("alignment_skipped"):
         tell(NOT_ALIGNED)
-
-
-def _of_release(report: Mapping[str, Any]) -> _Facts:
-    # A release in parts tells how many groups there are of each size.
-    sizes = report.get("sizes") or list(map(int, report["groups_of_size"]))
-    units = UNITS[report["unit"]].capitalize()
-    yield units, f"{report['n']:,}"
-    if (ledger := report.get("ledger")) is not None:
-        yield "(released before, left out)", f"{ledger['already_released']:,}"
-        if over := ledger["over_the_limit_of_a_person"]:
-            yield "(beyond what one person may have)", f"{over:,}"
-    yield "Groups", f"{report['groups']:,}"
-    if report["lines"] < report["groups"]:
-        yield "(as different lines)", f"{report['lines']:,}"
-    rows = report["rows"]
-    if (way := rows["way"]) in _ROWS:
-        yield "Rows", f"{rows[way]:,}, {_ROWS[way]}"
-    on_grids = bool(report.get("steps") or report.get("groups_of_steps"))
-    yield (
-        "Decimals of degrees",
-        f"{report['digits']}{', each line moved and on its grid' * on_grids}",
-    )
-    if (roads := report.get("roads")) is not None:
-        yield "Lines on roads", f"{roads['on_roads']:,}"
-        yield "(as they were, off roads)", f"{roads['as_they_were']:,}"
-    yield _promised(report, units)
-    yield "Group sizes", f"{min(sizes)} to {max(sizes)}"
-    if (times := report["times"]) is not None:
-        yield "Times", f"{times['times']}, {times['timezone']}, to {span(times['step'])}"
-        for what in ("departure", "duration"):
-            off = times[f"{what}_error"]
-            far = ", ".join(span(off[name]) for name in ("mean", "median", "p95"))
-            yield f"{what.capitalize()} off by (mean, median, 95 %)", far
-    if report.get("shards", 1) > 1:
-        yield "Shards, searched one by one", f"{report['shards']:,}"
-    yield from _stages(report)
-    if on_grids:
-        yield "Information loss as written", f"{report['information_loss']:.4g} %"
-    if (alignment := report["alignment"]) is not None:
-        yield "Trajectories that slid", percent(alignment["slid"]["share"], 2)
-        yield "(on their tracks by, mean)", f"{alignment['slid']['mean']:,.0f} m"
-    if (suppressed := report.get("suppressed")) is None:
-        return
-    if suppressed["share"]:
-        yield "Left out as outliers", f"{suppressed['outliers']:,}"
-    if (before := suppressed["with_outliers"]) is not None:
-        yield "Information loss with them", f"{before['information_loss']:.4g} %"
-        yield "Points moved with them (mean)", f"{before['displacement']['mean']:,.0f} m"
-        yield "(of the others, mean)", f"{before['displacement_of_others']['mean']:,.0f} m"
-    if suppressed["min_radius"]:
-        within = f"Left out in groups within {suppressed['min_radius']:g} m"
-        yield within, f"{suppressed['in_tight_groups']:,}"
 
 
 def rows_of(report: Mapping[str, Any]) -> str:
@@ -192,22 +119,6 @@ def rows_of(report: Mapping[str, Any]) -> str:
         return of
     what = "row" if rows["way"] == "subjects" else "line"
     return f"{number_of(rows[rows['way']], what)} for {of}"
-
-
-def _of_wide_groups(wide: Mapping[str, Any], unit: str) -> str:
-    found = (
-        f"{number_of(wide['groups'], 'group holds', 'groups hold')} {UNITS[unit]} that "
-        f"are farther apart than they are long, by up to {wide['span'] / 1e3:,.1f} km"
-    )
-    if wide["share"] is None:
-        return f"{found}: lower -k, or release areas one by one."
-    out = number_of(wide["trajectories"], unit, UNITS[unit])
-    if wide["subjects"] is not None:
-        out += f" of {number_of(wide['subjects'], 'subject')}"
-    return (
-        f"{found}. The widest are due to {out}: to leave these out, "
-        f"repeat the command with --suppress {100 * wide['share']:.12g}%"
-    )
 
 
 def rounded_text(value: float, way: str) -> str:

@@ -6,7 +6,6 @@ is told the area has fewer lines to choose from than somebody who is not: an att
 trajectory does no worse than on the whole. What a subject did elsewhere is not in the sample.
 """
 
-from collections import defaultdict
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -15,8 +14,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Ints
-from trajanon.evaluation.cost import AS_SLID, RELEASE
-from trajanon.evaluation.evaluation import alone_in, area_of
+from trajanon.evaluation.evaluation import area_of
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.sample import CostOfAll, Sampled
 from trajanon.hashing import hashed
@@ -87,15 +85,14 @@ def with_counts_of_all(
     progress: Progress = silent,
 ) -> Evaluation:
     """Lay what is counted of all trajectories over the evaluation of a sample."""
-    costs = _costs(whole, progress, slid=AS_SLID in evaluation.usefulness)
+    cost = _cost(whole, progress)
     lines = len(np.unique(whole.line[drawn.sample.rows]))
-    clock, chained = evaluation.clock, evaluation.chained
+    chained = evaluation.chained
     left = subjects_left(whole.line, whole.runs, whole.subject, evaluation.k)
     if chained is not None and left is not None:
         chained = replace(chained, left=left)
     return replace(
         evaluation,
-        alone=None if clock is None else alone_in(clock, whole.lines.times),
         chained=chained,
         area=area_of(whole.lines.points),
         trajectories=len(whole.line),
@@ -107,33 +104,28 @@ def with_counts_of_all(
         violations=whole.few(evaluation.k),
         problems=[*findings.problems, *whole.source_order],
         report=whole.report,
-        sampled=Sampled(drawn.area, drawn.of, lines, drawn.seed, costs),
+        sampled=Sampled(drawn.area, drawn.of, lines, drawn.seed, cost),
     )
 
 
-def _costs(whole: InParts, progress: Progress, *, slid: bool) -> dict[str, CostOfAll]:
-    """Measure what the release costs all trajectories, as cut and as slid."""
-    moved: dict[str, list[Histogram]] = defaultdict(list)
-    trips: dict[tuple[str, str], _Beside] = defaultdict(_Beside)
-    places: dict[str, _Beside] = defaultdict(_Beside)
-    for rows, *windows in whole.batches():
+def _cost(whole: InParts, progress: Progress) -> CostOfAll:
+    """Measure what the release costs all trajectories."""
+    moved: list[Histogram] = []
+    trips, places = {size: _Beside() for size in OD_CELLS}, _Beside()
+    for rows, each in whole.batches():
         progress("Counting all", rows.start, len(whole.line))
         lines = whole.lines.points[whole.line[rows]]
-        for name, each in zip([RELEASE, AS_SLID][: 1 + slid], windows, strict=False):
-            moved[name].append(Histogram.of(displacement(each.points, lines).ravel()))
-            for size, cell in OD_CELLS.items():
-                both = (_pairs(flows(one, cell)) for one in (each.points, lines))
-                trips[name, size].add(*both)
-            places[name].add(*(cells(one, DENSITY_CELL).ravel() for one in (each.points, lines)))
-    costs = {}
-    for name, histograms in moved.items():
-        before, after = places[name].counts
-        costs[name] = CostOfAll(
-            displacement=joined_histograms(histograms).summary,
-            flow_similarity={size: in_common(*trips[name, size].counts) for size in OD_CELLS},
-            density_divergence=divergence(before / before.sum(), after / after.sum()),
-        )
-    return costs
+        moved.append(Histogram.of(displacement(each.points, lines).ravel()))
+        ends = each.known_ends.all(axis=1)
+        for size, cell in OD_CELLS.items():
+            trips[size].add(*(_pairs(flows(one[ends], cell)) for one in (each.points, lines)))
+        places.add(*(cells(one, DENSITY_CELL).ravel() for one in (each.points, lines)))
+    before, after = places.counts
+    return CostOfAll(
+        displacement=joined_histograms(moved).summary,
+        flow_similarity={size: in_common(*both.counts) for size, both in trips.items()},
+        density_divergence=divergence(before / before.sum(), after / after.sum()),
+    )
 
 
 class _Beside:

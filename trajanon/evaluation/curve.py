@@ -6,10 +6,11 @@ from typing import Any, NamedTuple
 
 from trajanon.anonymization import anonymize
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.evaluation.adversaries import attacked, published, timing_in
+from trajanon.evaluation.adversaries import published, timing_in
 from trajanon.files.report import Report, checked, rows_in
 from trajanon.partition import check_k, dense
 from trajanon.privacy.originals import matched
+from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings
 from trajanon.trajectories import Trajectories
@@ -22,7 +23,7 @@ class Choice(NamedTuple):
     """What one k costs, and what it protects."""
 
     k: int
-    moved: float  # metres, the mean; of windows as slid where they slid
+    moved: float  # metres, the mean
     chance: float  # of the attack with the highest mean chance to find a row of its target
     attack: str  # its name
 
@@ -108,6 +109,6 @@ def _choice(trajectories: Trajectories, k: int, options: Mapping[str, Any]) -> C
     report = checked(release.report)
     subjects = None if trajectories.subject is None else dense(trajectories.subject)
     found = matched(trajectories, release.trajectories, report)
-    tried = attacked(*published(trajectories, found, k, subjects, timing_in(report)))
-    best = max(tried, key=lambda one: one.expected)
+    seen = published(found.slid, found, k, subjects, timing_in(report))
+    best = max(attacks(seen), key=lambda one: one.expected)
     return Choice(k, report["displacement"]["mean"], best.expected, best.name)

@@ -4,18 +4,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import cache, partial
-from itertools import chain
 from typing import Any
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
-from trajanon.evaluation.adversaries import SLID, attacked, published, timing_in
-from trajanon.evaluation.cost import AS_SLID, MDAV, NOTHING, RELEASE
+from trajanon.evaluation.adversaries import published, timing_in
 from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
-from trajanon.evaluation.evidence import Alone, Evaluation, Price
+from trajanon.evaluation.evidence import MDAV, NOTHING, RELEASE, Evaluation, Price
 from trajanon.evaluation.holdout import drawn, hold_out
 from trajanon.files.report import checked, digits_in, on_grids, promise_in, released_of
 from trajanon.loss import group_means, loss_to
@@ -30,9 +27,9 @@ from trajanon.privacy.inference import inferred
 from trajanon.privacy.originals import Matched, matched, shows_source_order
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
+from trajanon.released_lines import TrajectoryGroups
 from trajanon.releases import Release, with_report
 from trajanon.subjects import nameless
-from trajanon.suppression import TrajectoryGroups
 from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import length_change
@@ -65,10 +62,9 @@ def evaluate(
 ) -> Evaluation:
     """Measure what a release protects, and what it costs.
 
-    Everything is measured against the trajectories as they stand in the file. Where they slid on
-    their tracks before they were averaged, everything is also measured against the windows as slid:
-    these are what the released lines tell of. Where times were released, other groups are also made
-    with the departure as one column more, and adversaries also know hours.
+    Everything is measured against what was averaged: the trajectories in the file, or where windows
+    slid on their tracks, the pieces to which they slid. Where times were released, other groups are
+    also made with the departure as one column more, and adversaries also know hours.
 
     Parameters
     ----------
@@ -129,39 +125,39 @@ def evaluate(
     k, counted = promise_in(told)
     step = partial(progress, "Evaluating")
     step(0, 5)
-    kept = released_of(trajectories, told)
+    in_file = released_of(trajectories, told)
     if holdout:
-        drawn(kept, k)  # refuses too few before anything is measured
-    found = matched(kept, release, told)
+        drawn(in_file, k)  # refuses too few before anything is measured
+    found = matched(in_file, release, told)
+    kept = found.slid
     subjects = None if kept.subject is None else dense(kept.subject)
     people = None if subjects is None else int(subjects.max()) + 1
     timing = timing_in(told)
-    as_cut, as_slid = published(kept, found, k, subjects, timing)
-    seen, weights = seen_by(kept, timing)
+    seen = published(kept, found, k, subjects, timing)
+    records, weights = seen_by(kept, timing)
 
     @cache
     def grouped(method: str, by_subjects: bool) -> Partition:
         of = subjects if by_subjects else None
-        return microaggregate(seen, k, subjects=of, weights=weights, **_METHODS[method])
+        return microaggregate(records, k, subjects=of, weights=weights, **_METHODS[method])
 
     step(1, 5, "attacks")
-    tried = [*attacked(as_cut, as_slid), *in_all, *attacks(as_cut.originals)]
+    tried = [*attacks(seen), *in_all, *attacks(seen.originals)]
     spacing = _spacing(kept)
-    held = companions(as_cut, kept.tracks, as_slid, spacing=spacing, seed=seed)
-    chained = chains(as_cut, kept.tracks, as_slid)
-    windows = [as_cut] if as_slid is None else [as_cut, as_slid]
-    told_by_lines = [*chain.from_iterable(map(inferred, windows, ("", SLID)))]
+    held = companions(seen, kept.tracks, slid=kept is not in_file, spacing=spacing, seed=seed)
+    chained = chains(seen, kept.tracks)
     step(2, 5, "diversity")
-    diverse = [diversity(each) for each in windows]
+    diverse = diversity(seen)
     step(3, 5, "MDAV")
-    ways = dict(zip([RELEASE, AS_SLID], windows, strict=False))
+    ways = {RELEASE: seen}
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
         digits = None if on_grids(told) else digits_in(told)
-        ways[MDAV] = _in_groups(as_cut, kept, mdav, digits, timing)
-    ways[NOTHING] = as_cut.originals
+        ways[MDAV] = _in_groups(seen, kept, mdav, digits, timing)
+    ways[NOTHING] = seen.originals
     step(4, 5, "utility")
-    useful = partial(usefulness, tracks=kept.tracks, to_road=to_road, seed=seed)
+    ends = kept.true_ends
+    useful = partial(usefulness, tracks=kept.tracks, true_ends=ends, to_road=to_road, seed=seed)
     problems = None
     if findings is not None:
         problems = [*findings.problems, *shows_source_order(release, found)]
@@ -178,15 +174,14 @@ def evaluate(
         subjects=people,
         left_out=len(trajectories) - len(kept),
         nameless=nameless(kept.provenance),
-        sizes=as_cut.sizes,
-        rows=as_cut.rows,
+        sizes=seen.sizes,
+        rows=seen.rows,
         violations={
-            "records": int((as_cut.sizes < k).sum()),
+            "records": int((seen.sizes < k).sum()),
             "subjects": None if subjects is None else broken_promises(found.labels, subjects, k),
         },
         problems=problems,
         clock=None if timing is None else timing.clock,
-        alone=None if timing is None else alone_in(timing.clock, found.times),
         loss={name: loss_to(way.points, way.lines, way.labels) for name, way in ways.items()},
         usefulness={
             name: useful(way.points, way.lines[way.labels], seconds=_seconds(way, timing))
@@ -197,18 +192,17 @@ def evaluate(
         attacks=_by_name(tried),
         companions=held,
         chained=chained,
-        inferred=told_by_lines,
-        curve=curve_of(kept, curve, progress=progress, **options_in(told)) if curve else None,
-        holdout=hold_out(kept, told, seed=seed, progress=progress) if holdout else None,
-        diversity=diverse[0],
-        diversity_as_slid=diverse[-1],
+        inferred=inferred(seen),
+        curve=curve_of(in_file, curve, progress=progress, **options_in(told)) if curve else None,
+        holdout=hold_out(in_file, told, seed=seed, progress=progress) if holdout else None,
+        diversity=diverse,
         roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
         report=told,
     )
 
 
 def _in_groups(
-    as_cut: Published,
+    seen: Published,
     kept: Trajectories,
     partition: Partition,
     digits: int | None,
@@ -218,7 +212,7 @@ def _in_groups(
     of_places = regrouped(partition, kept.records, partition.labels)
     groups = TrajectoryGroups(kept, of_places, digits, timing)
     return replace(
-        as_cut,
+        seen,
         lines=groups.released,
         labels=partition.labels,
         line_times=groups.released_times,
@@ -233,14 +227,6 @@ def _seconds(way: Published, timing: Timing | None) -> Seconds | None:
     return Seconds(way.times, way.line_times[way.labels], timing.clock)
 
 
-def alone_in(clock: Clock, times: Floats | None) -> Alone | None:
-    """Name the hours in which one released line alone departs; None if there is none."""
-    assert times is not None
-    hours, lines = np.unique(clock.whole_hour(times[:, 0]), return_counts=True)
-    alone = [clock.text(hour) for hour in hours[lines == 1].tolist()]
-    return Alone(alone, len(hours)) if alone else None
-
-
 def _price(grouped: Grouped, k: int, subjects: Ints) -> list[Price]:
     prices = []
     for method in _METHODS if k <= subjects.max() + 1 else ():
@@ -252,9 +238,9 @@ def _price(grouped: Grouped, k: int, subjects: Ints) -> list[Price]:
 
 
 def _by_name(tried: Sequence[Attack]) -> list[Attack]:
-    """Sort attacks: each on the release, then from windows as slid, then on the originals."""
-    order = list(dict.fromkeys(one.name.removesuffix(SLID) for one in tried))
-    return sorted(tried, key=lambda one: order.index(one.name.removesuffix(SLID)))
+    """Sort attacks: each on the release, then on the originals."""
+    order = list(dict.fromkeys(one.name for one in tried))
+    return sorted(tried, key=lambda one: order.index(one.name))
 
 
 def _length_kept(found: Matched) -> float:

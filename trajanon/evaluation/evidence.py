@@ -10,26 +10,27 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
-from trajanon.evaluation.adversaries import SLID
-from trajanon.evaluation.cost import AS_SLID, RELEASE, cost
 from trajanon.evaluation.curve import Curve
 from trajanon.evaluation.holdout import Holdout
 from trajanon.evaluation.sample import Sampled
-from trajanon.evaluation.templates import coloured, rendered
+from trajanon.evaluation.templates import rendered
 from trajanon.files.report import Report, digits_in, on_grids, rows_in
-from trajanon.notebook import bars, costs, page, shown
+from trajanon.notebook import bars, page, shown
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.companions import Companions
 from trajanon.privacy.diversity import Diversity
 from trajanon.privacy.inference import Inferred
-from trajanon.releases import too_few
-from trajanon.settings import METHOD_NAMES, OF_PAIRS, REFINEMENT_NAMES
+from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
 from trajanon.utility.times import DURATION_CLASS
-from trajanon.words import STAGES, UNITS, number_of
+from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
+from trajanon.words import STAGES, UNITS
+
+RELEASE, MDAV, NOTHING = "this release", "MDAV", "no protection"
+"""Names of the ways to publish that are compared."""
 
 NOTICE = "For the holder of the data, not for publication."
 
@@ -46,17 +47,10 @@ class Price(NamedTuple):
     """What one method loses with k records and with k subjects in each group."""
 
     method: str  # in words
-    records: float  # IL in percent with k records, on the windows as they were cut
+    records: float  # IL in percent with k records
     subjects: float  # the same with k subjects
     violations: int  # groups of k records that hold fewer than k subjects
     groups: int  # all groups of k records
-
-
-class Alone(NamedTuple):
-    """Hours of the release's clock in which one released line alone departs."""
-
-    hours: Sequence[str]  # when each begins, in words
-    of: int  # hours with departures
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -95,13 +89,11 @@ class Evaluation:
         What the checker found in the released file, a sentence each; None if no file was looked at.
     clock
         What the released times count from; None if there are none.
-    alone
-        Hours in which one released line alone departs; None if there are none, or no times.
     loss
         IL in percent of each way to publish, by its name; of places alone.
     usefulness
-        What each way to publish leaves, by its name: this release, also measured on the windows as
-        slid if they were; MDAV of the same k and subjects, where there are enough; no protection.
+        What each way to publish leaves, by its name: this release; MDAV of the same k and subjects,
+        where there are enough; no protection.
     length_kept
         Mean share of its length that a trajectory keeps in the mean of its group, before the
         rounding, whose steps make short lines longer.
@@ -122,9 +114,8 @@ class Evaluation:
     holdout
         What a release of half of the subjects tells of them, beside the others; None if nobody
         asked.
-    diversity, diversity_as_slid
-        What the members of the groups have in common: in the file, and as they slid; the same, if
-        none did.
+    diversity
+        What the members of the groups have in common.
     roads_before
         Share of the originals' points on roads; None where no roads are given.
     report
@@ -140,14 +131,12 @@ class Evaluation:
     >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
     >>> release = trajanon.anonymize(trajectories, k=2)
     >>> evidence = trajanon.evaluate(trajectories, release)
-    >>> print(repr(evidence).partition(";")[0])
-    <Evaluation: 4 trajectories in 2 groups, k = 2 subjects holds
-    >>> evidence.holds, evidence.too_few, evidence.sizes.tolist()
-    (True, '', [2, 2])
-    >>> evidence.units, evidence.way, evidence.aligned
-    ('trajectories', 'subjects', False)
-    >>> evidence.verdict[0]
-    ('caution', 'Before you publish, 4 things need your decision: the next 4 lines.')
+    >>> evidence.holds, evidence.sizes.tolist()
+    (True, [2, 2])
+    >>> evidence.units, evidence.way
+    ('trajectories', 'subjects')
+    >>> evidence.verdict.kind
+    'say'
     >>> evidence.account["groups"]
     2
     >>> print(evidence.html.splitlines()[0], evidence.datasheet.splitlines()[0], sep="\n")
@@ -172,7 +161,6 @@ class Evaluation:
     violations: Mapping[str, int | None]
     problems: Sequence[str] | None
     clock: Clock | None
-    alone: Alone | None
     loss: Mapping[str, float]
     usefulness: Mapping[str, measures.Usefulness]
     length_kept: float
@@ -184,7 +172,6 @@ class Evaluation:
     curve: Curve | None
     holdout: Holdout | None
     diversity: Diversity
-    diversity_as_slid: Diversity
     roads_before: float | None
     report: Report
     sampled: Sampled | None = None
@@ -206,33 +193,14 @@ class Evaluation:
 
     @property
     def holds(self) -> bool:
-        """Whether k stand behind each line, and nothing else is in the file.
-
-        k different subjects, if anything is known of them. What is made as published is for
-        comparison alone.
-        """
-        few = self.violations["subjects"]
-        if few is None and self.counted == "records":
-            few = self.violations["records"]
-        return not self.problems and few == 0 and not self.as_published
-
-    @property
-    def too_few(self) -> str:
-        """Say how many groups are too small; empty if none is."""
-        records, people = self.violations["records"], self.violations["subjects"]
-        said = too_few(self.k, len(self.sizes), records=records, people=people)
-        return said.replace("trajectories", self.units)
-
-    @property
-    def aligned(self) -> bool:
-        """Whether windows slid before they were averaged."""
-        return AS_SLID in self.usefulness
+        """Whether it may be published."""
+        return bool(self.verdict)
 
     @property
     def _flows(self) -> Mapping[str, float]:
-        """Flow similarity of all trajectories as in the file, by cells."""
-        costs = self.usefulness if self.sampled is None else self.sampled.costs
-        return costs[RELEASE].flow_similarity
+        """Flow similarity of all trajectories, by cells."""
+        all_or_some = self.usefulness[RELEASE] if self.sampled is None else self.sampled.cost
+        return all_or_some.flow_similarity
 
     @property
     def od_cell(self) -> str | None:
@@ -240,36 +208,33 @@ class Evaluation:
         return measures.cell_for_od(self._flows) if self.unit == "trip" else None
 
     @property
-    def verdict(self) -> list[tuple[str, str]]:
-        """What to decide before publishing, what holds, what remains at risk, and what it costs.
+    def verdict(self) -> Verdict:
+        """Whether the release may be published: what its report says, and what is amiss with it."""
+        few, people = self.violations["records"], self.violations["subjects"]
+        problems = [
+            too_few(self.k, len(self.sizes), records=few, people=people).replace(
+                "trajectories", self.units
+            )
+        ]
+        if self.counted == "subjects" and people is None:
+            problems = [f"the report promises different subjects, and these {self.units} name none"]
+        found = [problem for problem in problems if problem]
+        return verdict(self.report, [*found, *(self.problems or [])])
 
-        Sentences, each with ``good``, ``caution`` or ``bad``. The first says whether anything here
-        is a reason not to publish, and how many of the next need a decision.
-        """
+    @property
+    def facts(self) -> list[str]:
+        """What was found, a sentence each, of which none asks for a decision."""
         tried = [one for one in self.attacks if one.against == "release" and len(one.targets)]
-        found = coloured(
-            "verdict.txt",
+        return rendered(
+            "facts.txt",
             evidence=self,
-            of_pairs=OF_PAIRS,
-            for_comparison=FOR_COMPARISON,
             tried=tried,
-            worst=max(tried, key=lambda one: (one.worst_case, one.exposed), default=None),
-            as_cut=self.diversity.account,
-            slid=self.diversity_as_slid.account,
-            costs=cost(
-                self.usefulness, self.length_kept, self.unit, self._flows if self.sampled else None
-            ),
-        )
-        decide = [(colour[:-1], said) for colour, said in found if colour.endswith("!")]
-        rest = [one for one in found if not one[0].endswith("!")]
-        if not self.holds:
-            return decide + rest
-        if not decide:
-            return [("good", "These checks found no reason not to publish."), *rest]
-        needs = number_of(len(decide), "thing needs", "things need")
-        lines = "line" if len(decide) == 1 else f"{len(decide)} lines"
-        first = f"Before you publish, {needs} your decision: the next {lines}."
-        return [("caution", first), *decide, *rest]
+            common=self.diversity.account,
+            kept=self._flows,
+            smallest=measures.SMALLEST,
+            largest=measures.LARGEST,
+            in_file=RELEASE,
+        ).splitlines()
 
     @property
     def account(self) -> dict[str, Any]:
@@ -278,7 +243,10 @@ class Evaluation:
         return {
             "notice": NOTICE,
             "date": self.date.isoformat(),
-            "verdict": [sentence for _, sentence in self.verdict],
+            "verdict": self.verdict.account,
+            "cost": cost(self.report),
+            "source": source(self.report),
+            "facts": self.facts,
             **{name: getattr(self, name) for name in _AS_THEY_ARE},
             "area": list(self.area),
             "groups": len(self.sizes),
@@ -287,7 +255,6 @@ class Evaluation:
             "violations": dict(self.violations),
             "problems": None if self.problems is None else list(self.problems),
             "times": None if self.clock is None else self.clock.sentence,
-            "alone": None if self.alone is None else self.alone._asdict(),
             "information_loss": dict(self.loss),
             "price": None if self.price is None else [paid._asdict() for paid in self.price],
             "attacks": [attack.account | self._interval(attack) for attack in self.attacks],
@@ -297,7 +264,6 @@ class Evaluation:
             "curve": None if self.curve is None else self.curve.account,
             "holdout": None if self.holdout is None else self.holdout.account,
             "diversity": self.diversity.account,
-            "diversity_as_slid": self.diversity_as_slid.account,
             "od_cell": self.od_cell,
             "utility": {name: asdict(one) for name, one in self.usefulness.items()},
             "attribution": self.report.get("attribution"),
@@ -316,6 +282,9 @@ class Evaluation:
             notice=NOTICE,
             evaluation=self,
             median=float(np.median(self.sizes)),
+            cost=cost(self.report),
+            source=source(self.report),
+            release=RELEASE,
             attacks={question: self._tried(question) for question in QUESTIONS},
             histogram=_histogram,
             beside=_beside,
@@ -325,9 +294,9 @@ class Evaluation:
         )
 
     def _tried(self, question: str) -> list[tuple[str, list[Attack]]]:
-        """Attacks by name: each on the release, from windows as slid, and on the originals."""
+        """Attacks by name: each on the release, and on the originals."""
         tried = (one for one in self.attacks if len(one.targets) and one.question == question)
-        alike = groupby(tried, lambda one: one.name.removesuffix(SLID))
+        alike = groupby(tried, lambda one: one.name)
         return [(name, list(group)) for name, group in alike]
 
     @property
@@ -349,8 +318,9 @@ class Evaluation:
             digits=digits_in(self.report),
             on_grids=on_grids(self.report),
             for_comparison=FOR_COMPARISON,
+            cost=cost(self.report),
+            knows_people=knows_people(self.report),
             in_file=RELEASE,
-            as_slid=AS_SLID,
             openstreetmap=OSM_ATTRIBUTION,
             flows=self._flows,
             largest=measures.LARGEST,
@@ -363,8 +333,7 @@ class Evaluation:
         chances: dict[str, dict[str, float]] = {}
         for one in self.attacks:
             if len(one.targets):
-                of = chances.setdefault(one.name.removesuffix(SLID), {})
-                of[one.against] = max(one.expected, of.get(one.against, 0.0))
+                chances.setdefault(one.name, {})[one.against] = one.expected
         picture = bars(
             [
                 (name, [of.get(against, 0.0) for against in ("release", "originals")])
@@ -374,16 +343,14 @@ class Evaluation:
         )
         caption = "How often each attack finds a row of its target: in the release (dark) and in"
         note = f"{NOTICE} {caption} the originals (light); dashed: 1/k."
-        return page([*self._told, *self.verdict], picture, note)
+        return page(self._told, picture, note)
 
     @property
     def _told(self) -> list[tuple[str, str]]:
-        """What was evaluated, whether it holds, and what it costs."""
-        groups = number_of(len(self.sizes), "group")
-        what = f"{number_of(self.trajectories, self.unit, self.units)} in {groups}"
-        holds = f"k = {self.k} {self.counted} {'holds' if self.holds else 'does not hold'}"
-        lost = costs(self.usefulness[RELEASE].displacement, self.loss[RELEASE])
-        return [("Release", f"{what}, {holds}"), ("Cost", lost)]
+        """Whether it may be published, what it costs, and what is in it."""
+        found = self.verdict
+        judged = " ".join([found.headline, *found.sentences])
+        return [("Verdict", judged), ("Cost", cost(self.report)), ("Source", source(self.report))]
 
 
 def _histogram(values: Floats) -> dict[str, Any]:

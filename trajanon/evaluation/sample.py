@@ -29,7 +29,7 @@ class Sampled:
     of_areas: int  # into which all lines were parted
     lines: int  # of the sample
     seed: int
-    costs: Mapping[str, CostOfAll]  # of all trajectories, by way
+    cost: CostOfAll  # of all trajectories
 
     def interval(self, attack: Attack) -> tuple[float, float] | None:
         """Give the interval of 95 % of an attack's mean chance; None if it saw more than this."""
@@ -47,13 +47,13 @@ class Sampled:
             "of_areas": self.of_areas,
             "seed": self.seed,
             "counted_of_all": [*COUNTED_OF_ALL],
-            "costs_of_all": {name: cost._asdict() for name, cost in self.costs.items()},
+            "cost_of_all": self.cost._asdict(),
         }
 
 
 COUNTED_OF_ALL = (
     *("trajectories", "subjects", "left_out", "nameless", "area", "groups", "rows", "sizes"),
-    *("violations", "problems", "alone", "chains.drives", "chains.steps"),
+    *("violations", "problems", "chains.drives", "chains.steps"),
 )
 """Entries of an account that are of all trajectories also where others are of a sample."""
 

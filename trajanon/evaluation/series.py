@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from trajanon.errors import BadInput, TrajanonError
-from trajanon.evaluation.adversaries import SLID, published
+from trajanon.evaluation.adversaries import published
 from trajanon.files.release import read_release
 from trajanon.files.report import checked, kept_in, promise_in, read_report, released_of
 from trajanon.files.trajectories import read_marks, read_trajectories
@@ -31,7 +31,7 @@ def attacks_in_all(ledger: str | os.PathLike[str], *, subjects_exact: bool = Fal
     Returns
     -------
     list of Attack
-        From windows as they were cut; and as they slid, if some did.
+        One.
 
     Raises
     ------
@@ -46,16 +46,13 @@ def attacks_in_all(ledger: str | os.PathLike[str], *, subjects_exact: bool = Fal
     if not entries:
         raise BadInput(f"nothing is released in {ledger}: anonymize with --ledger {ledger} first")
     seen = [_seen(entry, subjects_exact=subjects_exact) for entry in entries]
-    if len(sizes := {as_cut.points.shape[1] for as_cut, _ in seen}) > 1:
+    if len(sizes := {one.points.shape[1] for one in seen}) > 1:
         told = " and ".join(map(str, sorted(sizes)))
         raise BadInput(f"the releases of {ledger} have lines of {told} points, and are not alike")
-    found = [_tried([as_cut for as_cut, _ in seen], "")]
-    if any(as_slid is not None for _, as_slid in seen):
-        found.append(_tried([as_slid or as_cut for as_cut, as_slid in seen], SLID))
-    return found
+    return [_tried(seen)]
 
 
-def _seen(entry: Entry, *, subjects_exact: bool) -> tuple[Published, Published | None]:
+def _seen(entry: Entry, *, subjects_exact: bool) -> Published:
     """What an adversary sees of a release; people have the same number in all."""
     release, originals = Path(entry.told["release"]), entry.told["originals"]
     try:
@@ -68,10 +65,10 @@ def _seen(entry: Entry, *, subjects_exact: bool) -> tuple[Published, Published |
     except TrajanonError as error:
         raise BadInput(f"release {entry.number}, {release}, cannot be attacked: {error}") from error
     k, _ = promise_in(report)
-    return published(kept, found, k, person.view(np.int64), None)
+    return published(found.slid, found, k, person.view(np.int64), None)
 
 
-def _tried(seen: Sequence[Published], how: str) -> Attack:
+def _tried(seen: Sequence[Published]) -> Attack:
     before = np.cumsum([0, *(len(one.lines) for one in seen)])
     own = [one.own_row if one.own_row is not None else one.labels >= 0 for one in seen]
     owners = np.concatenate([one.owners for one in seen])
@@ -85,6 +82,5 @@ def _tried(seen: Sequence[Published], how: str) -> Attack:
         own_row=np.concatenate(own),
     )
     found = other_tracks(whole)
-    slid = ", as windows slid" if how else ""
-    knows = f"{found.knows}, in all {len(seen)} releases together{slid}"
-    return replace(found, name=f"{found.name} in all releases{how}", knows=knows)
+    knows = f"{found.knows}, in all {len(seen)} releases together"
+    return replace(found, name=f"{found.name} in all releases", knows=knows)

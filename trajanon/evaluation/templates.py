@@ -24,12 +24,6 @@ def rendered(template: str, **given: Any) -> str:
     return environment.get_template(template).render(given)
 
 
-def coloured(template: str, **given: Any) -> list[tuple[str, str]]:
-    """Fill in a template whose lines are a colour and a sentence."""
-    lines = (line.partition(": ") for line in rendered(template, **given).splitlines() if line)
-    return [(colour, sentence) for colour, _, sentence in lines]
-
-
 def _count(number: int | None) -> str:
     return "not known" if number is None else f"{number:,}"
 

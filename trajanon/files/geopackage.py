@@ -7,7 +7,6 @@ import os
 import sqlite3
 import warnings
 from contextlib import closing, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from trajanon.errors import FileProblem
 from trajanon.files.release_lines import (
+    COUNTED,
     Lines,
     ReleaseFormat,
     beside_lines,
@@ -86,14 +86,14 @@ def _read(path: Path) -> Lines:
             info = pyogrio.read_info(path, layer=layer)
             about = info.get("layer_metadata") or {}
             fields = set(info["fields"])
-            names = sorted(fields & {"count", "times"})
+            names = sorted(fields & {*COUNTED, "times"})
             _, _, shapes, values = pyogrio.raw.read(path, layer=layer, columns=names)
             columns = dict(zip(names, values, strict=True))
             words = told_in(about.get("DESCRIPTION") or None, timed="times" in columns)
             times = [_list(text) for text in columns["times"]] if "times" in columns else None
             lines = shapely.from_wkb(shapes)
-            found = replace(Lines.of(lines, shapes), people="people" in fields)
-            return found.told(words[0], times, words[1], columns.get("count"))
+            found = Lines.of(lines, shapes)
+            return found.told(words[0], times, words[1], columns)
     # The base of pyogrio's errors is RuntimeError.
     except (
         *(OSError, ValueError, IndexError, TypeError, AttributeError),

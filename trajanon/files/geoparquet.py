@@ -18,11 +18,19 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.files.json_types import parsed, typed
-from trajanon.files.release_lines import Lines, ReleaseFormat, once_each, sentence_of
+from trajanon.files.release_lines import (
+    COUNTED,
+    Lines,
+    ReleaseFormat,
+    counted_in,
+    once_each,
+    sentence_of,
+)
 from trajanon.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
+_SEVERAL = ["LineString", "MultiLineString"]
 _BOX = ("xmin", "ymin", "xmax", "ymax")
 _AT_ONCE = 10_000  # rows that are read: with their tracks, some tens of megabytes
 
@@ -69,12 +77,16 @@ def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, 
                 lines = [field.name for field in table.schema if field.type == pa.binary()]
                 # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
                 about: dict[str, Any] = {"encoding": "WKB", "geometry_types": ["LineString"]}
+                several = "track" if "runs" in table.schema.names else None
                 if "bbox" in table.schema.names:
                     about["covering"] = {"bbox": {side: ["bbox", side] for side in _BOX}}
                 geo = {
                     "version": "1.1.0",
                     "primary_column": "geometry",
-                    "columns": dict.fromkeys(lines, about),
+                    "columns": {
+                        name: about | ({"geometry_types": _SEVERAL} if name == several else {})
+                        for name in lines
+                    },
                 }
                 schema = table.schema.with_metadata({"geo": json.dumps(geo), **metadata})
                 writer = pq.ParquetWriter(file, schema, compression="zstd", write_statistics=False)
@@ -146,12 +158,13 @@ def refuse_other_system(where: object, geo: Geo) -> None:
 
 def written_column(path: object, file: Any, name: str) -> NDArray[Any] | None:
     """Read a column that holds single values; None if there is none."""
+    return _single_values(path, file, name) if name in file.schema_arrow.names else None
+
+
+def _single_values(path: object, file: Any, name: str) -> NDArray[Any]:
     import pyarrow as pa
 
-    schema = file.schema_arrow
-    if name not in schema.names:
-        return None
-    if pa.types.is_nested(kind := schema.field(name).type):
+    if pa.types.is_nested(kind := file.schema_arrow.field(name).type):
         raise BadInput(
             f"the column {name!r} of {path} holds {kind}, and not one value a row; leave it out"
         )
@@ -183,14 +196,14 @@ def write_geoparquet(path: Path, release: Trajectories, first: int = 1) -> None:
 def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> int:
     """Write a release, or a part of one: then ids go on where the last part ended; give how many.
 
-    Each different line is written once, with its count, if the release is of lines.
+    Each different line is written once, with its rows, if the release is of lines.
     """
     import pyarrow as pa
 
     release, counts = once_each(release)
     columns = {"id": np.arange(first, first + len(release))}
     if counts is not None:
-        columns["count"] = counts
+        columns[counted_in(release)] = counts
     columns["geometry"] = column_of_points(release.points)
     if (times := release.times) is not None:
         whole = times.astype(np.int64)
@@ -214,9 +227,9 @@ def _read(path: Path) -> Lines:
             geometries = shapely.from_wkb(written)
         words = text_of(file.schema_arrow, "attribution"), text_of(file.schema_arrow, "times")
         times = _times(file, len(written)) if "times" in names else None
-        counts = written_column(path, file, "count")
+        counted = {name: _single_values(path, file, name) for name in COUNTED if name in names}
         found = replace(Lines.of(geometries, written), boxes="bbox" in names)
-        return found.told(words[0], times, words[1], counts)
+        return found.told(words[0], times, words[1], counted)
 
 
 def _times(file: Any, n: int) -> Iterable[Any]:

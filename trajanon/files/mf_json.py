@@ -6,7 +6,7 @@ import numpy as np
 
 from trajanon.arrays import Floats
 from trajanon.files.instants import instants, seconds_in
-from trajanon.files.release_lines import Lines, ReleaseFormat, clock_of, once_each
+from trajanon.files.release_lines import Lines, ReleaseFormat, clock_of, counted_in, once_each
 from trajanon.files.text_formats import collection_head, collection_of, write_rows
 from trajanon.trajectories import Trajectories
 
@@ -22,7 +22,7 @@ def _write(path: Path, release: Trajectories) -> None:
 
     def feature(number: int, line: str, times: str) -> str:
         comma = "," if number < len(release) else ""
-        count = "" if counts is None else f', "count": {counts[number - 1]}'
+        count = "" if counts is None else f', "{counted_in(release)}": {counts[number - 1]}'
         return (
             f'{{"type": "Feature", "properties": {{"id": {number}{count}}}, "temporalGeometry": '
             f'{{"type": "MovingPoint", "datetimes": [{times}], "coordinates": [{line}]}}}}{comma}\n'

@@ -31,6 +31,9 @@ MOST_STEPS = 2**16
 
 LINE = "LineString"
 
+COUNTED = ("people", "records")
+"""Columns that say how many rows a line has; nothing is known of people but by subjects."""
+
 MOST_ROWS = 10**7
 """Rows that the lines of a file may count."""
 
@@ -85,19 +88,24 @@ def once_each(release: Trajectories) -> tuple[Trajectories, Ints | None]:
 def beside_lines(release: Trajectories, counts: Ints | None) -> dict[str, NDArray[Any]]:
     """Give what maps are drawn by, a value a line: numbers, people, departures and durations.
 
-    ``people`` are the rows of the release that a line has, of a subject each. Where each row is
-    written, every one of them tells so.
+    People are the rows of the release that a line has. Where each row is written, every one of them
+    says so.
     """
     found: dict[str, NDArray[Any]] = {"id": np.arange(1, len(release) + 1)}
     if counts is not None:
-        found["count"] = counts
-    if release.provenance.get("counted") == "subjects":
+        found[counted_in(release)] = counts
+    elif release.provenance.get("counted") == "subjects":
         line = line_numbers(release.points, release.times)
-        found["people"] = np.bincount(line)[line] if counts is None else counts
+        found["people"] = np.bincount(line)[line]
     if (times := release.times) is not None:
         found["departure"] = instants(times[:, :1], clock_of(release))[:, 0]
         found["duration_min"] = (times[:, -1] - times[:, 0]) / 60.0
     return found
+
+
+def counted_in(release: Trajectories) -> str:
+    """Name the column that says how many rows a line has."""
+    return COUNTED[release.provenance.get("counted") != "subjects"]
 
 
 def _bytes(rows: Floats) -> NDArray[np.object_]:
@@ -120,7 +128,7 @@ class Lines:
     times: Floats | None = None  # (n, m); NaN in a row without one for each point; None: in all
     clock: str | None = None  # the words that say what times count from
     counts: Ints | None = None  # rows of each, (n,); 0 for what is no count; None: each has one
-    people: bool = False  # whether the file tells the people on each line
+    people: bool = False  # whether the file speaks of people, and not of records
     boxes: bool = True  # whether a file whose format has boxes does, as those of 0.1 have not
 
     def __len__(self) -> int:
@@ -213,11 +221,18 @@ class Lines:
         attribution: str | None,
         times: Iterable[Any] | None,
         clock: str | None,
-        counts: Collection[Any] | None,
+        columns: Mapping[str, Collection[Any]],
     ) -> "Lines":
-        """Add what a file says of its lines; times and counts are anything."""
-        known, counted = _times(times, self.sizes), _counts(counts, len(self))
-        return replace(self, attribution=attribution, times=known, clock=clock, counts=counted)
+        """Add what a file says of its lines; times and columns of people or records are anything.
+
+        Where a line stands in several rows, each row is written, and says how many these are.
+        """
+        known, people = _times(times, self.sizes), "people" in columns
+        counted = _counts(columns.get(COUNTED[not people]), len(self))
+        found = replace(self, attribution=attribution, times=known, clock=clock, people=people)
+        if people and len(np.unique(found.groups)) < len(found):
+            return found
+        return replace(found, counts=counted)
 
 
 def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
@@ -241,7 +256,7 @@ def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
 
 
 def _counts(values: Collection[Any] | None, n: int) -> Ints | None:
-    """Take the count of each of n lines from anything; 0 for what is no whole number from 1 on."""
+    """Take the people of each of n lines from anything; 0 for what is no whole number from 1 on."""
     if values is None:
         return None
     if len(values) != n:  # a broken file may hold fewer of them than lines
@@ -259,7 +274,7 @@ def amiss_in_counts(lines: Lines) -> list[str]:
         return []
     if odd := int((lines.counts == 0).sum()):
         have = number_of(odd, "line has", "lines have")
-        return [f"{have} a count that is no whole number from 1 to {MOST_ROWS:,}"]
+        return [f"{have} a number of rows that is no whole number from 1 to {MOST_ROWS:,}"]
     if (rows := int(lines.counts.sum())) > MOST_ROWS:
         return [f"lines count {rows:,} rows, more than the {MOST_ROWS:,} that a file may have"]
     if (points := int(lines.counts @ lines.sizes)) > MOST_POINTS:

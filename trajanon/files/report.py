@@ -39,6 +39,11 @@ class _Metres(TypedDict):
     max: float
 
 
+class _Alone(TypedDict):
+    hours: list[str]  # in which one line alone departs
+    of: int
+
+
 class _Times(TypedDict):
     times: str
     timezone: str
@@ -46,16 +51,43 @@ class _Times(TypedDict):
     minute_worth: float
     departure_error: _Metres  # seconds, as written
     duration_error: _Metres
-
-
-class _AsCut(TypedDict):
-    displacement: _Metres
+    alone: NotRequired[_Alone]
 
 
 class _Alignment(TypedDict):
     # Where on their tracks the windows began when they were averaged; not of several shards.
     starts: NotRequired[list[int]]
-    as_cut: NotRequired[_AsCut]  # the cost beside the windows as cut, although they slid
+
+
+class _Length(TypedDict):
+    mean: float
+    median: float
+
+
+class _Source(TypedDict):
+    recordings: int | None  # that were read
+    used: int  # of these, with a trajectory
+    nameless: int  # recordings
+    per_recording: int | None  # windows of a recording, at most; None if not known
+    unused: NotRequired[str | None]  # columns of the table
+    left_out: dict[str, int]  # the others, and why
+
+
+class _Chains(TypedDict):
+    drives: int
+    drives_below: int
+
+
+class _Mended(TypedDict):
+    groups: int
+    left: int
+    exchanged: NotRequired[int]
+    trajectories: NotRequired[int]
+
+
+class _Mends(TypedDict):
+    one_place: _Mended
+    wide: _Mended
 
 
 class _Roads(TypedDict):
@@ -84,6 +116,13 @@ class Report(TypedDict):
     information_loss: float
     stages: list[_Stage]
     displacement: _Metres
+    length: NotRequired[_Length]  # of what was averaged
+    source: NotRequired[_Source]
+    mended: NotRequired[_Mends | None]
+    chains: NotRequired[_Chains | None]
+    groups: NotRequired[int]
+    sizes: NotRequired[list[int]]
+    groups_of_size: NotRequired[dict[str, int]]
     times: NotRequired[_Times | None]
     from_runs: NotRequired[_Metres | None]
     labels: NotRequired[list[int]]  # not of several shards, which have `lines_of_rows`
@@ -144,6 +183,19 @@ def read_report(release: Path) -> Report:
     if several:
         report["lines_of_rows"] = read_lines_of_rows(Folder(groups_path(release)))
     return report
+
+
+def report_beside(release: Path) -> Report | None:
+    """Read the report that stands beside a release, if there is one; not which line is whose."""
+    path = report_path(release)
+    try:
+        return parsed(regular(path).read_bytes(), Report) if path.exists() else None
+    except OSError as error:
+        raise FileProblem(f"cannot read the report {path}: {error.strerror}") from error
+    except BadInput as error:
+        raise FileProblem(
+            f"{path} is no report of trajanon, {error}: run trajanon anonymize again"
+        ) from error
 
 
 def _refuse_without_groups(report: Mapping[str, Any]) -> None:

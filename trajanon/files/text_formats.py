@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -17,10 +16,12 @@ from trajanon.errors import FileProblem
 from trajanon.files import arrow
 from trajanon.files.instants import instants, seconds_in
 from trajanon.files.release_lines import (
+    COUNTED,
     Lines,
     ReleaseFormat,
     beside_lines,
     clock_of,
+    counted_in,
     once_each,
     sentence_of,
     told_in,
@@ -28,7 +29,7 @@ from trajanon.files.release_lines import (
 )
 from trajanon.trajectories import Trajectories
 
-_COUNT = re.compile("count ([0-9]{1,12})")
+_COUNT = re.compile("(people|records) ([0-9]{1,12})")
 _GPX = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">
@@ -86,7 +87,7 @@ def _write_csv(path: Path, release: Trajectories) -> None:
         if text is not None:
             doubled = text.replace('"', '""')
             more, last = f"{more},{name}", f'{last},"{doubled}"'
-    head = f"id,{'' if counts is None else 'count,'}{','.join(names)}{more}\n"
+    head = f"id,{'' if counts is None else f'{counted_in(release)},'}{','.join(names)}{more}\n"
     point = ",".join(["{}"] * len(axes))
 
     def row(number: int, line: str, _: str) -> str:
@@ -106,7 +107,7 @@ def _read_csv(path: Path) -> Lines:
         moments = [f"time{i}" for i in range(1, m + 1)]
         table = pd.read_csv(
             path,
-            usecols=[*names, *header & {"attribution", "count", "times", *moments}],
+            usecols=[*names, *header & {"attribution", *COUNTED, "times", *moments}],
             dtype=dict.fromkeys([*names, *moments], np.float64),
         )
     if m == 0:
@@ -123,8 +124,8 @@ def _read_csv(path: Path) -> Lines:
     lines = list(table[names].to_numpy().reshape(-1, m, 2))
     timed = not header.isdisjoint(moments)
     times = table.reindex(columns=moments).to_numpy() if timed else None
-    counts = table["count"].tolist() if "count" in header else None
-    return Lines.of_points(lines).told(first[0], times, first[1], counts)
+    counted = {name: table[name].tolist() for name in COUNTED if name in header}
+    return Lines.of_points(lines).told(first[0], times, first[1], counted)
 
 
 def collection_head(release: Trajectories) -> str:
@@ -157,8 +158,7 @@ def collection_of(
         )
         times = [times_of(one) for one in features]
         told = [one.get("properties") or {} for one in features]
-        counts = [one.get("count") for one in told]
-        people = any("people" in one for one in told)
+        counts = {name: [one.get(name) for one in told] for name in COUNTED}
     except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         raise FileProblem(f"cannot read {path} as a {kind} feature collection of {of}") from error
     except RecursionError as error:
@@ -167,9 +167,10 @@ def collection_of(
     if timed:  # a height of 0 and a time follow the places
         lines = [line[:, :2] if line.shape[1:] == (4,) else line for line in lines]
     found = seconds(times, sentence) if timed else None
-    counted = counts if any(count is not None for count in counts) else None
-    of_points = replace(Lines.of_points(lines), people=people)
-    return of_points.told(attribution, found, sentence, counted)
+    counted = {
+        name: some for name, some in counts.items() if any(value is not None for value in some)
+    }
+    return Lines.of_points(lines).told(attribution, found, sentence, counted)
 
 
 def _write_geojson(path: Path, release: Trajectories) -> None:
@@ -218,6 +219,7 @@ def _write_gpx(path: Path, release: Trajectories) -> None:
     The format has no place for a count but a comment.
     """
     release, counts = once_each(release)
+    counted = counted_in(release)
     clock, said = clock_of(release), ""
     if (words := words_of(release)) is not None:
         said = f" <metadata>\n  <desc>{escape(words)}</desc>\n </metadata>\n"
@@ -228,8 +230,8 @@ def _write_gpx(path: Path, release: Trajectories) -> None:
 
     def track(number: int, line: str, _: str) -> str:
         segment = f"  <trkseg>\n{line}  </trkseg>\n"
-        count = "" if counts is None else f"  <cmt>count {counts[number - 1]}</cmt>\n"
-        return f" <trk>\n{count}  <number>{number}</number>\n{segment} </trk>\n"
+        many = "" if counts is None else f"  <cmt>{counted} {counts[number - 1]}</cmt>\n"
+        return f" <trk>\n{many}  <number>{number}</number>\n{segment} </trk>\n"
 
     more = " />" if clock is None else "><time>{}</time></trkpt>"
     point = f'   <trkpt lat="{{}}" lon="{{}}"{more}\n'
@@ -259,11 +261,12 @@ def _read_gpx(path: Path) -> Lines:
     if kind != "gpx":
         raise FileProblem(f"{path} is not GPX: it begins with <{kind}>")
     times = None if dates is None else seconds_in(dates, words[1])
-    counts = None
+    counted = {}
     if any(comments):
         told = [_COUNT.fullmatch(comment or "") for comment in comments]
-        counts = [None if one is None else int(one[1]) for one in told]
-    return Lines.of_points(lines).told(words[0], times, words[1], counts)
+        name = next((one[1] for one in told if one), COUNTED[0])
+        counted[name] = [None if one is None else int(one[2]) for one in told]
+    return Lines.of_points(lines).told(words[0], times, words[1], counted)
 
 
 CSV = ReleaseFormat(_write_csv, _read_csv)

@@ -5,6 +5,10 @@ Three columns: ``run``; ``start``, the place on the run of the window's first po
 pieces of a run are cut where its windows begin: the first holds the run from its
 beginning, each ends with the first point of the next, the last at the end of the run. Where rows
 are taken out, what is left of a run falls apart into shorter ones.
+
+If a window may be on any run of its recording, its row holds all of them: ``track`` has the runs
+one after another, ``start`` is the place among all their points, and the column ``runs`` has a
+list of how many points each run has.
 """
 
 from collections.abc import Callable, Iterator
@@ -23,28 +27,103 @@ _AT_ONCE = 1_000_000  # points, as they take several times their memory when the
 
 
 def lines_of_tracks(tracks: Tracks) -> Iterator[NDArray[Any]]:
-    """Yield each row's piece as a shapely line (lon, lat), some rows at a time."""
+    """Yield each row's piece as shapely lines (lon, lat), some rows at a time."""
     import shapely
 
+    begins = np.zeros(len(tracks.points), dtype=np.bool_)
+    begins[tracks.first[:-1]] = True
     for places, size in places_of_rows(tracks):
         row = np.repeat(np.arange(len(size)), size)
-        yield shapely.linestrings(tracks.points[places, ::-1], indices=row)
+        heads = begins[places]
+        heads[np.cumsum(size) - size] = True
+        lines = shapely.linestrings(tracks.points[places, ::-1], indices=np.cumsum(heads) - 1)
+        first, count = np.unique(row[heads], return_index=True, return_counts=True)[1:]
+        rows, several = lines[first], count > 1
+        if several.any():
+            each = np.repeat(several, count)
+            of = np.repeat(np.arange(several.sum()), count[several])
+            rows[several] = shapely.multilinestrings(lines[each], indices=of)
+        yield rows
+
+
+def runs_of_rows(tracks: Tracks) -> tuple[Ints, Ints] | None:
+    """Give how many runs each row holds, and the points of each; None if only its own's piece."""
+    if tracks.recording is None:
+        return None
+    low, high = _runs(tracks)
+    return high - low, np.diff(tracks.first)[spans(low, high - low)]
+
+
+def starts_of_rows(tracks: Tracks) -> Ints:
+    """Give the place of each window's first point: on its run, or on all that its row holds."""
+    if tracks.recording is None:
+        return tracks.start
+    low, _ = _runs(tracks)
+    return tracks.start + tracks.first[tracks.run] - tracks.first[low]
+
+
+def _runs(tracks: Tracks) -> tuple[Ints, Ints]:
+    """Give the first run of each row's recording, and the first after it."""
+    assert tracks.recording is not None
+    own = tracks.recording[tracks.run]
+    low, high = (np.searchsorted(tracks.recording, own, side=side) for side in ("left", "right"))
+    return low, high
 
 
 def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
     """Yield the points of the pieces of some rows, and how many each has."""
-    order = np.lexsort((tracks.start, tracks.run))
-    run = tracks.run[order]
-    window = tracks.first[run] + tracks.start[order]
-    heads = np.diff(run, prepend=-1) != 0
-    tails = np.append(heads, True)[1:]
-    begin, end = np.empty_like(window), np.empty_like(window)
-    begin[order] = np.where(heads, tracks.first[run], window)
-    end[order] = np.where(tails, tracks.first[run + 1], np.append(window, 0)[1:] + 1)
+    if tracks.recording is not None:
+        begin, end = (tracks.first[run] for run in _runs(tracks))
+    else:
+        order = np.lexsort((tracks.start, tracks.run))
+        run = tracks.run[order]
+        window = tracks.first[run] + tracks.start[order]
+        heads = np.diff(run, prepend=-1) != 0
+        tails = np.append(heads, True)[1:]
+        begin, end = np.empty_like(window), np.empty_like(window)
+        begin[order] = np.where(heads, tracks.first[run], window)
+        end[order] = np.where(tails, tracks.first[run + 1], np.append(window, 0)[1:] + 1)
     size = end - begin
     block = np.cumsum(size) // _AT_ONCE
     for rows in np.split(np.arange(len(size)), np.flatnonzero(np.diff(block)) + 1):
         yield spans(begin[rows], size[rows]), size[rows]
+
+
+def read_recordings(
+    start: NDArray[Any] | None,
+    track: Iterator[Any],
+    runs: Iterator[Any],
+    track_times: Iterator[Any] | None = None,
+) -> Tracks:
+    """Read rows that hold all runs of a recording each."""
+    start = whole_numbers("start", start)
+    held = [lists_of(batch, "runs") for batch in runs]
+    number = np.concatenate([some.size for some in held])
+    points = np.concatenate([some.values for some in held]).astype(np.int64)
+    if (points < 1).any() or (number < 1).any():
+        raise BadInput("its column runs does not hold a number of points for each run")
+    last = np.cumsum(number)
+    first = np.append(0, np.cumsum(points))
+    size = first[last] - first[last - number]
+    ticks = []
+    for rows, some in _batches(track):
+        if not np.array_equal(some.size, size[rows]):
+            odd = rows.start + np.argmax(some.size != size[rows])
+            raise BadInput(f"the track of row {odd} does not have the points of its runs")
+        ticks.append(ticks_of(some.points))
+    times = None
+    if track_times is not None:
+        times = np.concatenate([values for *_, values in _batches_of_times(track_times, size)])
+    place = first[last - number] + start
+    run = np.clip(np.searchsorted(first, place, side="right") - 1, last - number, last - 1)
+    return Tracks(
+        points=TrackPoints(np.concatenate(ticks)),
+        first=first,
+        run=run,
+        start=place - first[run],
+        times=times,
+        recording=np.repeat(np.arange(len(number)), number),
+    )
 
 
 def read_tracks(

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pandas as pd
 
-from trajanon.arrays import Floats, Hashes, Ints
+from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
@@ -39,9 +39,9 @@ def write_trajectories(path: str | os.PathLike[str], trajectories: Trajectories)
     """Write trajectories as GeoParquet: LineStrings in WGS 84 with their numbers.
 
     Columns: trajectory (row number), subject, trace, geometry, times, a list of seconds since 1970
-    UTC, and marks; with tracks also run, start, track and track_times, as
-    `trajanon.files.track_rows` describes. What is not known has no column. The provenance stands in
-    the file's metadata under ``trajanon``. The file is readable by its owner only.
+    UTC, marks, true_start and true_end; with tracks also run, start, track, runs and track_times,
+    as `trajanon.files.track_rows` describes. What is not known has no column. The provenance stands
+    in the file's metadata under ``trajanon``. The file is readable by its owner only.
 
     Examples
     --------
@@ -72,9 +72,13 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
     n = runs = 0
     for part in parts:
         place, tracks = np.arange(n, n + len(part)), part.tracks
-        columns = {"trajectory": place, "subject": part.subject, "trace": part.trace}
+        columns: dict[str, Any] = {
+            "trajectory": place,
+            "subject": part.subject,
+            "trace": part.trace,
+        }
         if tracks is not None:
-            columns |= {"run": runs + tracks.run, "start": tracks.start}
+            columns |= {"run": runs + tracks.run, "start": track_rows.starts_of_rows(tracks)}
         columns["geometry"] = geoparquet.column_of_points(part.points)
         if part.times is not None:
             m = part.points.shape[1]
@@ -82,7 +86,11 @@ def _tables(parts: Iterable[Trajectories]) -> Iterator[Any]:
         if part.marks is not None:
             each = np.full(len(part), part.marks.shape[1])
             columns["marks"] = arrow.column_of_lists(part.marks.ravel(), each)
+        if part.true_ends is not None:
+            columns |= {"true_start": part.true_ends[:, 0], "true_end": part.true_ends[:, 1]}
         if tracks is not None:
+            if (held := track_rows.runs_of_rows(tracks)) is not None:
+                columns["runs"] = arrow.column_of_lists(held[1], held[0])
             columns["track"] = geoparquet.column_of_lines(track_rows.lines_of_tracks(tracks))
             if tracks.times is not None:
                 pieces = track_rows.places_of_rows(tracks)
@@ -202,6 +210,7 @@ def _read(path: object, file: ParquetParts, marks: Hashes | None, *, exact: bool
         tracks=tracks,
         times=times,
         marks=marks,
+        true_ends=_true_ends(path, file),
     )
 
 
@@ -236,9 +245,11 @@ def read_owners(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool =
 def read_without_owners(path: str | os.PathLike[str] | Folder, rows: Ints) -> Trajectories:
     """Read some of the rows, by their numbers, rising, and not whose they are."""
     with _opened(path) as file:
-        points, tracks, times = read_rows(path, file.chosen(np.isin(np.arange(file.n), rows)))
+        some = file.chosen(np.isin(np.arange(file.n), rows))
+        points, tracks, times = read_rows(path, some)
+        ends = _true_ends(path, some)
     provenance = provenance_of(file.schema_arrow)
-    return Trajectories(points, provenance=provenance, tracks=tracks, times=times)
+    return Trajectories(points, provenance=provenance, tracks=tracks, times=times, true_ends=ends)
 
 
 @contextmanager
@@ -318,6 +329,13 @@ def marks_of_rows(where: object, file: ParquetParts, ids: RowIds, named: pd.Seri
     return np.column_stack([who, hops])
 
 
+def _true_ends(where: object, file: ParquetParts) -> Bools | None:
+    read = partial(geoparquet.written_column, where, file)
+    ends = [end for name in ("true_start", "true_end") if (end := read(name)) is not None]
+    known = len(ends) == 2 and all(end.dtype == np.bool_ for end in ends)
+    return np.stack(ends, axis=1) if known else None
+
+
 def _marks(where: object, file: ParquetParts) -> Hashes | None:
     if "marks" not in file.schema_arrow.names:
         return None
@@ -350,7 +368,10 @@ def _tracks_and_times(
         column = partial(geoparquet.written_column, path, file)
         along = read("track_times") if times and "track_times" in names else None
         pieces = partial(read, "track")
-        runs = track_rows.read_tracks(column("run"), column("start"), pieces, points, along)
+        if "runs" in names:
+            runs = track_rows.read_recordings(column("start"), pieces(), read("runs"), along)
+        else:
+            runs = track_rows.read_tracks(column("run"), column("start"), pieces, points, along)
     if times and "times" in names and arrow.holds_lists(schema.field("times").type):
         lists = [arrow.lists_of(batch, "times") for batch in read("times")]
         size = np.concatenate([np.empty(0, np.int64), *(some.size for some in lists)])

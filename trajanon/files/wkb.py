@@ -17,7 +17,7 @@ class WkbLines(NamedTuple):
 
     points: Floats  # latitude and longitude (the second and the first coordinate)
     size: Ints  # how many points each has, shape (n,)
-    line: Bools  # whether each geometry is a LineString at all, shape (n,)
+    line: Bools  # whether each geometry is a line, or several, shape (n,)
     flat: Bools  # whether each one is a LineString without heights, shape (n,)
 
 
@@ -30,12 +30,14 @@ def read_lines(column: Any, on_invalid: Literal["raise", "ignore"] = "raise") ->
         whole = np.ones(len(size), dtype=np.bool_)
         return WkbLines(xy[:, ::-1], size, whole, whole)
     geometries = read_geometries(column, on_invalid)
-    line = shapely.get_type_id(geometries) == shapely.GeometryType.LINESTRING
+    kind = shapely.get_type_id(geometries)
+    line = kind == shapely.GeometryType.LINESTRING
     flat = line & ~shapely.has_z(geometries)
     if hasattr(shapely, "has_m"):
         flat &= ~shapely.has_m(geometries)
     xy = shapely.get_coordinates(geometries)
     size = shapely.get_num_coordinates(geometries).astype(np.int64)
+    line = line | (kind == shapely.GeometryType.MULTILINESTRING)
     return WkbLines(xy[:, ::-1], size, line, flat)
 
 

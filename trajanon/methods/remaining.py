@@ -8,7 +8,6 @@ from trajanon._kernels.mdav import nearest_centroid
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means
 from trajanon.methods.leaves import Leaves
-from trajanon.partition import dense, subjects_per_group
 from trajanon.problem import Problem
 
 
@@ -78,14 +77,3 @@ class Remaining:
         """Say how many records have a group."""
         n = len(self.labels)
         self.problem.progress(self.task, n - self.count, n)
-
-
-def mended(problem: Problem, labels: Ints) -> Ints:
-    """Let members of groups of fewer than k subjects join the nearest other group."""
-    labels = dense(labels)
-    whole = subjects_per_group(labels, problem.subjects) >= problem.k
-    if not whole.any():
-        return np.zeros_like(labels)
-    remaining = Remaining(problem)
-    remaining.labels = np.where(whole, np.cumsum(whole) - 1, -1)[labels]
-    return dense(remaining.join_nearest())

@@ -154,7 +154,7 @@ class Parts:
                 raise BadInput(f"{where}: {without_times('`times`', untimed, len(points))}")
         if times is not None:
             refuse_odd_times(times, f"{named}, row {{}}")
-        if runs is not None:
+        if runs is not None and runs.recording is None:  # or no other row has anything of them
             runs = without_ends(runs, self.points)
         subject = self.read_ids(part_slice).subjects(self.named, part_slice.first)
         trace = part_slice.first + np.arange(part_slice.rows)

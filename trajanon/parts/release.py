@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.align.account import step_lengths
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import TrajanonError
 from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
@@ -36,11 +36,12 @@ from trajanon.parts.scratch import (
     tasks_of,
     write_by_target,
 )
+from trajanon.released_lines import TrajectoryGroups
 from trajanon.releases import published_with
 from trajanon.rows import Rows
-from trajanon.suppression import TrajectoryGroups
 from trajanon.tracks import TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
+from trajanon.utility.displacements import lengths
 from trajanon.utility.histograms import Histogram, joined_histograms
 
 PART = 100_000
@@ -62,10 +63,23 @@ class Batch(NamedTuple):
         """All that is known, as arrays of which the first has a number for each row."""
         rows, tracks = self.trajectories, self.trajectories.tracks
         found: list[Any] = [rows.trace, rows.subject, self.group, self.moved]
-        found += [rows.points, rows.times]
+        found += [rows.points, rows.known_ends, rows.times]
         if tracks is not None:
-            found += [tracks.first, tracks.run, tracks.start, tracks.points.ticks, tracks.times]
+            alone = np.empty(0, np.int64) if tracks.recording is None else tracks.recording
+            found += [tracks.first, tracks.run, tracks.start, tracks.points.ticks, alone]
+            found += [tracks.times]
         return [array for array in found if array is not None]
+
+    def take(self, kept: Bools) -> "Batch":
+        """Keep some of the rows."""
+        return Batch(self.trajectories.take(kept), self.group[kept], self.moved[kept])
+
+    def slid(self, rows: Trajectories) -> "Batch":
+        """Take the same rows where their windows slid to."""
+        before, after = self.trajectories.tracks, rows.tracks
+        if before is None or after is None:
+            return self
+        return Batch(rows, self.group, self.moved + after.along - before.along)
 
     @classmethod
     def joined(cls, pieces: Iterable[Arrays], timed: bool) -> "Batch":
@@ -75,13 +89,16 @@ class Batch(NamedTuple):
 
 
 def _batch(piece: Arrays, timed: bool) -> tuple[Trajectories, Ints, Ints]:
-    trace, subject, group, moved, points, *more = piece
+    trace, subject, group, moved, points, ends, *more = piece
     times = more.pop(0) if timed else None
     tracks = None
     if more:
-        first, run, start, along, *track_times = more
-        tracks = Tracks(TrackPoints(along), first, run, start, *track_times)
-    return Trajectories(points, subject, trace, {}, tracks, times), group, moved
+        first, run, start, places, alone, *track_times = more
+        tracks = Tracks(TrackPoints(places), first, run, start, *track_times)
+        if len(alone):
+            tracks = replace(tracks, recording=alone)
+    found = Trajectories(points, subject, trace, {}, tracks, times, true_ends=ends)
+    return found, group, moved
 
 
 class Tally(NamedTuple):
@@ -97,6 +114,7 @@ class Tally(NamedTuple):
     hashes: NDArray[np.uint64]  # of the line of each group, keyed with a secret
     of_subjects: int  # rows, where each subject of a line has one
     slid: int  # windows that slid
+    hours: Counter[float]  # lines that depart in each hour, by when it begins
     on_roads: Counter[bool]  # lines that were laid on roads, and those that were not
 
     @property
@@ -111,7 +129,7 @@ class Tally(NamedTuple):
 
 def joined_tallies(tallies: Sequence[Tally]) -> Tally:
     """Put tallies together, in their order."""
-    sizes, steps, few, sums, errors, lines, hashes, of_subjects, slid, roads = zip(
+    sizes, steps, few, sums, errors, lines, hashes, of_subjects, slid, hours, roads = zip(
         *tallies, strict=True
     )
     return Tally(
@@ -124,6 +142,7 @@ def joined_tallies(tallies: Sequence[Tally]) -> Tally:
         np.concatenate(hashes),
         sum(of_subjects),
         sum(slid),
+        sum(hours, Counter()),
         sum(roads, Counter()),
     )
 
@@ -145,6 +164,7 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
     groups = TrajectoryGroups(known, found, asked.digits, timing, plan.roads)
     lines, times = groups.released, groups.released_times
     errors = {"displacement": Histogram.of(groups.moved)}
+    errors["length"] = Histogram.of(lengths(rows.points))
     if groups.laid is not None:
         errors["to_roads"] = Histogram.of(groups.to_roads)
     if rows.tracks is not None:
@@ -189,6 +209,7 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
         hashes=hashes,
         of_subjects=int(release.of_subjects.sum()),
         slid=int((batch.moved != 0).sum()),
+        hours=Counter() if timing is None or times is None else timing.hours(times),
         on_roads=Counter([] if groups.laid is None else groups.laid.on_roads.tolist()),
     )
     return tally, keys[labels]

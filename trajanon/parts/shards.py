@@ -3,24 +3,28 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from time import perf_counter
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trajanon.align.alignment import align
 from trajanon.align.ground import shared_out
+from trajanon.align.places import placed
 from trajanon.antimeridian import refuse_crossing
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
 from trajanon.errors import BadInput
 from trajanon.loss import group_means, sse
+from trajanon.mending import mended
 from trajanon.microaggregation import find_groups
 from trajanon.partition import check_enough, dense, measured
 from trajanon.parts.plan import Plan, joined_shards
 from trajanon.parts.release import Batch, Tally, finish
 from trajanon.parts.scratch import Arrays, Stored, Task, parted, write_by_target
+from trajanon.privacy.diversity import ends_in_places
 from trajanon.problem import whole_problem
 from trajanon.settings import EFFORTS
+from trajanon.trajectories import Trajectories, unit_of
 from trajanon.utility import moved_to
 from trajanon.utility.histograms import Histogram
 
@@ -36,7 +40,8 @@ class Found(NamedTuple):
     cut: tuple[float, Histogram] | None  # what windows lost before any slid: SSE of places, and
     # metres to their groups
     states: list[tuple[int, Stored]]  # of rows: the number of their slice, and where they are
-    tally: Tally | None  # of finished groups, after the last round
+    tally: Tally | None = None  # of finished groups, after the last round
+    mended: tuple[dict[str, Any], Ints] | None = None  # the account, and the rows left out
 
 
 def scatter(plan: Plan, number: int, task: Task) -> list[tuple[int, Stored, set[int]]]:
@@ -55,7 +60,7 @@ def scatter(plan: Plan, number: int, task: Task) -> list[tuple[int, Stored, set[
         state = np.concatenate([plan.scratch.read_piece(place)[0] for place in task.places])
         state = state[np.argsort(state["row"])]
         if rows.tracks is not None:
-            rows = rows.slid(rows.tracks.start + state["moved"])
+            rows = rows.slid(rows.tracks.along + state["moved"])
     else:
         state["shard"] = plan.splits[0].shard_of(plan.turned(rows), row)
     counted = subject if plan.parts.names_subjects else row
@@ -99,6 +104,11 @@ def shards_of(
 def search(plan: Plan, number: int, task: Task) -> Found:
     """Find the groups of a shard, or better ones; slide windows to them."""
     batch = Batch.joined(map(plan.scratch.read_piece, task.places), plan.timing is not None)
+    if number == 0:
+        subjects = plan.counted(batch.trajectories)
+        batch = batch.slid(
+            placed(batch.trajectories, plan.k, subjects=subjects, timing=plan.timing)
+        )
     rows = batch.trajectories
     records = plan.records(rows)
     labels, cut = dense(batch.group), None
@@ -123,10 +133,13 @@ def search(plan: Plan, number: int, task: Task) -> Found:
     key = f"{number}-{task.number:06d}"
     state = np.zeros(len(labels), _STATE)
     state["row"], state["moved"] = batch.trajectories.trace, batch.moved
-    tally = None
+    tally = mends = None
     if number + 1 == len(plan.splits):
+        labels, told = mended_shard(plan, batch.trajectories, records, labels)
         del records
-        tally, state["group"] = finish(plan, batch, labels, key)
+        kept = labels >= 0
+        mends, state = (told, state["row"][~kept]), state[kept]
+        tally, state["group"] = finish(plan, batch.take(kept), dense(labels[kept]), key)
     else:
         state["group"] = task.number * plan.parts.n + labels
         state["shard"] = _next_shards(plan, number + 1, records, labels, state["group"])
@@ -138,7 +151,16 @@ def search(plan: Plan, number: int, task: Task) -> Found:
         slices,
         plan.splits[number].shards,
     )
-    return Found(lost, cut, list(written), tally)
+    return Found(lost, cut, list(written), tally, mends)
+
+
+def mended_shard(
+    plan: Plan, rows: Trajectories, records: Floats, labels: Ints
+) -> tuple[Ints, dict[str, Any]]:
+    """Mend the groups of a shard, as `trajanon.mending.mend` does those of a file."""
+    trips = unit_of(plan.parts.provenance) == "trip"
+    places = ends_in_places(rows.points, rows.true_ends) if trips else None
+    return mended(rows.points, records, labels, plan.k, subjects=plan.counted(rows), places=places)
 
 
 def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:
@@ -159,9 +181,7 @@ def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:
     )
     if found.stopped:
         raise KeyboardInterrupt
-    assert slid.tracks is not None
-    moved = batch.moved + slid.tracks.start - rows.tracks.start
-    return Batch(slid, batch.group, moved), found.labels
+    return batch.slid(slid), found.labels
 
 
 def _next_shards(plan: Plan, number: int, records: Floats, labels: Ints, groups: Ints) -> Ints:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trajanon.anonymization import anonymize, decimals_and_roads, refuse_attribution
+from trajanon.anonymization import anonymize, decimals_and_roads, refuse_attribution, refuse_far
 from trajanon.arrays import Bools
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
@@ -57,6 +57,7 @@ from trajanon.releases import Counted
 from trajanon.rows import way_of
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
+from trajanon.trajectories import unit_of
 from trajanon.utility.histograms import joined_histograms
 
 if TYPE_CHECKING:
@@ -100,8 +101,7 @@ def anonymize_parts(
         release is replaced.
     k, roads, progress, options
         As in `trajanon.anonymize`. Where groups of two shards have one line, a subject of both has
-        two of its rows. What is left out, by `suppress` or `min_radius`, is chosen in one shard
-        only.
+        two of its rows.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
     ledger, per_subject_in_all
@@ -175,10 +175,10 @@ def anonymize_parts(
             parts = parts.chosen(which)
             check_enough(parts.n, k, what="trajectory")
         shards = shards_for(parts.n, capacity)
-        if shards > 1 and (asked.as_published or asked.suppress or asked.min_radius):
+        if shards > 1 and asked.as_published:
             raise BadInput(
-                "`as_published`, `suppress` and `min_radius` need all trajectories at once, and of "
-                f"{parts.n:,} some {capacity:,} fit into `memory`: raise it, or leave these out"
+                f"`as_published` needs all trajectories at once, and of {parts.n:,} some "
+                f"{capacity:,} fit into `memory`: raise it, or leave this out"
             )
         scratch = stack.enter_context(replacing_release(release, out))
         if shards == 1:
@@ -285,19 +285,27 @@ class _InShards:
     def written(self, plan: Plan, first: list[Found], last: list[Found]) -> dict[str, Any]:
         """Write the release, and the line of each row; give the report."""
         tally = joined_tallies([one.tally for one in last if one.tally is not None])
+        moved, long = (tally.errors[name].summary["mean"] for name in ("displacement", "length"))
+        refuse_far(moved, long, plan.k, unit_of(plan.parts.provenance))
         write_release_parts(self.executor, plan, tally)
         rows = tasks_of(state for one in last for state in one.states)
         (plan.scratch / GROUPS).make()
         done = removal(plan.scratch, rows)
         self.executor.each("Writing groups", partial(write_groups, plan), rows, done)
         self._end("writing")
-        return _report(plan, tally, first, self.stages)
+        return _report(plan, tally, first, last, self.stages)
 
 
-def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -> dict[str, Any]:
+def _report(
+    plan: Plan, tally: Tally, first: list[Found], last: list[Found], stages: list[Stage]
+) -> dict[str, Any]:
     parts, timing = plan.parts, plan.timing
+    told, rows = zip(*(one.mended for one in last if one.mended is not None), strict=True)
+    left_out = np.sort(np.concatenate(rows)).tolist()
+    n = parts.n - len(left_out)
     errors = {name: histogram.summary for name, histogram in tally.errors.items()}
     moved, slid = errors.pop("displacement"), errors.pop("slid", None)
+    long = errors.pop("length")
     along = errors.pop("to_roads", None)
     alignment = None
     if (cut := [one.cut for one in first if one.cut is not None]) and slid is not None:
@@ -308,7 +316,7 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
                 "information_loss": information_loss(sum(lost), plan.survey.sst_in_space),
                 "displacement": joined_histograms(before).summary,
             },
-            "slid": {"share": tally.slid / parts.n, **slid},
+            "slid": {"share": tally.slid / n, **slid},
         }
     counted = Counted(
         k=plan.k,
@@ -319,7 +327,7 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
     )
     different = len(np.unique(tally.hashes))
     return counted.account | {
-        "n": parts.n,
+        "n": n,
         **decimals_and_roads(plan.release.digits, plan.roads, tally.on_roads, along),
         "groups_of_steps": {
             f"{north} x {east}": tally.steps[north, east] for north, east in sorted(tally.steps)
@@ -327,7 +335,7 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
         "lines": different,
         "rows": {
             "way": way_of(plan.release.rows, by_subjects=plan.parts.names_subjects),
-            "trajectories": parts.n,
+            "trajectories": n,
             "subjects": tally.of_subjects if plan.parts.names_subjects else None,
             "lines": different,
         },
@@ -335,7 +343,15 @@ def _report(plan: Plan, tally: Tally, first: list[Found], stages: list[Stage]) -
         "stages": [stage.account for stage in stages],
         "stopped": False,
         "displacement": moved,
-        "times": None if timing is None else timing.account | errors,
+        "length": {name: long[name] for name in ("mean", "median")},
+        "mended": {
+            name: {key: sum(one[name][key] for one in told) for key in told[0][name]}
+            for name in told[0]
+        },
+        "suppressed": {"rows": left_out} if left_out else None,
+        "times": None
+        if timing is None
+        else timing.account | errors | {"alone": timing.alone(tally.hours)},
         "alignment": alignment,
         "search": asdict(plan.settings),
         "shards": len(first),

@@ -23,7 +23,7 @@ _MINUTE = ReleaseSettings.minute_worth  # metres of place that count as much as 
 _TIED = 1e-9  # distances that differ by less, as a share, are equal but for rounding
 _SAME = 1e-6  # metres that are nothing but rounding
 
-LINE, WINDOW, WINDOW_AS_SLID = "the line of a window", "a window", "a window as slid"
+LINE, WINDOW = "the line of a window", "a window"
 """What the adversary starts from."""
 
 
@@ -96,8 +96,8 @@ class Chained:
 
     @property
     def known(self) -> Followed:
-        """The best that somebody finds who knows a window."""
-        return max(found for start, found in self.followed.items() if start != LINE)
+        """What somebody finds who knows a window."""
+        return self.followed[WINDOW]
 
     @property
     def to_end(self) -> float:
@@ -105,18 +105,14 @@ class Chained:
         return max(found.drives for found in self.followed.values())
 
 
-def chains(
-    published: Published, tracks: Tracks | None, as_slid: Published | None = None
-) -> Chained | None:
+def chains(published: Published, tracks: Tracks | None) -> Chained | None:
     """Put together again the windows of each drive, a run of the tracks.
 
     They lie end to end, each in a group of its own. From a line the adversary goes to the one that
     best begins where the first would be a hop later, with a hop like its last. He starts from the
     line of a window; or he knows that window, sets aside the line nearest to it, and goes on from
-    the window's own end. Where times are released, they count like places.
-
-    ``published`` is the release beside the windows as cut, and ``as_slid`` beside the windows as
-    slid, if they did. None if the tracks are not known, or no drive has windows on two lines.
+    the window's own end. Where times are released, they count like places. None if the tracks are
+    not known, or no drive has windows on two lines.
     """
     labels = published.labels
     left = subjects_left(labels, tracks, published.subjects, published.k)
@@ -126,21 +122,20 @@ def chains(
     entries, onward = _ends(published.lines, published.line_times, published)
     tree, here, there = cKDTree(entries), labels[step.window], labels[step.next]
     from_line = _chances(tree, onward[here], here, there)
-    followed = {LINE: _followed(step, from_line, from_line)}
-    for start, seen in ((WINDOW, published), (WINDOW_AS_SLID, as_slid)):
-        if seen is not None:
-            times = None if seen.line_times is None else seen.times
-            _, onward = _ends(seen.points, times, published)
-            linked = np.array([nearest[0] for nearest in nearest_lines(seen)])
-            from_window = _chances(tree, onward[step.window], linked[step.window], there)
-            followed[start] = _followed(step, from_window, from_line)
+    times = None if published.line_times is None else published.times
+    _, onward = _ends(published.points, times, published)
+    linked = np.array([nearest[0] for nearest in nearest_lines(published)])
+    from_window = _chances(tree, onward[step.window], linked[step.window], there)
     return Chained(
         k=published.k,
         lines=len(published.lines),
         linked=_linked(here, there, from_line.first),
         long_drives=int((step.of_drives > 1).sum()),
         left=left,
-        followed=followed,
+        followed={
+            LINE: _followed(step, from_line, from_line),
+            WINDOW: _followed(step, from_window, from_line),
+        },
     )
 
 

@@ -110,10 +110,10 @@ class Companions:
 
 
 def companions(
-    published: Published,
+    seen: Published,
     tracks: Tracks | None,
-    as_slid: Published | None = None,
     *,
+    slid: bool = False,
     spacing: float | None = None,
     seed: int = 0,
 ) -> Companions | None:
@@ -127,22 +127,20 @@ def companions(
     to their own mean. With a larger k there are fewer candidates, for there are more sets of them;
     never fewer than k - 1, which is one set.
 
-    ``published`` is the release beside the windows as cut, and ``as_slid`` beside the windows as
-    slid, if they did: then the candidates are the nearest window of each run, at any of its starts.
+    Where windows ``slid``, the candidates are the nearest window of each run, at any of its starts.
     Nothing of the hidden member's own subject is a candidate, and no two of one subject are taken
     together; where subjects are not known, those of one run are of one.
 
     Tried are 100 groups of k trajectories of k subjects, drawn from ``seed``. None if there are no
     such groups, or trajectories have no hops.
     """
-    seen = published if as_slid is None else as_slid
     k, m = seen.k, seen.points.shape[1]
     owners = seen.owners if seen.subjects is not None or tracks is None else tracks.run
     members = drawn(seen.labels, owners, k, seed)
     if not len(members) or m == 1:
         return None
     plane = _Plane(seen.lines[0, 0], metres_of_degrees(seen.lines[..., 0].mean()))
-    if as_slid is None or tracks is None:
+    if not slid or tracks is None:
         each, points = np.arange(len(seen.points) + 1), seen.points.reshape(-1, 2)
         windows = _Windows(plane, points, m * each[:-1], np.arange(m), each, owners, each[:-1])
     else:

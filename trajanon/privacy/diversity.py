@@ -11,6 +11,8 @@ from trajanon.utility import displacement
 from trajanon.utility.displacements import metres_of_degrees
 from trajanon.words import number_of
 
+CELL = 200.0  # metres: the side of a cell that is one place
+
 
 @dataclass(frozen=True, eq=False)
 class Diversity:
@@ -62,7 +64,7 @@ class Diversity:
         }
 
 
-def diversity(published: Published, *, cell: float = 200.0, tight: float = 50.0) -> Diversity:
+def diversity(published: Published, *, cell: float = CELL, tight: float = 50.0) -> Diversity:
     """Measure how much the members of each group differ."""
     points, labels = published.points, published.labels
     (origins, origins_entropy), (destinations, destinations_entropy) = (
@@ -82,9 +84,16 @@ def diversity(published: Published, *, cell: float = 200.0, tight: float = 50.0)
     )
 
 
-def too_tight(points: Floats, labels: Ints, released: Floats, radius: float) -> Bools:
-    """Whether the members of each group all stay near their line, all along, (g,)."""
-    return _radii(points, released, labels)[0] <= radius
+def ends_in_places(points: Floats, true_ends: Bools | None = None) -> Ints:
+    """Number the cells where trajectories begin and end, (n, 2), as `diversity` has them.
+
+    An end that is none, as at the border of an area, is a place of its own.
+    """
+    cells = np.concatenate([_cell_of(points[:, end], CELL) for end in (0, -1)])
+    numbers = np.unique(cells, axis=0, return_inverse=True)[1].reshape(2, -1).T
+    if true_ends is not None:
+        numbers = np.where(true_ends, numbers, -1 - np.arange(numbers.size).reshape(-1, 2))
+    return numbers
 
 
 def _radii(points: Floats, released: Floats, labels: Ints) -> tuple[Floats, Floats]:
@@ -98,16 +107,21 @@ def _radii(points: Floats, released: Floats, labels: Ints) -> tuple[Floats, Floa
 
 def _cells(points: Floats, labels: Ints, cell: float) -> tuple[Ints, Floats]:
     """Cells of the points, (n, 2), of each group: how many, and effectively, (g,)."""
-    height = cell / metres_of_degrees(np.array(45.0))[0]  # degrees
-    row = np.floor(points[:, 0] / height)
-    across = metres_of_degrees((row + 0.5) * height)[:, 1]
-    column = np.floor(points[:, 1] * np.maximum(across, 0.0) / cell)
-    triples = np.column_stack([labels, row, column])
+    triples = np.column_stack([labels, _cell_of(points, cell)])
     cells, members = np.unique(triples, axis=0, return_counts=True)
     group = cells[:, 0].astype(np.int64)
     share = members / np.bincount(labels)[group]
     entropy = np.bincount(group, -share * np.log(share))
     return np.bincount(group), np.exp(entropy)
+
+
+def _cell_of(points: Floats, cell: float) -> Floats:
+    """Find the cell that each point, (n, 2), lies in: its row and column."""
+    height = cell / metres_of_degrees(np.array(45.0))[0]  # degrees
+    row = np.floor(points[:, 0] / height)
+    across = metres_of_degrees((row + 0.5) * height)[:, 1]
+    column = np.floor(points[:, 1] * np.maximum(across, 0.0) / cell)
+    return np.column_stack([row, column])
 
 
 def _spread(values: Floats | Ints) -> dict[str, float]:

@@ -9,7 +9,7 @@ import numpy as np
 from trajanon.arrays import Ints
 from trajanon.clock import BEGINS, Clock
 from trajanon.files.release_lines import DIGITS_ON_ROADS, LINE, Lines, amiss_in_counts, rounded
-from trajanon.trajectories import FOR_COMPARISON
+from trajanon.verdict import MADE_AS_PUBLISHED
 from trajanon.words import number_of
 
 
@@ -107,7 +107,7 @@ def not_trajectories(lines: Lines) -> list[str]:
 def too_fine(lines: Lines) -> list[str]:
     """Say that lines are plain means, or have more decimals than a release may have."""
     if lines.as_published:
-        return [f"it holds plain means, made as published, {FOR_COMPARISON}"]
+        return [MADE_AS_PUBLISHED]
     fine = rounded(lines.coordinates, DIGITS_ON_ROADS) != lines.coordinates
     return [
         f"a coordinate has more than the {DIGITS_ON_ROADS} decimals that a release may have: each "

@@ -16,8 +16,8 @@ from trajanon.files.report import NOT_TOGETHER, Report, kept_in
 from trajanon.files.trajectories import Runs, read_owners, read_without_owners
 from trajanon.partition import broken_promises, dense
 from trajanon.privacy.originals import NO_SUBJECTS, by_key, own_rows, source_order_of
-from trajanon.releases import too_few
 from trajanon.trajectories import Trajectories, joined_trajectories
+from trajanon.verdict import too_few
 
 LARGEST = 20_000
 """Trajectories of a release of several shards that are evaluated and drawn whole."""
@@ -94,21 +94,22 @@ class InParts:
         report = self.report.copy()
         report["n"] = int(rows.sum())
         report.pop("ledger", None)  # those that it left out are no part of the sample
+        report.pop("suppressed", None)  # nor are these
         report["lines_of_rows"] = LinesOfRows(told.line[rows], slid)
         released = self.lines.take(self.of_rows[lines[self.of_rows]])
         return Sample(rows, self._read(rows), released, report)
 
-    def batches(self) -> Iterator[tuple[slice, Trajectories, Trajectories]]:
-        """Read some rows after others: which, as they were cut, and as they slid."""
+    def batches(self) -> Iterator[tuple[slice, Trajectories]]:
+        """Read some rows after others: which, and what was averaged."""
         n, slid = len(self.line), self.told.slid
         for begin in range(0, n, _AT_ONCE):
             some = slice(begin, min(begin + _AT_ONCE, n))
             which = np.zeros(n, dtype=np.bool_)
             which[some] = True
-            moved = cut = self._read(which)
-            if slid is not None and cut.tracks is not None:
-                moved = cut.slid(cut.tracks.start + slid[some])
-            yield some, cut, moved
+            read = self._read(which)
+            if slid is not None and read.tracks is not None:
+                read = read.slid(read.tracks.along + slid[some])
+            yield some, read
 
     def _read(self, which: Bools) -> Trajectories:
         read = which

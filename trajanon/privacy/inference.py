@@ -24,8 +24,8 @@ class Inferred(NamedTuple):
     guess: float  # the same of the best answer for all
 
 
-def inferred(published: Published, windows: str = "") -> list[Inferred]:
-    """Infer ends, and departures where times are released; they know those windows."""
+def inferred(published: Published) -> list[Inferred]:
+    """Infer ends, and departures where times are released."""
     unit = published.unit
     ends = ends_told(published.points, published.lines)
     asked = [(f"its end to {metres(NEAR)}", f"the first two thirds of a {unit}", ends)]
@@ -34,7 +34,7 @@ def inferred(published: Published, windows: str = "") -> list[Inferred]:
         hours = departures_told(published.points, published.lines, *both, published.cycle)
         asked.append(("its departure to an hour", f"all places of a {unit}", hours))
     return [
-        Inferred(name, knows + windows, *(float(each.mean()) for each in found))
+        Inferred(name, knows, *(float(each.mean()) for each in found))
         for name, knows, found in asked
     ]
 

@@ -11,7 +11,7 @@ import secrets
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from hashlib import file_digest, sha256
 from pathlib import Path
@@ -27,11 +27,11 @@ from trajanon.partition import dense
 from trajanon.progress import Progress, silent
 
 _AT_ONCE = 100_000  # trajectories
-_VERSION = 1
+_VERSION = 2
 _TABLES = """
-create table ledger (version integer not null, key blob not null, head blob not null);
+create table ledger (version integer not null, key blob not null);
 create table releases (number integer primary key, told text not null, hops blob not null,
-  people blob not null, seal blob not null);
+  people blob not null, digest blob not null);
 """
 
 
@@ -97,7 +97,7 @@ class Ledger:
 
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
         self.path, self._database = path, database
-        ((version, key, head),) = database.execute("select version, key, head from ledger")
+        ((version, key),) = database.execute("select version, key from ledger")
         if version != _VERSION:
             raise FileProblem(
                 f"{path} is a ledger of version {version}, and this trajanon knows {_VERSION}"
@@ -105,7 +105,7 @@ class Ledger:
         if not isinstance(key, bytes):
             raise _damaged(path)
         self._key = key
-        self.entries = self._read(head)
+        self.entries = self._read()
 
     def keyed(self, marks: Hashes, progress: Progress = silent) -> Keyed:
         """Make digests of marks, as of `Trajectories`, with the key of the ledger."""
@@ -179,13 +179,15 @@ class Ledger:
         """Add a release that is about to get its name, by what its trajectories are known by."""
         number = max((entry.number for entry in self.entries), default=0) + 1
         hops = np.unique(keyed.hops[keyed.hops != 0])
-        self._write([*self.entries, Entry(number, told, hops, np.sort(keyed.people))])
+        self._put(Entry(number, told, hops, np.sort(keyed.people)))
         return number
 
     def forget(self, number: int) -> Entry:
         """Remove a release: what it holds counts as new again."""
         forgotten = self._entry(number)
-        self._write([entry for entry in self.entries if entry is not forgotten])
+        with _named(self.path):
+            self._database.execute("delete from releases where number = ?", (number,))
+        self.entries.remove(forgotten)
         return forgotten
 
     def verify(self) -> list[tuple[Entry, str]]:
@@ -221,8 +223,7 @@ class Ledger:
 
     def _settle(self, number: int) -> None:
         old = self._entry(number)
-        settled = Entry(number, {**old.told, "settled": True}, old.hops, old.people)
-        self._write([settled if entry is old else entry for entry in self.entries])
+        self._put(replace(old, told={**old.told, "settled": True}))
 
     def _digests(self, hashes: Hashes) -> Hashes:
         different, inverse = np.unique(hashes, return_inverse=True)
@@ -231,41 +232,34 @@ class Ledger:
         found: Hashes = np.frombuffer(b"".join(parts), dtype="<u8").astype(np.uint64)
         return found[inverse]
 
-    def _read(self, head: bytes) -> list[Entry]:
-        entries, seal = [], b""
+    def _digest_of(self, *row: object) -> bytes:
+        """A digest with the key: a byte that a disk lost would make a recording new again."""
+        return hmac.digest(self._key, repr(row).encode(), "sha256")
+
+    def _read(self) -> list[Entry]:
+        entries = []
         rows = self._database.execute(
-            "select number, told, hops, people, seal from releases order by number"
+            "select number, told, hops, people, digest from releases order by number"
         )
-        for number, told, hops, people, sealed in rows:
-            seal = _sealed(self._key, seal, number, told, hops, people)
-            if seal != sealed:
+        for *row, digest in rows:
+            if self._digest_of(*row) != digest:
                 raise _damaged(self.path)
-            digests = (np.frombuffer(one, dtype="<u8").astype(np.uint64) for one in (hops, people))
+            number, told, *blobs = row
+            digests = (np.frombuffer(one, dtype="<u8").astype(np.uint64) for one in blobs)
             entries.append(Entry(number, parsed(told, Told), *digests))
-        if _sealed(self._key, seal, "head") != head:
-            raise _damaged(self.path)
         return entries
 
-    def _write(self, entries: list[Entry]) -> None:
-        """Write all releases anew, each sealed together with those before it; all or nothing."""
-        seal, rows = b"", []
-        for entry in entries:
-            told = json.dumps(entry.told, ensure_ascii=False)
-            blobs = (one.astype("<u8").tobytes() for one in (entry.hops, entry.people))
-            row = (entry.number, told, *blobs)
-            seal = _sealed(self._key, seal, *row)
-            rows.append((*row, seal))
-        with _named(self.path), self._database:
-            self._database.execute("begin immediate")
-            kept = {row[-1] for row in rows}
-            there = {seal for (seal,) in self._database.execute("select seal from releases")}
-            gone = [(seal,) for seal in there - kept]
-            self._database.executemany("delete from releases where seal = ?", gone)
-            new = [row for row in rows if row[-1] not in there]
-            self._database.executemany("insert into releases values (?, ?, ?, ?, ?)", new)
-            head = _sealed(self._key, seal, "head")
-            self._database.execute("update ledger set head = ?", (head,))
-        self.entries = entries
+    def _put(self, entry: Entry) -> None:
+        """Write a release, in place of the one of its number."""
+        told = json.dumps(entry.told, ensure_ascii=False)
+        blobs = (one.astype("<u8").tobytes() for one in (entry.hops, entry.people))
+        row = (entry.number, told, *blobs)
+        with _named(self.path):
+            self._database.execute(
+                "insert or replace into releases values (?, ?, ?, ?, ?)",
+                (*row, self._digest_of(*row)),
+            )
+        self.entries = [one for one in self.entries if one.number != entry.number] + [entry]
 
 
 class Recording:
@@ -336,8 +330,7 @@ def _make(path: Path) -> None:
             key = secrets.token_bytes(32)
             with closing(sqlite3.connect(draft)) as database:
                 database.executescript(_TABLES)
-                row = (_VERSION, key, _sealed(key, b"", "head"))
-                database.execute("insert into ledger values (?, ?, ?)", row)
+                database.execute("insert into ledger values (?, ?)", (_VERSION, key))
                 database.commit()
             os.link(draft, path)  # which fails if another run has made one meanwhile
         except FileExistsError:
@@ -367,16 +360,7 @@ def _named(path: Path) -> Iterator[None]:
 
 
 def _damaged(path: Path) -> FileProblem:
-    return FileProblem(
-        f"{path} is damaged, or parts of it are of another ledger: its seals do not hold; "
-        "take its last copy"
-    )
-
-
-def _sealed(key: bytes, *fields: object) -> bytes:
-    texts = [one if isinstance(one, bytes) else str(one).encode() for one in fields]
-    lengths = np.array([len(text) for text in texts], dtype="<u8").tobytes()
-    return hmac.digest(key, lengths + b"".join(texts), "sha256")
+    return FileProblem(f"{path} is damaged: take its last copy")
 
 
 def _among(digests: Hashes, rising: Hashes) -> Bools:

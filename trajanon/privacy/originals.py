@@ -33,9 +33,9 @@ from trajanon.files.report import (
 from trajanon.loss import group_means
 from trajanon.partition import broken_promises, dense, subjects_per_group
 from trajanon.privacy.order import find_source_order
-from trajanon.releases import too_few
 from trajanon.rows import Rows
 from trajanon.trajectories import Trajectories
+from trajanon.verdict import too_few
 from trajanon.words import number_of
 
 NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
@@ -114,7 +114,7 @@ def _as_slid(trajectories: Trajectories, report: Report, told: LinesOfRows | Non
     if told is None:
         start = np.array(alignment.get("starts", []), dtype=np.int64)
     elif told.slid is not None and trajectories.tracks is not None:
-        start = trajectories.tracks.start + told.slid
+        start = trajectories.tracks.along + told.slid
     try:
         if start is not None:
             return trajectories.slid(start)

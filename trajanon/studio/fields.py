@@ -10,6 +10,12 @@ FILES = "paths"
 RUN = "run"
 """Stands for the run as a whole, where a sentence is of no field."""
 
+ROLES = ("id", "lat", "lon", "time", "subject")
+"""Fields that name columns of tables."""
+
+FOLDER, NOBODY = "folder", "nobody"
+"""Chosen as the subject: each folder is a person; no column names the people."""
+
 
 @dataclass(frozen=True)
 class Field:
@@ -22,21 +28,25 @@ class Field:
     default: Any = None
     choices: Mapping[Any, str] = field(default_factory=dict)  # words for each value
     number: bool = False
-    unit: str = ""  # written behind the value, as in 1%
-    only: tuple[str, Any] | None = None  # of use if another field has this value
+    more: bool = True  # not needed at first
+    only: str = ""  # of use if this field has a value
 
     def option(self, chosen: Mapping[str, Any]) -> Any:
         """Give the value of the option."""
         value = chosen[self.name]
-        if self.only is not None and chosen[self.only[0]] != self.only[1]:
+        if self.only and not chosen[self.only]:
             return None
         if value in (None, "") or not self.number:
             return value.strip() if isinstance(value, str) else value
-        whole = int(value) if float(value).is_integer() else value
-        return f"{whole}{self.unit}" if self.unit else whole
+        return int(value) if float(value).is_integer() else value
 
 
 FIELDS = (
+    Field("subject", "columns", "Which column names the person?", default="", more=False),
+    Field("id", "columns", "Column that tells recordings apart"),
+    Field("lat", "columns", "Column of the latitude"),
+    Field("lon", "columns", "Column of the longitude"),
+    Field("time", "columns", "Column of the time"),
     Field(
         "bbox",
         "extract",
@@ -45,11 +55,11 @@ FIELDS = (
         "Empty: everything in the files.",
     ),
     Field(
-        "trips",
+        "windows",
         "extract",
         "What becomes a line",
-        default=True,
-        choices={True: "Whole trips, from start to end", False: "Windows: pieces of equal steps"},
+        default=False,
+        choices={False: "Whole trips, from start to end", True: "Windows: pieces of one length"},
     ),
     Field(
         "spacing",
@@ -57,21 +67,14 @@ FIELDS = (
         "Metres between the points of a window",
         number=True,
         hint="Such as 100. Empty: as usual for the city named as area.",
-        only=("trips", False),
-    ),
-    Field(
-        "max_per_subject",
-        "extract",
-        "Most lines of one person",
-        number=True,
-        hint="Empty: all of them.",
+        only="windows",
     ),
     Field(
         "trim_ends",
         "extract",
         "Cut off around ends and stops, in metres",
         number=True,
-        hint="Hides where people live and work. Empty: nothing is cut off.",
+        hint="Hides homes and places of work. Empty: nothing is cut off.",
     ),
     Field(
         "hide_near",
@@ -88,10 +91,11 @@ FIELDS = (
     Field(
         "k",
         "anonymize",
-        "People behind each line, at least (k)",
+        "How many stand behind each line, at least (k)",
         default=4,
         number=True,
-        hint="More people protect more, and move the lines farther.",
+        hint="More protect more, and move the lines farther.",
+        more=False,
     ),
     Field(
         "times",
@@ -106,12 +110,12 @@ FIELDS = (
         },
     ),
     Field(
-        "suppress",
+        "minute_worth",
         "anonymize",
-        "Leave out what costs most, percent at most",
+        "A minute between departures counts as this many metres",
         number=True,
-        unit="%",
-        hint="Empty: nothing is left out.",
+        hint="Less lets the departures of a line differ more. Empty: 3.",
+        only="times",
     ),
     Field(
         "format",
@@ -126,5 +130,5 @@ FIELDS = (
             ".gpx": "GPX",
         },
     ),
-    Field("curve", "compare", "Numbers k", "Between commas.", default="2,3,4,5,8,10"),
+    Field("curve", "compare", "Other k", "Between commas.", default="2,3,4,5,8,10", more=False),
 )

@@ -1,7 +1,8 @@
 """The page: files, choices, a command at work, and what it gave; for every tab the same."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,15 @@ from trajanon.cli.wording import steps_of
 from trajanon.data import sample
 from trajanon.studio.fields import FIELDS, FILES, RUN, Field
 from trajanon.studio.work import COMPARE, COMPARISON, LOOK, PAGE, RELEASE, Work
-from trajanon.words import number_of, percent
+from trajanon.words import metres, number_of, percent
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")
+
+_SHOW = """setTimeout(() => document.querySelector("[role=alert]:not(.hidden)")
+  ?.scrollIntoView({ block: "center" }), 600)"""  # once it is bound
+
+_TABLES = 5  # kinds of tables whose columns are listed
 
 
 class Page:
@@ -32,31 +38,29 @@ class Page:
         with ui.column().classes("studio"):
             ui.html("<h1>trajanon studio</h1>", sanitize=False)
             ui.label(
-                "Turn GPS tracks into lines that stand for at least k people each. All of it "
-                "happens on this machine: nothing is sent anywhere."
+                "Turn GPS tracks into lines that can be published: each is the mean of several "
+                "tracks. All of it happens on this machine, and nothing is sent anywhere."
             )
             with _section("1. Files"):
                 self._files()
-            with _section("2. What they hold"):
-                self._choices("extract")
+                self._more("Area, windows, and places to cut out", "extract")
+                self._more("Names of columns", "columns")
                 self._button("Look into the files", LOOK)
-                self.held()
-            with _section("3. What to publish"):
-                self._choices("anonymize")
-                self._choices("")
+                with self._old(LOOK, "Look into the files again"):
+                    self.held()
+            with _section("2. Release"):
+                self._fields("anonymize")
+                self._more("Times, and format", "anonymize", "")
                 self._button("Make the release", RELEASE)
+                with ui.expansion("The same as commands").classes("w-full"):
+                    typed = ui.label().classes("command")
+                    typed.bind_text_from(self.work, "chosen", backward=lambda _: self.work.typed)
             self._progress()
-            with _section("4. What it protects, and what it costs"):
-                self.verdict()
-            with _section("5. Compare other k"):
-                self._choices("compare")
-                self._button("Compare", COMPARE)
-                self.comparison()
-            with _section("6. Save"):
-                self.saved()
-            with _section("7. End"):
+            with self._old(RELEASE, "Make the release again"):
+                self.found()
+            with _section("6. End"):
                 ui.label(f"Everything is in {self.work.folder}, and is removed at the end.")
-                ui.button("Remove everything and end", on_click=self._end).props("outline no-caps")
+                ui.button("Remove everything and end", on_click=self._ask).props("outline no-caps")
 
     # What is chosen.
 
@@ -99,26 +103,41 @@ class Page:
         self.work.drop(name)
         self.files.refresh()
 
-    def _choices(self, command: str) -> None:
-        for field in FIELDS:
-            if field.command == command:
-                with ui.column().classes("field") as shown:
-                    _choice(field, self.work.chosen)
-                    _trouble(self.work, field.name)
-                if field.only is not None:
-                    name, value = field.only
-                    shown.bind_visibility_from(self.work.chosen, name, value=value)
+    def _fields(self, *commands: str, more: bool = False) -> list[str]:
+        """Show fields, and give their names."""
+        own = [one for one in FIELDS if one.command in commands and one.more == more]
+        for field in own:
+            with ui.column().classes("field") as shown:
+                _choice(field, self.work.chosen)
+                _trouble(self.work, field.name)
+            if field.only:
+                shown.bind_visibility_from(self.work.chosen, field.only, backward=bool)
+        return [field.name for field in own]
+
+    def _more(self, title: str, *commands: str) -> None:
+        """Show fields that are not needed at first; what is wrong with one opens them."""
+        with ui.expansion(title).classes("w-full") as shown:
+            names = self._fields(*commands, more=True)
+        shown.bind_value_from(
+            self.work,
+            "trouble",
+            backward=lambda trouble: shown.value or any(trouble[name] for name in names),
+        )
 
     def _button(self, text: str, commands: Sequence[str]) -> None:
-        async def run() -> None:
-            await self.work.run(commands)
-            for part in (self.held, self.verdict, self.comparison, self.saved):
-                part.refresh()
-
-        button = ui.button(text, on_click=run).props("no-caps")
+        button = ui.button(text, on_click=lambda: self._run(commands)).props("no-caps")
         button.bind_enabled_from(self.work, "busy", backward=lambda busy: not busy)
-        shown = ui.label().classes("command")
-        shown.bind_text_from(self.work, "chosen", backward=lambda _: self.work.shown(commands))
+
+    async def _run(self, commands: Sequence[str]) -> None:
+        await self.work.run(commands)
+        self.held.refresh()
+        self.found.refresh()
+        if any(self.work.trouble.values()):
+            ui.run_javascript(_SHOW)
+
+    async def _mend(self, options: Mapping[str, Any]) -> None:
+        self.work.mend(options)
+        await self._run(RELEASE)
 
     # What goes on.
 
@@ -133,99 +152,132 @@ class Page:
         shown.bind_visibility_from(self.work, "busy")
         _trouble(self.work, RUN)
 
-    def _end(self) -> None:
-        ui.navigate.to("about:blank")
-        app.shutdown()
+    @contextmanager
+    def _old(self, commands: Sequence[str], way_out: str) -> Iterator[None]:
+        """Mark results as old as soon as they are not those of what is chosen."""
+        told = f"Old: made before something was changed, or failed. {way_out}."
+        label = ui.label(told).classes("old").props('role="status"')
+        label.bind_visibility_from(
+            self.work, "chosen", backward=lambda _: self.work.is_old(commands)
+        )
+        with ui.column().classes("given"):
+            yield
+
+    async def _ask(self) -> None:
+        with ui.dialog() as dialog, ui.card():
+            ui.label("Remove the release and all else that was not saved, and end the studio?")
+            ui.button("Remove and end", on_click=lambda: dialog.submit(True)).props("no-caps")
+            ui.button("Go on working", on_click=dialog.close).props("outline no-caps")
+        if await dialog:
+            ui.navigate.to("about:blank")
+            app.shutdown()
 
     # What commands gave.
 
     @ui.refreshable_method
     def held(self) -> None:
-        """Say what the files hold, and what became of it."""
+        """Say what the files hold, which columns were found, and what became of it."""
         if (found := self.work.results.get("extract")) is None:
             return
         counts = Counter(found["counts"])  # what nobody counted is 0
-        hours, unit = counts["seconds of track"] / 3_600, "trip" if found["trips"] else "window"
-        people, left = (
-            number_of(counts[of], "person", "people")
-            for of in ("subjects read", "subjects of trajectories")
-        )
+        unit = "trip" if found["trips"] else "window"
+        seconds = counts["seconds of track"]
         ui.label(
-            f"{number_of(counts['points read'], 'point')} of {people}: "
-            f"{counts['metres of track'] / 1_000:,.0f} km in {hours:,.0f} hours. They become "
-            f"{number_of(counts['trajectories'], unit)} of {left}."
+            f"{number_of(counts['points read'], 'point')} of "
+            f"{number_of(counts['recordings read'], 'recording')}: "
+            f"{counts['metres of track'] / 1_000:,.0f} km"
+            + f" in {seconds / 3_600:,.0f} hours" * (seconds > 0)
+            + f". They become {number_of(counts['trajectories'], unit)}."
         )
+        columns = self.work.columns
+        for use in columns.uses[:_TABLES]:
+            ui.label(f"Columns found: {use}.")
+        if columns.uses:
+            with ui.column().classes("field"):
+                person = next(field for field in FIELDS if field.name == "subject")
+                _choice(person, self.work.chosen, self.work.persons)
+                _trouble(self.work, person.name)
+        nameless = counts["recordings of unknown subjects"]
+        people = counts["subjects read"] - nameless
+        if people > 0:
+            beside = f" {number_of(nameless, 'recording names', 'recordings name')} nobody."
+            ui.label(
+                f"k counts people: {number_of(people, 'person', 'people')} are named."
+                + beside * bool(nameless)
+            )
+        else:
+            ui.label("k counts recordings: nothing here tells who made them.")
         with ui.expansion("What became of the points").classes("w-full"):
-            _table("Step", {"Count": dict(steps_of(found))})
+            _table(["Step", "Count"], steps_of(found))
 
     @ui.refreshable_method
-    def verdict(self) -> None:
-        """Say whether the promise holds, show the map, and the attacks."""
-        checked, found = (self.work.results.get(name) for name in ("check", "evaluate"))
-        if checked is None or found is None:
-            ui.label("Make a release first.")
-            return
-        holds = checked["holds"] and found["holds"]
-        ui.label(
-            "The release passes its check."
-            if holds
-            else f"This release must not be published: {'; '.join(checked['problems'])}"
-        ).classes("holds" if holds else "trouble")
-        with ui.element("ul"):
-            for sentence in found["verdict"]:
-                with ui.element("li"):
-                    ui.label(sentence)
-        attacks = {
-            f"{one['knows']} ({one['name']})": one
-            for one in found["attacks"]
-            if one["against"] == "release"
-        }
-        _table(
-            "Who knows",
-            {
-                "finds a row of the target": {
-                    knows: percent(one["expected"]) for knows, one in attacks.items()
-                },
-                "1/k": {knows: percent(one["baseline"]) for knows, one in attacks.items()},
-            },
-        )
-        if "map" in self.work.made:
+    def found(self) -> None:
+        """Show the release: verdict, cost, map, other k, and what can be saved."""
+        results = self.work.results
+        with _section("3. May it be published?"):
+            if not self.work.has(RELEASE):
+                ui.label("Make a release first.")
+                return
+            self._verdict()
+        with _section("4. What it costs"):
+            ui.label(results["evaluate"]["cost"])
+            ui.label(results["evaluate"]["source"])
             ui.element("iframe").props(
                 f'src="/out/{MAP}" title="Map: originals and release" sandbox="allow-scripts" '
                 'loading="lazy"'  # before it is in sight it has no size to draw in
             )
+            self._ks()
+            self._fields("compare")
+            self._button("Compare other k", COMPARE)
+        with _section("5. Save"):
+            ui.label("Make the release again first.").bind_visibility_from(
+                self.work, "chosen", backward=lambda _: not self.work.released
+            )
+            with ui.column() as links:
+                for name, what in self.work.offered.items():
+                    _link(f"{name}: {what}", name, save=True)
+            links.bind_visibility_from(self.work, "chosen", backward=lambda _: self.work.released)
+
+    def _verdict(self) -> None:
+        judged = self.work.verdict
+        tone = "holds" if self.work.publishable else "trouble"
+        ui.label(judged["headline"]).classes(tone).props('role="status"')
+        with ui.element("ul"):
+            for sentence in judged["sentences"]:
+                with ui.element("li"):
+                    ui.label(sentence)
+        for remedy in judged["remedies"]:
+            options = remedy["options"]
+            if self.work.can_mend(options):
+                mend = ui.button(remedy["sentence"], on_click=lambda o=options: self._mend(o))
+                mend.props("outline no-caps").bind_enabled_from(
+                    self.work, "busy", backward=lambda busy: not busy
+                )
+            else:
+                ui.label(f"{remedy['sentence']} {remedy['command']}")
         _link("The whole evaluation, for you alone", PAGE)
 
-    @ui.refreshable_method
-    def comparison(self) -> None:
-        """Show releases of several k side by side."""
-        found = self.work.results.get("compare")
-        if found is None or not found["curve"]:
-            return
-        choices = found["curve"]["choices"]
+    def _ks(self) -> None:
+        """Show what each k costs and protects, beside what the originals reveal."""
+        this, before = self.work.results["evaluate"]["k"], percent(self.work.chance("originals"))
         _table(
-            "k",
-            {
-                "points moved by": {str(one["k"]): f"{one['moved']:,.0f} m" for one in choices},
-                "best attack finds": {str(one["k"]): percent(one["chance"]) for one in choices},
-                "1/k": {str(one["k"]): percent(one["baseline"]) for one in choices},
-            },
+            [
+                *("k", "points moved by, mean", "best attack finds its target", "limit, 1/k"),
+                "best attack on the originals",
+            ],
+            [
+                (
+                    f"{k}{', this release' * (k == this)}",
+                    metres(row["moved"]),
+                    percent(row["chance"]),
+                    percent(1.0 / k),
+                    before,
+                )
+                for k, row in self.work.choices.items()
+            ],
         )
-        _link("The same as a curve, for you alone", COMPARISON)
-
-    @ui.refreshable_method
-    def saved(self) -> None:
-        """Offer what may be published, and what repeats it."""
-        if "map" not in self.work.results:
-            ui.label("Make a release first.")
-            return
-        if self.work.results["check"]["holds"] and self.work.results["evaluate"]["holds"]:
-            released, sheet = self.work.released
-            _link(f"{released}: the release, to be published", released, save=True)
-            _link(f"{sheet}: its datasheet, to be published with it", sheet, save=True)
-        _link("settings.toml: repeats the work, for you alone", "settings.toml", save=True)
-        _link(f"{PAGE}: the evaluation, for you alone", PAGE, save=True)
-        _link(f"{MAP}: the map with the originals, for you alone", str(MAP), save=True)
+        if self.work.fresh("compare"):
+            _link("The same as a curve, for you alone", COMPARISON)
 
 
 def _section(title: str) -> ui.element:
@@ -240,10 +292,10 @@ def _trouble(work: Work, name: str) -> None:
     label.bind_text_from(work.trouble, name).bind_visibility_from(work.trouble, name)
 
 
-def _choice(field: Field, chosen: dict[str, Any]) -> None:
+def _choice(field: Field, chosen: dict[str, Any], choices: Mapping[Any, str] | None = None) -> None:
     element: ui.select | ui.number | ui.input
-    if field.choices:
-        element = ui.select(dict(field.choices), label=field.label)
+    if choices or field.choices:
+        element = ui.select(dict(choices or field.choices), label=field.label)
     else:
         element = ui.number(field.label) if field.number else ui.input(field.label)
     element.props("outlined").classes("w-full")
@@ -252,15 +304,10 @@ def _choice(field: Field, chosen: dict[str, Any]) -> None:
     element.bind_value(chosen, field.name)
 
 
-def _table(first: str, columns: Mapping[str, Mapping[str, str]]) -> None:
-    """Show a table: of each column, what belongs to each row by its name."""
-    names = [first, *columns]
-    rows = [
-        {first: row, **{name: column[row] for name, column in columns.items()}}
-        for row in next(iter(columns.values()))
-    ]
-    shown = [{"name": name, "label": name, "field": name, "align": "left"} for name in names]
-    ui.table(columns=shown, rows=rows, row_key=first).props("flat dense wrap-cells")
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
+    columns = [{"name": name, "label": name, "field": name, "align": "left"} for name in head]
+    cells = [dict(zip(head, row, strict=True)) for row in rows]
+    ui.table(columns=columns, rows=cells, row_key=head[0]).props("flat dense wrap-cells")
 
 
 def _link(words: str, name: str, *, save: bool = False) -> None:

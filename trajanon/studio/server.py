@@ -84,7 +84,7 @@ def _out(work: Work, name: str) -> Response:
     if name == "settings.toml" and work.released:
         return PlainTextResponse(work.settings)
     file = work.folder / name
-    if name not in {PAGE, COMPARISON, str(MAP), *work.released} or not file.exists():
+    if name not in {PAGE, COMPARISON, str(MAP), *work.offered} or not file.exists():
         return PlainTextResponse("There is no such file.", HTTPStatus.NOT_FOUND)
     # A page made of other people's files may not act as the studio.
     return FileResponse(file, headers={"Content-Security-Policy": "sandbox allow-scripts"})

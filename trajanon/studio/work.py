@@ -7,27 +7,48 @@ import re
 import shlex
 import sys
 from asyncio.subprocess import PIPE, Process, create_subprocess_exec
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from trajanon.cli.options import ANONYMIZED, TRAJECTORIES
+from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
 from trajanon.cli.run import Table, words_of
 from trajanon.cli.screen import LINES
-from trajanon.studio.fields import FIELDS, FILES, RUN
+from trajanon.studio.fields import FIELDS, FILES, FOLDER, NOBODY, ROLES, RUN
 
 PAGE = "evaluation.html"
 COMPARISON = "comparison.html"
+PUBLIC = "map.public.html"
 
 LOOK = ("extract",)
-RELEASE = ("extract", "anonymize", "check", "evaluate", "map")
-COMPARE = ("extract", "anonymize", "compare")
+RELEASE = ("extract", "anonymize", "check", "evaluate", "map", "public")
+COMPARE = (*RELEASE, "compare")
 """What each button does."""
 
+_RESTS_ON = {
+    "extract": (),
+    "anonymize": ("extract",),
+    **dict.fromkeys(RELEASE[2:], ("anonymize",)),
+    "compare": ("extract",),  # it makes releases of its own
+}
+_NAMES = {"compare": "evaluate", "public": "map"}  # those of commands that run in two ways
 _RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
 _OPTION = re.compile(r"(?<!\S)--?([a-z][a-z-]*)")
+_ROLE = re.compile(r"--columns (id|lat|lon|time)=")
+
+_EMPTY: tuple[Any, ...] = (None, "", False, [])
+ASK = "Say which column names the person, or that none does."
 
 Commands = Mapping[str, Any]
+
+
+class Columns(NamedTuple):
+    """The columns of the tables that were read."""
+
+    uses: Sequence[str]  # in words, one for each kind of table
+    roles: Mapping[str, str]
+    unused: Sequence[str]
 
 
 class Work:
@@ -38,75 +59,201 @@ class Work:
         self.files: list[str] = []  # as commands name them, from the folder on
         self.chosen = {field.name: field.default for field in FIELDS}
         self.trouble = dict.fromkeys([FILES, *self.chosen, RUN], "")  # sentences beside fields
-        self.results: dict[str, Any] = {}  # what commands said, by their names; of --curve too
+        self.results: dict[str, Any] = {}  # what commands said last, by their names
         self.task, self.share = "", 0.0  # what is going on, and how far it is
-        self.made: dict[str, Table] = {}  # the options of the commands whose results these are
         self._process: Process | None = None
         self._step = ""
         self.busy = self._cancelled = False
-        self._brought = self._looked_at = 0  # how often files were brought, and were when read
+        self._runs: Counter[str] = Counter()  # how often each command has run
+        self._made: dict[str, Any] = {}  # what the results were made of
 
-    def table(self, command: str) -> dict[str, Any]:
-        """The options of a command that were chosen, by their names."""
-        released = ANONYMIZED.with_suffix(self.chosen["format"]).name
+    def tables(self) -> dict[str, dict[str, Any]]:
+        """The options of each command, as they are chosen now."""
+        chosen = {field.name: field.option(self.chosen) for field in FIELDS}
+        released = ANONYMIZED.with_suffix(chosen["format"]).name
         both = [str(TRAJECTORIES), released]
-        k = next(field for field in FIELDS if field.name == "k").option(self.chosen)
+        named = (
+            f"{role}={chosen[role]}" for role in ROLES if chosen[role] not in (*_EMPTY, NOBODY)
+        )
         fixed: dict[str, dict[str, Any]] = {
-            "extract": {FILES: self.files.copy()},
+            "extract": {"columns": ",".join(named), FILES: self.files.copy()},
             "anonymize": {"out": released},
-            "check": {"k": k, "trajectories": both[0], "released": both[1]},
+            "check": {"k": chosen["k"], "trajectories": both[0], "released": released},
             "evaluate": {"files": both},
-            "compare": {"files": both, "out": COMPARISON},
             "map": {"offline": True, "files": both},
+            "public": {"view": "public", "offline": True, "out": PUBLIC, "files": [released]},
+            "compare": {"files": both, "out": COMPARISON},
         }
-        own = (field for field in FIELDS if field.command == command)
-        chosen = {field.name: field.option(self.chosen) for field in own}
-        table = {name: value for name, value in chosen.items() if value not in (None, "", False)}
-        return table | {name: value for name, value in fixed[command].items() if value != []}
-
-    def words(self, command: str, table: Table) -> list[str]:
-        """The same as words of a command line."""
-        name = "evaluate" if command == "compare" else command
-        return [name, *words_of(self.commands[name].params, table)]
-
-    def shown(self, commands: Sequence[str]) -> str:
-        """The same as somebody would type it."""
-        lines = (self.words(command, self.table(command)) for command in commands)
-        return "\n".join(shlex.join(["trajanon", *words]) for words in lines)
+        tables: dict[str, dict[str, Any]] = {}
+        for command, table in fixed.items():
+            own = {one.name: chosen[one.name] for one in FIELDS if one.command == command}
+            every = (own | table).items()
+            tables[command] = {name: value for name, value in every if value not in _EMPTY}
+        return tables
 
     @property
-    def released(self) -> list[str]:
-        """Names of the release that is there and of its datasheet."""
-        if "map" not in self.made:
-            return []
-        name = str(self.made["anonymize"]["out"])
-        return [name, f"{Path(name).stem}.datasheet.md"]
+    def typed(self) -> str:
+        """How somebody would type what makes the release."""
+        lines = (self._words(command, self.tables()[command]) for command in RELEASE)
+        return "\n".join(shlex.join(["trajanon", *words]) for words in lines)
+
+    def _words(self, command: str, table: Table) -> list[str]:
+        name = _NAMES.get(command, command)
+        return [name, *words_of(self.commands[name].params, table)]
+
+    # What is there, and whether it is what was asked for.
+
+    def fresh(self, *commands: str, tables: Mapping[str, Table] | None = None) -> bool:
+        """Whether the results of commands are those of what is chosen now."""
+        tables = tables or self.tables()
+        return all(
+            self._made.get(command) == self._basis(command, tables)
+            and self.fresh(*_RESTS_ON[command], tables=tables)
+            for command in commands
+        )
+
+    def _basis(self, command: str, tables: Mapping[str, Table]) -> Any:
+        """All that a result depends on."""
+        table = tables[command]
+        if command == "compare":  # as the release, whatever its k
+            options = tables["anonymize"].items()
+            table = {**table, **{name: one for name, one in options if name not in ("k", "out")}}
+        return table, [self._runs[before] for before in _RESTS_ON[command]]
+
+    def has(self, commands: Sequence[str]) -> bool:
+        """Whether all of these have run, whatever was chosen."""
+        return self.results.keys() >= {*commands} - {"public"}
+
+    def is_old(self, commands: Sequence[str]) -> bool:
+        """Whether something is shown that is not what was asked for."""
+        return self.has(commands) and not self.fresh(*self._needed(commands))
+
+    @property
+    def released(self) -> bool:
+        """Whether the release that was asked for is there, with all that goes with it."""
+        return self.fresh(*self._needed(RELEASE))
+
+    @property
+    def publishable(self) -> bool:
+        """Whether nothing speaks against publishing the release that was made last."""
+        return self.verdict["kind"] != "stop" and bool(self.results["check"]["holds"])
+
+    @property
+    def verdict(self) -> Mapping[str, Any]:
+        """What was judged of the release that was made last."""
+        found: Mapping[str, Any] = self.results["evaluate"]["verdict"]
+        return found
+
+    def _needed(self, commands: Sequence[str]) -> list[str]:
+        """Leave out the public map of what must not be published."""
+        judged = self.has(("check", "evaluate"))
+        return [one for one in commands if one != "public" or not judged or self.publishable]
+
+    @property
+    def offered(self) -> Mapping[str, str]:
+        """The files that can be saved, and what each is."""
+        if not self.released:
+            return {}
+        name = self.tables()["anonymize"]["out"]
+        public = {
+            name: "the release, to be published",
+            f"{Path(name).stem}.datasheet.md": "its datasheet, to be published with it",
+            PUBLIC: "the map of the release alone, to be published if you like",
+        }
+        return (public if self.publishable else {}) | {
+            "settings.toml": "repeats the work, for you alone",
+            PAGE: "the evaluation, for you alone",
+            str(MAP): "the map with the originals, for you alone",
+        }
 
     @property
     def settings(self) -> str:
-        """The file of settings that repeats the release that is there."""
+        """The file of settings that repeats the release."""
+        tables = self.tables()
         lines = ["# Repeats a release: trajanon run settings.toml"]
-        brought = self.made["extract"][FILES]
-        if not all(Path(name).is_absolute() for name in brought):
+        if not all(Path(name).is_absolute() for name in self.files):
             lines.append("# Files that were brought belong into a folder files beside it.")
-        for command in RELEASE:
+        for command in RELEASE[:-1]:  # the second map has no table of its own
             lines += ["", f"[{command}]"]
             # A JSON text, number, truth or list of these is one of TOML, too.
-            table = self.made[command].items()
+            table = tables[command].items()
             lines += [f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in table]
         return "\n".join([*lines, ""])
+
+    @property
+    def columns(self) -> Columns:
+        """The columns of the tables that were looked into."""
+        uses = list(self.results.get("extract", {}).get("columns", {}))
+        roles: dict[str, str] = {}
+        unused: list[str] = []
+        for use in uses:
+            used, _, others = use.partition("; not used: ")
+            roles |= dict(one.split("=", 1) for one in used.split(", ") if "=" in one)
+            unused += [name for name in others.split(", ") if name != "none"]
+        return Columns(uses, roles, list(dict.fromkeys(unused)))
+
+    @property
+    def persons(self) -> dict[str, str]:
+        """What may name the people, in words."""
+        found, chosen = self.columns, self.chosen["subject"]
+        auto = "" if chosen else found.roles.get("subject", "")
+        others = [found.roles[role] for role in ("id", "subject") if role in found.roles]
+        words = {
+            "": f"{auto}, found by its name" if auto else "Not said yet",
+            **{name: name for name in [*others, *found.unused] if name != auto},
+        }
+        if any((self.folder / name).is_dir() for name in self.files):
+            words[FOLDER] = "The folder that a file is in"
+        if not auto:
+            words[NOBODY] = "No column does"
+        return words | {chosen: words.get(chosen, chosen)}
+
+    @property
+    def asks(self) -> bool:
+        """Whether tables name nobody as far as is known, and nobody has said who does."""
+        found = self.columns
+        return bool(found.uses and "subject" not in found.roles and not self.chosen["subject"])
+
+    @property
+    def choices(self) -> Mapping[int, Mapping[str, float]]:
+        """What this k costs and protects, and others if they were compared, by k."""
+        found = self.results["evaluate"]
+        moved = found["utility"]["this release"]["displacement"]["mean"]
+        rows = {found["k"]: {"moved": moved, "chance": self.chance("release")}}
+        if self.fresh("compare"):
+            rows |= {one["k"]: one for one in self.results["compare"]["curve"]["choices"]}
+        return dict(sorted(rows.items()))
+
+    def chance(self, against: str) -> float:
+        """How often the best attack on the release, or on the originals, finds its target."""
+        attacks = self.results["evaluate"]["attacks"]
+        return max(float(one["expected"]) for one in attacks if one["against"] == against)
+
+    # What changes it.
+
+    def can_mend(self, options: Table) -> bool:
+        """Whether the fields here set what a remedy of the verdict names."""
+        found = self.columns
+        of_columns = "columns" in options and bool(found.uses) and "subject" not in found.roles
+        return of_columns or options.keys() <= self.chosen.keys()
 
     def bring(self, name: str) -> None:
         """Take a file, or one of the same name anew."""
         if name not in self.files:
             self.files.append(name)
-        self._brought += 1
+        self._made = {}  # a run that goes on keeps the one before, and what it makes is old
 
     def drop(self, name: str) -> None:
         """Leave a file out; what was brought is removed, what was opened by its path stays."""
         self.files.remove(name)
         if not Path(name).is_absolute():
             (self.folder / name).unlink(missing_ok=True)
+        if not self.files:  # the next ones have other columns
+            self.chosen.update(dict.fromkeys(ROLES, ""))
+
+    def mend(self, options: Table) -> None:
+        """Choose what a remedy of the verdict names; which column, is asked anew."""
+        self.chosen.update({"subject": ""} if "columns" in options else options)
 
     async def run(self, commands: Sequence[str]) -> None:
         """Run commands until one fails, but for those whose results are there."""
@@ -115,25 +262,19 @@ class Work:
         self.busy, self._cancelled = True, False
         self.trouble.update(dict.fromkeys(self.trouble, ""))
         try:
-            # As chosen now, whatever is chosen meanwhile.
-            tables = {command: self.table(command) for command in commands}
-            brought = self._brought
-            for number, (command, table) in enumerate(tables.items(), start=1):
-                if self._missing(command, table) or self._cancelled:
+            tables, made = self.tables(), self._made  # now, whatever is chosen meanwhile
+            for number, command in enumerate(commands, start=1):
+                if self._missing(command, tables[command]) or self._cancelled:
                     return
-                old = command == "extract" and self._looked_at != brought
-                if self.made.get(command) == table and not old:
+                if self.fresh(command, tables=tables) or command not in self._needed(commands):
                     continue
-                self._step = f"Step {number} of {len(tables)}, {command}"
+                self._step = f"Step {number} of {len(commands)}, {_NAMES.get(command, command)}"
                 self._tell()
-                if not await self._did(command, table):
+                made.pop(command, None)  # it may write something, and fail
+                self._runs[command] += 1
+                if not await self._did(command, tables[command]):
                     return
-                if command == "extract":
-                    self._looked_at = brought
-                for later in _AFTER.get(command, ()):
-                    self.results.pop(later, None)
-                    self.made.pop(later, None)
-                self.made[command] = table
+                made[command] = self._basis(command, tables)
         except OSError as error:
             self.trouble[RUN] = f"{error.filename or 'The system'}: {error.strerror or error}"
         finally:
@@ -155,15 +296,17 @@ class Work:
         """Say beside its field what has to be there first."""
         if command == "extract" and FILES not in table:
             self.trouble[FILES] = "Bring a file, or take the sample, first."
+        elif command == "anonymize" and self.asks:
+            self.trouble["subject"] = ASK
         elif command == "anonymize" and "k" not in table:
-            self.trouble["k"] = "Say how many people stand behind each line at least, such as 4."
+            self.trouble["k"] = "Say how many stand behind each line at least, such as 4."
         else:
             return False
         return True
 
     async def _did(self, command: str, table: Table) -> bool:
         """Run a command, and keep what it says."""
-        words = self.words(command, table)
+        words = self._words(command, table)
         as_json = ["--json"] if words[0] in _RESULTS else []
         self._process = process = await create_subprocess_exec(
             *(sys.executable, "-m", "trajanon", words[0], *as_json, *words[1:]),
@@ -180,7 +323,7 @@ class Work:
         out, said = await asyncio.gather(process.stdout.read(), self._listen(process.stderr))
         code = await process.wait()
         if self._cancelled:
-            self.trouble[RUN] = "Stopped. What was there before is still there."
+            self.trouble[RUN] = "Stopped."
         elif code == 0 or (code == 1 and out):  # 1: a release that does not hold, with reasons
             self.results[command] = json.loads(out) if as_json else {}
             return True
@@ -206,17 +349,12 @@ class Work:
 
     def _place(self, command: str, code: int, sentence: str) -> None:
         """Put a sentence beside the field that it speaks of."""
-        own = {field.name for field in FIELDS if field.command == command}
+        commands = (command, "columns") if command == "extract" else (command,)
+        own = {field.name for field in FIELDS if field.command in commands}
         named = [found.replace("-", "_") for found in _OPTION.findall(sentence)]
+        named += _ROLE.findall(sentence)
         fields = [name for name in named if name in own]
         rest = {"extract": FILES, "anonymize": "k", "compare": "curve"}.get(command, RUN)
         if code != 2 or "cannot write" in sentence:  # of no field: a fault of ours, a full disk
             rest, fields = RUN, []
         self.trouble[fields[0] if fields else rest] = sentence
-
-
-_AFTER = {
-    "extract": ("anonymize", "check", "evaluate", "compare", "map"),
-    "anonymize": ("check", "evaluate", "compare", "map"),
-}
-"""What is out of date once a command has run again."""

@@ -42,12 +42,6 @@ def density_divergence(original: Floats, released: Floats, cell: float) -> float
     return divergence(*shares(original, released, cell))
 
 
-def busyness(runs: Floats, points: Floats, cell: float) -> float:
-    """Compare how busy places are with how busy those of the runs are."""
-    everywhere, there = shares(runs, points, cell)
-    return float((there * everywhere).sum() / (everywhere * everywhere).sum())
-
-
 def shares(one: Floats, other: Floats, cell: float) -> tuple[Floats, Floats]:
     """Share of the points of each of two sets in each cell that either is in."""
     places = [cells(points, cell).reshape(-1) for points in (one, other)]
@@ -119,8 +113,8 @@ def flow_similarity(one: Ints, other: Ints) -> float:
 
 
 def in_common(before: Ints, after: Ints) -> float:
-    """Give the share of two counts of the same things that both have."""
-    return float(2 * np.minimum(before, after).sum() / (before.sum() + after.sum()))
+    """Give the share of two counts of the same things that both have; 0 of nothing."""
+    return float(2 * np.minimum(before, after).sum() / max(before.sum() + after.sum(), 1))
 
 
 def query_errors(

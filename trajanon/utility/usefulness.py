@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Floats
+from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import Tracks
 from trajanon.utility.displacements import (
     closeness,
     displacement,
@@ -21,7 +21,6 @@ from trajanon.utility.displacements import (
 )
 from trajanon.utility.grid import (
     busiest_order,
-    busyness,
     cells,
     class_distance,
     density_divergence,
@@ -52,7 +51,6 @@ class Usefulness:
 
     displacement: Mapping[str, float]  # how far points were moved
     from_runs: Mapping[str, float] | None  # from a point to the nearest of the window's run
-    busyness: float | None  # how busy the windows' places are, as a multiple of those of all runs
     frechet: Mapping[str, float]  # discrete Fréchet distance of a line to its original
     warping: Mapping[str, float]  # DTW distance, divided by the points of a line
     length: float  # mean length of the originals, metres
@@ -63,6 +61,7 @@ class Usefulness:
     by_length: Sequence[int]  # lines in each of these classes as published
     flow_similarity: Mapping[str, float]  # of trips counted from cell to cell, by the size of these
     # cells: the share of the counts that stay
+    trips_with_true_ends: int  # that are counted so: others are cut at the border of the area
     busiest_flows: float | None  # Kendall's tau of the busiest of these flows
     busiest_cells: float | None  # the same of the points in cells of the same size
     density_divergence: float  # Jensen-Shannon divergence of the density maps, bits: 0 to 1
@@ -76,11 +75,15 @@ def usefulness(
     released: Floats,
     *,
     tracks: Tracks | None = None,
+    true_ends: Bools | None = None,
     to_road: ToRoad | None = None,
     seconds: Seconds | None = None,
     seed: int = 0,
 ) -> Usefulness:
-    """Measure what is left of trajectories as released."""
+    """Measure what is left of trajectories as released.
+
+    Of ends that are not true, (n, 2), the flows from cell to cell are not counted.
+    """
     if original.shape != released.shape or original.ndim != 3 or not len(original):
         raise BadInput(
             "originals and released lines must have one shape (trajectories, points, "
@@ -90,8 +93,9 @@ def usefulness(
     turned = turns(original, released)
     boxes: dict[str, Any] = {"queries": QUERIES, "sides": SIDES, "seed": seed}
     errors = query_errors(original, released, **boxes)
+    whole = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
     trips = {
-        name: [flows(points, cell) for points in (original, released)]
+        name: [flows(points[whole], cell) for points in (original, released)]
         for name, cell in OD_CELLS.items()
     }
     places = (cells(points, FLOW_CELL).reshape(-1) for points in (original, released))
@@ -101,14 +105,12 @@ def usefulness(
     times = None
     if seconds is not None:
         times = hours_left(original, released, seconds, cell=FLOW_CELL, **boxes)
-    runs = busy = None
+    runs = None
     if tracks is not None:
         runs = summary(from_runs(tracks, released, np.arange(len(released))))
-        busy = busyness(tracks.points[::STEPS], original, DENSITY_CELL)
     return Usefulness(
         displacement=summary(displacement(original, released)),
         from_runs=runs,
-        busyness=busy,
         frechet=summary(frechet),
         warping=summary(warping),
         length=float(lengths(original).mean()),
@@ -118,6 +120,7 @@ def usefulness(
         length_distance=class_distance(*classes),
         by_length=up_to_last(classes[1]),
         flow_similarity={name: flow_similarity(*both) for name, both in trips.items()},
+        trips_with_true_ends=int(whole.sum()),
         busiest_flows=busiest_order(*trips[SMALLEST]),
         busiest_cells=busiest_order(*places),
         density_divergence=density_divergence(original, released, DENSITY_CELL),
