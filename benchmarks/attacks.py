@@ -3,8 +3,8 @@
     python benchmarks/attacks.py windows.parquet [--align]
 
 Somebody holds the windows where they were first cut or, with --align, whole tracks;
-trajanon.privacy.companions says what he does. Lines are written with plain decimals, and as
-releases are; docs/privacy.md shows the result.
+trajanon.privacy says what he does: companions, cascade and rebuilding. Lines are plain means, and
+as releases are; docs/privacy.md shows the result.
 """
 
 from pathlib import Path
@@ -14,8 +14,8 @@ import typer
 from measures import command_line, row
 
 import trajanon
-from trajanon.files.release_lines import as_written
-from trajanon.files.report import checked
+from trajanon.evaluation.adversaries import patient
+from trajanon.files.report import checked, released_of
 from trajanon.loss import group_means
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import companions as look_for_companions
@@ -29,20 +29,20 @@ def companions(
     """Measure how often the other members of a group are found, and what is rebuilt with them."""
     trajectories = trajanon.read_trajectories(file)
     release = trajanon.anonymize(trajectories, k, align=align)
-    found = matched(trajectories, release.trajectories, checked(release.report))
-    points, labels = found.slid.points, found.labels
-    means = group_means(found.slid.records, labels).reshape(found.lines.shape)
+    report = checked(release.report)
+    found = matched(released_of(trajectories, report), release.trajectories, report)
+    slid, labels = found.slid, found.labels
+    means = group_means(slid.records, labels).reshape(found.lines.shape)
+    spacing = trajectories.provenance.get("spacing")
     off = ("off", "smoothed", "half way")
     row("written", "by distance", *off, "by hops", *off, "told", *off[1:], "the line")
-    for written, lines in {
-        "7 decimals": as_written(means, 7),
-        "4 decimals": as_written(means, 4),
-        "as releases are": found.lines,
-    }.items():
-        seen = Published(points, lines, labels, k, trajectories.subject)
-        spacing = trajectories.provenance.get("spacing")
-        slid = seen if align else None
-        held = look_for_companions(seen, trajectories.tracks, slid, spacing=spacing)
+    ways = {
+        "plain means": (means, {**report, "key": None}),
+        "as releases are": (found.lines, report),
+    }
+    for written, (lines, told) in ways.items():
+        seen = Published(slid.points, lines, labels, k, slid.subject)
+        held = look_for_companions(seen, slid.tracks, slid=align, spacing=spacing)
         if held is None:
             print(f"no group has {k} trajectories of {k} subjects")
             return
@@ -51,6 +51,8 @@ def companions(
             rebuilt = "–––" if way.rebuilt is None else map(metres, way.rebuilt)
             cells += [percent(way.first), *rebuilt]
         row(*cells, *map(metres, (*held.told, held.line)))
+        for more in patient(seen, slid.tracks, told, spacing=spacing):
+            print("" if more is None else more.words)
     print(f"{held.groups} groups, the true ones among {held.near} in {percent(held.within)}")
 
 

@@ -12,12 +12,10 @@ from scipy.special import ndtri
 
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import BEGINS, Clock
+from trajanon.files.release_lines import DIGITS, rounded
 from trajanon.geodesy import radii
 from trajanon.loss import group_means
 from trajanon.partition import dense
-
-DIGITS = 5
-"""Decimals of a degree of released lines: 1.1 m."""
 
 SIZE = 1.45
 """Root mean square of a displacement, as a share of the group's width by its members.
@@ -198,7 +196,7 @@ def _going_on(lines: Floats) -> Floats:
     It steps along its latitude or longitude, where the line goes farther, towards where it goes.
     """
     unit, most = 10.0**-DIGITS, np.array([90.0, 180.0])
-    written = np.round(lines, DIGITS) + 0.0
+    written = rounded(lines)
     for place in range(1, lines.shape[1]):
         still = np.flatnonzero((written[:, place] == written[:, place - 1]).all(axis=1))
         goes = lines[still, place] - lines[still, place - 1]

@@ -15,7 +15,7 @@ from trajanon.settings import ReleaseSettings, Settings
     ReleaseSettings,
     Settings,
     groups={
-        "Protection": "k subjects_exact ledger per_subject_in_all rows",
+        "Protection": "k subjects_exact ledger per_subject_in_all rows exact_means",
         "Times": "times minute_worth time_step timezone",
         "Roads": "roads",
         "Search": "as_published align method heuristic compression refine effort seed",

@@ -30,7 +30,7 @@ class Cascade:
     """How many groups are verified, and whether companions are found among what remains."""
 
     k: int
-    groups: int  # tried
+    groups: int  # tried, of k trajectories of k subjects
     verified: float  # share whose members he is sure of, if nobody is hidden
     wrong: float  # share of these that have other members
     first: float  # share whose companions are the nearest, one member hidden
