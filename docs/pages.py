@@ -58,10 +58,12 @@ def tutorial() -> dict[str, str | bytes]:
                 name = f"tutorial-{len(shown)}.png"
                 shown[name] = base64.b64decode(data["image/png"])
                 parts.append(f"![Result of the cell above]({name})")
-            elif "text/html" in data:  # folium's: a frame with the page in it
+            elif 'srcdoc="' in data.get("text/html", ""):  # folium's: a frame with the page in it
                 name = f"tutorial-{len(shown)}.html"
                 shown[name] = unescape(data["text/html"].split('srcdoc="')[1].split('"')[0])
                 parts.append(FRAME.format(name))
+            elif "text/html" in data:
+                parts.append(data["text/html"])
             else:
                 text = data.get("text/plain") or output.text
                 parts.append(f"```text\n{text}\n```")

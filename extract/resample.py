@@ -39,7 +39,7 @@ class WindowBatch:
     filled: Ints  # points of a window farther than a spacing from both fixes of their hop
     length: Floats  # metres along the track under a window, shape (windows,)
     tracks: Tracks | None  # the runs of the windows
-    hops: Hashes  # the least hashes of the hops under a window, shape (windows, HOPS)
+    hops: Hashes  # the least hashes of the hops where a window may lie, shape (windows, HOPS)
     track_length: Floats  # metres of each piece of track, those without a window included
     true_ends: Bools  # whether start and end are not cut at a border, shape (windows, 2)
 
@@ -72,6 +72,9 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
     taken = np.ones(len(run), dtype=np.bool_)
     if rules.per_recording == 1:
         taken = _middle_of_longest(run, number, many, size[count > 0], recording)
+        hops = ways.least_of(points.trace[ways.first], recording[run[taken]])
+    else:
+        hops = ways.least(count, rules.points * rules.spacing)
     run, start = run[taken], number[taken] * (STEPS * rules.points)
     tracks = Tracks(
         points=TrackPoints.of(places),
@@ -90,7 +93,7 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
         filled=filled.reshape(-1, rules.points).sum(axis=1),
         length=np.full(len(run), rules.length),
         tracks=tracks,
-        hops=ways.least(count, rules.points * rules.spacing)[taken],
+        hops=hops,
         track_length=ways.total,
         true_ends=np.ones((len(run), 2), dtype=np.bool_),
     )
@@ -149,6 +152,22 @@ class _Ways:
         known = np.minimum.reduceat(np.abs(points.time) < _CALENDAR, self.first)
         self.time = np.where(np.repeat(known, self.size), points.time, np.nan)
 
+    def least_of(self, of: Ints, wanted: Ints) -> Hashes:
+        """Give the least hashes of all hops of each recording that is wanted, (wanted, HOPS).
+
+        ``of`` is the recording of each piece, and those wanted rise.
+        """
+        place = np.searchsorted(wanted, of).clip(max=max(len(wanted) - 1, 0))
+        held = np.repeat(np.isin(of, wanted), self.size - 1)
+        owner = np.repeat(place, self.size - 1)[held]
+        return least_hashes(owner, self._hashes()[held], len(wanted), HOPS)
+
+    def _hashes(self) -> Hashes:
+        """Give a hash of each hop: of its two fixes."""
+        points, begin = self._points, self.start
+        columns = (points.lat, points.lon, points.time)
+        return hashes_of(*(one[fix] for fix in (begin, begin + 1) for one in columns))
+
     def least(self, count: Ints, metres: float) -> Hashes:
         """Give the least hashes of the hops of each window, (windows, HOPS).
 
@@ -156,9 +175,7 @@ class _Ways:
         that begin in it; the last has those beyond, too. As a hop may lead past whole windows, each
         also has the one on which it begins.
         """
-        points, begin, end = self._points, self.start, self.start + 1
-        columns = (points.lat, points.lon, points.time)
-        hashes = hashes_of(*(one[fix] for fix in (begin, end) for one in columns))
+        begin, hashes = self.start, self._hashes()
         piece, before = np.repeat(np.arange(len(count)), self.size - 1), np.cumsum(count) - count
         number = np.minimum(self.walked[begin] // metres, count[piece] - 1)
         held = count[piece] > 0

@@ -64,9 +64,14 @@ class Trips:
         counts[FOUND] += len(first)
         self._goes_on = self._cut_off(points, last_read[self.trace], longest_stop(rules))
         # Their points: `trace` is the number of the trip. Ends are sought beside long hops and
-        # impossible speeds, too, which may be errors of the receiver.
+        # impossible speeds, too, which may be errors of the receiver; with the surroundings of ends
+        # these hops may be lost, and the trips must not seem whole.
+        self._far = self._fast = np.zeros(len(first), dtype=np.bool_)
         if rules.trim_ends:
             gaps = gaps_of(points, rules)
+            self._far, self._fast = (
+                self._any(trip[gaps.end[odd]]) for odd in (gaps.far, gaps.fast)
+            )
             points = points.cut(gaps.begins(gaps.far | gaps.fast, len(points)))
         self.points = points
 
@@ -117,8 +122,8 @@ class Trips:
         spoilt = [
             np.bincount(shown, minlength=n) < 2,
             np.bincount(trip, minlength=n) < 2,
-            self._any(trip[gaps.end[gaps.far]]),
-            self._any(trip[gaps.end[gaps.fast]]),
+            self._far | self._any(trip[gaps.end[gaps.far]]),
+            self._fast | self._any(trip[gaps.end[gaps.fast]]),
             self._goes_on,
             self._any(trip[cut]),
         ]

@@ -56,6 +56,12 @@ def lines_are_plain_means() -> Iterator[None]:
 
 
 @pytest.fixture
+def far_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let lines lie farther off than trajectories are long, as those of toys do."""
+    monkeypatch.setattr("trajanon.anonymization.refuse_far", lambda *_: None)
+
+
+@pytest.fixture
 def book(tmp_path: Path) -> Path:
     """Where a ledger may be, of which there is none yet."""
     return tmp_path / "trips.ledger"

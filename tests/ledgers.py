@@ -35,5 +35,5 @@ def trace(name: str, fixes: slice, *, subject: str = "anna") -> Trace:
     return Trace(name=name, subject=subject, lat=lat, lon=-3.7 + 0 * step, time=1e9 + 5 * step)
 
 
-def windows_of(*traces: Trace) -> Trajectories:
-    return cut(traces, Rules(spacing=50.0, points=10))
+def windows_of(*traces: Trace, per_recording: int | None = None) -> Trajectories:
+    return cut(traces, Rules(spacing=50.0, points=10, per_recording=per_recording))

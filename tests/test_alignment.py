@@ -107,7 +107,7 @@ def test_windows_only_slide_and_groups_keep_k(
     method=st.sampled_from(list(METHODS)),
 )
 @settings(max_examples=12)
-@pytest.mark.usefixtures("plain_means")
+@pytest.mark.usefixtures("plain_means", "far_lines")
 def test_every_release_is_of_windows_that_only_slid(
     block: int, refine: str, seed: int, n: int, k: int, people: int | None, method: str
 ) -> None:

@@ -26,6 +26,7 @@ import trajanon
 from trajanon.align.alignment import WindowLog
 from trajanon.align.windows import Aligned
 from trajanon.extract import extract
+from trajanon.files.report import checked, released_of
 from trajanon.partition import dense
 from trajanon.refine import REFINEMENTS
 from trajanon.refine.random_moves import PASS
@@ -132,7 +133,8 @@ def test_the_search_slides_windows_while_they_change_groups(
 def test_streets_of_san_francisco_end_nearer() -> None:
     """At 5 m; they are of one account, which is left out, so records are counted."""
     pages = REAL / "osm_trackpoints_san_francisco"
-    before = extract(pages, "-122.6188,37.6883,-122.3273,37.8223", spacing=5)
+    box = "-122.6188,37.6883,-122.3273,37.8223"
+    before = extract(pages, box, spacing=5, per_recording=None)
     assert before.tracks is not None
     before = replace(before, subject=None)
     plain, release = [
@@ -143,5 +145,6 @@ def test_streets_of_san_francisco_end_nearer() -> None:
         assert moved[1] < share * moved[0]
     assert release.report["information_loss"] < plain.report["information_loss"]
     alignment = release.report["alignment"]
-    assert lie_well(before, before.slid(np.array(alignment["starts"])))
+    kept = released_of(before, checked(release.report))
+    assert lie_well(kept, kept.slid(np.array(alignment["starts"])))
     assert min(release.report["sizes"]) >= 4

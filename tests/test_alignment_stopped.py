@@ -34,7 +34,7 @@ ALIGNING = {"Settling windows", "Sliding windows"}
     refine=st.sampled_from(["none", "descent", "anneal"]),
 )
 @settings(max_examples=25)
-@pytest.mark.usefixtures("plain_means")
+@pytest.mark.usefixtures("plain_means", "far_lines")
 def test_ctrl_c_while_windows_slide_gives_the_best_so_far(
     block: int, seed: int, n: int, k: int, people: int | None, j: int, refine: str
 ) -> None:

@@ -77,7 +77,7 @@ def runs(found: WindowBatch) -> list[Floats]:
 def test_batches_change_no_bit(
     some: list[Trace], borders: list[int], spacing: float, max_gap: float | None
 ) -> None:
-    rules = Rules(spacing=spacing, points=5, max_gap=max_gap)
+    rules = Rules(spacing=spacing, points=5, per_recording=None, max_gap=max_gap)
     counts, expected = Counter[str](), Counter[str]()
     whole = cut(some, rules, expected)
     at = sorted({0, *(b for b in borders if b < len(some)), len(some)})
@@ -97,7 +97,7 @@ def test_batches_change_no_bit(
 
 @given(some=st.lists(traces(), min_size=1, max_size=3), at_once=st.sampled_from([1, 3, 64]))
 def test_what_is_worked_on_at_once_changes_no_bit(some: list[Trace], at_once: int) -> None:
-    rules = Rules(spacing=50, points=5)
+    rules = Rules(spacing=50, points=5, per_recording=None)
     whole = cut(some, rules, Counter())
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(resample, "_AT_ONCE", at_once)
@@ -111,7 +111,7 @@ def test_the_pieces_of_a_split_trace_are_cut_as_traces_of_their_own(
     legs: list[Leg], start: tuple[float, float], max_gap: float | None
 ) -> None:
     """So no window goes over a split."""
-    rules = Rules(spacing=20, points=4, max_gap=max_gap)
+    rules = Rules(spacing=20, points=4, per_recording=None, max_gap=max_gap)
     whole = split_at_gaps(points(bent(legs, start=start)), rules, Counter())
     pieces = [whole.take(whole.piece == piece) for piece in np.unique(whole.piece)]
     alone = [windows(piece, rules) for piece in pieces]

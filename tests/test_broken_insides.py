@@ -152,7 +152,7 @@ WRONG: list[tuple[str, Break, str]] = [
     ("t.parquet", column("geometry", EMPTY), "does not hold trajectories"),
     ("t.parquet", column("geometry", 1.5), "no readable geometry column"),
     ("t.parquet", column("track", {"x": 1}), "track of row 0 is missing, or is no"),
-    ("t.parquet", column("track", EMPTY), "the track of row 0 does not have the points of its runs"),
+    ("t.parquet", column("track", EMPTY), "track of row 0 does not have the points of its"),
     ("a.geojson", text("[-3.", "[" + "9" * 400 + "."), "a.geojson"),
     ("a.parquet", metadata("geo", DEEP), "a.parquet"),
     ("a.parquet", metadata("geo", b"\xff"), "a.parquet"),

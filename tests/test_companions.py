@@ -208,6 +208,7 @@ def test_smoothing_keeps_ends_and_straight_ways() -> None:
     assert smooth(corner[:1]).tolist() == [[0.0, 0.0]]
 
 
+@pytest.mark.usefixtures("far_lines")
 def test_page_and_verdict_say_what_came_out() -> None:
     release = trajanon.anonymize(toy(), 2, effort="fast")
     found = trajanon.evaluate(toy(), release)

@@ -138,7 +138,7 @@ def test_the_tutorial_is_a_page_with_results_and_a_notebook(site: Path) -> None:
     assert (site / "tutorial.ipynb").read_bytes() == notebook
     # Eight cells of code, four of them with a text; nothing is printed beside.
     assert text.count('<div class="highlight">') == 8 + 4
-    assert "<li>The promise holds" in text
+    assert "Ready to publish" in text
     (name,) = re.findall(r'<img [^>]*src="(tutorial-\d.png)"', text)
     assert (site / name).read_bytes().startswith(b"\x89PNG")
     (name,) = re.findall('<iframe src="(.+?)"', text)

@@ -158,6 +158,7 @@ def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
     assert abs(other.risks["linkability"].risk) < 0.5
 
 
+@pytest.mark.usefixtures("far_lines")
 def test_half_of_too_few_is_refused() -> None:
     report = checked(trajanon.anonymize(toy(), 4, effort="fast").report)
     with pytest.raises(TooFewSubjects, match="needs 8 subjects, k for each half; there are 4"):
@@ -179,6 +180,7 @@ def test_a_release_with_times_is_made_with_times() -> None:
     assert "places alone" in found.html
 
 
+@pytest.mark.usefixtures("far_lines")
 def test_people_nobody_knows_count_as_one_each() -> None:
     some = toy(people=None)
     found = hold_out(some, checked(trajanon.anonymize(some, 2, effort="fast").report))

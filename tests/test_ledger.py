@@ -168,14 +168,19 @@ def test_there_is_none_to_look_into(book: Path) -> None:
         (trace("a", slice(100, 200)), "a part of it"),
     ],
 )
-def test_a_changed_recording_is_known_by_its_fixes(book: Path, later: Trace, how: str) -> None:
-    first, second = windows_of(trace("a", slice(0, 300))), windows_of(later)
+@pytest.mark.parametrize("several", [None, 1])
+def test_a_changed_recording_is_known_by_its_fixes(
+    book: Path, later: Trace, how: str, several: int | None
+) -> None:
+    first, second = (
+        windows_of(one, per_recording=several) for one in (trace("a", slice(0, 300)), later)
+    )
     assert first.marks is not None
     assert second.marks is not None
     assert second.tracks is not None
     with opened(book, new=True) as ledger:
         ledger.announce(TOLD, ledger.keyed(first.marks))
-        assert not ledger.sort(ledger.keyed(second.marks), second.tracks.run, None).new.any(), how
+        assert not ledger.sort(ledger.keyed(second.marks), second.tracks.whose, None).new.any(), how
 
 
 def test_another_recording_is_new(book: Path) -> None:
@@ -205,7 +210,8 @@ def test_a_long_hop_marks_every_window_it_passes() -> None:
         lon=np.zeros(2),
         time=np.array([0.0, 99.0]),
     )
-    found = cut([ends], Rules(spacing=50.0, points=10, max_gap=9_000.0, max_speed=900.0)).marks
+    rules = Rules(spacing=50.0, points=10, per_recording=None, max_gap=9_000.0, max_speed=900.0)
+    found = cut([ends], rules).marks
     assert found is not None
     assert len(found) > 2
     assert (found[:, 1] == found[0, 1]).all()

@@ -106,6 +106,7 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
         list(traces(tmp_path))
 
 
+@pytest.mark.usefixtures("far_lines")
 def test_releases_are_nobodys_traces(mixed: Path) -> None:
     """Their centroids would count as people of their own."""
     Extraction(mixed, rules=Rules(spacing=5)).write(mixed / "trajectories.parquet")

@@ -1,6 +1,6 @@
 """What is left of trajectories, against numbers worked out by hand."""
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 
 import naive
@@ -248,18 +248,30 @@ def test_points_on_roads_are_counted() -> None:
     assert share_on_roads(points, to_road, 20.0) == 0.5
 
 
-@given(seed=st.integers(0, 10**6), n=st.integers(1, 12), stretch=st.sampled_from([0.0, 1.0, 30.0]))
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 12),
+    stretch=st.sampled_from([0.0, 1.0, 30.0]),
+    of_two=st.booleans(),
+)
 def test_the_distance_from_runs_is_that_of_their_nearest_points(
-    seed: int, n: int, stretch: float
+    seed: int, n: int, stretch: float, of_two: bool
 ) -> None:
+    """And if recordings are known, here of two runs each, that of any of their runs."""
     windows, rng = town(seed, n, 3, slack=9), np.random.default_rng(seed)
     tracks = tracks_of(windows)
+    recording = np.arange(len(tracks.first) - 1) // (1 + of_two)
+    if of_two:
+        tracks = replace(tracks, recording=recording)
     labels = rng.integers(0, 2, n)
     lines = tracks.points[rng.integers(0, len(tracks.points), (2, 3))]
     lines += rng.normal(0.0, 1e-4 * stretch, lines.shape)
     expected = [
         [
-            displacement(tracks.points[tracks.first[run] : tracks.first[run + 1]], at).min()
+            min(
+                displacement(tracks.points[tracks.first[one] : tracks.first[one + 1]], at).min()
+                for one in np.flatnonzero(recording == recording[run])
+            )
             for at in lines[label]
         ]
         for run, label in zip(tracks.run, labels, strict=True)

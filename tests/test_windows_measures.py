@@ -19,7 +19,9 @@ sizes = st.integers(2, 9)
 
 
 def cut_windows(*recorded: Trace, spacing: float, size: int) -> WindowBatch:
-    return windows(points(*recorded), Rules(spacing=spacing, points=size, max_gap=None))
+    return windows(
+        points(*recorded), Rules(spacing=spacing, points=size, per_recording=None, max_gap=None)
+    )
 
 
 # Filled in
@@ -131,7 +133,7 @@ def test_cutting_needs_little_more_memory_than_what_it_gives() -> None:
     """With a point every metre, places are many times as many as fixes."""
     recorded = points(*[line([0, 4_000, 8_000]) for _ in range(100)])
     tracemalloc.start()
-    found = windows(recorded, Rules(spacing=1.0))
+    found = windows(recorded, Rules(spacing=1.0, per_recording=None))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert found.tracks is not None

@@ -110,7 +110,7 @@ def anonymize(
     The same of a data frame with two fixes of each, some hundred metres apart:
 
     >>> import pandas as pd
-    >>> who, lat = ["Ada", "Bob", "Cem", "Eva"] * 2, [40.00, 40.02, 41.00, 41.02] * 2
+    >>> who, lat = ["Ada", "Bob", "Cem", "Eva"] * 2, [40.0, 40.001, 41.0, 41.001] * 2
     >>> fixes = pd.DataFrame({"who": who, "lat": lat, "lon": [2.00] * 4 + [2.01] * 4})
     >>> release = trajanon.anonymize(fixes, k=2, subject="who")
     >>> release.trajectories.points.shape

@@ -15,11 +15,11 @@ from trajanon.settings import ReleaseSettings, Settings
     ReleaseSettings,
     Settings,
     groups={
-        "Protection": "k subjects_exact ledger per_subject_in_all rows exact_means",
+        "Release": "k rows exact_means subjects_exact ledger per_subject_in_all out as_json",
         "Times": "times minute_worth time_step timezone",
         "Roads": "roads",
         "Search": "as_published align method heuristic compression refine effort seed",
-        "Running": "memory cluster out as_json",
+        "Running": "memory cluster",
     },
     without="compress_by expansion gamma path_neighbours subsets shuffle_probability max_events",
     trajectories="What extract wrote: a file, or a folder of parts.",

@@ -66,10 +66,11 @@ def check(
             holds += f" Not looked at: {', '.join(table.others)}."
         holds += " How many people stand behind each cannot be seen in a table."
         occur = "occurs" if table.rare == 1 else "occur"
-        problems = [
+        rare = (
             f"{table.rare:,} of {number_of(table.rows, 'row')} of {names} {occur} fewer "
             f"than {k} times, the rarest {table.smallest}"
-        ]
+        )
+        problems = [] if table.holds else [rare]
     else:
         units, unknown = "trajectories", None
         if rewrite is not None:

@@ -42,10 +42,11 @@ def options(
 ) -> Callable[[Command], Command]:
     """Declare the parameters of a command by their helps; its ``**options`` take the settings.
 
-    ``groups`` names the options of each section of the help, with blanks between them, and
-    ``without`` the settings that are no options of this command.
+    ``groups`` names the options of each section of the help, in its order and with blanks between
+    them, and ``without`` the settings that are no options of this command.
     """
     group = {name: title for title, names in (groups or {}).items() for name in names.split()}
+    order = {name: place for place, name in enumerate([*group, *_LAST])}
     of_settings = [*fields(ReleaseSettings), *fields(Settings)]
     shared = {one.name: (one.metadata["help"], one.metadata["shown"]) for one in of_settings}
     known = shared | _HELPS | helps
@@ -57,7 +58,7 @@ def options(
         named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
         taken = [one for one in named if one.name not in of_kinds]
         taken += [own.parameters.get(name, one) for name, one in of_kinds.items()]
-        taken.sort(key=lambda one: _LAST.index(one.name) if one.name in _LAST else -1)
+        taken.sort(key=lambda one: order.get(one.name, -1))
         command.__signature__ = own.replace(  # type: ignore[attr-defined]  # typer reads it
             parameters=[
                 one.replace(annotation=Annotated[_kind(one), declared])

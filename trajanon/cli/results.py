@@ -5,7 +5,7 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from typing import TYPE_CHECKING, Any
 
 from trajanon.cli.screen import listed, show_table
-from trajanon.cli.wording import steps_of, tell
+from trajanon.cli.wording import tell
 from trajanon.subjects import Merged
 from trajanon.verdict import Verdict, cost, knows_people, mends, source, verdict
 from trajanon.words import UNITS, number_of, percent, span
@@ -39,9 +39,6 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
     from trajanon.extract.limits import limits_told
 
     counts = provenance["counts"]
-    unit = "trips" if provenance["trips"] else "trajectories"
-    title = "What became of the points"
-    show_table(title, steps_of(provenance), ["Step"], numbers=["Count"], bold=unit)
     uses = sorted(provenance["columns"].items(), key=lambda use: -use[1])  # those of most tables
     for use, count in uses[:_HEADERS]:
         tell(f"Columns{f' of {count:,} tables' * (count > 1)}: {use}.")
@@ -70,7 +67,7 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         tell(
             f"{percent(provenance['fill'], 2)} of the points lie farther than {far} from both "
             "fixes around them, on straight lines: a lower --max-gap leaves out "
-            f"{unit} with longer hops."
+            f"{'trips' if provenance['trips'] else 'trajectories'} with longer hops."
         )
     if provenance["attribution"]:
         tell(provenance["attribution"])

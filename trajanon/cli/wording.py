@@ -24,14 +24,6 @@ _OPTIONS = {"area": "bbox"}
 """Parameters of the library whose options have other names."""
 
 
-_ALWAYS = (  # steps that are worth a row even if they dropped nothing
-    "points read",
-    "points near the ends of a trace",
-    "points near hidden places",
-    "trajectories",
-)
-
-
 def with_flags(message: str) -> str:
     """Name options where the library names parameters, in backquotes.
 
@@ -80,16 +72,6 @@ def tell(line: str = "") -> None:
 def show_json(result: Mapping[str, Any]) -> None:
     """Print a result for a script."""
     print(json.dumps(dict(result), indent=1))  # noqa: T201 -- JSON escapes, too
-
-
-def steps_of(provenance: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Each step of extraction, and what it counted."""
-    unit = "trips" if provenance["trips"] else "trajectories"
-    return [
-        (step.replace("trajectories", unit), f"{count:,}")
-        for step, count in provenance["counts"].items()
-        if count or step in _ALWAYS
-    ]
 
 
 def say_written(what: str, out: object, default: object, verb: str, k: int) -> None:

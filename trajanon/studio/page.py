@@ -9,7 +9,6 @@ from typing import Any
 from nicegui import app, ui
 
 from trajanon.cli.options import MAP
-from trajanon.cli.wording import steps_of
 from trajanon.data import sample
 from trajanon.studio.fields import FIELDS, FILES, RUN, Field
 from trajanon.studio.work import COMPARE, COMPARISON, LOOK, PAGE, RELEASE, Work
@@ -208,7 +207,8 @@ class Page:
         else:
             ui.label("k counts recordings: nothing here tells who made them.")
         with ui.expansion("What became of the points").classes("w-full"):
-            _table(["Step", "Count"], steps_of(found))
+            counted = [(step, f"{count:,}") for step, count in counts.items() if count]
+            _table(["Step", "Count"], counted)
 
     @ui.refreshable_method
     def found(self) -> None:

@@ -76,20 +76,24 @@ def on_plane(original: Floats, released: Floats) -> tuple[Floats, Floats]:
 
 
 def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Metres:
-    """Measure how far each point of a window's line is from the window's run.
+    """Measure how far each point of a window's line is from where the window may lie.
 
-    From the nearest point of the run, wherever on it the window lies; runs are kept as points, a
-    quarter of the spacing apart.
+    From the nearest point of its run, or of all runs of its recording where these are known; runs
+    are kept as points, a quarter of the spacing apart.
     """
-    order = np.argsort(tracks.run, kind="stable")
+    first, whole = tracks.first, tracks.run
+    if tracks.recording is not None:
+        begins = np.flatnonzero(np.diff(tracks.recording, prepend=-1))
+        first = np.append(first[begins], first[-1])
+        whole = np.searchsorted(tracks.recording[begins], tracks.whose)
+    order = np.argsort(whole, kind="stable")
     found = np.empty((len(order), lines.shape[1]), dtype=np.float32)
 
     def measure(some: Ints, stop: Event) -> None:
         away = np.empty((len(some), lines.shape[1]))
         mine, label = np.unique(labels[some], return_inverse=True)
         ticks, scale = TICKS * lines[mine], metres_of_degrees(lines[mine, :, 0]) / TICKS
-        run = tracks.run[some]
-        nearest_on_runs(tracks.points.ticks, tracks.first, run, ticks, label, scale, away)
+        nearest_on_runs(tracks.points.ticks, first, whole[some], ticks, label, scale, away)
         found[some] = away
 
     in_parts(measure, order, _RUNS_AT_ONCE)
