@@ -13,10 +13,7 @@ from trajanon.privacy.originals import matched
 from trajanon.releases import Release
 from trajanon.trajectories import Trajectories
 
-_OF_A_FILE = (
-    *("labels", "line_keys", "sizes", "subjects_per_group"),
-    "groups_of_equal_lines",
-)
+_OF_A_FILE = (*("labels", "line_keys", "sizes", "subjects_per_group"), "groups_of_equal_lines")
 
 
 def write_in_parts(folder: Path, release: Release, rows: int = 150) -> Path:

@@ -34,9 +34,9 @@ def line_keys(points: Floats, times: Floats | None = None) -> Ints:
 
 def digest_of(points: Floats, times: Floats | None = None) -> str:
     """Tell trajectories as they were averaged, (n, m, 2), from others, or from another order."""
-    digest = hashlib.blake2b(np.ascontiguousarray(points), digest_size=16)
+    digest = hashlib.blake2b(np.ascontiguousarray(points).data, digest_size=16)
     if times is not None:
-        digest.update(np.ascontiguousarray(times))
+        digest.update(np.ascontiguousarray(times).data)
     return digest.hexdigest()
 
 

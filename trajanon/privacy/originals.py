@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.spatial import KDTree
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
@@ -25,6 +26,7 @@ from trajanon.files.report import (
     report_path,
     rows_in,
 )
+from trajanon.loss import group_means
 from trajanon.partition import broken_promises, dense, subjects_per_group
 from trajanon.rows import Rows
 from trajanon.trajectories import Trajectories
@@ -32,6 +34,8 @@ from trajanon.verdict import too_few
 from trajanon.words import number_of
 
 NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
+
+_OFF = 1.01e-7  # degrees: a mean may be computed otherwise than it was
 
 
 class Matched(NamedTuple):
@@ -63,13 +67,18 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     number = line_numbers(release.points, release.times)
     _, first, copies = np.unique(number, return_index=True, return_counts=True)
     different = release.take(first)
-    if told is None:
-        line, own_row = by_key(different, _lines_of_groups(report, labels)), own_rows_in(report)
-        if digest_of(slid.points, None if clock is None else slid.times) != report.get("averaged"):
-            raise BadInput(NOT_TOGETHER)
-    else:
+    digest = digest_of(slid.points, None if clock is None else slid.times)
+    if told is not None:
         line = by_key(different, told.line)
         own_row = own_rows(report, line, slid.subject, copies)
+    else:
+        own_row = own_rows_in(report)
+        if (keys := report.get("line_keys")) is None:
+            line = _of_0_1(different, slid, labels)
+        elif len(keys) <= labels.max() or digest != report.get("averaged"):
+            raise BadInput(NOT_TOGETHER)
+        else:
+            line = by_key(different, np.array(keys, dtype=np.int64)[labels])
     if not np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies):
         raise BadInput(NOT_TOGETHER)
     labels, found = dense(line), np.empty_like(copies)
@@ -110,13 +119,13 @@ def _as_slid(trajectories: Trajectories, report: Report, told: LinesOfRows | Non
     raise BadInput(NOT_TOGETHER)
 
 
-def _lines_of_groups(report: Report, labels: Ints) -> Ints:
-    """Take the key of each trajectory's line from a report, (n,)."""
-    if (keys := report.get("line_keys")) is None:
-        raise BadInput("an earlier version made this release: run trajanon anonymize again")
-    if len(keys) <= labels.max():
+def _of_0_1(lines: Trajectories, slid: Trajectories, labels: Ints) -> Ints:
+    """Find the line of each trajectory, the mean of its group to 7 decimals: 0.1 told no keys."""
+    means = group_means(slid.records, labels)
+    _, nearest = KDTree(lines.records).query(means, p=np.inf, distance_upper_bound=_OFF)
+    if lines.times is not None or (nearest == len(lines)).any():
         raise BadInput(NOT_TOGETHER)
-    return np.array(keys, dtype=np.int64)[labels]
+    return np.asarray(nearest[labels])
 
 
 def by_key(lines: Trajectories, keys: Ints) -> Ints:
