@@ -3,8 +3,8 @@
     python benchmarks/attacks.py windows.parquet [--align]
 
 Somebody holds the windows where they were first cut or, with --align, whole tracks;
-trajanon.privacy.companions says what he does. Lines are written with plain decimals, and as
-releases are; docs/privacy.md shows the result.
+trajanon.privacy says what he does: companions, cascade and rebuilding. Lines are plain means, and
+as releases are; docs/privacy.md shows the result.
 """
 
 from pathlib import Path
@@ -14,7 +14,7 @@ import typer
 from measures import command_line, row
 
 import trajanon
-from trajanon.files.release_lines import as_written
+from trajanon.evaluation.adversaries import patient
 from trajanon.files.report import checked, released_of
 from trajanon.loss import group_means
 from trajanon.privacy.attack import Published
@@ -30,20 +30,19 @@ def companions(
     trajectories = trajanon.read_trajectories(file)
     release = trajanon.anonymize(trajectories, k, align=align)
     report = checked(release.report)
-    trajectories = released_of(trajectories, report)
-    found = matched(trajectories, release.trajectories, report)
-    points, labels = found.slid.points, found.labels
-    means = group_means(found.slid.records, labels).reshape(found.lines.shape)
+    found = matched(released_of(trajectories, report), release.trajectories, report)
+    slid, labels = found.slid, found.labels
+    means = group_means(slid.records, labels).reshape(found.lines.shape)
+    spacing = trajectories.provenance.get("spacing")
     off = ("off", "smoothed", "half way")
     row("written", "by distance", *off, "by hops", *off, "told", *off[1:], "the line")
-    for written, lines in {
-        "7 decimals": as_written(means, 7),
-        "4 decimals": as_written(means, 4),
-        "as releases are": found.lines,
-    }.items():
-        seen = Published(points, lines, labels, k, trajectories.subject)
-        spacing = trajectories.provenance.get("spacing")
-        held = look_for_companions(seen, trajectories.tracks, slid=align, spacing=spacing)
+    ways = {
+        "plain means": (means, {**report, "key": None}),
+        "as releases are": (found.lines, report),
+    }
+    for written, (lines, told) in ways.items():
+        seen = Published(slid.points, lines, labels, k, slid.subject)
+        held = look_for_companions(seen, slid.tracks, slid=align, spacing=spacing)
         if held is None:
             print(f"no group has {k} trajectories of {k} subjects")
             return
@@ -52,6 +51,8 @@ def companions(
             rebuilt = "–––" if way.rebuilt is None else map(metres, way.rebuilt)
             cells += [percent(way.first), *rebuilt]
         row(*cells, *map(metres, (*held.told, held.line)))
+        for more in patient(seen, slid.tracks, told, spacing=spacing):
+            print("" if more is None else more.words)
     print(f"{held.groups} groups, the true ones among {held.near} in {percent(held.within)}")
 
 

@@ -16,6 +16,7 @@ import pytest
 from playwright.sync_api import Frame, Page
 
 from trajanon.clock import Clock
+from trajanon.files.groups import digest_of, line_keys
 from trajanon.loss import group_means
 from trajanon.maps import compare
 from trajanon.tracks import STEPS, TrackPoints, Tracks
@@ -180,7 +181,13 @@ def timed(times: str = "of-day") -> tuple[Trajectories, Trajectories, dict[str, 
     off = {"mean": 1_320.0, "median": 1_200.0, "p95": 1_800.0, "max": 1_800.0}
     account = {"times": times, "timezone": "Europe/Madrid", "step": 300, "minute_worth": 3.0}
     account |= {"departure_error": off, "duration_error": off | {"mean": 72.0, "median": 60.0}}
-    return original, release, report(unit="trip", times=account)
+    _, first = np.unique(LABELS, return_index=True)
+    one = release.take(first)
+    keys = {
+        "line_keys": line_keys(one.points, one.times).tolist(),
+        "averaged": digest_of(original.points, original.times),
+    }
+    return original, release, report(unit="trip", times=account, **keys)
 
 
 def drawn(original: Trajectories | None = None, **options: Any) -> folium.Map:

@@ -13,10 +13,7 @@ from trajanon.privacy.originals import matched
 from trajanon.releases import Release
 from trajanon.trajectories import Trajectories
 
-_OF_A_FILE = (
-    *("labels", "shifts", "steps", "time_shifts", "sizes", "subjects_per_group"),
-    "groups_of_equal_lines",
-)
+_OF_A_FILE = (*("labels", "line_keys", "sizes", "subjects_per_group"), "groups_of_equal_lines")
 
 
 def write_in_parts(folder: Path, release: Release, rows: int = 150) -> Path:
@@ -44,8 +41,6 @@ def write_shards(folder: Path, cut: Trajectories, release: Release, rows: int = 
     del kept["rows"]["without"]
     sizes = np.bincount(release.report["labels"])
     kept["groups_of_size"] = {str(size): int((sizes == size).sum()) for size in {*sizes.tolist()}}
-    steps = release.report.get("steps") or []
-    kept["groups_of_steps"] = {f"{n} x {e}": steps.count([n, e]) for n, e in {*map(tuple, steps)}}
     if kept["alignment"] is not None:
         kept["alignment"] = {**kept["alignment"]}
         del kept["alignment"]["starts"]

@@ -13,6 +13,7 @@ from plain import plain_means
 import trajanon
 from trajanon.arrays import Floats
 from trajanon.files.release import RELEASE_FORMATS, write_release
+from trajanon.files.release_lines import in_order
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 K = 4
@@ -22,23 +23,20 @@ UNTIMED = [suffix for suffix in RELEASE_FORMATS if suffix != ".mfjson"]
 
 
 def groups(sizes: tuple[int, ...] = (4, 5, 4, 7), m: int = 3) -> Floats:
-    """Released points of groups, each member equal, in random order."""
+    """Released points of groups, each member equal, sorted."""
     rng = np.random.default_rng(0)
     centroids = np.round(rng.uniform((40, -4), (41, -3), (len(sizes), m, 2)), 4)
-    labels = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
-    points: Floats = centroids[labels]
-    return points
+    points: Floats = np.repeat(centroids, sizes, axis=0)
+    return points[in_order(points)]
 
 
 def written(
     path: Path, points: Floats | None = None, attribution: str | None = OSM_ATTRIBUTION
 ) -> Path:
-    write_release(
-        path,
-        Trajectories(
-            groups() if points is None else points, provenance={"attribution": attribution}
-        ),
-    )
+    """Write lines, sorted."""
+    points = groups() if points is None else points
+    points = points[in_order(points)]
+    write_release(path, Trajectories(points, provenance={"attribution": attribution}))
     return path
 
 

@@ -8,6 +8,7 @@ from planted import groups
 from trajanon.arrays import Floats
 from trajanon.clock import Clock
 from trajanon.files.release import write_release
+from trajanon.files.release_lines import in_order
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 CLOCK = Clock("of-day", "Europe/Madrid", 300)
@@ -30,5 +31,7 @@ def released(sizes: tuple[int, ...] = (4, 5, 4, 7), clock: Clock = CLOCK) -> Tra
 
 
 def written(path: Path, of: Trajectories | None = None) -> Path:
-    write_release(path, released() if of is None else of)
+    """Write a release, sorted."""
+    of = released() if of is None else of
+    write_release(path, of.take(in_order(of.points, of.times)))
     return path

@@ -21,6 +21,7 @@ from naive_sliding import (
     town,
     tracks_of,
 )
+from plain import plain_means
 
 import trajanon
 from trajanon import loss
@@ -69,7 +70,8 @@ def test_the_account_is_what_can_be_counted(seed: int, n: int, m: int) -> None:
     tracks = tracks_of(before)
     after = before.slid(slid_at_random(tracks, m, seed))
     pair = (before, grouped(before, seed, 2)), (after, grouped(after, seed + 1, 3))
-    found = account(before, *(TrajectoryGroups(*one, 7) for one in pair))
+    with plain_means():
+        found = account(before, *(TrajectoryGroups(*one, None) for one in pair))
     assert found is not None
     assert json.loads(json.dumps(found)) == found
     assert found["measured"] == MEASURED
@@ -144,7 +146,7 @@ def test_near_is_within_a_spacing_of_the_release() -> None:
     after = before.slid(np.array([8, 8]))
     labels = np.zeros(2, dtype=np.int64)
     pairs = [(t, replace(grouped(t, 0, 2), labels=labels)) for t in (before, after)]
-    found = account(before, *(TrajectoryGroups(*one, 7) for one in pairs))
+    found = account(before, *(TrajectoryGroups(*one, None) for one in pairs))
     assert found is not None
     # Every fourth of 66 points in a row, and a spacing of four steps beyond the end.
     where = np.concatenate([np.arange(33), np.arange(33)])[::STEPS]
@@ -155,10 +157,10 @@ def test_near_is_within_a_spacing_of_the_release() -> None:
 def test_there_is_no_account_where_nothing_slid() -> None:
     before = town(1, 12, 3)
     partition = grouped(before, 1, 2)
-    same = TrajectoryGroups(before, partition, 7)
+    same = TrajectoryGroups(before, partition, None)
     assert account(before, same, same) is None
     without = replace(before, tracks=None)
-    same = TrajectoryGroups(without, partition, 7)
+    same = TrajectoryGroups(without, partition, None)
     assert account(without, same, same) is None
 
 
@@ -169,7 +171,8 @@ def test_there_is_no_account_where_nothing_slid() -> None:
 def test_before_alignment_is_what_a_release_without_it_tells(refine: str) -> None:
     before = town(5, 40, 4, people=12)
     plain, report = [
-        trajanon.anonymize(before, 3, align=on, refine=refine).report for on in (False, True)
+        trajanon.anonymize(before, 3, align=on, refine=refine, key=bytes(32)).report
+        for on in (False, True)
     ]
     told = report["alignment"]["before"]
     assert told["information_loss"] == plain["information_loss"]
@@ -187,7 +190,7 @@ def test_a_report_has_both_faces_of_sliding() -> None:
     report = release.report
     labels = np.array(report["labels"])
     slid = left.slid(np.array(report["alignment"]["starts"]))
-    lines = loss.group_means(slid.records, labels).round(report["digits"])[labels]
+    lines = loss.group_means(slid.records, labels).round(7)[labels]
     released = lines.reshape(left.points.shape)
     as_cut = report["alignment"]["as_cut"]
     for told, windows in ((report, slid), (as_cut, left)):

@@ -21,7 +21,7 @@ from commands import Run, names
         (["-k", "150"], "259 records come from 135 subjects"),
         (["-k", "411", "--as-published"], "259 records cannot form a group"),
         (["-k", "4", "--count", "records"], "--count was removed: k counts people"),
-        (["-k", "4", "--digits", "5"], "--digits was removed: a release has 4 decimals"),
+        (["-k", "4", "--digits", "5"], "--digits was removed: a release has 5 decimals"),
         (["-k", "4", "--rows", "trajectories"], "--rows trajectories is gone: each person"),
         (["-k", "4", "--as-published", "--ledger", "a.ledger"], "leave out --ledger"),
         (["-k", "4", "--as-published", "--align"], "is the method alone: leave out --align"),

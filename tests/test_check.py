@@ -15,8 +15,8 @@ from planted import UNTIMED, K, groups, problems, repacked, run_sql, with_metada
 
 import trajanon
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.release import read_release
-from trajanon.trajectories import OSM_ATTRIBUTION
+from trajanon.files.release import read_release, write_release
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", UNTIMED)
 
@@ -57,13 +57,15 @@ def test_differences_below_a_centimetre_tell_members_apart(tmp_path: Path, suffi
 
 
 @every_format
-def test_the_order_of_groups_is_found(tmp_path: Path, suffix: str) -> None:
-    rng = np.random.default_rng(0)
-    centroids = np.round(rng.uniform((40, -4), (41, -3), (30, 2, 2)), 7)
-    in_order = np.repeat(centroids, 4, axis=0)
-    path = written(tmp_path / f"r{suffix}", in_order)
-    assert "in the order of their groups" in problems(path)
-    assert not problems(written(path, rng.permutation(in_order)))
+@pytest.mark.parametrize("rows", ["subjects", "lines"])
+def test_rows_that_are_not_sorted_are_found(tmp_path: Path, suffix: str, rows: str) -> None:
+    points = groups()
+    path = tmp_path / f"r{suffix}"
+    for order in (np.arange(20)[::-1], np.roll(np.arange(20), 4), np.arange(20)):
+        write_release(path, Trajectories(points[order], provenance={"rows": rows}))
+        assert ("are not sorted by their coordinates" in problems(path)) == (order[0] > 0)
+    write_release(path, Trajectories(points[::-1], provenance={"rows": rows}))
+    assert trajanon.rewrite(path, tmp_path / f"clean{suffix}", K).holds
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".geojson", ".gpx"])

@@ -394,13 +394,3 @@ def test_a_geometry_with_the_box_of_another_is_found(tmp_path: Path) -> None:
     other = blob[:8] + box.tobytes() + blob[40:]
     run_sql(path, f"UPDATE anonymized SET geom = x'{other.hex()}' WHERE fid = 3")
     assert CONTENT + "'anonymized'" in problems(path)
-
-
-@every_format
-def test_a_file_in_the_order_of_a_source_is_found(tmp_path: Path, suffix: str) -> None:
-    """Every group once and again, as if all subjects took turns."""
-    rng = np.random.default_rng(0)
-    centroids = np.round(rng.uniform((40, -4), (41, -3), (30, 2, 2)), 7)
-    turns = np.tile(centroids, (4, 1, 1))
-    path = written(tmp_path / f"r{suffix}", turns)
-    assert "in an order that repeats" in problems(path)

@@ -19,7 +19,7 @@ import trajanon
 from trajanon.clock import Clock
 from trajanon.errors import BadInput
 from trajanon.files.comparison import NOTHING_ELSE
-from trajanon.files.release import RELEASE_FORMATS, read_release
+from trajanon.files.release import RELEASE_FORMATS, read_release, write_release
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
@@ -58,15 +58,13 @@ def test_equal_places_at_other_times_are_other_lines(tmp_path: Path, suffix: str
 
 
 @every_format
-def test_the_order_of_departures_is_found(tmp_path: Path, suffix: str) -> None:
-    rng = np.random.default_rng(0)
-    points = np.repeat(np.round(rng.uniform((40, -4), (41, -3), (30, 2, 2)), 4), 4, axis=0)
-    times = 30_000.0 + 300 * np.repeat(rng.permutation(30), 4)[:, None] + np.array([0, 300])
-    order = rng.permutation(120)
-    by_time = order[np.argsort(times[order, 0], kind="stable")]
-    for rows, found in ((order, False), (by_time, True)):
-        path = written(tmp_path / f"r{suffix}", release(points[rows], times[rows]))
-        assert ("sorted by their departure" in problems(path)) is found
+def test_equal_places_are_sorted_by_their_times(tmp_path: Path, suffix: str) -> None:
+    points = np.full((8, 2, 2), 40.0) + np.array([[0.0], [1.0]])
+    times = 30_000.0 + 300 * np.repeat([0, 1], 4)[:, None] + np.array([0, 300])
+    for order in (np.arange(8), np.arange(8)[::-1]):
+        path = tmp_path / f"r{suffix}"
+        write_release(path, release(points, times[order]))
+        assert ("are not sorted by their coordinates" in problems(path)) == (order[0] > 0)
 
 
 def in_text(old: str, new: str, count: int = -1) -> Callable[[Path], None]:

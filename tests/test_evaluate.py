@@ -16,8 +16,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.evaluation.evidence import MDAV, NOTHING, NOTICE, RELEASE
 from trajanon.files.release import write_release
-from trajanon.files.release_lines import as_written
-from trajanon.files.report import checked, grids_in
+from trajanon.perturbation import perturbed
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
@@ -91,7 +90,7 @@ def test_groups_are_as_tight_as_the_windows_that_were_averaged(
     slid = one_each.slid(np.array(report["alignment"]["starts"])).points
     labels = np.array(report["labels"])
     means = np.stack([slid[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
-    lines = as_written(means, None, grids_in(checked(report), len(means)))
+    lines = perturbed(slid, means, labels, bytes.fromhex(report["key"]), one_each.subject)
     away = displacement(slid, lines[labels]).max(axis=1)
     tight = sum(away[labels == g].max() <= 50.0 for g in range(len(lines)))
     assert tight > 0

@@ -12,6 +12,7 @@ import trajanon
 from trajanon.cli.results import show_release
 from trajanon.errors import BadInput
 from trajanon.files.release import write_release
+from trajanon.files.release_lines import in_order
 from trajanon.settings import OF_PAIRS
 from trajanon.trajectories import Trajectories
 
@@ -26,8 +27,7 @@ def released(tmp_path: Path, source: Trajectories) -> tuple[Path, dict[str, Any]
 
 def planted(path: Path, points: Any) -> None:
     """Write other lines into the file; the report stays as it was."""
-    order = np.random.default_rng(1).permutation(len(points))
-    write_release(path, Trajectories(points[order], provenance={"attribution": None}))
+    write_release(path, Trajectories(points[in_order(points)], provenance={"attribution": None}))
 
 
 def test_a_line_of_k_less_1_is_found_from_the_file_alone(run: Run, tmp_path: Path) -> None:

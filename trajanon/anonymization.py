@@ -11,11 +11,12 @@ from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.places import placed
 from trajanon.antimeridian import refuse_crossing
 from trajanon.errors import BadInput
-from trajanon.files.groups import line_keys
-from trajanon.files.release_lines import DIGITS, DIGITS_ON_ROADS
+from trajanon.files.groups import digest_of, line_keys
+from trajanon.files.release_lines import in_order
 from trajanon.mending import mend
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import check_enough, regrouped, subjects_per_group
+from trajanon.perturbation import new_key
 from trajanon.privacy.chains import subjects_left
 from trajanon.progress import Progress, silent
 from trajanon.released_lines import TrajectoryGroups
@@ -35,6 +36,7 @@ def anonymize(
     k: int,
     *,
     roads: RoadsToFollow | None = None,
+    key: bytes | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> Release:
@@ -46,8 +48,9 @@ def anonymize(
     refuse_attribution(trajectories.attribution)
     check_enough(len(trajectories), k)
     timing = timing_of(trajectories, settings)
+    secret = key_for(settings, key)
 
-    cut, slid = _group_and_slide(trajectories, k, settings, searched, timing, progress)
+    cut, slid = _group_and_slide(trajectories, k, settings, searched, timing, secret, progress)
     kept, out, mended = slid, np.zeros(len(trajectories), dtype=np.bool_), None
     if not settings.as_published:
         kept, out, mended = mend(slid, k)
@@ -77,7 +80,8 @@ def anonymize(
         search=asdict(searched),
     )
     del kept  # before the rows of the release take as much memory again
-    order = labels[written.shuffled()]
+    copies, order = np.bincount(labels[written.own], minlength=len(lines)), in_order(lines, when)
+    row = np.repeat(order, copies[order])
     source = trajectories.attribution if roads is None else OSM_ATTRIBUTION
     provenance = published_with(
         marked(source) if settings.as_published else source,
@@ -86,7 +90,7 @@ def anonymize(
         by_subjects=written.subject is not None,
     )
     released = Trajectories(
-        points=lines[order], provenance=provenance, times=None if when is None else when[order]
+        points=lines[row], provenance=provenance, times=None if when is None else when[row]
     )
     return Release(released, report)
 
@@ -114,6 +118,7 @@ def _group_and_slide(
     settings: ReleaseSettings,
     search: Settings,
     timing: Timing | None,
+    key: bytes | None,
     progress: Progress,
 ) -> tuple[TrajectoryGroups, TrajectoryGroups]:
     """Group trajectories as they were cut, and as they slid, if they may."""
@@ -126,7 +131,7 @@ def _group_and_slide(
     )
     if timing is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
-    cut = TrajectoryGroups(trajectories, partition, settings.digits, timing)
+    cut = TrajectoryGroups(trajectories, partition, key, timing)
     if not settings.align or partition.stopped:
         return cut, cut
     slid = slide_to_groups(
@@ -140,33 +145,38 @@ def _group_and_slide(
         timing=timing,
         progress=progress,
     )
-    return cut, TrajectoryGroups(*slid, settings.digits, timing)
+    return cut, TrajectoryGroups(*slid, key, timing)
 
 
-def decimals_and_roads(
-    digits: int | None, roads: RoadsToFollow | None, on_roads: Counter[bool], moved: Any
-) -> dict[str, Any]:
-    """Say how many decimals lines have, and if they follow roads, how many lie on them."""
+def key_for(settings: ReleaseSettings, key: bytes | None) -> bytes | None:
+    """Take the secret that perturbs lines, or draw a new one; None where they are plain means."""
+    if settings.exact_means:
+        return None
+    if key is None:
+        return new_key()
+    if not 16 <= len(key) <= 64:
+        raise BadInput(f"`key` must have 16 to 64 bytes (got {len(key)}), or be left out")
+    return key
+
+
+def of_roads(roads: RoadsToFollow | None, on_roads: Counter[bool], moved: Any) -> dict[str, Any]:
+    """Say how many lines lie on roads, if they follow any."""
     if roads is None:
-        return {"digits": digits or DIGITS}
+        return {}
     account = {
         "keep_off": roads.keep_off,
         "on_roads": on_roads[True],
         "as_they_were": on_roads[False],
         "moved": moved,
     }
-    return {"digits": DIGITS_ON_ROADS, "roads": account}
+    return {"roads": account}
 
 
 def _of_roads(kept: TrajectoryGroups) -> dict[str, Any]:
-    """Say the same of groups, and which line each of them has on roads."""
     if kept.laid is None:
-        return decimals_and_roads(kept.digits, None, Counter(), None)
+        return {}
     on_roads = Counter(kept.laid.on_roads.tolist())
-    return {
-        **decimals_and_roads(kept.digits, kept.roads, on_roads, summary(kept.to_roads)),
-        "line_keys": line_keys(kept.released, kept.released_times).tolist(),
-    }
+    return of_roads(kept.roads, on_roads, summary(kept.to_roads))
 
 
 def _report(
@@ -194,8 +204,7 @@ def _report(
     return counted.account | {
         "n": len(trajectories),
         **_of_roads(kept),
-        "shifts": None if kept.grids is None else kept.grids.shifts.tolist(),
-        "steps": None if kept.grids is None else kept.grids.steps.tolist(),
+        "key": None if kept.key is None else kept.key.hex(),
         "lines": int(line.max()) + 1,
         "rows": rows.account,
         "information_loss": kept.information_loss,
@@ -207,12 +216,13 @@ def _report(
         if timing is None or when is None
         else timing.cost(trajectories, when[labels])
         | {"alone": timing.alone(timing.hours(when[np.unique(line, return_index=True)[1]]))},
-        "time_shifts": None if kept.time_shifts is None else kept.time_shifts.tolist(),
         "from_runs": None if tracks is None else summary(from_runs(tracks, released, labels)),
         **told,
         "chains": None if chained is None else chained._asdict(),
         "sizes": partition.sizes.tolist(),
         "subjects_per_group": None if per_group is None else per_group.tolist(),
+        "averaged": digest_of(trajectories.points, None if timing is None else trajectories.times),
         "labels": labels.tolist(),
+        "line_keys": line_keys(released, when).tolist(),
         "groups_of_equal_lines": [groups.tolist() for groups in together],
     }

@@ -27,6 +27,7 @@ from trajanon.methods.hm2 import hm2
 from trajanon.methods.mdav import mdav
 from trajanon.privacy.attack import Published
 from trajanon.privacy.known_points import known_in_both_orders
+from trajanon.privacy.rebuilding import Noise, Ways, rebuilding
 from trajanon.problem import Problem, whole_problem
 from trajanon.refine.descent import build_descent
 from trajanon.refine.random_moves import anneal_block, build_field
@@ -95,6 +96,13 @@ def _measures() -> None:
     closeness(_published().points, _published().points)
 
 
+def _attacks() -> None:
+    published = _published()
+    known_in_both_orders(published)
+    noise = Noise(np.tile(np.eye(2), (len(published.lines), _POINTS, 1, 1)), np.eye(_POINTS))
+    rebuilding(published, noise, Ways.of(published.points, published.owners))
+
+
 _SHARES: tuple[tuple[Kernel, Callable[[], object]], ...] = (
     (find_meetings, _sliding_at_random),
     (slide_pass, _sliding),
@@ -103,7 +111,7 @@ _SHARES: tuple[tuple[Kernel, Callable[[], object]], ...] = (
     (record_pass, partial(_descent, record_pass)),
     (shorten, lambda: hm2(_problem())),
     (farthest_left, _measures),
-    (attack_targets, lambda: known_in_both_orders(_published())),
+    (attack_targets, _attacks),
 )
 """What compiles kernels, and one of them."""
 

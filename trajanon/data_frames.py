@@ -39,6 +39,7 @@ def anonymize(
     time: str | None = None,
     recording: str | None = None,
     roads: RoadsToFollow | None = None,
+    key: bytes | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> Release:
@@ -66,13 +67,16 @@ def anonymize(
     roads
         Roads on which the released lines are laid, as `trajanon.extract.roads_to_follow` reads
         them. That is computed from the lines and public data alone.
+    key
+        The secret that perturbs lines, 16 to 64 bytes; None draws a new one. The report keeps it:
+        with it, the same groups have the same lines.
     progress
         Told how far the work is.
     options
-        Whether all is done as in the papers, what is left out, and whether with times and with
-        which rows, ``as_published`` to ``rows``: see `trajanon.settings.ReleaseSettings`. And those
-        of the search, as in `trajanon.microaggregate`. The seed repeats the groups and centroids;
-        the order of the release comes from the operating system and never repeats.
+        Whether all is done as in the papers, whether with times and with which rows, and whether
+        lines are plain means, ``as_published`` to ``exact_means``: see
+        `trajanon.settings.ReleaseSettings`. And those of the search, as in
+        `trajanon.microaggregate`. The seed repeats the groups, and with the key the release.
 
     Returns
     -------
@@ -116,16 +120,17 @@ def anonymize(
     """
     roles = {"subject": subject, "time": time, "recording": recording}
     named = {role: name for role, name in roles.items() if name is not None}
+    how: dict[str, Any] = {"roads": roads, "key": key, "progress": progress}
     if isinstance(trajectories, Trajectories):
         for name in named:
             raise BadInput(f"`{name}` names a column of a data frame, and Trajectories have none")
-        return anonymize_trajectories(trajectories, k, roads=roads, progress=progress, **options)
+        return anonymize_trajectories(trajectories, k, **how, **options)
     for role, name in named.items():
         if not isinstance(name, str):
             kind = type(name).__name__
             raise BadInput(f"`{role}` must be the name of a column, a text (got a {kind})")
     trips = _trips_of(trajectories, {_ROLES.get(role, role): named[role] for role in named})
-    release = anonymize_trajectories(trips, k, roads=roads, progress=progress, **options)
+    release = anonymize_trajectories(trips, k, **how, **options)
     counts = trips.provenance["counts"]
     release.report["extraction"] = {what: count for what, count in counts.items() if count}
     return release

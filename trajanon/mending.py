@@ -48,7 +48,7 @@ def mend(groups: TrajectoryGroups, k: int) -> tuple[TrajectoryGroups, Bools, dic
     found = measured(left.records, dense(labels[~out]), "mending", since)
     stages = (*was.stages, *found.stages)
     found = replace(found, path_length=was.path_length, stages=stages, stopped=was.stopped)
-    return TrajectoryGroups(left, found, groups.digits, groups.timing), out, told
+    return TrajectoryGroups(left, found, groups.key, groups.timing), out, told
 
 
 def mended(

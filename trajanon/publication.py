@@ -33,6 +33,7 @@ def anonymize_file(
     ledger: LedgerLike = None,
     per_subject_in_all: int | None = None,
     roads: RoadsToFollow | None = None,
+    key: bytes | None = None,
     progress: Progress = silent,
     **options: Any,
 ) -> dict[str, Any]:
@@ -44,8 +45,8 @@ def anonymize_file(
         What `trajanon.read_trajectories` reads.
     out
         As `path` of `Release.write`.
-    k, roads, progress, options
-        As in `trajanon.anonymize`.
+    k, roads, key, progress, options
+        As in `trajanon.anonymize`; with a ledger, the key is the ledger's.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
     ledger
@@ -82,6 +83,7 @@ def anonymize_file(
     """
     source, out = Path(source), Path(out)
     settings, _ = settings_of(options)
+    how = {"roads": roads, "progress": progress, **options}
     check_release_format(out, timed=settings.times is not None)
     check_limit(ledger, per_subject_in_all, settings)
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
@@ -91,7 +93,7 @@ def anonymize_file(
         with recording as entry, replaced as drafts:
             read = partial(read_unmarked, source, subjects_exact=subjects_exact)
             if book is None or entry is None:  # nothing keeps the originals while this is written
-                release = anonymize(read(), k, roads=roads, progress=progress, **options)
+                release = anonymize(read(), k, key=key, **how)
                 write_drafts(release, *drafts)
                 return release.report
             marks = read_marks(source, subjects_exact=subjects_exact)
@@ -101,7 +103,7 @@ def anonymize_file(
             found = book.sort(keyed, run, per_subject_in_all)
             with waiting(found, book):
                 new = trajectories.take(found.new)
-                release = anonymize(new, k, roads=roads, progress=progress, **options)
+                release = anonymize(new, k, key=book.release_key, **how)
             kept = found.told_in(release.report, book.path)
             write_drafts(release, *drafts)
             entry.announce(drafts[0], source, release.report, keyed.take(kept))

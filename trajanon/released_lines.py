@@ -7,10 +7,10 @@ import numpy as np
 
 from trajanon.antimeridian import refuse_groups_across
 from trajanon.arrays import Floats, Ints, Metres
-from trajanon.files.release_lines import Grids, as_written, line_numbers
-from trajanon.loss import loss_to
+from trajanon.files.release_lines import line_numbers, rounded
+from trajanon.loss import group_means, loss_to
 from trajanon.partition import Partition
-from trajanon.rounding import grids_of, time_shifts
+from trajanon.perturbation import perturbed, perturbed_times
 from trajanon.snapping import RoadsToFollow, Snapped
 from trajanon.timing import Timing
 from trajanon.trajectories import Trajectories
@@ -23,25 +23,19 @@ class TrajectoryGroups:
 
     trajectories: Trajectories
     partition: Partition  # its loss and its lines are of places alone
-    digits: int | None  # decimals of a degree that are released; None: on the grid of each group
+    key: bytes | None  # the holder's secret, by which lines are perturbed; None: plain means
     timing: Timing | None = None  # of times that are released
     roads: RoadsToFollow | None = None  # on which released lines lie
 
     @cached_property
-    def grids(self) -> Grids | None:
-        """How each group's line is moved and written; None if all have so many decimals."""
-        if self.digits is not None:
-            return None
-        points, partition = self.trajectories.points, self.partition
-        lines, subjects = partition.lines(points), self.trajectories.subject
-        return grids_of(points, lines, partition.labels, subjects)
-
-    @cached_property
     def written(self) -> Floats:
-        """The mean of each group as it is written where no roads are followed, (g, m, 2)."""
-        refuse_groups_across(self.trajectories.points, self.partition.labels)
-        means = self.partition.lines(self.trajectories.points)
-        return as_written(means, self.digits, self.grids)
+        """The line of each group as it is written where no roads are followed, (g, m, 2)."""
+        whole, labels = self.trajectories, self.partition.labels
+        refuse_groups_across(whole.points, labels)
+        means = self.partition.lines(whole.points)
+        if self.key is None:
+            return rounded(means)
+        return perturbed(whole.points, means, labels, self.key, whole.subject)
 
     @cached_property
     def laid(self) -> Snapped | None:
@@ -58,27 +52,23 @@ class TrajectoryGroups:
         """The line of each group as it is released, (g, m, 2)."""
         return self.written if self.laid is None else self.laid.lines
 
-    @cached_property
-    def time_shifts(self) -> Floats | None:
-        """Seconds by which the times of each group's line are moved, (g,); None if none are."""
-        if self.timing is None or self.grids is None:
-            return None
-        whole, labels, clock = self.trajectories, self.partition.labels, self.timing.clock
-        return time_shifts(whole.points, self.timing.seconds(whole), labels, clock, whole.subject)
-
     @property
     def information_loss(self) -> float:
         """IL in percent of the lines as written, but of plain means as computed; of places."""
-        if self.digits is not None:
+        if self.key is None:
             return self.partition.information_loss
         return loss_to(self.trajectories.points, self.released, self.partition.labels)
 
-    @property
+    @cached_property
     def released_times(self) -> Floats | None:
-        """The mean times of each group as they are written, (g, m); None if none are released."""
+        """The times of each group as they are written, (g, m); None if none are released."""
         if self.timing is None:
             return None
-        return self.timing.released(self.trajectories, self.partition.labels, self.time_shifts)
+        whole, labels, clock = self.trajectories, self.partition.labels, self.timing.clock
+        seconds = self.timing.seconds(whole)
+        if self.key is None:
+            return clock.rounded(group_means(seconds, labels))
+        return perturbed_times(whole.points, seconds, labels, clock, self.key, whole.subject)
 
     @cached_property
     def line_numbers(self) -> Ints:

@@ -34,10 +34,10 @@ class Release:
     Attributes
     ----------
     trajectories
-        The released trajectories: centroids in random order, without subjects.
+        The released trajectories, sorted by their coordinates, without subjects.
     report
         For the holder, ready for JSON. Not for publication: ``labels`` links each original to its
-        group.
+        group, and ``key`` undoes the perturbation of lines.
 
     Examples
     --------

@@ -1,6 +1,5 @@
-"""Rows of a release: how many each line has, and in which order they stand."""
+"""Rows of a release: how many each line has."""
 
-import random
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -40,17 +39,6 @@ class Rows:
     def own(self) -> Bools:
         """Whether a trajectory has a row of its own, (n,); else its subject has one there."""
         return np.ones_like(self.of_subjects) if self.way == "trajectories" else self.of_subjects
-
-    def shuffled(self) -> Ints:
-        """Trajectories that have a row, in a random order; with a row a line, line by line."""
-        system = random.SystemRandom()
-        order = np.flatnonzero(self.own).tolist()
-        system.shuffle(order)
-        if self.way == "lines":
-            place = list(range(int(self.line.max()) + 1))
-            system.shuffle(place)
-            order.sort(key=lambda one: place[self.line[one]])
-        return np.array(order, dtype=np.int64)
 
     @property
     def account(self) -> dict[str, Any]:

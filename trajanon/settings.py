@@ -53,12 +53,9 @@ PATH_NEIGHBOURS = get_args(PathNeighboursName)
 REFINEMENT_NAMES = get_args(RefinementName)
 ROWS = get_args(RowsName)
 
-FEWEST_DIGITS, MOST_DIGITS = 4, 7
-"""Decimals of a degree: of a release, 11 m; of one that is made as published, 1 cm."""
-
 GONE = {
     "count": "`count` is gone: k counts people, and with `as_published` records",
-    "digits": "`digits` is gone: a release has 4 decimals, on roads 5, with `as_published` 7",
+    "digits": "`digits` is gone: a release has 5 decimals",
     "suppress": "`suppress` is gone: the farthest of groups that are too wide are left out",
     "min_radius": "`min_radius` is gone: where all of a group went one way, take a larger k",
     "rows": "`rows='trajectories'` is gone: each person behind a line has a row, and with "
@@ -67,7 +64,7 @@ GONE = {
 """Options of 0.1 that were removed, and what takes their place; answered for one version."""
 
 _ALONE: dict[str, Any] = {"align": False, "times": None}
-"""What the published methods do not do."""
+"""What the published methods do not do; and their lines are plain means."""
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -220,7 +217,7 @@ class ReleaseSettings(_Checked):
     as_published
         Do what the papers do, and nothing else: for comparison, not for publication of persons'
         data. The method alone, with ``refine`` none unless it is named; k counts records; nothing
-        slides; each record has a row, the plain mean of its group to 7 decimals. The loss is that
+        slides; each record has a row, the plain mean of its group. The loss is that
         of `trajanon.microaggregate`, to the last digit.
     align
         Let trajectories slide on their tracks towards their groups. Losses and displacements are
@@ -239,6 +236,9 @@ class ReleaseSettings(_Checked):
         Rows of each released line: subjects (one for each different subject behind it), or lines (a
         single row, with their number in a column people). Where k counts records, or no subjects
         are known, records take the place of subjects.
+    exact_means
+        Write plain means, which are not perturbed: whoever has all other members of a group can
+        compute the last one.
 
     Examples
     --------
@@ -262,11 +262,7 @@ class ReleaseSettings(_Checked):
     time_step: int = _option(300, least=1, most=86_400)
     timezone: str | None = _option(None, "that of the area's middle")
     rows: RowsName = _option("subjects")
-
-    @property
-    def digits(self) -> int | None:
-        """Decimals of plain means; None: each line is moved, and on a grid of its own."""
-        return MOST_DIGITS if self.as_published else None
+    exact_means: bool = _option(False)
 
 
 def parameters_of(kind: type) -> list[Parameter]:
@@ -327,7 +323,7 @@ def settings_of(options: Mapping[str, Any]) -> tuple[ReleaseSettings, Settings]:
         raise BadInput(f"`as_published` is the method alone: leave out `{others[0]}`")
     if (refine := searched.get("refine", "none")) not in ("none", "swap", "rcs"):
         raise BadInput(f"`as_published` takes `refine` none, swap or rcs (got {refine!r})")
-    return replace(settings, **_ALONE), replace(search, refine=refine)
+    return replace(settings, **_ALONE, exact_means=True), replace(search, refine=refine)
 
 
 def names_in(kind: Any) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from trajanon._kernels.roads import Matching, Network, match_lines, room_for
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.files.release_lines import DIGITS_ON_ROADS, rounded
+from trajanon.files.release_lines import in_order, rounded
 from trajanon.geodesy import SHORT_DEGREE
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
@@ -46,17 +46,17 @@ class RoadsToFollow(NamedTuple):
         """Lay lines, (n, m, 2), on the roads, and round them; others stay as they were."""
         found = snapped(lines, self.network, self.keep_off, progress)
         laid = found.on_roads[:, None, None]
-        return Snapped(np.where(laid, rounded(found.lines, DIGITS_ON_ROADS), lines), found.on_roads)
+        return Snapped(np.where(laid, rounded(found.lines), lines), found.on_roads)
 
     def lay_release(
         self, release: Trajectories, progress: Progress = silent
     ) -> tuple[Trajectories, Snapped]:
-        """Lay a release on the roads, each different line once: rows that were equal stay equal."""
+        """Lay a release on the roads, each different line once, and sort its rows anew."""
         lines, row = np.unique(release.records, axis=0, return_inverse=True)
         found = self.lay(lines.reshape(-1, *release.points.shape[1:]), progress)
         told = {**release.provenance, "attribution": OSM_ATTRIBUTION}
         laid = replace(release, points=found.lines[row.reshape(-1)], provenance=told)
-        return laid, found
+        return laid.take(in_order(laid.points, laid.times)), found
 
 
 def network_of(lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools) -> Network:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Floats
 from trajanon.clock import Clock, zone_of
 from trajanon.errors import BadInput
 from trajanon.geodesy import radii
-from trajanon.loss import HEAVIEST, group_means
+from trajanon.loss import HEAVIEST
 from trajanon.settings import ReleaseSettings
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
@@ -43,13 +43,6 @@ class Timing:
         middle = trajectories.points.mean(axis=0)
         weight = departure_weight(middle, spread, self.minute_worth)
         return seen, np.append(np.ones(records.shape[1]), weight)
-
-    def released(
-        self, trajectories: Trajectories, labels: Ints, shifts: Floats | None = None
-    ) -> Floats:
-        """The mean times of each group, moved by so many seconds, (g,), as written, (g, m)."""
-        means = group_means(self.seconds(trajectories), labels)
-        return self.clock.rounded(means if shifts is None else means + shifts[:, None])
 
     def errors(self, seconds: Floats, released: Floats) -> dict[str, Floats]:
         """How far released departures and durations are from the true ones, in seconds, (n,)."""

@@ -223,6 +223,13 @@ class Tracks:
             some = slice(begin, begin + _AT_ONCE)
             yield some, first[some, None] + STEPS * np.arange(m)
 
+    def owners(self, owners: Ints) -> Ints:
+        """Tell whose each run is, (r,), where it is known whose the trajectories are, (n,)."""
+        whole = np.arange(len(self.first) - 1) if self.recording is None else self.recording
+        of = np.full(int(whole.max(initial=-1)) + 1, -1)
+        of[self.whose] = owners
+        return np.asarray(of[whole])
+
     def take(self, which: Bools | Ints) -> "Tracks":
         """Keep some trajectories, by mask or in a new order, and the whole runs they may be on."""
         whole = np.arange(len(self.first) - 1) if self.recording is None else self.recording

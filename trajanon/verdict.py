@@ -156,6 +156,12 @@ def _to_say(report: Mapping[str, Any]) -> Iterator[_Found]:
             if unused
             else None,
         )
+    if "key" in report and report["key"] is None:
+        yield (
+            "Its lines are plain means: whoever has all other members of a group can compute the "
+            "last one.",
+            _remedy("To perturb them, leave out --exact-means", "anonymize", k=k),
+        )
     if (share := moved_of_length(report) or 0.0) > FEW_DATA:
         least, most = (_rounded((share / ENOUGH_DATA) ** (1.0 / by)) for by in _FALLS_BY[::-1])
         yield (

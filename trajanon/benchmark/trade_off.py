@@ -8,11 +8,10 @@ from trajanon.anonymization import anonymize
 from trajanon.arrays import Floats
 from trajanon.clock import BEGINS, HOUR
 from trajanon.errors import TooFewRecords, TooFewSubjects
-from trajanon.files.release_lines import as_written
-from trajanon.files.report import checked, digits_in, grids_in
-from trajanon.loss import group_means
+from trajanon.files.report import checked, key_in, released_of
+from trajanon.perturbation import perturbed_times
+from trajanon.privacy.originals import matched
 from trajanon.progress import Progress, silent
-from trajanon.rounding import time_shifts
 from trajanon.settings import ReleaseSettings
 from trajanon.timing import MINUTE, Timing, timing_of
 from trajanon.trajectories import Trajectories
@@ -78,22 +77,16 @@ def _errors(trajectories: Trajectories, k: int, timing: Timing, worth: float | N
     if worth is not None:
         clock = timing.clock
         how = {"times": clock.times, "timezone": clock.timezone, "minute_worth": worth}
-    report = anonymize(trajectories, k, **how).report
-    if report["stopped"]:
+    release = anonymize(trajectories, k, **how)
+    if release.report["stopped"]:
         raise KeyboardInterrupt
-    labels = np.array(report["labels"])
-    if report["alignment"] is not None:
-        trajectories = trajectories.slid(np.array(report["alignment"]["starts"]))
-    points = trajectories.points
-    means = group_means(trajectories.records, labels).reshape(-1, *points.shape[1:])
-    told = checked(report)
-    lines = as_written(means, digits_in(told), grids_in(told, len(means)))
-    moved = displacement(points, lines[labels])
-    shifts = time_shifts(
-        points, timing.seconds(trajectories), labels, timing.clock, trajectories.subject
-    )
-    times = timing.released(trajectories, labels, shifts)[labels]
-    errors = timing.errors(timing.seconds(trajectories), times)
+    report = checked(release.report)
+    found = matched(released_of(trajectories, report), release.trajectories, report)
+    moved = displacement(found.slid.points, found.lines[found.labels])
+    slid, key, seconds = found.slid, key_in(report), timing.seconds(found.slid)
+    assert key is not None
+    times = perturbed_times(slid.points, seconds, found.labels, timing.clock, key, slid.subject)
+    errors = timing.errors(seconds, times[found.labels])
     return _Errors(moved, errors["departure_error"], errors["duration_error"])
 
 

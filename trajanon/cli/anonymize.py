@@ -15,7 +15,7 @@ from trajanon.settings import ReleaseSettings, Settings
     ReleaseSettings,
     Settings,
     groups={
-        "Release": "k rows subjects_exact ledger per_subject_in_all out as_json",
+        "Release": "k rows exact_means subjects_exact ledger per_subject_in_all out as_json",
         "Times": "times minute_worth time_step timezone",
         "Roads": "roads",
         "Search": "as_published align method heuristic compression refine effort seed",

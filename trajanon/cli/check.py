@@ -17,12 +17,12 @@ from trajanon.words import number_of
 @options(
     released="A released file, or a folder of parts.",
     k="The group size promised.",
-    trajectories="The originals, to count subjects in each group and to compare the order; needs "
-    "the report beside the release.",
+    trajectories="The originals, to count subjects in each group; needs the report beside the "
+    "release.",
     against="An earlier release of the same trajectories, to check what both together reveal; "
     "needs both reports. Repeat it for several.",
     rewrite="Write only the lines, and their times if the file says what they count from, into "
-    "this new file, rounded and shuffled, if each occurs at least k times; the exit code is for "
+    "this new file, rounded and sorted, if each occurs at least k times; the exit code is for "
     "that file.",
     columns="Check these columns of a table, .csv or .parquet: a,b,c, or all.",
 )

@@ -26,7 +26,7 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
         "afterwards, with trajanon snap",
         "min-radius": "where all of a group went one way, take a larger -k",
         "suppress": "the farthest of groups that are too wide are left out",
-        "digits": "a release has 4 decimals, on roads 5, with --as-published 7",
+        "digits": "a release has 5 decimals",
         "keep-off": "a line with a point over 100 m from all roads stays as it is; for another "
         "distance lay it on roads afterwards, with trajanon snap",
         **dict.fromkeys(

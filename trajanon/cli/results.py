@@ -25,11 +25,11 @@ _Facts = Iterator[tuple[str, str]]
 
 
 def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a report what has an entry for each trajectory or group."""
+    """Leave out of a report its secret, and what has an entry for each trajectory or group."""
     return {
         name: without_lists(value) if isinstance(value, Mapping) else value
         for name, value in report.items()
-        if name == "stages" or not isinstance(value, list)
+        if name == "stages" or not (name == "key" or isinstance(value, list))
     }
 
 

@@ -32,28 +32,27 @@ def snap(
     from trajanon.files.release import check_release_format, release_parts, write_release
     from trajanon.files.trajectories import is_part
     from trajanon.outputs import replacing, replacing_folder
+    from trajanon.parts.release import parts_of
 
     # Arguments are easily swapped, and originals must not look released.
     if problems := trajanon.check(release, k=2).problems:
         raise BadInput(f"{release} is no release: {problems[0]}")
     roads = roads_to_follow(pbf, mode, keep_off)
-    on = n = 0
+    shown, inputs = trajanon.read_release(release), [release, pbf]
     with bars() as progress:
         if release.is_dir():
-            parts, first = release_parts(release), 1
-            with replacing_folder(out, is_part, [*parts, pbf], public=True) as draft:
-                for part in parts:
-                    laid, found = roads.lay_release(trajanon.read_release(part), progress)
-                    with (draft / part.name).open("wb") as file:
-                        first += write_released(file, laid, first)
-                    on, n = on + int(found.on_roads.sum()), n + len(found.on_roads)
+            inputs = [*release_parts(release), pbf]
+            with replacing_folder(out, is_part, inputs, public=True) as draft:
+                laid, found = roads.lay_release(shown, progress)
+                for name, some, first in parts_of(laid):
+                    with (draft / name).open("wb") as file:
+                        write_released(file, some, first)
         else:
-            shown = trajanon.read_release(release)
             check_release_format(out, timed=shown.times is not None)
-            with replacing(out, inputs=[release, pbf], public=[out]) as (draft,):
+            with replacing(out, inputs=inputs, public=[out]) as (draft,):
                 laid, found = roads.lay_release(shown, progress)
                 write_release(draft, laid)
-            on, n = int(found.on_roads.sum()), len(found.on_roads)
+    on, n = int(found.on_roads.sum()), len(found.on_roads)
     if as_json:
         show_json({"lines": n, "on_roads": on, "as_they_were": n - on})
         return

@@ -102,7 +102,7 @@ def with_counts_of_all(
         sizes=np.bincount(whole.line),
         rows=np.bincount(whole.of_rows),
         violations=whole.few(evaluation.k),
-        problems=[*findings.problems, *whole.source_order],
+        problems=findings.problems,
         report=whole.report,
         sampled=Sampled(drawn.area, drawn.of, lines, drawn.seed, cost),
     )

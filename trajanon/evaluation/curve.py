@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from trajanon.anonymization import anonymize
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.evaluation.adversaries import published, timing_in
-from trajanon.files.report import Report, checked, rows_in
+from trajanon.files.report import Report, checked, key_in, rows_in
 from trajanon.partition import check_k, dense
 from trajanon.privacy.originals import matched
 from trajanon.privacy.suite import attacks
@@ -93,6 +93,8 @@ def options_in(report: Report) -> dict[str, Any]:
         "as_published": report["as_published"],
         "align": report.get("alignment") is not None,
         "rows": "lines" if rows_in(report) == "lines" else "subjects",
+        "key": (key := key_in(report)),
+        "exact_means": key is None,
     }
     search = report.get("search", {})
     options |= {one.name: search[one.name] for one in fields(Settings) if one.name in search}

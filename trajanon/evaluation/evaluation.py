@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.evaluation.adversaries import published, timing_in
+from trajanon.evaluation.adversaries import patient, published, timing_in
 from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
 from trajanon.evaluation.evidence import MDAV, NOTHING, RELEASE, Evaluation, Price
 from trajanon.evaluation.holdout import drawn, hold_out
-from trajanon.files.report import checked, digits_in, on_grids, promise_in, released_of
+from trajanon.files.report import checked, key_in, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, broken_promises, check_k, dense, regrouped
@@ -24,7 +24,7 @@ from trajanon.privacy.companions import companions
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.inference import inferred
-from trajanon.privacy.originals import Matched, matched, shows_source_order
+from trajanon.privacy.originals import Matched, matched
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.released_lines import TrajectoryGroups
@@ -145,6 +145,7 @@ def evaluate(
     tried = [*attacks(seen), *in_all, *attacks(seen.originals)]
     spacing = _spacing(kept)
     held = companions(seen, kept.tracks, slid=kept is not in_file, spacing=spacing, seed=seed)
+    verified, rebuilt = patient(seen, kept.tracks, told, spacing=spacing, seed=seed)
     chained = chains(seen, kept.tracks)
     step(2, 5, "diversity")
     diverse = diversity(seen)
@@ -152,15 +153,11 @@ def evaluate(
     ways = {RELEASE: seen}
     if k <= (people if people is not None and counted == "subjects" else len(kept)):
         mdav = grouped(MDAV, counted == "subjects")
-        digits = None if on_grids(told) else digits_in(told)
-        ways[MDAV] = _in_groups(seen, kept, mdav, digits, timing)
+        ways[MDAV] = _in_groups(seen, kept, mdav, key_in(told), timing)
     ways[NOTHING] = seen.originals
     step(4, 5, "utility")
     ends = kept.true_ends
     useful = partial(usefulness, tracks=kept.tracks, true_ends=ends, to_road=to_road, seed=seed)
-    problems = None
-    if findings is not None:
-        problems = [*findings.problems, *shows_source_order(release, found)]
     return Evaluation(
         file=file,
         date=date.today(),
@@ -180,7 +177,7 @@ def evaluate(
             "records": int((seen.sizes < k).sum()),
             "subjects": None if subjects is None else broken_promises(found.labels, subjects, k),
         },
-        problems=problems,
+        problems=None if findings is None else findings.problems,
         clock=None if timing is None else timing.clock,
         loss={name: loss_to(way.points, way.lines, way.labels) for name, way in ways.items()},
         usefulness={
@@ -191,6 +188,8 @@ def evaluate(
         price=None if subjects is None else _price(grouped, k, subjects),
         attacks=_by_name(tried),
         companions=held,
+        cascade=verified,
+        rebuilding=rebuilt,
         chained=chained,
         inferred=inferred(seen),
         curve=curve_of(in_file, curve, progress=progress, **options_in(told)) if curve else None,
@@ -205,12 +204,12 @@ def _in_groups(
     seen: Published,
     kept: Trajectories,
     partition: Partition,
-    digits: int | None,
+    key: bytes | None,
     timing: Timing | None,
 ) -> Published:
     """Publish the same trajectories in other groups."""
     of_places = regrouped(partition, kept.records, partition.labels)
-    groups = TrajectoryGroups(kept, of_places, digits, timing)
+    groups = TrajectoryGroups(kept, of_places, key, timing)
     return replace(
         seen,
         lines=groups.released,

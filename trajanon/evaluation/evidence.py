@@ -14,13 +14,15 @@ from trajanon.evaluation.curve import Curve
 from trajanon.evaluation.holdout import Holdout
 from trajanon.evaluation.sample import Sampled
 from trajanon.evaluation.templates import rendered
-from trajanon.files.report import Report, digits_in, on_grids, rows_in
+from trajanon.files.report import Report, key_in, rows_in
 from trajanon.notebook import bars, page, shown
 from trajanon.privacy.attack import QUESTIONS, Attack
+from trajanon.privacy.cascade import Cascade
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.companions import Companions
 from trajanon.privacy.diversity import Diversity
 from trajanon.privacy.inference import Inferred
+from trajanon.privacy.rebuilding import Rebuilding
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
@@ -95,8 +97,8 @@ class Evaluation:
         What each way to publish leaves, by its name: this release; MDAV of the same k and subjects,
         where there are enough; no protection.
     length_kept
-        Mean share of its length that a trajectory keeps in the mean of its group, before the
-        rounding, whose steps make short lines longer.
+        Mean share of its length that a trajectory keeps in the mean of its group, before that is
+        perturbed, which makes short lines longer.
     price
         What counting subjects costs; None where nothing is known of them.
     attacks
@@ -104,6 +106,11 @@ class Evaluation:
     companions
         What somebody finds who holds the tracks of everybody but one member of a group; None if no
         group has k members of k subjects, or trajectories have one point.
+    cascade
+        How many groups somebody verifies who holds all tracks; None as for companions.
+    rebuilding
+        How near somebody comes to one member of a group who is told all others; None as for
+        companions.
     chained
         What the windows of a drive give away together; None of trips, and where tracks are not
         known or no drive has windows on two lines.
@@ -167,6 +174,8 @@ class Evaluation:
     price: Sequence[Price] | None
     attacks: Sequence[Attack]
     companions: Companions | None
+    cascade: Cascade | None
+    rebuilding: Rebuilding | None
     chained: Chained | None
     inferred: Sequence[Inferred]
     curve: Curve | None
@@ -259,6 +268,8 @@ class Evaluation:
             "price": None if self.price is None else [paid._asdict() for paid in self.price],
             "attacks": [attack.account | self._interval(attack) for attack in self.attacks],
             "companions": None if self.companions is None else self.companions.account,
+            "cascade": None if self.cascade is None else self.cascade.account,
+            "rebuilding": None if self.rebuilding is None else self.rebuilding.account,
             "chains": None if self.chained is None else self.chained.account,
             "inferred": [one._asdict() for one in self.inferred],
             "curve": None if self.curve is None else self.curve.account,
@@ -315,8 +326,7 @@ class Evaluation:
             evaluation=self,
             steps=[step.replace("trajectories", self.units) for step in steps]
             or ["microaggregation"],
-            digits=digits_in(self.report),
-            on_grids=on_grids(self.report),
+            perturbed=key_in(self.report) is not None,
             for_comparison=FOR_COMPARISON,
             cost=cost(self.report),
             knows_people=knows_people(self.report),

@@ -32,6 +32,14 @@ def line_keys(points: Floats, times: Floats | None = None) -> Ints:
     return np.frombuffer(b"".join(words), dtype="<i8").astype(np.int64)
 
 
+def digest_of(points: Floats, times: Floats | None = None) -> str:
+    """Tell trajectories as they were averaged, (n, m, 2), from others, or from another order."""
+    digest = hashlib.blake2b(np.ascontiguousarray(points).data, digest_size=16)
+    if times is not None:
+        digest.update(np.ascontiguousarray(times).data)
+    return digest.hexdigest()
+
+
 def write_lines_of_rows(file: IO[bytes], lines: Ints, slid: Ints | None) -> None:
     """Write the key of the line of each row, (n,), and by how many steps its window slid."""
     import pyarrow as pa

@@ -1,4 +1,4 @@
-"""What a release is made of: lines, with so many decimals, perhaps times, and an attribution."""
+"""What a release is made of: lines in their order, perhaps times, and an attribution."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -13,21 +13,11 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
 from trajanon.files.instants import instants
-from trajanon.settings import FEWEST_DIGITS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 from trajanon.words import number_of
 
-DIGITS = FEWEST_DIGITS
-"""Decimals of a release whose lines are written on grids, each on its own."""
-
-DIGITS_ON_ROADS = 5
-"""Decimals of degrees of lines on roads, 1.1 m: four would put them beside."""
-
-UNIT = 10.0**-DIGITS
-"""Degrees: each step of a grid is a whole power of two of it."""
-
-MOST_STEPS = 2**16
-"""Units between two places of the coarsest grid: 6.6 degrees."""
+DIGITS = 5
+"""Decimals of a degree of released lines: 1.1 m."""
 
 LINE = "LineString"
 
@@ -40,36 +30,32 @@ MOST_ROWS = 10**7
 MOST_POINTS = 10**8
 """Points that these rows may have: all of them have to fit into memory."""
 
-_NOISE = 9  # decimals of a mean that count where it is put on a grid
-
 _BEYOND = 253_402_300_800.0  # seconds from 1970 to the year 10000
 
 
-def rounded(degrees: Floats, digits: int) -> Floats:
+def rounded(degrees: Floats) -> Floats:
     """Round coordinates as they are written; there is one zero."""
-    return np.round(degrees, digits) + 0.0
+    return np.round(degrees, DIGITS) + 0.0
 
 
-class Grids(NamedTuple):
-    """How each line is written where that follows from its group: moved, and then on a grid."""
+def in_order(lines: Floats, times: Floats | None = None) -> Ints:
+    """Sort lines, (n, m, 2), by their coordinates from the first to the last, then by their times.
 
-    shifts: Floats  # degrees of latitude and longitude by which the whole line moves, (g, 2)
-    steps: Ints  # units between two places of its grid, of latitude and longitude, (g, 2)
-
-
-def as_written(means: Floats, digits: int | None, grids: Grids | None = None) -> Floats:
-    """Round means of groups, (g, m, 2), to decimals, or move each and put it on its grid.
-
-    Means half way between two places of a grid are not rare, and may be computed otherwise the next
-    time: noise far below what is released decides nothing.
+    This is the order of a release: it follows from what is published, and tells nothing else.
     """
-    if grids is None:
-        return rounded(means, digits or DIGITS)
-    most = np.array([90.0, 180.0])
-    moved = np.clip(means + grids.shifts[:, None, :], -most, most)
-    grid = UNIT * grids.steps[:, None, :]
-    places = np.round(np.round(moved, _NOISE) / grid) * grid
-    return rounded(np.clip(places, -most, most), DIGITS)
+    return np.lexsort(_columns(lines, times).T[::-1])
+
+
+def out_of_order(lines: Floats, times: Floats | None = None) -> int:
+    """Count the lines that stand behind one that `in_order` puts after them."""
+    change = np.diff(_columns(lines, times), axis=0)
+    first = (change != 0.0).argmax(axis=1)
+    return int((change[np.arange(len(change)), first] < 0.0).sum())
+
+
+def _columns(lines: Floats, times: Floats | None) -> Floats:
+    records = lines.reshape(len(lines), -1)
+    return records if times is None else np.hstack([records, times])
 
 
 def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:

@@ -1,30 +1,25 @@
 """The holder's report beside a release: which trajectory is in which group."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NotRequired, TypedDict, cast
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Bools, Ints
 from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.groups import groups_path, read_lines_of_rows
 from trajanon.files.json_types import parsed, typed
-from trajanon.files.release_lines import MOST_STEPS, Grids
 from trajanon.folder import Folder
 from trajanon.inputs import regular
 from trajanon.partition import check_k, dense
-from trajanon.settings import FEWEST_DIGITS, MOST_DIGITS, ROWS, ReleaseSettings, TimesName
+from trajanon.settings import ROWS, ReleaseSettings, TimesName
 from trajanon.trajectories import Trajectories
 
 NOT_TOGETHER = (
     "these trajectories, release and report do not belong together: run trajanon anonymize again"
 )
-
-
-GRIDS = {2**doublings for doublings in range(MOST_STEPS.bit_length())}
-"""Steps that a grid may have."""
 
 
 class _Stage(TypedDict):
@@ -131,17 +126,14 @@ class Report(TypedDict):
     ledger: NotRequired[_LeftOut]  # what was released before
     attribution: NotRequired[str | None]
     subjects_per_group: NotRequired[list[int] | None]
-    digits: NotRequired[int]
-    shifts: NotRequired[list[list[float]] | None]
-    steps: NotRequired[list[list[int]] | None]
-    time_shifts: NotRequired[list[float] | None]
+    key: NotRequired[str | None]  # the secret by which lines are perturbed; None: plain means
     groups_of_equal_lines: NotRequired[list[list[int]]]
     rows: NotRequired[_Rows]
     search: NotRequired[dict[str, Any]]
     shards: NotRequired[int]
-    groups_of_steps: NotRequired[dict[str, int] | None]
     roads: NotRequired[_Roads]
-    line_keys: NotRequired[list[int]]  # of each group's line, where it lies on roads
+    line_keys: NotRequired[list[int]]  # of each group's line; not of several shards
+    averaged: NotRequired[str]  # a digest of what was averaged
     lines_of_rows: NotRequired[Any]  # `LinesOfRows`, read from beside the report; not in it
 
 
@@ -239,38 +231,14 @@ def clock_in(report: Report) -> Clock | None:
     return Clock(str(settings.times), told["timezone"], settings.time_step)
 
 
-def digits_in(report: Report) -> int:
-    """Take the decimals of a release from its report; all had 7 before one said so."""
-    digits = report.get("digits", MOST_DIGITS)
-    if not FEWEST_DIGITS <= digits <= MOST_DIGITS:
-        raise BadInput(f"the report tells of {digits} decimals: run trajanon anonymize again")
-    return digits
-
-
-def grids_in(report: Report, groups: int) -> Grids | None:
-    """Take from a report how each group's line is moved and written; None if it does not tell."""
-    shifts, steps = report.get("shifts"), report.get("steps")
-    if shifts is None and steps is None:
+def key_in(report: Report) -> bytes | None:
+    """Take from a report the secret that perturbs lines; None where they are plain means."""
+    if (key := report.get("key")) is None:
         return None
-    pairs: list[Sequence[float]] = [*(shifts or []), *(steps or [])]
-    alike = len(shifts or []) == len(steps or []) == groups and {*map(len, pairs)} <= {2}
-    if not alike or not {step for pair in steps or [] for step in pair} <= GRIDS:
-        raise BadInput(NOT_TOGETHER)
-    return Grids(np.array(shifts, dtype=np.float64), np.array(steps, dtype=np.int64))
-
-
-def time_shifts_in(report: Report, groups: int) -> Floats | None:
-    """Take from a report by how many seconds times of lines moved, (g,); None if by none."""
-    if (shifts := report.get("time_shifts")) is None:
-        return None
-    if len(shifts) != groups:
-        raise BadInput(NOT_TOGETHER)
-    return np.array(shifts, dtype=np.float64)
-
-
-def on_grids(report: Report) -> bool:
-    """Tell whether each line was moved and put on a grid of its own."""
-    return bool(report.get("steps") or report.get("groups_of_steps"))
+    try:
+        return bytes.fromhex(key)
+    except ValueError as error:
+        raise BadInput("the report's key is no key: run trajanon anonymize again") from error
 
 
 def rows_in(report: Report) -> str:

@@ -61,6 +61,7 @@ class Survey(NamedTuple):
     axes: Floats  # the leading principal axes of the standardised records, (p, q)
     sst: float  # total sum of squares of the standardised records
     sst_in_space: float  # of their coordinates alone
+    begins: Floats  # first latitudes of some records, rising, (s,)
 
 
 class Node(NamedTuple):
@@ -104,7 +105,7 @@ class Plan:
     survey: Survey  # how the table is standardised
     splits: tuple[Split, ...]  # how it is split into shards, in each round with other borders
     timing: Timing | None  # how times are counted
-    secret: bytes  # from the operating system: decides where rows go in the release
+    key: bytes | None  # the holder's secret, by which lines are perturbed; None: plain means
     k: int  # least number of different subjects in a group
     release: ReleaseSettings  # what is written
     settings: Settings  # of the search
@@ -213,7 +214,8 @@ def survey_table(executor: Executor, parts: Parts, timing: Timing | None) -> tup
     axes, _ = decomposed(products / np.outer(spread, spread))
     axes = np.ascontiguousarray(axes[:, :AXES])
     sample = np.concatenate([look.sample for look in looks])
-    return Survey(mean, spread, axes, sst, in_space), turn((sample - mean) / spread, axes)
+    survey = Survey(mean, spread, axes, sst, in_space, np.sort(sample[:, 0]))
+    return survey, turn((sample - mean) / spread, axes)
 
 
 def look(parts: Parts, timing: Timing | None, origin: Floats, part_slice: PartSlice) -> SliceSums:

@@ -1,9 +1,7 @@
-"""Groups become centroids, which go to random parts of the release."""
+"""Groups become lines, which go to the parts of the release by their first latitude."""
 
-import hashlib
-import os
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain
@@ -11,7 +9,6 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon.align.account import step_lengths
 from trajanon.arrays import Bools, Floats, Ints
@@ -19,7 +16,7 @@ from trajanon.errors import TrajanonError
 from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
 from trajanon.files.groups import line_keys, write_lines_of_rows
-from trajanon.files.release_lines import line_numbers, once_each
+from trajanon.files.release_lines import in_order, line_numbers, once_each
 from trajanon.files.trajectories import part_name
 from trajanon.loss import information_loss
 from trajanon.partition import broken_promises, dense, measured
@@ -105,13 +102,12 @@ class Tally(NamedTuple):
     """Figures of finished groups, and where their lines are."""
 
     sizes: Counter[int]  # how many groups there are of each size
-    steps: Counter[tuple[int, int]]  # how many lines lie on each grid, of latitude and longitude
     few: int  # groups of fewer than k different subjects
     sums: Floats  # of each column, about the mean of all as they were cut: of the records, of
     # their squares, and of the squares of what they are off the lines as written, (3, 2 m)
     errors: dict[str, Histogram]  # of points, in metres; of times, in seconds
     lines: list[tuple[int, Stored]]  # released: number of the part, and where they are
-    hashes: NDArray[np.uint64]  # of the line of each group, keyed with a secret
+    of_groups: Ints  # the part that the line of each group went to, and its key, (g, 2)
     of_subjects: int  # rows, where each subject of a line has one
     slid: int  # windows that slid
     hours: Counter[float]  # lines that depart in each hour, by when it begins
@@ -129,17 +125,16 @@ class Tally(NamedTuple):
 
 def joined_tallies(tallies: Sequence[Tally]) -> Tally:
     """Put tallies together, in their order."""
-    sizes, steps, few, sums, errors, lines, hashes, of_subjects, slid, hours, roads = zip(
+    sizes, few, sums, errors, lines, of_groups, of_subjects, slid, hours, roads = zip(
         *tallies, strict=True
     )
     return Tally(
         sum(sizes, Counter()),
-        sum(steps, Counter()),
         sum(few),
         np.sum(sums, axis=0),
         {name: joined_histograms([each[name] for each in errors]) for name in errors[0]},
         [*chain(*lines)],
-        np.concatenate(hashes),
+        np.concatenate(of_groups),
         sum(of_subjects),
         sum(slid),
         sum(hours, Counter()),
@@ -150,9 +145,8 @@ def joined_tallies(tallies: Sequence[Tally]) -> Tally:
 def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Ints]:
     """Replace each row by its group's line, and write it for a part of the release.
 
-    The part is drawn with a secret. A random part, and a random place in it, is a random place in
-    the whole (Rao 1961; Sandelius 1962). With a row a line, all rows of a line go to one part.
-    Returns the figures, and what tells the line of each row, (n,).
+    Each part holds the lines that begin in one band of latitudes, so that all parts are sorted if
+    each is. Returns the figures, and what tells the line of each row, (n,).
     """
     rows, asked, timing = batch.trajectories, plan.release, plan.timing
     subjects, m = plan.counted(rows), rows.points.shape[1]
@@ -161,7 +155,7 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
         raise TrajanonError(f"{key} has a group of fewer than {plan.k}; please report it")
     known = rows if plan.parts.names_subjects else replace(rows, subject=None, trace=None)
     found = measured(rows.records, labels, "shards", perf_counter())
-    groups = TrajectoryGroups(known, found, asked.digits, timing, plan.roads)
+    groups = TrajectoryGroups(known, found, plan.key, timing, plan.roads)
     lines, times = groups.released, groups.released_times
     errors = {"displacement": Histogram.of(groups.moved)}
     errors["length"] = Histogram.of(lengths(rows.points))
@@ -184,29 +178,22 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
     keys = line_keys(lines, times)
     if times is not None:
         lines = np.dstack([lines, times])
-    words = (hashlib.blake2b(line, digest_size=8, key=plan.secret).digest() for line in lines)
-    hashes = np.frombuffer(b"".join(words), dtype=np.uint64)
     own = subjects if plan.parts.names_subjects else None
     release = Rows(asked.rows, line_numbers(lines)[labels], own)
     line = labels[release.own]
-    word = hashlib.shake_256(plan.secret + key.encode()).digest(8 * len(line))
-    drawn = hashes[line] if asked.rows == "lines" else np.frombuffer(word, dtype=np.uint64)
-    # With 64 bits no part is favoured by more than a billionth.
     parts = count_of_parts(plan.parts.n)
-    part = (drawn % np.uint64(parts)).astype(np.int64)
-    pieces = ((number, [lines[some]]) for number, (some,) in parted(part, [line]))
+    borders = np.quantile(plan.survey.begins, np.arange(1, parts) / parts)
+    part = np.searchsorted(borders, lines[:, 0, 0], side="right")
+    pieces = ((number, [lines[some]]) for number, (some,) in parted(part[line], [line]))
     name = f"released-{{:06d}}-{key}.npy"
     written = write_by_target(plan.scratch, name, pieces, parts, plan.splits[0].shards)
     tally = Tally(
         sizes=+Counter(dict(enumerate(np.bincount(found.sizes).tolist()))),
-        steps=Counter()
-        if groups.grids is None
-        else Counter(map(tuple, groups.grids.steps.tolist())),
         few=broken_promises(labels, dense(rows.subject), plan.k),
         sums=sums,
         errors=errors,
         lines=list(written),
-        hashes=hashes,
+        of_groups=np.column_stack([part, keys]),
         of_subjects=int(release.of_subjects.sum()),
         slid=int((batch.moved != 0).sum()),
         hours=Counter() if timing is None or times is None else timing.hours(times),
@@ -222,14 +209,11 @@ def count_of_parts(n: int) -> int:
 
 
 def write_part(scratch: Scratch, provenance: dict[str, str | None], part: Task) -> None:
-    """Write a part of the release, in an order that comes from the operating system."""
+    """Write a part of the release, sorted."""
     lines = np.concatenate([scratch.read_piece(place)[0] for place in part.places])
-    keys = np.frombuffer(os.urandom(8 * len(lines)), dtype=np.uint64)
-    if "rows" in provenance:  # line by line
-        keys = keys[line_numbers(lines)]
-    lines = lines[np.argsort(keys, kind="stable")]
     times = lines[..., 2] if "times" in provenance else None
     release = Trajectories(points=lines[..., :2], provenance=provenance, times=times)
+    release = release.take(in_order(release.points, times))
     with scratch.writing(f"{DRAFT}/{part_name(part.number)}") as file:
         write_released(file, release, part.first)
 
@@ -241,12 +225,11 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     clock = plan.timing.clock if plan.timing else None
     named = plan.parts.names_subjects
     provenance = published_with(source, asked.rows, clock, by_subjects=named)
-    number = np.unique(tally.hashes) % np.uint64(count_of_parts(plan.parts.n))
-    lines = np.bincount(number.astype(np.int64)).tolist()
+    lines = np.bincount(np.unique(tally.of_groups, axis=0)[:, 0])
     parts, first = [], 1
-    for part in tasks_of(tally.lines):
-        parts.append(part._replace(first=first))
-        first += lines[part.number] if asked.rows == "lines" else part.rows
+    for number, part in enumerate(tasks_of(tally.lines)):
+        parts.append(part._replace(number=number, first=first))
+        first += int(lines[part.number]) if asked.rows == "lines" else part.rows
     if (came := sum(part.rows for part in parts)) != tally.of_subjects:
         raise TrajanonError(
             f"{came} of {tally.of_subjects} rows came to the release; please report it"
@@ -255,8 +238,8 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
     executor.each("Writing the release", task, parts, removal(plan.scratch, parts))
 
 
-def write_whole(scratch: Scratch, release: Trajectories) -> None:
-    """Write a release that is in memory, in its order, as parts."""
+def parts_of(release: Trajectories) -> Iterator[tuple[str, Trajectories, int]]:
+    """Part a release that is in memory: the name of each part, its rows, and its first id."""
     number = np.arange(len(release))
     if release.provenance.get("rows") == "lines":  # which stand together
         line = line_numbers(release.points, release.times)
@@ -264,8 +247,7 @@ def write_whole(scratch: Scratch, release: Trajectories) -> None:
     first = 1
     for part, (rows,) in parted(number // PART, [np.arange(len(release))]):
         some = release.take(rows)
-        with scratch.writing(f"{DRAFT}/{part_name(part)}") as file:
-            write_released(file, some, first)
+        yield part_name(part), some, first
         first += len(once_each(some)[0])
 
 

@@ -1,6 +1,5 @@
 """Anonymisation beyond memory: parts -> shards -> a release in parts, on one page."""
 
-import secrets
 from contextlib import ExitStack
 from dataclasses import asdict, replace
 from functools import partial
@@ -9,10 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trajanon.anonymization import anonymize, decimals_and_roads, refuse_attribution, refuse_far
+from trajanon.anonymization import anonymize, key_for, of_roads, refuse_attribution, refuse_far
 from trajanon.arrays import Bools
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
+from trajanon.files.geoparquet import write_released
 from trajanon.files.parquet_parts import part_states, unchanged
 from trajanon.files.trajectories import read_trajectories
 from trajanon.folder import Folder
@@ -33,9 +33,9 @@ from trajanon.parts.reader import Parts, survey_parts
 from trajanon.parts.release import (
     Tally,
     joined_tallies,
+    parts_of,
     write_groups,
     write_release_parts,
-    write_whole,
 )
 from trajanon.parts.scratch import (
     DRAFT,
@@ -76,6 +76,7 @@ def anonymize_parts(
     ledger: LedgerLike = None,
     per_subject_in_all: int | None = None,
     roads: RoadsToFollow | None = None,
+    key: bytes | None = None,
     memory: str | float = "4GB",
     client: "Client | None" = None,
     progress: Progress = silent,
@@ -97,11 +98,11 @@ def anonymize_parts(
         ``lat2``, ... of either precision, ``time1``, ``time2``, ... (seconds since 1970 UTC) if
         `times` are asked for, and ``subject``.
     out
-        Folder for the release: parts of shuffled lines, with a report beside it. An existing
+        Folder for the release: sorted parts of sorted lines, with a report beside it. An existing
         release is replaced.
-    k, roads, progress, options
-        As in `trajanon.anonymize`. Where groups of two shards have one line, a subject of both has
-        two of its rows.
+    k, roads, key, progress, options
+        As in `trajanon.anonymize_file`. Where groups of two shards have one line, a subject of both
+        has two of its rows.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
     ledger, per_subject_in_all
@@ -162,7 +163,7 @@ def anonymize_parts(
     parts = parts.fitting(capacity)
     executor = Executor(client, progress)
     quiet = progress if client is None else silent  # workers cannot show bars
-    how = (k, asked, settings, roads, quiet)
+    secret = key_for(asked, key)
     with ExitStack() as stack:
         book = stack.enter_context(opened_for(ledger))
         which = None
@@ -172,8 +173,9 @@ def anonymize_parts(
                 keyed, found = _offered(executor, parts, book, per_subject_in_all)
             stack.enter_context(waiting(found, book))
             which = found.new
-            parts = parts.chosen(which)
+            parts, secret = parts.chosen(which), key_for(asked, book.release_key)
             check_enough(parts.n, k, what="trajectory")
+        how = (secret, k, asked, settings, roads, quiet)
         shards = shards_for(parts.n, capacity)
         if shards > 1 and asked.as_published:
             raise BadInput(
@@ -213,6 +215,7 @@ def _offered(
 def _as_one(
     parts: Parts,
     which: Bools | None,
+    key: bytes | None,
     k: int,
     asked: ReleaseSettings,
     settings: Settings,
@@ -227,10 +230,11 @@ def _as_one(
             parts.read(part_slice, tracks=True)
         raise
     trajectories = trajectories if which is None else trajectories.take(which)
-    release = anonymize(
-        trajectories, k, roads=roads, progress=progress, **asdict(asked), **asdict(settings)
-    )
-    write_whole(scratch, release.trajectories)
+    options = asdict(asked) | asdict(settings)
+    release = anonymize(trajectories, k, roads=roads, key=key, progress=progress, **options)
+    for name, some, first in parts_of(release.trajectories):
+        with scratch.writing(f"{DRAFT}/{name}") as file:
+            write_released(file, some, first)
     return release.report | {"shards": 1}
 
 
@@ -249,14 +253,14 @@ class _InShards:
 
     def planned(self, parts: Parts, scratch: Scratch, shards: int, *how: Any) -> Plan:
         """Read all parts, and decide where the table is split in each round."""
-        _, asked, settings, *_ = how
+        _, _, asked, settings, *_ = how
         timing = timing_of_parts(self.executor, parts, asked)
         parts = with_subjects(self.executor, parts)
         survey, sample = survey_table(self.executor, parts, timing)
         self._end("reading")
         rounds = range(rounds_for(parts, shards, settings))
         splits = tuple(split_table(sample, shards, number) for number in rounds)
-        return Plan(parts, scratch, survey, splits, timing, secrets.token_bytes(32), *how)
+        return Plan(parts, scratch, survey, splits, timing, *how)
 
     def searched(self, plan: Plan) -> tuple[list[Found], list[Found]]:
         """Scatter rows to shards and search these, in each round with other borders.
@@ -325,13 +329,11 @@ def _report(
         few=tally.few if parts.names_subjects else None,
         provenance=parts.provenance,
     )
-    different = len(np.unique(tally.hashes))
+    different = len(np.unique(tally.of_groups[:, 1]))
     return counted.account | {
         "n": n,
-        **decimals_and_roads(plan.release.digits, plan.roads, tally.on_roads, along),
-        "groups_of_steps": {
-            f"{north} x {east}": tally.steps[north, east] for north, east in sorted(tally.steps)
-        },
+        **of_roads(plan.roads, tally.on_roads, along),
+        "key": None if plan.key is None else plan.key.hex(),
         "lines": different,
         "rows": {
             "way": way_of(plan.release.rows, by_subjects=plan.parts.names_subjects),

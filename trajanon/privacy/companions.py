@@ -219,8 +219,7 @@ class _Windows(NamedTuple):
 def _at_all_starts(plane: _Plane, tracks: Tracks, m: int, owners: Ints) -> _Windows:
     starts, along = np.diff(tracks.first) - STEPS * (m - 1), STEPS * np.arange(m)
     before = np.concatenate([[0], np.cumsum(starts)])
-    of_run = np.empty(len(starts), dtype=np.int64)
-    of_run[tracks.run] = owners
+    of_run = tracks.owners(owners)
     return _Windows(plane, tracks.points, tracks.first[:-1], along, before, of_run, tracks.run)
 
 

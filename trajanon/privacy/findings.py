@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.arrays import Ints
 from trajanon.clock import BEGINS, Clock
-from trajanon.files.release_lines import DIGITS_ON_ROADS, LINE, Lines, amiss_in_counts, rounded
+from trajanon.files.release_lines import DIGITS, LINE, Lines, amiss_in_counts, out_of_order, rounded
 from trajanon.verdict import MADE_AS_PUBLISHED
 from trajanon.words import number_of
 
@@ -108,11 +108,20 @@ def too_fine(lines: Lines) -> list[str]:
     """Say that lines are plain means, or have more decimals than a release may have."""
     if lines.as_published:
         return [MADE_AS_PUBLISHED]
-    fine = rounded(lines.coordinates, DIGITS_ON_ROADS) != lines.coordinates
+    fine = rounded(lines.coordinates) != lines.coordinates
     return [
-        f"a coordinate has more than the {DIGITS_ON_ROADS} decimals that a release may have: each "
+        f"a coordinate has more than the {DIGITS} decimals that a release may have: each "
         "one more helps to tell who is in a group"
     ] * bool(fine.any())
+
+
+def unsorted(lines: Lines) -> list[str]:
+    """Say that lines do not stand in the order of a release, so that theirs may tell something."""
+    behind = out_of_order(lines.places[:, :, 1::-1], lines.times)
+    return [
+        "trajectories are not sorted by their coordinates, so their order may tell whose they are: "
+        "`rewrite` sorts them"
+    ] * bool(behind)
 
 
 def amiss_in_times(lines: Lines) -> list[str]:

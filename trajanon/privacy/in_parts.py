@@ -15,7 +15,7 @@ from trajanon.files.release import read_release, release_parts
 from trajanon.files.report import NOT_TOGETHER, Report, kept_in
 from trajanon.files.trajectories import Runs, read_owners, read_without_owners
 from trajanon.partition import broken_promises, dense
-from trajanon.privacy.originals import NO_SUBJECTS, by_key, own_rows, source_order_of
+from trajanon.privacy.originals import NO_SUBJECTS, by_key, own_rows
 from trajanon.trajectories import Trajectories, joined_trajectories
 from trajanon.verdict import too_few
 
@@ -73,13 +73,7 @@ class InParts:
             raise BadInput(NO_SUBJECTS)
         few = self.few(k)
         said = too_few(k, len(self.lines), records=few["records"], people=few["subjects"])
-        return [said] * bool(few["subjects"]) + self.source_order
-
-    @property
-    def source_order(self) -> list[str]:
-        """Say whether rows stand where their trajectories stand among the originals."""
-        by_line = self.lines.provenance.get("rows") == "lines"
-        return source_order_of(self.of_rows, self.line[self.own_row], by_line=by_line)
+        return [said] * bool(few["subjects"])
 
     @property
     def own_row(self) -> Bools:
@@ -133,7 +127,7 @@ def in_parts(
         report=report,
         lines=lines,
         of_rows=of_rows,
-        line=by_key(lines, told),
+        line=by_key(lines, told.line),
         subject=None if whose.subject is None else dense(whose.subject[kept]),
         left_out=whose.n - len(kept),
         nameless=whose.nameless,

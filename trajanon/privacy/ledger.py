@@ -107,6 +107,11 @@ class Ledger:
         self._key = key
         self.entries = self._read()
 
+    @property
+    def release_key(self) -> bytes:
+        """The secret that perturbs the lines of all its releases: the same group, the same line."""
+        return hmac.digest(self._key, b"lines", "sha256")
+
     def keyed(self, marks: Hashes, progress: Progress = silent) -> Keyed:
         """Make digests of marks, as of `Trajectories`, with the key of the ledger."""
         keyed = np.zeros(marks.shape, dtype=np.uint64)

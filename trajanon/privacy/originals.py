@@ -9,30 +9,25 @@ import pandas as pd
 from scipy.spatial import KDTree
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.clock import Clock
 from trajanon.errors import BadInput
-from trajanon.files.groups import LinesOfRows, line_keys
+from trajanon.files.groups import LinesOfRows, digest_of, line_keys
 from trajanon.files.release import read_release
-from trajanon.files.release_lines import as_written, clock_of, line_numbers
+from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import (
     NOT_TOGETHER,
     Report,
     all_labels_in,
     all_lines_in,
     clock_in,
-    digits_in,
-    grids_in,
     labels_in,
     own_rows_in,
     read_report,
     released_of,
     report_path,
     rows_in,
-    time_shifts_in,
 )
 from trajanon.loss import group_means
 from trajanon.partition import broken_promises, dense, subjects_per_group
-from trajanon.privacy.order import find_source_order
 from trajanon.rows import Rows
 from trajanon.trajectories import Trajectories
 from trajanon.verdict import too_few
@@ -40,7 +35,7 @@ from trajanon.words import number_of
 
 NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
 
-_OFF = 1.01  # units of the last decimal: a mean may be computed otherwise than it was
+_OFF = 1.01e-7  # degrees: a mean may be computed otherwise than it was
 
 
 class Matched(NamedTuple):
@@ -69,25 +64,26 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
         slid = _as_slid(trajectories, report, told)
     if clock is not None and slid.times is None:
         raise BadInput(NOT_TOGETHER)
-    released = release.records
-    if clock is not None and release.times is not None:
-        released = np.hstack([released, _unit(clock, report) * release.times])
-    lines, first, copies = np.unique(released, axis=0, return_index=True, return_counts=True)
-    if told is None and (keys := report.get("line_keys")) is not None:
-        if len(keys) <= labels.max():
-            raise BadInput(NOT_TOGETHER)
-        of_each = LinesOfRows(np.array(keys, dtype=np.int64)[labels], None)
-        line, own_row = by_key(release.take(first), of_each), own_rows_in(report)
-    elif told is None:
-        line, own_row = _nearest(lines, slid, labels, clock, report), own_rows_in(report)
-    else:
-        line = by_key(release.take(first), told)
+    number = line_numbers(release.points, release.times)
+    _, first, copies = np.unique(number, return_index=True, return_counts=True)
+    different = release.take(first)
+    digest = digest_of(slid.points, None if clock is None else slid.times)
+    if told is not None:
+        line = by_key(different, told.line)
         own_row = own_rows(report, line, slid.subject, copies)
-    if not np.array_equal(np.bincount(line[own_row], minlength=len(lines)), copies):
+    else:
+        own_row = own_rows_in(report)
+        if (keys := report.get("line_keys")) is None:
+            line = _of_0_1(different, slid, labels)
+        elif len(keys) <= labels.max() or digest != report.get("averaged"):
+            raise BadInput(NOT_TOGETHER)
+        else:
+            line = by_key(different, np.array(keys, dtype=np.int64)[labels])
+    if not np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies):
         raise BadInput(NOT_TOGETHER)
     labels, found = dense(line), np.empty_like(copies)
     found[labels] = line
-    once = release.take(first[found])
+    once = different.take(found)
     return Matched(labels, once.points, slid, own_row, once.times)
 
 
@@ -123,76 +119,37 @@ def _as_slid(trajectories: Trajectories, report: Report, told: LinesOfRows | Non
     raise BadInput(NOT_TOGETHER)
 
 
-def _nearest(
-    lines: Floats, slid: Trajectories, labels: Ints, clock: Clock | None, report: Report
-) -> Ints:
-    """Find the released line nearest to the mean of each trajectory's group, as it is written."""
-    digits = digits_in(report)
-    means = group_means(slid.records, labels).reshape(-1, *slid.points.shape[1:])
-    means = as_written(means, digits, grids_in(report, len(means))).reshape(len(means), -1)
-    if clock is not None and slid.times is not None:
-        if np.isnan(slid.times).any():
-            raise BadInput(NOT_TOGETHER)
-        of_groups = group_means(clock.of(slid.times), labels)
-        if (shifts := time_shifts_in(report, len(means))) is not None:
-            of_groups += shifts[:, None]
-        means = np.hstack([means, _unit(clock, report) * clock.rounded(of_groups)])
-    off = _OFF * 10.0**-digits
-    _, nearest = KDTree(lines).query(means, p=np.inf, distance_upper_bound=off)
-    if (nearest == len(lines)).any():  # what the tree answers where there is none
+def _of_0_1(lines: Trajectories, slid: Trajectories, labels: Ints) -> Ints:
+    """Find the line of each trajectory, the mean of its group to 7 decimals: 0.1 told no keys."""
+    means = group_means(slid.records, labels)
+    _, nearest = KDTree(lines.records).query(means, p=np.inf, distance_upper_bound=_OFF)
+    if lines.times is not None or (nearest == len(lines)).any():
         raise BadInput(NOT_TOGETHER)
     return np.asarray(nearest[labels])
 
 
-def _unit(clock: Clock, report: Report) -> float:
-    """Degrees for a second: a step of times is as much as one of places."""
-    return 10.0 ** -digits_in(report) / clock.step
-
-
-def by_key(lines: Trajectories, told: LinesOfRows) -> Ints:
+def by_key(lines: Trajectories, keys: Ints) -> Ints:
     """Find the line of each trajectory among different ones by its key."""
-    line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(told.line)
+    line = pd.Index(line_keys(lines.points, lines.times)).get_indexer(keys)
     if (line < 0).any():
         raise BadInput(NOT_TOGETHER)
     return np.asarray(line.astype(np.int64))
 
 
-def shows_source_order(release: Trajectories, found: Matched) -> list[str]:
-    """Say whether rows stand where their trajectories stand among the originals.
-
-    With a row a line, the first trajectory of each line counts.
-    """
-    both = np.concatenate([release.points, found.lines]).reshape(-1, release.records.shape[1])
-    if release.times is not None and found.times is not None:
-        both = np.hstack([both, np.concatenate([release.times, found.times])])
-    line = np.unique(both, axis=0, return_inverse=True)[1].reshape(-1)  # equal ones alike
-    rows, lines = line[: len(release)], line[len(release) :][found.labels[found.own_row]]
-    return source_order_of(rows, lines, by_line=release.provenance.get("rows") == "lines")
-
-
-def source_order_of(rows: Ints, lines: Ints, *, by_line: bool) -> list[str]:
-    """Say it of the lines of rows, and those of originals with a row, each in its order."""
-    if by_line:
-        rows, lines = (
-            each[np.sort(np.unique(each, return_index=True)[1])] for each in (rows, lines)
-        )
-    return find_source_order(rows, lines)
-
-
 def with_originals(
     release: Path, k: int, trajectories: Trajectories, against: Sequence[Path]
 ) -> list[str]:
-    """Count subjects, and compare with the order of the originals and with earlier releases."""
+    """Count subjects, and compare with earlier releases."""
     if trajectories.subject is None:
         raise BadInput(NO_SUBJECTS)
     subjects = dense(trajectories.subject)
-    lines, problems = _held(release, trajectories)
+    lines, problems = _held(release, trajectories), []
     kept = lines >= 0
     sizes = np.bincount(lines[kept])
     if people := broken_promises(lines[kept], subjects[kept], k):
         records = int((sizes < k).sum())
-        problems.insert(0, too_few(k, len(sizes), records=records, people=people))
-    earlier = [_held(path, trajectories)[0] for path in against]
+        problems.append(too_few(k, len(sizes), records=records, people=people))
+    earlier = [_held(path, trajectories) for path in against]
     return problems + _together([lines, *earlier], k, subjects)
 
 
@@ -212,17 +169,17 @@ def beside_earlier(release: Path, sizes: Ints, k: int, against: Sequence[Path]) 
     return _together(labels, k, None)
 
 
-def _held(release: Path, trajectories: Trajectories) -> tuple[Ints, list[str]]:
-    """Find the line of each original, -1 where left out; and whether rows show their order."""
-    report, rows_read = read_report(release), read_release(release)
+def _held(release: Path, trajectories: Trajectories) -> Ints:
+    """Find the line of each original, -1 where left out."""
+    report = read_report(release)
     try:
-        found = matched(released_of(trajectories, report), rows_read, report)
+        found = matched(released_of(trajectories, report), read_release(release), report)
     except BadInput as error:
         raise BadInput(f"{release}: {error}") from error
     labels = all_labels_in(report)
     lines = np.full_like(labels, -1)
     lines[labels >= 0] = found.labels
-    return lines, shows_source_order(rows_read, found)
+    return lines
 
 
 def _labels(release: Path, sizes: Ints) -> Ints:

@@ -25,7 +25,14 @@ from trajanon.files.release import (
     release_parts,
     write_release,
 )
-from trajanon.files.release_lines import DIGITS_ON_ROADS, Lines, Writer, line_numbers, rounded
+from trajanon.files.release_lines import (
+    Lines,
+    Writer,
+    in_order,
+    line_numbers,
+    out_of_order,
+    rounded,
+)
 from trajanon.outputs import replacing
 from trajanon.partition import check_k
 from trajanon.privacy.findings import (
@@ -35,8 +42,8 @@ from trajanon.privacy.findings import (
     too_fine,
     too_fine_times,
     too_rare,
+    unsorted,
 )
-from trajanon.privacy.order import find_order, find_order_along
 from trajanon.privacy.originals import beside_earlier, with_originals
 from trajanon.releases import Release, written
 from trajanon.trajectories import Trajectories
@@ -57,9 +64,8 @@ def check(
 
     Each trajectory, in the coordinates and times as written, must occur at least k times, or have a
     count of at least k, and the file may hold nothing that a release may not: columns, ids or
-    metadata of the source, times without the sentence that explains them, or trajectories in the
-    order of their groups or of the source. A file in the order of a source that itself shows no
-    order looks shuffled, unless the originals are given.
+    metadata of the source, times without the sentence that explains them, or trajectories in
+    another order than that of their coordinates.
 
     A release does not show whether k different *people* stand behind each group, nor what two
     releases of the same data reveal together. With the holder's report beside each release, both
@@ -74,8 +80,7 @@ def check(
     k
         The group size promised, at least 2.
     trajectories
-        The originals, if the holder checks: their subjects are counted in each group, and their
-        order is compared with that of the release.
+        The originals, if the holder checks: their subjects are counted in each group.
     against
         An earlier release of the same trajectories, in the same order, with its report beside it,
         or several: groups of all must have k trajectories in common, of k different subjects if the
@@ -151,7 +156,7 @@ class _Inspected(NamedTuple):
     claim: str  # what can be said of all that is in it beside its lines
     keys: NDArray[np.bytes_]  # 128 bits of each row, equal where lines are equal as written
     width: int  # points of a trajectory; 0 where some are no trajectories
-    measures: NDArray[np.float32]  # mean longitude and latitude of each, and perhaps departure
+    ends: Floats  # latitude, longitude and perhaps times of the first and the last line
     clock: str | None  # what times count from, if the file says so in a known sentence
     lines: int  # that stand in the file
     counted: bool  # whether these have counts
@@ -159,10 +164,9 @@ class _Inspected(NamedTuple):
 
 def _inspected(path: Path, write: Writer | None = None) -> _Inspected:
     found = read_as_found(path)
-    groups, keys = found.groups, _keys(found)
+    keys = _keys(found)
     if problems := not_trajectories(found):
-        problems += find_order(groups, None)
-        nothing = np.empty((0, 2), np.float32)
+        nothing = np.empty((0, 2, 2))
         return _Inspected(problems, "", keys, 0, nothing, None, len(found), counted=False)
     problems = [*too_fine(found), *too_fine_times(found)]
     if amiss := amiss_in_times(found):
@@ -171,13 +175,14 @@ def _inspected(path: Path, write: Writer | None = None) -> _Inspected:
     # What is amiss in times is not written anew, to compare.
     needed = amiss and RELEASE_FORMATS[path.suffix.lower()].only_timed
     beside = Compared([], "") if needed else compared(path, found, write)
-    places, times = found.places, found.times
-    problems += [*beside.differences, *find_order(groups, places, times)]
-    measures = [places.mean(axis=1), *([] if times is None else [times[:, :1]])]
-    told = np.hstack(measures).astype(np.float32)
+    problems += [*beside.differences, *unsorted(found)]
+    ends, times = found.places[[0, -1], :, ::-1], found.times
+    if times is not None:
+        ends = np.dstack([ends, times[[0, -1]]])
     rows, counted = keys[found.of_rows], found.counts is not None
-    width, lines = places.shape[1], len(found)
-    return _Inspected(problems, beside.claim, rows, width, told, found.clock, lines, counted)
+    return _Inspected(
+        problems, beside.claim, rows, ends.shape[1], ends, found.clock, len(found), counted
+    )
 
 
 def _parts(folder: Path) -> tuple[list[_Inspected], list[str]]:
@@ -199,16 +204,15 @@ def _parts(folder: Path) -> tuple[list[_Inspected], list[str]]:
         first += file.lines
     if len({file.width for file in files if file.width}) > 1:
         problems.append("parts have trajectories of different numbers of points")
-    alike = [file for file in files if file.width]
-    width = min((file.measures.shape[1] for file in alike), default=2)
-    if len({file.clock for file in alike}) > 1:
+    if len({file.clock for file in files if file.width}) > 1:
         problems.append("parts have times that count from different hours, or some have none")
-    measures = np.concatenate(
-        [np.empty((0, width), np.float32), *(file.measures[:, :width] for file in alike)]
-    )
-    names = ("mean longitude", "mean latitude", "departure")
-    along = find_order_along(dict(zip(names, measures.T, strict=False)))
-    return files, [*problems, *(f"from part to part: {problem}" for problem in along)]
+    if len({file.ends.shape for file in files}) == 1:
+        ends = np.concatenate([file.ends for file in files])
+        if out_of_order(ends[..., :2], ends[..., 2] if ends.shape[2] > 2 else None):
+            problems.append(
+                "parts are not sorted by their coordinates: run trajanon anonymize again"
+            )
+    return files, problems
 
 
 def _keys(found: Lines) -> NDArray[np.bytes_]:
@@ -223,9 +227,9 @@ def _keys(found: Lines) -> NDArray[np.bytes_]:
 def rewrite(release: str | os.PathLike[str], clean: str | os.PathLike[str], k: int) -> Findings:
     """Write the lines of a released file into a new one, and nothing else of it.
 
-    They are rounded to 5 decimals, shuffled with the operating system's randomness and numbered
-    from 1; the attribution to OpenStreetMap goes with them, and so do times, rounded to their step,
-    if the file says what they count from. A file of lines with counts stays one.
+    They are rounded to 5 decimals, sorted by their coordinates and numbered from 1; the attribution
+    to OpenStreetMap goes with them, and so do times, rounded to their step, if the file says what
+    they count from. A file of lines with counts stays one.
 
     Parameters
     ----------
@@ -278,16 +282,15 @@ def rewrite(release: str | os.PathLike[str], clean: str | os.PathLike[str], k: i
         raise BadInput(f"{clean} is the file that is checked: name a new one")
     if amiss := not_trajectories(found) or (too_fine(found) if found.as_published else []):
         return Findings(k, len(found), 0, 0, amiss)
-    points = rounded(found.places[:, :, ::-1], DIGITS_ON_ROADS)
+    points = rounded(found.places[:, :, ::-1])
     times = _times_told_rightly(release, found)
     check_release_format(clean, timed=times is not None)
     line, rows = line_numbers(points, times), found.of_rows
     sizes = np.bincount(line[rows])
     if rare := too_rare(sizes, k):
         return Findings(k, len(rows), len(sizes), int(sizes.min()), rare)
-    keys = np.frombuffer(os.urandom(8 * len(points)), dtype=np.uint64)
-    order = rows[np.argsort(keys[rows], kind="stable")]  # rows of one line stay together
-    written_anew = Trajectories(points, provenance=found.provenance, times=times).take(order)
+    written_anew = Trajectories(points, provenance=found.provenance, times=times).take(rows)
+    written_anew = written_anew.take(in_order(written_anew.points, written_anew.times))
     with replacing(clean, public=[clean]) as (draft,):
         write_release(draft, written_anew)
     return check(clean, k)

@@ -1,0 +1,194 @@
+"""A cascade: groups that are verified are taken out, and companions sought among what remains."""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trajanon.arrays import Bools, Floats, Ints
+from trajanon.privacy.attack import Published
+from trajanon.privacy.companions import drawn
+from trajanon.utility.displacements import metres_of_degrees
+from trajanon.words import number_of, percent
+from trajanon.workers import in_parts
+
+Root = Callable[[Floats, Floats], Floats]
+"""Root of the covariance of displacements, (..., m, 2, 2), from a group's own and its parts."""
+
+_NEAR = 30  # trajectories that may be members of a line, at least; and three times its members
+_LINES = 8  # near a line, that are tried before it
+_SURE = 0.95  # chance from which on a group counts as verified
+_ROUNDED = 1e-3  # variance that rounding adds, as a share
+_STARTS = 4  # sets from which he starts, if what he finds does not fit
+_UNLIKELY = 4.0  # standard deviations from which on noise is too much to be that
+_STILL = 1.0  # metres, the least width of a group: what lines are rounded by
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """How many groups are verified, and whether companions are found among what remains."""
+
+    k: int
+    groups: int  # tried, of k trajectories of k subjects
+    verified: float  # share whose members he is sure of, if nobody is hidden
+    wrong: float  # share of these that have other members
+    first: float  # share whose companions are the nearest, one member hidden
+    first_after: float  # the same, once the members of verified lines nearby are taken out
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON: nothing of single groups."""
+        return asdict(self)
+
+    @property
+    def words(self) -> str:
+        """What came out, in a few sentences."""
+        return (
+            "Somebody who holds all tracks, and knows how displacements are distributed, is sure "
+            f"of the members of {percent(self.verified)} of {number_of(self.groups, 'line')}, and "
+            f"wrong in {percent(self.wrong)} of these. Where the tracks of one member are missing, "
+            f"the others are nearest to the line in {percent(self.first)}, and in "
+            f"{percent(self.first_after)} once members of other lines are taken out."
+        )
+
+
+def cascade(published: Published, alike: Floats, root: Root, *, seed: int = 0) -> Cascade | None:
+    """Verify groups by likelihood, and look for companions among those who are in none of them.
+
+    The adversary holds all tracks, and is told where on them windows lie. For a line he starts from
+    the k nearest trajectories of different subjects, and exchanges one of them as long as the
+    displacement that is left is more likely: noise that is ``alike`` at two points, (m, m), as
+    large as ``root`` says of the group. If what he finds does not fit, he starts from others. He is
+    sure of members that fit if all others that he tried are together less likely than 5 %. Then one
+    member's subject is hidden from him: he takes out the members of lines nearby that he is sure
+    of, and takes the nearest of the rest for companions.
+
+    ``published`` is the release beside the originals as they were averaged. Tried are 100 groups of
+    k trajectories of k subjects, drawn from ``seed``. None if there are no such groups, or
+    trajectories have no hops.
+    """
+    k, m = published.k, published.points.shape[1]
+    members = drawn(published.labels, published.owners, k, seed)
+    if not len(members) or m == 1:
+        return None
+    search = _Verification(published, alike, root)
+    found = in_parts(lambda some, _: [search.tried(one) for one in some], members, 4)
+    tried = np.array([one for part in found for one in part], dtype=np.float64)
+    sure, right, first, after = tried.mean(axis=0).tolist()
+    wrong = 1.0 - right / sure if sure else 0.0
+    return Cascade(k, len(members), sure, wrong, first, after)
+
+
+class _Outcome(NamedTuple):
+    sure: bool
+    right: bool  # and sure
+    first: bool
+    first_after: bool
+
+
+class _Verification:
+    """Members of lines, among trajectories in metres."""
+
+    def __init__(self, published: Published, alike: Floats, root: Root) -> None:
+        origin = published.lines[0, 0]
+        scale = metres_of_degrees(published.lines[..., 0].mean())
+        self._points: Floats = (published.points - origin) * scale
+        self._lines: Floats = (published.lines - origin) * scale
+        self._labels, self._owners = published.labels, published.owners
+        self._k, self._root = published.k, root
+        m = len(alike)
+        self._misfit = 2.0 * m + _UNLIKELY * 2.0 * np.sqrt(m)
+        self._white = np.linalg.inv(np.linalg.cholesky(alike + _ROUNDED * np.eye(m)))
+
+    def tried(self, members: Ints) -> _Outcome:
+        """Verify the line of some members; then hide the first, and look for the others."""
+        line, k = self._labels[members[0]], self._k
+        best, sure = self.members_of(line, self._nearest(self._lines[line]))
+        right = sure and set(best.tolist()) == set(members.tolist())
+        hidden = self._owners == self._owners[members[0]]
+        near = self._nearest(self._lines[line], hidden)
+        companions = set(members[1:].tolist())
+        first = set(self._different(near)[: k - 1].tolist()) == companions
+        taken = hidden.copy()
+        for other in self._lines_near(line):
+            best, sure_of_it = self.members_of(other, self._nearest(self._lines[other], hidden))
+            if sure_of_it:
+                taken[best] = True
+        left = self._different(self._nearest(self._lines[line], taken))[: k - 1]
+        return _Outcome(sure, right, first, set(left.tolist()) == companions)
+
+    def members_of(self, line: int, near: Ints) -> tuple[Ints, bool]:
+        """Find the likeliest members of a line among trajectories near it, and whether for sure."""
+        k, owners = self._k, self._owners[near]
+        points = self._points[near] - self._lines[line]
+        nearest = np.flatnonzero(np.isin(near, self._different(near)[: 2 * k]))
+        if len(nearest) < k:
+            return near[nearest], False
+        known: dict[tuple[int, ...], float] = {}
+        best, most, fits = nearest[:k], -np.inf, False
+        for start in range(min(len(nearest) - k + 1, _STARTS)):
+            now, worth, left = self._climbed(points, owners, nearest[start : start + k], known)
+            if worth > most:
+                best, most = now, worth
+                fits = left <= self._misfit
+            if fits:
+                break
+        others = np.exp(np.array(list(known.values())) - most).sum() - 1.0
+        return near[best], fits and bool(others < (1.0 - _SURE) / _SURE)
+
+    def _climbed(
+        self, points: Floats, owners: Ints, now: Ints, known: dict[tuple[int, ...], float]
+    ) -> tuple[Ints, float, float]:
+        """Exchange members as long as that is likelier: who, how likely, and the noise left."""
+        likely, left = self._likelihood(points[now][None])
+        known[tuple(now.tolist())] = worth = float(likely[0])
+        misfit = float(left[0])
+        out, into = (each.ravel() for each in np.indices((self._k, len(points))))
+        while True:
+            sets = np.repeat(now[None], len(out), axis=0)
+            sets[np.arange(len(out)), out] = into
+            sets = np.unique(np.sort(sets, axis=1), axis=0)
+            sets = sets[_all_different(owners[sets])]
+            likely, left = self._likelihood(points[sets])
+            known.update(zip(map(tuple, sets.tolist()), likely.tolist(), strict=True))
+            best = int(likely.argmax())
+            if likely[best] <= worth:
+                return now, worth, misfit
+            now, worth, misfit = sets[best], float(likely[best]), float(left[best])
+
+    def _likelihood(self, members: Floats) -> tuple[Floats, Floats]:
+        """How likely sets of members are, (s, k, m, 2), about their line: as a logarithm, (s,).
+
+        Also the squares of the noise that is left, in its own units, which are about 2 m.
+        """
+        mean = members.mean(axis=1)
+        away = members - mean[:, None]
+        spread = np.einsum("skma,skmb->smab", away, away) / self._k + _STILL**2 * np.eye(2)
+        root = self._root(spread, np.full(len(members), float(self._k)))
+        own = np.linalg.solve(root, mean[..., None])[..., 0]
+        left = (np.einsum("ij,sjc->sic", self._white, own) ** 2).sum(axis=(1, 2))
+        return -0.5 * left - np.log(np.linalg.det(root)).sum(axis=1), left
+
+    def _nearest(self, line: Floats, without: Bools | None = None) -> Ints:
+        """Find the trajectories nearest to a line, nearest first, without some of them."""
+        away = ((self._points - line) ** 2).sum(axis=(1, 2))
+        if without is not None:
+            away[without] = np.inf
+        count = min(max(_NEAR, 3 * self._k), len(away))
+        some = np.argpartition(away, count - 1)[:count]
+        some = some[np.isfinite(away[some])]
+        return np.asarray(some[np.lexsort((some, away[some]))])
+
+    def _lines_near(self, line: int) -> Ints:
+        away = ((self._lines - self._lines[line]) ** 2).sum(axis=(1, 2))
+        nearest = np.argsort(away, kind="stable")[: _LINES + 1]
+        return np.asarray(nearest[nearest != line][:_LINES])
+
+    def _different(self, near: Ints) -> Ints:
+        """Take the first of each subject."""
+        return np.asarray(near[np.sort(np.unique(self._owners[near], return_index=True)[1])])
+
+
+def _all_different(owners: Ints) -> Bools:
+    return np.asarray((np.diff(np.sort(owners, axis=1), axis=1) != 0).all(axis=1))

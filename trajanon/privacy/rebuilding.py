@@ -1,0 +1,306 @@
+"""Rebuilding: companions taken from a line, and the rest followed on the map of other people."""
+
+from dataclasses import dataclass
+from threading import Event
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial import cKDTree
+
+from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
+from trajanon.arrays import Floats, Ints
+from trajanon.perturbation import group_spread, spread_around
+from trajanon.privacy.attack import Published
+from trajanon.privacy.companions import drawn
+from trajanon.utility.displacements import metres_of_degrees
+from trajanon.words import metres, number_of, percent
+from trajanon.workers import in_parts
+
+_CELL = 12.0  # metres, a place on the map
+_HEADINGS = 16
+_MOST = 700  # places that are tried at a point
+_SEVERAL = np.iinfo(np.int64).min  # subjects went there
+_POPULAR = 0.3  # how much more often people go where more did, as a power
+_REACH = 3.0  # standard deviations within which places are tried
+_BESIDE = 25.0  # metres, and so much more
+_SWAY = 8.0  # points over which members stay on their side of the mean
+_ALONE = 6.0  # points that tell as much as one, if each is asked for itself
+_FIX = 4.0  # metres, how exactly a place of the map is known
+_ROUND = 1.0  # metres, what a line is rounded by
+_HOP, _HEADING = 0.02, 0.03  # variances of a hop's length, as a share, and of headings
+_LENGTHS = (0.9, 1.0, 1.12, 1.25)  # of hops, beside those of the smooth way, where it is not known
+_FEW = 1e-4  # ways that are less likely than the best by this count nothing
+_HOPS_AT_ONCE = 100_000  # of the map, some tens of megabytes
+
+
+class Noise(NamedTuple):
+    """What everybody may know of displacements, but not which they are."""
+
+    root: Floats  # of the covariance of each line at each point, in metres, (g, m, 2, 2)
+    alike: Floats  # how much those of two points are, (m, m)
+
+
+class Ways(NamedTuple):
+    """Where people went: lines through points, one after another."""
+
+    points: Floats  # latitude and longitude, (t, 2)
+    first: Ints  # of each way, and all, (r + 1,)
+    owner: Ints  # whose each is, (r,)
+
+    @classmethod
+    def of(cls, points: Floats, owner: Ints) -> "Ways":
+        """Take trajectories, (n, m, 2)."""
+        n, m = points.shape[:2]
+        return cls(points.reshape(-1, 2), m * np.arange(n + 1), owner)
+
+
+class Rebuilt(NamedTuple):
+    """How far what is rebuilt is from the hidden member: metres, median of the groups."""
+
+    left: float  # what companions leave of the line
+    smooth: float  # the likeliest, of somebody who knows how groups spread, but no map
+    on_map: float  # the likeliest way on the map
+    between: float  # half way between these two
+
+
+@dataclass(frozen=True)
+class Rebuilding:
+    """What somebody rebuilds of one member of a group who is told all others."""
+
+    k: int
+    groups: int  # tried, one member of each hidden
+    rebuilt: Rebuilt
+    line: float  # metres from the hidden member to the line itself, median
+
+    @property
+    def best(self) -> float:
+        """Metres of the best way to rebuild."""
+        return min(self.rebuilt)
+
+    @property
+    def share(self) -> float:
+        """The same, beside what the line itself is off."""
+        return self.best / self.line if self.line else 1.0
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON: nothing of single groups."""
+        told = {"best": self.best, "share": self.share, "rebuilt": self.rebuilt._asdict()}
+        return {"k": self.k, "groups": self.groups, "line": self.line, **told}
+
+    @property
+    def words(self) -> str:
+        """What came out, in a sentence."""
+        others = "member" if self.k == 2 else "members"
+        return (
+            f"Somebody who is told the other {others} of a line, and follows what is left on the "
+            f"map of other people's tracks, is {metres(self.best)} off in the median of "
+            f"{number_of(self.groups, 'group')}; the line itself is {metres(self.line)} off "
+            f"({percent(self.share)} of it)."
+        )
+
+
+def rebuilding(
+    published: Published, noise: Noise, ways: Ways, *, spacing: float | None = None, seed: int = 0
+) -> Rebuilding | None:
+    """Rebuild one hidden member of groups from the others, and from where other people go.
+
+    The adversary is told the companions, how the group spreads around each point, and how large and
+    smooth its displacement is: all but the key. Taken from k times the line, companions leave the
+    hidden member and k times the displacement. He smooths that by how far members are from each
+    other. Or he tries all places of the map near this, and takes the likeliest way: from place to
+    place in hops of ``spacing`` metres (without it, of any one length), along the headings of those
+    who went there, rather where many went; what is left as displacement has to go on as such noise
+    does.
+
+    ``published`` is the release beside the originals as they were averaged. Nothing is on the map
+    that only the hidden member's own subject shows. Tried are 100 groups of k trajectories of k
+    subjects, drawn from ``seed``. None if there are no such groups, or trajectories have no hops.
+    """
+    k, m = published.k, published.points.shape[1]
+    members = drawn(published.labels, published.owners, k, seed)
+    if not len(members) or m == 1:
+        return None
+    lines, labels = published.lines, published.labels
+    origin, scale = lines[0, 0], metres_of_degrees(lines[..., 0].mean())
+    means = np.array([published.points[some].mean(axis=0) for some in members])
+    group = np.repeat(np.arange(len(members)), k)
+    spread = spread_around(group_spread(published.points[members.ravel()], means, group))
+    plan = _Map(ways._replace(points=(ways.points - origin) * scale))
+
+    def tried(one: Ints, _: Event) -> list[float]:
+        some, line = members[one[0]], labels[members[one[0], 0]]
+        place, points = (lines[line] - origin) * scale, (published.points[some] - origin) * scale
+        told = noise._replace(root=noise.root[line])
+        there = plan.near(published.owners[some[0]])
+        guesses = _guesses(place, points[1:], spread[one[0]], told, there, spacing)
+        return [_off(guess, points[0]) for guess in (*guesses, place)]
+
+    found = in_parts(tried, np.arange(len(members)), 1)
+    *rebuilt, off = np.median(found, axis=0).tolist()
+    return Rebuilding(k, len(members), Rebuilt(*rebuilt), off)
+
+
+def _guesses(
+    line: Floats,
+    companions: Floats,
+    spread: Floats,
+    noise: Noise,
+    near: "_Near",
+    spacing: float | None,
+) -> tuple[Floats, ...]:
+    """Rebuild the hidden member in each way of `Rebuilt`; all in metres."""
+    k, m = len(companions) + 1, len(line)
+    left, middle = k * line - companions.sum(axis=0), companions.mean(axis=0)
+    # A member is so far from the mean of the others.
+    apart = np.abs(np.arange(m)[:, None] - np.arange(m))
+    other = _roots(spread * (k / (k - 1)) ** 2 + _ROUND**2 * np.eye(2))
+    own = _along(other, np.exp(-apart / _SWAY))
+    root, rounding = k * noise.root, _ROUND**2 * np.eye(2 * m)
+    taken = np.linalg.solve(own + _along(root, noise.alike) + rounding, own).T
+    smooth = middle + (taken @ (left - middle).ravel()).reshape(m, 2)
+    rest = np.diag(own - taken @ own).reshape(m, 2).mean(axis=1)
+    inverse = np.asarray(np.linalg.inv(other), dtype=np.float64)
+    places = near(smooth, np.sqrt(rest.clip(_ROUND**2)), middle, inverse)
+    if spacing is None:
+        mean = float(np.hypot(*np.diff(smooth, axis=0).T).mean())
+        hops = [mean * length for length in _LENGTHS]
+    else:
+        hops = [spacing]
+    white = np.asarray(np.linalg.inv(root + _ROUND * np.eye(2)), dtype=np.float64)
+    factors = _factors(noise.alike, white)
+    walks = [_walk(places, left, white, factors, hop) for hop in hops]
+    on_map = _followed(places, max(walks, key=lambda walk: walk.worth[places.first[-2] :].max()))
+    return left, smooth, on_map, 0.5 * (smooth + on_map)
+
+
+def _roots(covariance: Floats) -> Floats:
+    """Take the symmetric roots of covariances, (m, 2, 2)."""
+    held, axes = np.linalg.eigh(covariance)
+    return np.asarray(axes * np.sqrt(held)[:, None] @ np.swapaxes(axes, 1, 2))
+
+
+def _along(root: Floats, alike: Floats) -> Floats:
+    """Give the covariance of all that has such roots and is so much alike, (2 m, 2 m)."""
+    both = np.einsum("iab,jcb,ij->iajc", root, root, alike)
+    return np.asarray(both.reshape(2 * len(root), -1))
+
+
+def _factors(alike: Floats, white: Floats) -> Floats:
+    """By what noise follows from that at the three points before, and its variance, (m, 4).
+
+    Of noise in its own units, of 1; what a place of the map is off is noise, too.
+    """
+    fix = 0.5 * _FIX**2 * (white**2).sum(axis=(1, 2))
+    factors = np.zeros((len(alike), 4))
+    for point in range(len(alike)):
+        before = slice(max(point - 3, 0), point)
+        by = np.linalg.solve(alike[before, before] + np.diag(fix[before]), alike[before, point])
+        factors[point, : len(by)] = by[::-1]
+        factors[point, 3] = alike[point, point] - by @ alike[before, point] + fix[point]
+    return factors
+
+
+def _walk(places: Places, left: Floats, white: Floats, factors: Floats, hop: float) -> Walk:
+    count = len(places.at)
+    walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
+    seen = Seen(np.ascontiguousarray(left), np.ascontiguousarray(white))
+    likeliest_ways(places, seen, factors, np.array([hop, _HOP, _HEADING]), walk)
+    return walk
+
+
+def _followed(places: Places, walk: Walk) -> Floats:
+    """Take the mean of the likeliest ways to all last places, by how likely they are, (m, 2)."""
+    at = np.arange(places.first[-2], places.first[-1])
+    weight = np.exp(walk.worth[at] - walk.worth[at].max())
+    at, weight = at[weight > _FEW], weight[weight > _FEW]
+    weight /= weight.sum()
+    way = np.empty((len(places.first) - 1, 2))
+    for point in range(len(way) - 1, -1, -1):
+        way[point] = weight @ places.at[at, :2]
+        at = walk.back[at]
+    return way
+
+
+class _Near(NamedTuple):
+    """The map without what only one subject shows."""
+
+    plan: "_Map"
+    hidden: int  # the subject
+
+    def __call__(self, smooth: Floats, unsure: Floats, middle: Floats, inverse: Floats) -> Places:
+        """Give the places near each point of a way; where there are none, the point itself.
+
+        With the middle of the companions, and the inverse root of how far a member is from it.
+        """
+        plan, at, worth = self.plan, [], []
+        heading = np.gradient(smooth, axis=0)
+        heading /= np.maximum(np.hypot(*heading.T), 1e-9)[:, None]
+        found = plan.tree.query_ball_point(smooth, _REACH * unsure + _BESIDE, return_sorted=True)
+        for point, some in enumerate(found):
+            near = np.array(some, dtype=np.int64)
+            near = near[plan.sole[near] != self.hidden]
+            away = ((plan.at[near, :2] - smooth[point]) ** 2).sum(axis=1) / unsure[point] ** 2
+            off = (((plan.at[near, :2] - middle[point]) @ inverse[point]) ** 2).sum(axis=1)
+            own = _POPULAR * np.log(plan.people[near]) - 0.5 * off / _ALONE
+            if len(near) > _MOST:
+                kept = np.argsort(0.5 * away - own, kind="stable")[:_MOST]
+                near, own = near[kept], own[kept]
+            at.append(
+                plan.at[near] if len(near) else np.append(smooth[point], heading[point])[None]
+            )
+            worth.append(own if len(near) else np.zeros(1))
+        first = np.cumsum([0] + [len(some) for some in at])
+        return Places(np.concatenate(at), np.concatenate(worth), first)
+
+
+class _Map:
+    """Where people went, and in which heading: cells of 12 m, in 16 headings."""
+
+    def __init__(self, ways: Ways) -> None:
+        """Take ways in metres."""
+        hop = np.ones(len(ways.points) - 1, dtype=np.bool_)
+        hop[ways.first[1:-1] - 1] = False
+        way = np.repeat(np.arange(len(ways.owner)), np.diff(ways.first))[:-1]
+        begin = ways.points[:-1][hop]
+        go, way, low = ways.points[1:][hop] - begin, way[hop], ways.points.min(axis=0)
+        wide = int((np.ptp(ways.points[:, 1]) if len(ways.points) else 0.0) / _CELL) + 1
+        parts = [
+            _cells(begin[some] - low, go[some], way[some], wide)
+            for start in range(0, len(go), _HOPS_AT_ONCE)
+            for some in [slice(start, start + _HOPS_AT_ONCE)]
+        ]
+        cell, way = np.unique(np.concatenate(parts), axis=0).T
+        cell, first, people = np.unique(cell, return_index=True, return_counts=True)
+        owner = ways.owner[way]
+        least, most = (each.reduceat(owner, first) for each in (np.minimum, np.maximum))
+        self.sole: Ints = np.where(least == most, least, _SEVERAL)
+        self.people = people
+        place, heading = np.divmod(cell, _HEADINGS)
+        angle = heading * (2.0 * np.pi / _HEADINGS)
+        middle = (np.column_stack(np.divmod(place, wide)) + 0.5) * _CELL + low
+        self.at: Floats = np.column_stack([middle, np.cos(angle), np.sin(angle)])
+        self.tree = cKDTree(middle)
+
+    def near(self, hidden: int) -> _Near:
+        """The same without what only one subject shows."""
+        return _Near(self, hidden)
+
+
+def _cells(begin: Floats, go: Floats, way: Ints, wide: int) -> Ints:
+    """Number the cells and headings that hops pass, with the way of each, (c, 2), each once."""
+    far = np.hypot(*go.T)
+    go, begin, way, far = go[far > 0.0], begin[far > 0.0], way[far > 0.0], far[far > 0.0]
+    steps = np.ceil(far / (0.75 * _CELL)).astype(np.int64)
+    hop = np.repeat(np.arange(len(steps)), steps)
+    within = (np.arange(len(hop)) - (np.cumsum(steps) - steps)[hop] + 0.5) / steps[hop]
+    row, column = np.floor((begin[hop] + within[:, None] * go[hop]) / _CELL).astype(np.int64).T
+    turn = np.arctan2(go[:, 1], go[:, 0]) * (_HEADINGS / (2.0 * np.pi))
+    heading = np.round(turn).astype(np.int64)[hop] % _HEADINGS
+    cell = (row * wide + column) * _HEADINGS + heading
+    return np.unique(np.column_stack([cell, way[hop]]), axis=0)
+
+
+def _off(line: Floats, member: Floats) -> float:
+    """Measure how far the points of a line are from those of a member, mean."""
+    return float(np.hypot(*(line - member).T).mean())
