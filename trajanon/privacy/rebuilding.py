@@ -9,10 +9,10 @@ from scipy.spatial import cKDTree
 
 from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import metres_of_degrees
 from trajanon.perturbation import group_spread, spread_around
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import drawn
-from trajanon.utility.displacements import metres_of_degrees
 from trajanon.words import metres, number_of, percent
 from trajanon.workers import in_parts
 
