@@ -185,7 +185,7 @@ def timed(times: str = "of-day") -> tuple[Trajectories, Trajectories, dict[str, 
     one = release.take(first)
     keys = {
         "line_keys": line_keys(one.points, one.times).tolist(),
-        "averaged": digest_of(original.points, original.times),
+        "averaged": digest_of(original.points, LABELS, original.times),
     }
     return original, release, report(unit="trip", times=account, **keys)
 

@@ -56,6 +56,12 @@ def lines_are_plain_means() -> Iterator[None]:
 
 
 @pytest.fixture
+def one_key(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Perturb all lines by one key, so that releases of equal groups are equal."""
+    monkeypatch.setattr("trajanon.anonymization.new_key", lambda: bytes(range(32)))
+
+
+@pytest.fixture
 def far_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let lines lie farther off than trajectories are long, as those of toys do."""
     monkeypatch.setattr("trajanon.anonymization.refuse_far", lambda *_: None)

@@ -8,10 +8,10 @@ import numpy as np
 from hypothesis import strategies as st
 
 from trajanon.arrays import Floats
+from trajanon.geodesy import metres_of_degrees
 from trajanon.privacy.attack import Published
 from trajanon.tracks import Tracks
 from trajanon.utility import displacement
-from trajanon.utility.displacements import metres_of_degrees
 
 
 @st.composite

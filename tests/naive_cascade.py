@@ -9,9 +9,9 @@ from naive_perturbation import around
 from naive_perturbation import root as root_of
 
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import metres_of_degrees
 from trajanon.privacy.attack import Published
 from trajanon.privacy.cascade import Root
-from trajanon.utility.displacements import metres_of_degrees
 
 # Verification
 

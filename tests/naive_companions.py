@@ -6,9 +6,9 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import metres_of_degrees
 from trajanon.privacy.attack import Published
 from trajanon.tracks import STEPS, Tracks
-from trajanon.utility.displacements import metres_of_degrees
 
 
 class Candidate(NamedTuple):

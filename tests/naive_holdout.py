@@ -5,9 +5,9 @@ from itertools import product
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.geodesy import metres_of_degrees
 from trajanon.tracks import STEPS, Tracks
 from trajanon.utility import displacement
-from trajanon.utility.displacements import metres_of_degrees
 
 
 def distance(one: Floats, line: Floats, lines: Floats) -> float:

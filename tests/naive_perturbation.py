@@ -6,8 +6,8 @@ from math import erf, sqrt
 import numpy as np
 
 from trajanon.arrays import Floats
+from trajanon.geodesy import metres_of_degrees
 from trajanon.perturbation import LENGTH, SIZE
-from trajanon.utility.displacements import metres_of_degrees
 
 
 def alike(m: int) -> Floats:

@@ -6,9 +6,9 @@ import numpy as np
 
 import trajanon
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
 from trajanon.privacy.attack import Published
-from trajanon.utility.displacements import metres_of_degrees
 
 HOP = 100.0
 SCALE = metres_of_degrees(np.array(0.0))

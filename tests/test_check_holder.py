@@ -198,7 +198,7 @@ def test_the_earlier_release_must_belong_to_the_originals_too(tmp_path: Path) ->
 
 def told_of(points: Floats, lines: Floats, labels: Ints) -> dict[str, Any]:
     """The report of groups, as far as it is read."""
-    told = {"n": len(labels), "labels": labels.tolist(), "averaged": digest_of(points)}
+    told = {"n": len(labels), "labels": labels.tolist(), "averaged": digest_of(points, labels)}
     return NOTHING_MORE | told | {"line_keys": line_keys(lines).tolist()}
 
 
@@ -246,7 +246,7 @@ def test_the_two_may_be_other_groups_than_before(tmp_path: Path) -> None:
     was, labels = np.array(release.report["labels"]), np.array([0, 1] * 4 + [2] * 4)
     keys = np.array(release.report["line_keys"])[was[[0, 1, 8]]].tolist()
     other = release.report | {"labels": labels.tolist(), "groups_of_equal_lines": []}
-    other |= {"line_keys": keys}
+    other |= {"line_keys": keys, "averaged": digest_of(held.points, labels)}
     trajanon.Release(release.trajectories, other).write(tmp_path / "b.csv")
     paths = tmp_path / "r.csv", tmp_path / "b.csv"
     assert trajanon.check(paths[0], K, trajectories=held, against=paths[1]).holds

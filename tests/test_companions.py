@@ -14,11 +14,11 @@ from toy import toy
 
 import trajanon
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import Companions, Ranked, Rebuilt, companions, drawn, smooth
 from trajanon.tracks import TrackPoints, Tracks
-from trajanon.utility.displacements import metres_of_degrees
 
 SPACING = 100.0
 SCALE = metres_of_degrees(np.array(0.0))

@@ -28,15 +28,18 @@ def ways() -> Trajectories:
     return Trajectories(ends[:, 0] * (1 - share) + ends[:, 1] * share, np.arange(40) % 16)
 
 
+KEY = bytes(32)
+
+
 @pytest.fixture(scope="module")
 def drawn(ways: Trajectories) -> Curve:
-    return curve(ways, (5, 2, 3, 2, 17), effort="fast")
+    return curve(ways, (5, 2, 3, 2, 17), effort="fast", key=KEY)
 
 
 def test_each_point_is_a_release_evaluated_by_itself(ways: Trajectories, drawn: Curve) -> None:
     assert [one.k for one in drawn.choices] == [2, 3, 5]
     for one in drawn.choices:
-        release = trajanon.anonymize(ways, one.k, effort="fast")
+        release = trajanon.anonymize(ways, one.k, effort="fast", key=KEY)
         found = trajanon.evaluate(ways, release)
         chances = {
             attack.name: attack.expected for attack in found.attacks if attack.against == "release"
@@ -77,7 +80,8 @@ def test_releases_of_the_curve_are_made_as_the_report_tells() -> None:
     }
     asked |= {"as_published": False, "align": False, "rows": "lines"}
     search: dict[str, Any] = {"method": "mdav", "refine": "descent", "effort": "fast", "seed": 3}
-    report = trajanon.anonymize(timed(), 2, **asked, **search).report
+    report = trajanon.anonymize(timed(), 2, key=KEY, **asked, **search).report
+    asked |= {"key": KEY, "exact_means": False}
     assert options_in(checked(report)) == asked | asdict(Settings(**search))
     del report["search"]  # as before it was told
     assert options_in(checked(report)) == asked
@@ -126,6 +130,7 @@ def test_commands_draw_the_curve(run: Run, tmp_path: Path, ways: Trajectories) -
     }
 
 
+@pytest.mark.usefixtures("one_key")
 def test_the_picture_says_what_the_curve_says(ways: Trajectories) -> None:
     picture = which_k(ways, (2, 4), effort="fast")
     assert curve(ways, (2, 4), effort="fast").words in picture.caption

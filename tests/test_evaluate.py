@@ -15,7 +15,6 @@ import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.evaluation.evidence import MDAV, NOTHING, NOTICE, RELEASE
-from trajanon.files.release import write_release
 from trajanon.perturbation import perturbed
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
@@ -186,22 +185,6 @@ def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> No
     assert evaluation.verdict.sentences == [
         "The report promises different subjects, and these trajectories name none."
     ]
-
-
-@pytest.mark.usefixtures("plain_means")
-def test_the_order_of_the_originals_is_found_in_the_released_file(tmp_path: Path) -> None:
-    forty = Trajectories(np.random.default_rng(0).uniform(40, 41, (40, 3, 2)))
-    release, report = released(forty)
-    path = tmp_path / "r.parquet"
-    write_release(path, release)
-    findings = trajanon.check(path, 2)
-    assert trajanon.evaluate(forty, release, report, findings=findings).holds
-    labels = np.array(report["labels"])
-    means = [forty.points[labels == one].mean(axis=0) for one in range(max(labels) + 1)]
-    sorted_out = Trajectories(np.round(np.stack(means), 7)[labels])
-    evaluation = trajanon.evaluate(forty, sorted_out, report, findings=findings)
-    assert not evaluation.holds
-    assert "in the order of the originals" in evaluation.verdict.sentences[0]
 
 
 # What does not belong together

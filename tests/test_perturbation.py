@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import BEGINS, DAY, Clock
+from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
 from trajanon.perturbation import (
     SIZE,
@@ -19,7 +20,6 @@ from trajanon.perturbation import (
     perturbed,
     perturbed_times,
 )
-from trajanon.utility.displacements import metres_of_degrees
 
 KEY = bytes(range(32))
 seeds = st.integers(0, 10**6)

@@ -13,6 +13,7 @@ from streets_walked import HOP, SCALE, Writer, grouped, plain, walked
 
 from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import metres_of_degrees
 from trajanon.perturbation import (
     correlation,
     displacement_root,
@@ -24,7 +25,6 @@ from trajanon.privacy import rebuilding as attack
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import drawn
 from trajanon.privacy.rebuilding import Noise, Rebuilding, Rebuilt, Ways, rebuilding
-from trajanon.utility.displacements import metres_of_degrees
 
 M = 12
 

@@ -123,6 +123,7 @@ def test_a_second_round_with_other_borders_mends_what_the_first_cut(
         assert steps["shards"] - steps["shards anew"] > 0.5 * spent > 0.0
 
 
+@pytest.mark.usefixtures("one_key")
 def test_one_shard_is_the_file(tmp_path: Path) -> None:
     """To the bit, whatever it holds."""
     windows = town(3, 60, POINTS, people=15)
@@ -158,19 +159,23 @@ def without_seconds(report: dict[str, Any]) -> dict[str, Any]:
     return report | {"stages": stages}
 
 
-def test_a_seed_repeats_the_lines_and_not_their_order(tmp_path: Path) -> None:
+def test_a_seed_and_a_key_repeat_all_parts_and_these_are_sorted(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(400))
-    files, order = [], []
+    files, held = [], []
     for number in range(3):
         out = tmp_path / f"out{number}"
         with shards_of(90), patch.object(release, "PART", 150):
-            anonymize_parts(str(source), str(out), 3, seed=number // 2, effort="fast")
-        files.append(released(out))
-        order.append([path.read_bytes() for path in sorted(out.iterdir())])
-    assert files[0] == files[1]
-    assert order[0] != order[1]
+            anonymize_parts(
+                str(source), str(out), 3, seed=number // 2, effort="fast", key=bytes(16)
+            )
+        files.append([path.read_bytes() for path in sorted(out.iterdir())])
+        held.append(trajanon.read_release(out).records.tolist())
+    assert files[0] == files[1] != files[2]
+    assert len(files[0]) > 1
+    assert all(rows == sorted(rows) for rows in held)
 
 
+@pytest.mark.usefixtures("one_key")
 @pytest.mark.parametrize("cores", [1, 2, 5])
 def test_the_result_is_the_same_on_any_number_of_cores(
     tmp_path: Path, cores: int, monkeypatch: pytest.MonkeyPatch
@@ -184,6 +189,7 @@ def test_the_result_is_the_same_on_any_number_of_cores(
     assert before["information_loss"] == after["information_loss"]
 
 
+@pytest.mark.usefixtures("one_key")
 def test_one_part_gives_what_many_do(tmp_path: Path) -> None:
     points, subject = walks(300), np.arange(300) // 2
     one = write_folder(tmp_path / "one", points, subject, rows=300)
@@ -265,10 +271,10 @@ def test_a_release_has_a_thousand_parts_at_most_before_they_grow() -> None:
 
 def test_groups_that_rounding_made_equal_are_counted_in_parts(tmp_path: Path) -> None:
     """The halves of the rows lie a metre apart, and no group has rows of both."""
-    points = np.repeat(np.round(walks(1), 4), 8, axis=0) + 1e-5
-    points[4:] -= 2e-5
-    points += 1e-7 * np.arange(4).repeat(2)[:, None, None]
+    points = np.repeat(np.round(walks(1), 5), 8, axis=0) + 1e-6
+    points[4:] -= 2e-6
+    points += 1e-8 * np.arange(4).repeat(2)[:, None, None]
     source = write_folder(tmp_path / "trips", points)
-    report = anonymize_parts(str(source), str(tmp_path / "out"), 4, refine="none")
+    report = anonymize_parts(str(source), str(tmp_path / "out"), 4, refine="none", exact_means=True)
     assert (report["groups"], report["lines"]) == (2, 1)
     assert trajanon.check(tmp_path / "out", 8).holds

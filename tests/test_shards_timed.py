@@ -300,7 +300,7 @@ def test_a_time_that_is_rare_in_all_parts_is_found(
     times[3] += 300
     with path.open("wb") as file:
         write_released(file, replace(release, times=times), first)
-    (told,) = trajanon.check(out_of(tmp_path), 4).problems
+    told = trajanon.check(out_of(tmp_path), 4).problems[-1]
     assert "occur fewer than 4 times (the rarest 1 time)" in told
 
 

@@ -194,7 +194,7 @@ def test_a_release_on_roads_holds_and_is_evaluated(tmp_path: Path, rows: str) ->
 def test_lines_off_the_roads_are_released_as_without_them(tmp_path: Path) -> None:
     away = drives().points + np.array([2.0, 0.0])
     trips, roads = Trajectories(away, np.arange(60)), roads_to_follow(town(tmp_path))
-    how: dict[str, Any] = {"method": "mdav", "refine": "none"}
+    how: dict[str, Any] = {"method": "mdav", "refine": "none", "key": bytes(32)}
     laid, plain = (trajanon.anonymize(trips, 4, roads=some, **how) for some in (roads, None))
     assert laid.report["roads"]["as_they_were"] == laid.report["groups"]
     one, other = (np.unique(each.trajectories.records, axis=0) for each in (laid, plain))
@@ -247,7 +247,7 @@ def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str
     how: dict[str, Any] = {"rows": rows, "effort": "fast"}
     with shards_of(100), patch.object(parts_release, "PART", 60):
         trajanon.anonymize_parts("trips", "out", 4, **how)
-    answer = run("snap", "out", "--pbf", "town.osm", "--out", "laid")
+        answer = run("snap", "out", "--pbf", "town.osm", "--out", "laid")
     assert answer.code == 0
     assert len(names(tmp_path / "laid")) == len(names(tmp_path / "out")) > 1
     assert run("check", "laid", "-k", 4).code == 0

@@ -201,6 +201,7 @@ def _report(
         provenance=trajectories.provenance,
         as_published=as_published,
     )
+    times = None if timing is None else trajectories.times
     return counted.account | {
         "n": len(trajectories),
         **_of_roads(kept),
@@ -221,7 +222,7 @@ def _report(
         "chains": None if chained is None else chained._asdict(),
         "sizes": partition.sizes.tolist(),
         "subjects_per_group": None if per_group is None else per_group.tolist(),
-        "averaged": digest_of(trajectories.points, None if timing is None else trajectories.times),
+        "averaged": digest_of(trajectories.points, labels, times),
         "labels": labels.tolist(),
         "line_keys": line_keys(released, when).tolist(),
         "groups_of_equal_lines": [groups.tolist() for groups in together],

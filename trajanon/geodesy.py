@@ -20,6 +20,17 @@ def radii(latitude: Floats) -> tuple[Floats, Floats]:
     return meridian, EQUATOR * np.cos(latitude) / np.sqrt(curvature)
 
 
+def metres_of_degrees(latitude: Floats) -> Floats:
+    """Measure a degree of latitude and one of longitude.
+
+    Examples
+    --------
+    >>> metres_of_degrees(np.array(60.0)).round().tolist()
+    [111412.0, 55800.0]
+    """
+    return np.radians(np.stack(radii(np.radians(latitude)), axis=-1))
+
+
 def in_space(points: Floats, radius: float = EARTH) -> Floats:
     """Turn latitude and longitude, shape (n, 2), to metres from the middle of a round Earth."""
     latitude, longitude = np.radians(points).T

@@ -13,7 +13,7 @@ from scipy.special import ndtri
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import BEGINS, Clock
 from trajanon.files.release_lines import DIGITS, rounded
-from trajanon.geodesy import radii
+from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
 from trajanon.partition import dense
 
@@ -165,7 +165,7 @@ def group_parts(labels: Ints, subjects: Ints | None) -> Floats:
 
 def _degrees(lines: Floats) -> Floats:
     """Metres of a degree of latitude and longitude about the middle of each line, (g, 1, 2)."""
-    return np.radians(np.stack(radii(np.radians(lines[..., 0].mean(axis=1))), axis=-1))[:, None]
+    return metres_of_degrees(lines[..., 0].mean(axis=1))[:, None]
 
 
 def _seeds(members: Floats, labels: Ints, key: bytes, what: bytes) -> Ints:

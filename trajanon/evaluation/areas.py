@@ -17,6 +17,7 @@ from trajanon.arrays import Ints
 from trajanon.evaluation.evaluation import area_of
 from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.sample import CostOfAll, Sampled
+from trajanon.geodesy import metres_of_degrees
 from trajanon.hashing import hashed
 from trajanon.partition import dense
 from trajanon.privacy.chains import subjects_left
@@ -25,7 +26,6 @@ from trajanon.privacy.in_parts import LARGEST, InParts, Sample
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
-from trajanon.utility.displacements import metres_of_degrees
 from trajanon.utility.grid import cells, divergence, flows, in_common
 from trajanon.utility.histograms import Histogram, joined_histograms
 from trajanon.utility.usefulness import DENSITY_CELL, OD_CELLS

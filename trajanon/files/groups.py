@@ -32,11 +32,12 @@ def line_keys(points: Floats, times: Floats | None = None) -> Ints:
     return np.frombuffer(b"".join(words), dtype="<i8").astype(np.int64)
 
 
-def digest_of(points: Floats, times: Floats | None = None) -> str:
-    """Tell trajectories as they were averaged, (n, m, 2), from others, or from another order."""
-    digest = hashlib.blake2b(np.ascontiguousarray(points).data, digest_size=16)
-    if times is not None:
-        digest.update(np.ascontiguousarray(times).data)
+def digest_of(points: Floats, labels: Ints, times: Floats | None = None) -> str:
+    """Tell trajectories as they were averaged, (n, m, 2), and their groups, from all others."""
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (points, labels, times):
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
 
 

@@ -133,7 +133,7 @@ class Report(TypedDict):
     shards: NotRequired[int]
     roads: NotRequired[_Roads]
     line_keys: NotRequired[list[int]]  # of each group's line; not of several shards
-    averaged: NotRequired[str]  # a digest of what was averaged
+    averaged: NotRequired[str]  # a digest of what was averaged, in which groups
     lines_of_rows: NotRequired[Any]  # `LinesOfRows`, read from beside the report; not in it
 
 

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.geodesy import metres_of_degrees
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import drawn
-from trajanon.utility.displacements import metres_of_degrees
 from trajanon.words import number_of, percent
 from trajanon.workers import in_parts
 

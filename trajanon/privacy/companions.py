@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import metres_of_degrees
 from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.attack import Published
 from trajanon.tracks import STEPS, TrackPoints, Tracks
-from trajanon.utility.displacements import metres_of_degrees
 from trajanon.words import metres, number_of, percent
 from trajanon.workers import in_parts
 

@@ -8,9 +8,9 @@ import numpy as np
 from trajanon._kernels.known_points import Known, SortedLines, attack_targets, room_for
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
+from trajanon.geodesy import metres_of_degrees
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack, Published
-from trajanon.utility.displacements import metres_of_degrees
 from trajanon.words import number_of
 from trajanon.workers import in_parts
 

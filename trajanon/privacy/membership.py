@@ -8,9 +8,9 @@ from scipy.spatial import cKDTree
 from scipy.special import ndtri
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.geodesy import metres_of_degrees
 from trajanon.partition import dense
 from trajanon.tracks import STEPS, Tracks
-from trajanon.utility.displacements import metres_of_degrees
 from trajanon.workers import in_parts
 
 Z = float(ndtri(0.975))

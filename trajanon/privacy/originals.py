@@ -67,7 +67,7 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     number = line_numbers(release.points, release.times)
     _, first, copies = np.unique(number, return_index=True, return_counts=True)
     different = release.take(first)
-    digest = digest_of(slid.points, None if clock is None else slid.times)
+    digest = digest_of(slid.points, labels, None if clock is None else slid.times)
     if told is not None:
         line = by_key(different, told.line)
         own_row = own_rows(report, line, slid.subject, copies)

@@ -9,13 +9,14 @@ from scipy.spatial import cKDTree
 
 from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
+from trajanon.geodesy import metres_of_degrees
 from trajanon.perturbation import group_spread, spread_around
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import drawn
-from trajanon.utility.displacements import metres_of_degrees
 from trajanon.words import metres, number_of, percent
 from trajanon.workers import in_parts
 
+_TRIED = 40  # groups
 _CELL = 12.0  # metres, a place on the map
 _HEADINGS = 16
 _MOST = 700  # places that are tried at a point
@@ -114,11 +115,11 @@ def rebuilding(
     does.
 
     ``published`` is the release beside the originals as they were averaged. Nothing is on the map
-    that only the hidden member's own subject shows. Tried are 100 groups of k trajectories of k
+    that only the hidden member's own subject shows. Tried are 40 groups of k trajectories of k
     subjects, drawn from ``seed``. None if there are no such groups, or trajectories have no hops.
     """
     k, m = published.k, published.points.shape[1]
-    members = drawn(published.labels, published.owners, k, seed)
+    members = drawn(published.labels, published.owners, k, seed)[:_TRIED]
     if not len(members) or m == 1:
         return None
     lines, labels = published.lines, published.labels

@@ -7,7 +7,7 @@ import numpy as np
 from trajanon._kernels.couplings import closest_couplings
 from trajanon._kernels.runs import nearest_on_runs
 from trajanon.arrays import Floats, Ints, Metres
-from trajanon.geodesy import radii
+from trajanon.geodesy import metres_of_degrees, radii
 from trajanon.tracks import TICKS, Tracks
 from trajanon.workers import in_parts
 
@@ -98,17 +98,6 @@ def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Metres:
 
     in_parts(measure, order, _RUNS_AT_ONCE)
     return found
-
-
-def metres_of_degrees(latitude: Floats) -> Floats:
-    """Measure a degree of latitude and one of longitude.
-
-    Examples
-    --------
-    >>> metres_of_degrees(np.array(60.0)).round().tolist()
-    [111412.0, 55800.0]
-    """
-    return np.radians(np.stack(radii(np.radians(latitude)), axis=-1))
 
 
 def lengths(points: Floats) -> Floats:

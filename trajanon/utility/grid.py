@@ -6,8 +6,7 @@ import numpy as np
 from scipy.special import rel_entr
 
 from trajanon.arrays import Floats, Ints
-from trajanon.geodesy import DEGREE
-from trajanon.utility.displacements import metres_of_degrees
+from trajanon.geodesy import DEGREE, metres_of_degrees
 from trajanon.workers import in_parts
 
 _COLUMNS = 2**31  # more than there are cells of a metre round the equator's half
