@@ -40,8 +40,11 @@ def rides() -> Trajectories:
     )
 
 
-@pytest.fixture(scope="module")
-def costs(rides: Trajectories) -> list[HoursCost]:
+pytestmark = pytest.mark.usefixtures("one_key")
+
+
+@pytest.fixture
+def costs(one_key: None, rides: Trajectories) -> list[HoursCost]:
     return hours_costs(rides, 3)
 
 

@@ -1,5 +1,7 @@
 """Hours of departure, chosen in a real browser."""
 
+from typing import Any
+
 import numpy as np
 from browsing import (
     DESKTOP,
@@ -13,6 +15,7 @@ from browsing import (
     trajectories,
 )
 
+from trajanon.files.groups import digest_of, line_keys
 from trajanon.maps import compare, compare_releases, public
 from trajanon.trajectories import Trajectories
 
@@ -124,13 +127,27 @@ def test_a_group_tells_when_it_departs_and_is_whole_at_any_hour(see: Open) -> No
     assert seen.lit() == [[]]
 
 
+def untimed(
+    original: Trajectories, release: Trajectories, report: dict[str, Any]
+) -> tuple[Trajectories, dict[str, Any]]:
+    """The same release without times, and its report."""
+    alone = Trajectories(release.points)
+    once = np.unique(LABELS, return_index=True)[1]
+    told = {
+        "times": None,
+        "averaged": digest_of(original.points, LABELS),
+        "line_keys": line_keys(alone.points[once]).tolist(),
+    }
+    return alone, report | told
+
+
 def test_hours_stay_chosen_from_release_to_release_with_times(see: Open) -> None:
     original, release, report = timed()
     weekly = timed("of-week")
     releases = {
         "day": (release, report),
         "week": weekly[1:],
-        "none": (Trajectories(release.points), report | {"times": None}),
+        "none": untimed(original, release, report),
     }
     seen = see(compare_releases(original, releases, tiles=None))
     hour(seen, 8)
@@ -180,8 +197,8 @@ def test_bars_are_wide_enough_for_a_finger(see: Open) -> None:
 
 def test_a_release_without_times_has_no_bars(see: Open) -> None:
     original, release, report = timed()
-    alone = Trajectories(release.points)
-    seen = see(compare(original, alone, report | {"times": None}, tiles=None), DESKTOP)
+    alone, told = untimed(original, release, report)
+    seen = see(compare(original, alone, told, tiles=None), DESKTOP)
     assert seen.page.locator(".hours").count() == 0
     assert "Departures" not in seen.page.locator("#trajanon").inner_text()
     assert np.array_equal(shown(seen), (11, 3))
