@@ -16,6 +16,7 @@ import typer
 from measures import command_line, first_rows, row, say_machine
 
 import trajanon
+from trajanon.files.report import checked, released_of
 from trajanon.loss import group_means
 from trajanon.privacy.originals import matched
 from trajanon.trajectories import Trajectories
@@ -51,7 +52,9 @@ def figure(file: Path, out: Path = Path("group.png")) -> None:
     tracks = cut.tracks
     assert tracks is not None
     release = trajanon.anonymize(cut, 4, seed=1)
-    found = matched(cut, release.trajectories, release.report)
+    report = checked(release.report)
+    cut = released_of(cut, report)
+    found = matched(cut, release.trajectories, report)
     labels, sizes = found.labels, np.bincount(found.labels)
     lines = [group_means(of.records, labels).reshape(found.lines.shape) for of in (cut, found.slid)]
     windows = [cut.points, found.slid.points]

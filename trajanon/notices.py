@@ -3,6 +3,7 @@
 import logging
 from collections import defaultdict
 
+from trajanon.errors import printable
 from trajanon.words import number_of
 
 _SHOWN = 10
@@ -22,6 +23,7 @@ class Notices:
         if about in seen:
             return
         seen.add(about)
+        message = printable(message)  # names of files may be such that no log could be written
         if self._shows_all or len(seen) <= _SHOWN:
             logger.warning("%s", message, extra={"kind": kind, "about": about})
         else:
