@@ -39,6 +39,7 @@ def test_the_datasheet_names_what_it_is_of(slid_sample: Evaluated) -> None:
     assert f"| Area | {area} |" in text
 
 
+@pytest.mark.usefixtures("plain_means")
 def test_the_area_holds_all_released_lines_and_is_no_finer_than_hundredths() -> None:
     release, report = released(toy())
     area = trajanon.evaluate(toy(), release, report).area

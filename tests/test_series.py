@@ -154,6 +154,25 @@ def test_limits_that_cannot_hold_are_refused(
         anonymize_parts(str(tmp_path), str(tmp_path / "out"), 3, **how)
 
 
+def test_the_same_groups_have_the_same_lines_by_the_key_of_the_ledger(
+    tmp_path: Path, book: Path
+) -> None:
+    source = write_trips(tmp_path, "trips.parquet")
+    write_parts(tmp_path / "parts", read_trajectories(source))
+    for number in range(2):
+        report = anonymize_file(source, tmp_path / f"{number}.csv", 3, ledger=book, **QUICK)
+        with opened(book) as ledger:
+            ledger.forget(1)
+            assert bytes.fromhex(report["key"]) == ledger.release_key != ledger._key
+    anonymize_parts(str(tmp_path / "parts"), str(tmp_path / "2"), 3, ledger=book, **QUICK)
+    one, again = ((tmp_path / f"{number}.csv").read_bytes() for number in range(2))
+    assert one == again
+    lines = [trajanon.read_release(tmp_path / name).records for name in ("0.csv", "2")]
+    assert np.array_equal(lines[0], lines[1])
+    anonymize_file(source, tmp_path / "3.csv", 3, **QUICK)
+    assert (tmp_path / "3.csv").read_bytes() != one
+
+
 def test_a_release_in_the_ledger_is_not_written_over(tmp_path: Path, book: Path) -> None:
     source = write_trips(tmp_path, "trips.parquet", slice(0, 30))
     anonymize_file(source, tmp_path / "a.csv", 3, ledger=book, **QUICK)

@@ -68,11 +68,17 @@ def displacement_root(spread: Floats, parts: Floats) -> Floats:
 
 def _root(covariance: Floats) -> Floats:
     """Take the symmetric root of covariances, (..., 2, 2)."""
-    determinant = np.linalg.det(covariance).clip(0.0)[..., None, None]
+    determinant = determinants(covariance).clip(0.0)[..., None, None]
     trace = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None]
     side = np.sqrt(determinant)
     unit = np.sqrt(trace + 2.0 * side)
     return np.asarray((covariance + side * np.eye(2)) / np.where(unit > 0.0, unit, 1.0))
+
+
+def determinants(matrices: Floats) -> Floats:
+    """Take the determinants of matrices, (..., 2, 2); numpy's way is for large ones."""
+    crossed = matrices[..., 0, 1] * matrices[..., 1, 0]
+    return np.asarray(matrices[..., 0, 0] * matrices[..., 1, 1] - crossed)
 
 
 def group_spread(points: Floats, means: Floats, labels: Ints) -> Floats:

@@ -8,6 +8,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.geodesy import metres_of_degrees
+from trajanon.perturbation import determinants
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import drawn
 from trajanon.words import number_of, percent
@@ -15,6 +16,9 @@ from trajanon.workers import in_parts
 
 Root = Callable[[Floats, Floats], Floats]
 """Root of the covariance of displacements, (..., m, 2, 2), from a group's own and its parts."""
+
+TRIED = 40
+"""Groups."""
 
 _NEAR = 30  # trajectories that may be members of a line, at least; and three times its members
 _LINES = 8  # near a line, that are tried before it
@@ -64,12 +68,12 @@ def cascade(published: Published, alike: Floats, root: Root, *, seed: int = 0) -
     member's subject is hidden from him: he takes out the members of lines nearby that he is sure
     of, and takes the nearest of the rest for companions.
 
-    ``published`` is the release beside the originals as they were averaged. Tried are 100 groups of
+    ``published`` is the release beside the originals as they were averaged. Tried are 40 groups of
     k trajectories of k subjects, drawn from ``seed``. None if there are no such groups, or
     trajectories have no hops.
     """
     k, m = published.k, published.points.shape[1]
-    members = drawn(published.labels, published.owners, k, seed)
+    members = drawn(published.labels, published.owners, k, seed)[:TRIED]
     if not len(members) or m == 1:
         return None
     search = _Verification(published, alike, root)
@@ -166,9 +170,12 @@ class _Verification:
         away = members - mean[:, None]
         spread = np.einsum("skma,skmb->smab", away, away) / self._k + _STILL**2 * np.eye(2)
         root = self._root(spread, np.full(len(members), float(self._k)))
-        own = np.linalg.solve(root, mean[..., None])[..., 0]
+        size = determinants(root)
+        other = np.stack([mean[..., 1], -mean[..., 0]], axis=-1)  # symmetric roots of two columns
+        own = np.einsum("smab,smb->sma", root, other) / size[..., None]
+        own = np.stack([-own[..., 1], own[..., 0]], axis=-1)
         left = (np.einsum("ij,sjc->sic", self._white, own) ** 2).sum(axis=(1, 2))
-        return -0.5 * left - np.log(np.linalg.det(root)).sum(axis=1), left
+        return -0.5 * left - np.log(size).sum(axis=1), left
 
     def _nearest(self, line: Floats, without: Bools | None = None) -> Ints:
         """Find the trajectories nearest to a line, nearest first, without some of them."""

@@ -12,11 +12,11 @@ from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.perturbation import group_spread, spread_around
 from trajanon.privacy.attack import Published
+from trajanon.privacy.cascade import TRIED
 from trajanon.privacy.companions import drawn
 from trajanon.words import metres, number_of, percent
 from trajanon.workers import in_parts
 
-_TRIED = 40  # groups
 _CELL = 12.0  # metres, a place on the map
 _HEADINGS = 16
 _MOST = 700  # places that are tried at a point
@@ -119,7 +119,7 @@ def rebuilding(
     subjects, drawn from ``seed``. None if there are no such groups, or trajectories have no hops.
     """
     k, m = published.k, published.points.shape[1]
-    members = drawn(published.labels, published.owners, k, seed)[:_TRIED]
+    members = drawn(published.labels, published.owners, k, seed)[:TRIED]
     if not len(members) or m == 1:
         return None
     lines, labels = published.lines, published.labels
