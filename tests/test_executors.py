@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import Run, track
@@ -61,11 +62,14 @@ def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -
         told.append((task, done, total))
 
     with shards_of(45):
-        alone = anonymize_parts(str(source), str(tmp_path / "alone"), 3, effort="fast")
+        alone = anonymize_parts(
+            str(source), str(tmp_path / "alone"), 3, key=bytes(32), effort="fast"
+        )
         together = anonymize_parts(
             str(source),
             str(tmp_path / "together"),
             3,
+            key=bytes(32),
             client=client,
             effort="fast",
             progress=progress,
@@ -84,9 +88,13 @@ def test_a_cluster_gives_the_same_times(tmp_path: Path, client: Client) -> None:
     found, reports = [], []
     for out, on in (("alone", None), ("together", client)):
         with shards_of(60):
-            report = anonymize_parts(
-                str(source), str(tmp_path / out), 3, times="of-week", client=on, effort="fast"
-            )
+            how: dict[str, Any] = {
+                "key": bytes(32),
+                "times": "of-week",
+                "client": on,
+                "effort": "fast",
+            }
+            report = anonymize_parts(str(source), str(tmp_path / out), 3, **how)
         del report["stages"]
         found.append(released_with_times(tmp_path / out))
         reports.append(report)

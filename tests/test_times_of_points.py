@@ -22,6 +22,7 @@ from trajanon.clock import Clock
 from trajanon.files.frames import to_collection
 from trajanon.files.instants import going_on
 from trajanon.files.release import read_release
+from trajanon.files.release_lines import in_order
 from trajanon.trajectories import Trajectories
 
 SECONDS = np.timedelta64(1, "s")
@@ -55,9 +56,15 @@ def as_moved(path: Path) -> tuple[Floats, Floats]:
     return found[..., :2], found[..., 3] - (MONDAY - np.datetime64("1970-01-01")) / SECONDS
 
 
+def in_rows() -> Trajectories:
+    """A release in the order of its lines."""
+    of = driven()
+    return of.take(in_order(of.points, of.times))
+
+
 @pytest.mark.parametrize("suffix", [".geojson", ".gpx", ".mfjson"])
 def test_points_move_as_fast_as_may_be(tmp_path: Path, suffix: str) -> None:
-    of = driven()
+    of = in_rows()
     assert of.times is not None
     points, seconds = as_moved(written(tmp_path / f"r{suffix}", of))
     assert np.array_equal(points[..., ::-1], of.points)
@@ -77,7 +84,7 @@ def test_points_move_as_fast_as_may_be(tmp_path: Path, suffix: str) -> None:
 
 
 def test_a_release_moves_in_movingpandas_as_its_file_does(tmp_path: Path) -> None:
-    of = driven()
+    of = in_rows()
     frames = [one.df for one in to_collection(of)]
     seconds = (np.array([frame.index.to_numpy() for frame in frames]) - MONDAY) / SECONDS
     assert np.array_equal(seconds, as_moved(written(tmp_path / "r.mfjson", of))[1])
