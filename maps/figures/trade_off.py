@@ -57,7 +57,7 @@ def trade_off_time(
     >>> picture = trade_off_time(trajanon.Trajectories(points, times=times), k=2)
     >>> numbers = pd.read_csv(StringIO(picture.numbers)).iloc[[0, -1]]
     >>> numbers["displacement_mean"].tolist(), numbers["departure_mean"].tolist()
-    ([12180.0, 62200.0], [30, 0])
+    ([11220.0, 57410.0], [30, 0])
     """
     found = hours_costs(trajectories, k, progress=progress)
     costs = pd.DataFrame(found)
