@@ -11,10 +11,10 @@ from browsing import (
     needs_chromium,
     timed,
     trajectories,
+    without_times,
 )
 
 from trajanon.maps import compare, compare_releases, public
-from trajanon.trajectories import Trajectories
 
 pytestmark = needs_chromium
 
@@ -130,7 +130,7 @@ def test_hours_stay_chosen_from_release_to_release_with_times(see: Open) -> None
     releases = {
         "day": (release, report),
         "week": weekly[1:],
-        "none": (Trajectories(release.points), report | {"times": None}),
+        "none": without_times(release, report),
     }
     seen = see(compare_releases(original, releases, tiles=None))
     hour(seen, 8)
@@ -180,8 +180,7 @@ def test_bars_are_wide_enough_for_a_finger(see: Open) -> None:
 
 def test_a_release_without_times_has_no_bars(see: Open) -> None:
     original, release, report = timed()
-    alone = Trajectories(release.points)
-    seen = see(compare(original, alone, report | {"times": None}, tiles=None), DESKTOP)
+    seen = see(compare(original, *without_times(release, report), tiles=None), DESKTOP)
     assert seen.page.locator(".hours").count() == 0
     assert "Departures" not in seen.page.locator("#trajanon").inner_text()
     assert np.array_equal(shown(seen), (11, 3))
