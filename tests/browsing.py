@@ -190,6 +190,14 @@ def timed(times: str = "of-day") -> tuple[Trajectories, Trajectories, dict[str, 
     return original, release, report(unit="trip", times=account, **keys)
 
 
+def without_times(
+    release: Trajectories, told: dict[str, Any]
+) -> tuple[Trajectories, dict[str, Any]]:
+    """The same release without times; its lines are known as plain means."""
+    kept = {name: value for name, value in told.items() if name != "line_keys"}
+    return Trajectories(release.points), kept | {"times": None}
+
+
 def drawn(original: Trajectories | None = None, **options: Any) -> folium.Map:
     original = trajectories() if original is None else original
     given = options.pop("report", report())

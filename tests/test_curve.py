@@ -130,10 +130,9 @@ def test_commands_draw_the_curve(run: Run, tmp_path: Path, ways: Trajectories) -
     }
 
 
-@pytest.mark.usefixtures("one_key")
 def test_the_picture_says_what_the_curve_says(ways: Trajectories) -> None:
     picture = which_k(ways, (2, 4), effort="fast")
-    assert curve(ways, (2, 4), effort="fast").words in picture.caption
+    assert curve(ways, (2, 4), effort="fast", key=KEY).words in picture.caption
     assert picture.numbers is not None
     assert picture.numbers.splitlines()[0] == "k,moved,chance,attack,baseline"
     assert not picture.private

@@ -3,6 +3,7 @@
 import csv
 from io import StringIO
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from matplotlib.patches import StepPatch
 from pictures import nothing_overlaps, points
 
 import trajanon
-from trajanon.benchmark.trade_off import MINUTE_WORTHS, SLOTS, HoursCost, hours_costs
+from trajanon.benchmark.trade_off import KEY, MINUTE_WORTHS, SLOTS, HoursCost, hours_costs
 from trajanon.errors import BadInput
 from trajanon.files.trajectories import write_trajectories
 from trajanon.maps.figures import of_release, save, trade_off_time
@@ -51,7 +52,8 @@ def costs(one_key: None, rides: Trajectories) -> list[HoursCost]:
 def test_costs_are_those_of_releases(rides: Trajectories, costs: list[HoursCost]) -> None:
     for cost in costs[: 1 + len(MINUTE_WORTHS)]:
         times = {} if cost.minute_worth is None else {"minute_worth": cost.minute_worth}
-        report = trajanon.anonymize(rides, 3, **(times and times | {"times": "of-day"})).report
+        how: dict[str, Any] = times and times | {"times": "of-day"}
+        report = trajanon.anonymize(rides, 3, key=KEY, **how).report
         assert cost.trajectories == 90
         assert cost.displacement_mean == pytest.approx(report["displacement"]["mean"])
         assert cost.displacement_median == pytest.approx(report["displacement"]["median"])
@@ -78,7 +80,7 @@ def test_slots_are_grouped_one_by_one(rides: Trajectories, costs: list[HoursCost
     assert of_one.trajectories <= 30
     assert of_one.departure_mean < 60.0
     assert rides.times is not None
-    report = trajanon.anonymize(rides.take(np.arange(30)), 3).report
+    report = trajanon.anonymize(rides.take(np.arange(30)), 3, key=KEY).report
     assert of_four.displacement_mean == pytest.approx(report["displacement"]["mean"])
 
 
@@ -86,7 +88,7 @@ def test_windows_are_measured_as_they_slid(madrid: Trajectories) -> None:
     assert madrid.times is not None
     known = madrid.take(np.flatnonzero(np.isfinite(madrid.times[:, 0]))[:60])
     alone, *_ = hours_costs(known, 3)
-    report = trajanon.anonymize(known, 3).report
+    report = trajanon.anonymize(known, 3, key=KEY).report
     assert report["alignment"] is not None
     assert alone.displacement_mean == pytest.approx(report["displacement"]["mean"])
 

@@ -1,7 +1,5 @@
 """Hours of departure, chosen in a real browser."""
 
-from typing import Any
-
 import numpy as np
 from browsing import (
     DESKTOP,
@@ -13,11 +11,10 @@ from browsing import (
     needs_chromium,
     timed,
     trajectories,
+    without_times,
 )
 
-from trajanon.files.groups import digest_of, line_keys
 from trajanon.maps import compare, compare_releases, public
-from trajanon.trajectories import Trajectories
 
 pytestmark = needs_chromium
 
@@ -127,27 +124,13 @@ def test_a_group_tells_when_it_departs_and_is_whole_at_any_hour(see: Open) -> No
     assert seen.lit() == [[]]
 
 
-def untimed(
-    original: Trajectories, release: Trajectories, report: dict[str, Any]
-) -> tuple[Trajectories, dict[str, Any]]:
-    """The same release without times, and its report."""
-    alone = Trajectories(release.points)
-    once = np.unique(LABELS, return_index=True)[1]
-    told = {
-        "times": None,
-        "averaged": digest_of(original.points, LABELS),
-        "line_keys": line_keys(alone.points[once]).tolist(),
-    }
-    return alone, report | told
-
-
 def test_hours_stay_chosen_from_release_to_release_with_times(see: Open) -> None:
     original, release, report = timed()
     weekly = timed("of-week")
     releases = {
         "day": (release, report),
         "week": weekly[1:],
-        "none": untimed(original, release, report),
+        "none": without_times(release, report),
     }
     seen = see(compare_releases(original, releases, tiles=None))
     hour(seen, 8)
@@ -197,8 +180,7 @@ def test_bars_are_wide_enough_for_a_finger(see: Open) -> None:
 
 def test_a_release_without_times_has_no_bars(see: Open) -> None:
     original, release, report = timed()
-    alone, told = untimed(original, release, report)
-    seen = see(compare(original, alone, told, tiles=None), DESKTOP)
+    seen = see(compare(original, *without_times(release, report), tiles=None), DESKTOP)
     assert seen.page.locator(".hours").count() == 0
     assert "Departures" not in seen.page.locator("#trajanon").inner_text()
     assert np.array_equal(shown(seen), (11, 3))

@@ -7,7 +7,7 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from browsing import LABELS, means, timed, trajectories
+from browsing import LABELS, means, timed, trajectories, without_times
 from hypothesis import given
 from hypothesis import strategies as st
 from test_maps import about, held, layer
@@ -120,10 +120,7 @@ def test_k_may_count_trips() -> None:
 
 def test_a_release_without_times_has_no_hours_whatever_the_originals_know() -> None:
     original, release, report = timed()
-    report = {name: value for name, value in report.items() if name != "line_keys"}
-    page = html(
-        compare(original, Trajectories(release.points), report | {"times": None}, tiles=None)
-    )
+    page = html(compare(original, *without_times(release, report), tiles=None))
     assert "departures" not in about(page)
     assert "hour" not in about(page)["groups"]
     assert not {name for name in about(page)["layers"] if "hours" in name}

@@ -79,8 +79,8 @@ def roads_to_follow(
     >>> _ = Path("town.opl").write_text("\n".join(street))
     >>> roads = roads_to_follow("town.opl", "car")
     >>> points = np.array([[[lat, 2.02], [lat, 2.08]] for lat in (41.0002, 41.0004)])
-    >>> people = trajanon.Trajectories(points)
-    >>> release = trajanon.anonymize(people, k=2, roads=roads, exact_means=True)
+    >>> trajectories = trajanon.Trajectories(points)
+    >>> release = trajanon.anonymize(trajectories, k=2, roads=roads, exact_means=True)
     >>> release.trajectories.points[0].tolist()
     [[41.0, 2.02], [41.0, 2.08]]
     """

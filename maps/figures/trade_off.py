@@ -44,8 +44,8 @@ def trade_off_time(
 
     Examples
     --------
-    Four people leave by turns at 8 and at 9. Groups of places alone are half an hour off. Groups
-    within each hour keep the times:
+    Four people leave by turns at 8 and at 9. Groups of places alone move them by 12 km and by half
+    an hour. Groups within each hour keep the times, and move them by 62 km:
 
     >>> from io import StringIO
     >>> import numpy as np
@@ -56,8 +56,8 @@ def trade_off_time(
     >>> times = 3600 * np.array([[8.0, 8.5], [9.0, 9.5], [8.0, 8.5], [9.0, 9.5]])
     >>> picture = trade_off_time(trajanon.Trajectories(points, times=times), k=2)
     >>> numbers = pd.read_csv(StringIO(picture.numbers)).iloc[[0, -1]]
-    >>> numbers["departure_mean"].tolist()
-    [30.0, 0.0]
+    >>> numbers["displacement_mean"].tolist(), numbers["departure_mean"].tolist()
+    ([11220.0, 57410.0], [30, 0])
     """
     found = hours_costs(trajectories, k, progress=progress)
     costs = pd.DataFrame(found)

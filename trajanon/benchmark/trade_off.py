@@ -8,7 +8,7 @@ from trajanon.anonymization import anonymize
 from trajanon.arrays import Floats
 from trajanon.clock import BEGINS, HOUR
 from trajanon.errors import TooFewRecords, TooFewSubjects
-from trajanon.files.report import checked, key_in, released_of
+from trajanon.files.report import checked, released_of
 from trajanon.perturbation import perturbed_times
 from trajanon.privacy.originals import matched
 from trajanon.progress import Progress, silent
@@ -19,6 +19,9 @@ from trajanon.utility import displacement
 
 MINUTE_WORTHS = (0.5, 1.0, 2.0, 3.0, 5.0, 9.0, 20.0)
 SLOTS = (4, 1)  # hours
+
+KEY = bytes(32)
+"""A key that repeats what is measured: nothing of it is published."""
 
 
 class HoursCost(NamedTuple):
@@ -77,15 +80,14 @@ def _errors(trajectories: Trajectories, k: int, timing: Timing, worth: float | N
     if worth is not None:
         clock = timing.clock
         how = {"times": clock.times, "timezone": clock.timezone, "minute_worth": worth}
-    release = anonymize(trajectories, k, **how)
+    release = anonymize(trajectories, k, key=KEY, **how)
     if release.report["stopped"]:
         raise KeyboardInterrupt
     report = checked(release.report)
     found = matched(released_of(trajectories, report), release.trajectories, report)
     moved = displacement(found.slid.points, found.lines[found.labels])
-    slid, key, seconds = found.slid, key_in(report), timing.seconds(found.slid)
-    assert key is not None
-    times = perturbed_times(slid.points, seconds, found.labels, timing.clock, key, slid.subject)
+    slid, seconds = found.slid, timing.seconds(found.slid)
+    times = perturbed_times(slid.points, seconds, found.labels, timing.clock, KEY, slid.subject)
     errors = timing.errors(seconds, times[found.labels])
     return _Errors(moved, errors["departure_error"], errors["duration_error"])
 

@@ -20,6 +20,7 @@ from trajanon.workers import in_parts
 _CELL = 12.0  # metres, a place on the map
 _HEADINGS = 16
 _MOST = 700  # places that are tried at a point
+_LOOKED_AT = 30_000  # of which these are chosen, about
 _SEVERAL = np.iinfo(np.int64).min  # subjects went there
 _POPULAR = 0.3  # how much more often people go where more did, as a power
 _REACH = 3.0  # standard deviations within which places are tried
@@ -237,7 +238,10 @@ class _Near(NamedTuple):
         plan, at, worth = self.plan, [], []
         heading = np.gradient(smooth, axis=0)
         heading /= np.maximum(np.hypot(*heading.T), 1e-9)[:, None]
-        found = plan.tree.query_ball_point(smooth, _REACH * unsure + _BESIDE, return_sorted=True)
+        reach = _REACH * unsure + _BESIDE
+        many = plan.tree.query_ball_point(smooth, reach, return_length=True)
+        reach *= np.sqrt(_LOOKED_AT / np.maximum(many, _LOOKED_AT))
+        found = plan.tree.query_ball_point(smooth, reach, return_sorted=True)
         for point, some in enumerate(found):
             near = np.array(some, dtype=np.int64)
             near = near[plan.sole[near] != self.hidden]
