@@ -148,8 +148,12 @@ def test_one_window_of_a_recording_lies_in_the_middle_of_its_longest_run() -> No
     assert np.diff(tracks.first).tolist() == [11, 29, 13, 23]
     assert tracks.run.tolist() == [1, 3]
     assert tracks.start.tolist() == [12, 12]
-    assert tracks.take(np.array([1])).recording.tolist() == [1]  # type: ignore[union-attr]
-    assert cut([way], replace(rules, per_recording=None)).tracks.recording is None  # type: ignore[union-attr]
+    some = tracks.take(np.array([1])).recording
+    assert some is not None
+    assert some.tolist() == [1]
+    several = cut([way], replace(rules, per_recording=None)).tracks
+    assert several is not None
+    assert several.recording is None
 
 
 @given(st.data())
