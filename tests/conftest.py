@@ -55,10 +55,19 @@ def lines_are_plain_means() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True, scope="session")
+def one_key() -> Iterator[None]:
+    """Perturb all lines by one key: equal groups give equal lines, and no test fails by chance."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("trajanon.anonymization.new_key", lambda: bytes(range(32)))
+        yield
+
+
 @pytest.fixture
-def one_key(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Perturb all lines by one key, so that releases of equal groups are equal."""
-    monkeypatch.setattr("trajanon.anonymization.new_key", lambda: bytes(range(32)))
+def new_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Perturb each release by a key of its own, as the program does."""
+    keys = iter(range(1, 256))
+    monkeypatch.setattr("trajanon.anonymization.new_key", lambda: bytes([next(keys)] * 32))
 
 
 @pytest.fixture

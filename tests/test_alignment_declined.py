@@ -15,7 +15,7 @@ from trajanon.errors import BadInput
 from trajanon.refine import REFINEMENTS
 from trajanon.tracks import STEPS
 
-pytestmark = pytest.mark.usefixtures("few_moves", "one_key")
+pytestmark = pytest.mark.usefixtures("few_moves")
 
 
 @given(

@@ -18,7 +18,7 @@ from trajanon.align.windows import Aligned
 from trajanon.partition import dense
 from trajanon.refine.random_moves import PASS
 
-pytestmark = pytest.mark.usefixtures("few_moves", "one_key")
+pytestmark = pytest.mark.usefixtures("few_moves")
 
 
 def test_a_seed_repeats_every_bit_on_any_cores(block: int, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,11 +41,8 @@ def rides() -> Trajectories:
     )
 
 
-pytestmark = pytest.mark.usefixtures("one_key")
-
-
 @pytest.fixture
-def costs(one_key: None, rides: Trajectories) -> list[HoursCost]:
+def costs(rides: Trajectories) -> list[HoursCost]:
     return hours_costs(rides, 3)
 
 

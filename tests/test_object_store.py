@@ -39,7 +39,6 @@ def client(store: ObjectStore) -> Iterator[Client]:
             yield client
 
 
-@pytest.mark.usefixtures("one_key")
 def test_a_worker_killed_in_each_step_changes_nothing(
     tmp_path: Path, store: ObjectStore, bucket: str, client: Client
 ) -> None:

@@ -39,7 +39,6 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.usefixtures("one_key")
 def test_settings_do_what_the_commands_do(
     folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:

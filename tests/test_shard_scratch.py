@@ -79,7 +79,6 @@ def looked_at(tmp_path: Path, name: str, files: int) -> tuple[Look, list[bytes]]
     return look, released(out)
 
 
-@pytest.mark.usefixtures("one_key")
 def test_pieces_go_once_they_are_used(tmp_path: Path) -> None:
     write_folder(tmp_path / "trips", walks(600), rows=100)
     look, lines = looked_at(tmp_path, "many", 10_000)

@@ -123,7 +123,6 @@ def test_a_second_round_with_other_borders_mends_what_the_first_cut(
         assert steps["shards"] - steps["shards anew"] > 0.5 * spent > 0.0
 
 
-@pytest.mark.usefixtures("one_key")
 def test_one_shard_is_the_file(tmp_path: Path) -> None:
     """To the bit, whatever it holds."""
     windows = town(3, 60, POINTS, people=15)
@@ -175,7 +174,6 @@ def test_a_seed_and_a_key_repeat_all_parts_and_these_are_sorted(tmp_path: Path) 
     assert all(rows == sorted(rows) for rows in held)
 
 
-@pytest.mark.usefixtures("one_key")
 @pytest.mark.parametrize("cores", [1, 2, 5])
 def test_the_result_is_the_same_on_any_number_of_cores(
     tmp_path: Path, cores: int, monkeypatch: pytest.MonkeyPatch
@@ -189,7 +187,6 @@ def test_the_result_is_the_same_on_any_number_of_cores(
     assert before["information_loss"] == after["information_loss"]
 
 
-@pytest.mark.usefixtures("one_key")
 def test_one_part_gives_what_many_do(tmp_path: Path) -> None:
     points, subject = walks(300), np.arange(300) // 2
     one = write_folder(tmp_path / "one", points, subject, rows=300)

@@ -209,7 +209,6 @@ def test_what_a_killed_run_left_is_removed(tmp_path: Path, put_aside: bool) -> N
     assert not left.exists()
 
 
-@pytest.mark.usefixtures("one_key")
 def test_folders_may_be_on_any_file_system(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(90))
     there = Folder("memory://trips")
