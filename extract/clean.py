@@ -6,9 +6,8 @@ import numpy as np
 import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.extract.geodesics import Geodesics
-from trajanon.extract.points import Points
-from trajanon.extract.rules import JITTER, Rules
+from trajanon.extract.points import JITTER, Geodesics, Points, too_fast
+from trajanon.extract.rules import Rules
 
 _DEGREE = 112_000.0  # metres; no degree is longer on the Earth
 
@@ -143,7 +142,7 @@ def drop_strays(points: Points, rules: Rules) -> Points:
 def _too_fast(points: Points, start: Ints, end: Ints, rules: Rules) -> Bools:
     lat, lon, time = points.lat, points.lon, points.time
     ways = Geodesics(lat[start], lon[start], lat[end], lon[end])
-    return rules.too_fast(ways.length, time[end] - time[start])
+    return too_fast(ways.length, time[end] - time[start], rules.max_speed)
 
 
 def drop_zero_hops(points: Points) -> Points:

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from trajanon import compilation
+from trajanon import precompile
 from trajanon._kernels.compiled import _alone
 from trajanon._kernels.tour_search import shorten
-from trajanon.compilation import compile_ahead
+from trajanon.precompile import compile_ahead
 
 ASKED = """
 import sys
 import trajanon
 from trajanon._kernels.compiled import Kernel
-from trajanon.compilation import _NEEDED, compile_some
+from trajanon.precompile import _NEEDED, compile_some
 from trajanon.data import sample
 from trajanon.extract import extract
 
@@ -70,12 +70,12 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 def shares(monkeypatch: pytest.MonkeyPatch, cores: int, missing: str) -> None:
     """Let some shares be missing, by their numbers."""
     kernels = [Missing(str(number) in missing) for number in range(8)]
-    monkeypatch.setattr(compilation, "_SHARES", [(kernel, print) for kernel in kernels])
-    monkeypatch.setattr(compilation, "cores", lambda: cores)
+    monkeypatch.setattr(precompile, "_SHARES", [(kernel, print) for kernel in kernels])
+    monkeypatch.setattr(precompile, "cores", lambda: cores)
 
 
 def told(*numbers: str) -> list[str]:
-    before = "from trajanon.compilation import compile_some; "
+    before = "from trajanon.precompile import compile_some; "
     return [f"{before}compile_some({some})" for some in numbers]
 
 

@@ -1,0 +1,178 @@
+"""What is remembered of recordings, and found again, however they come."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trajanon.arrays import Floats
+from trajanon.extract.duplicate_recordings import SKETCH, Fingerprints, Recordings, fingerprints
+from trajanon.extract.points import batch
+from trajanon.extract.trace import Trace
+from trajanon.hashing import least_hashes
+
+
+def told(*traces: Trace) -> Fingerprints:
+    return fingerprints(traces, batch(traces))
+
+
+def drive(name: str, subject: str | None, places: Floats | list[float]) -> Trace:
+    """A recording whose points differ in their latitude alone."""
+    lat = np.array(places, dtype=np.float64)
+    return Trace(name, subject, lat, np.full_like(lat, -3.0), lat * 1000.0)
+
+
+PLACES = np.linspace(40.0, 41.0, 100)
+
+
+def test_equal_points_in_any_order_have_equal_fingerprints() -> None:
+    rng = np.random.default_rng(0)
+    found = told(
+        drive("a", "ann", PLACES),
+        drive("b", "bob", rng.permutation(PLACES)),
+        drive("c", None, np.repeat(PLACES, 3)),
+        drive("d", None, PLACES[:-1]),
+    )
+    assert found.content[0] == found.content[1] == found.content[2]
+    assert found.content[3] != found.content[0]
+    assert found.points.tolist() == [100, 100, 100, 99]
+    assert found.size.tolist() == [SKETCH] * 4
+    sketch = found.sketch.reshape(4, SKETCH)
+    assert (sketch[:3] == sketch[0]).all()
+
+
+def test_zero_and_minus_zero_are_one_place_and_all_that_are_no_number_too() -> None:
+    other_nan = np.array([np.nan]).view(np.uint64) | np.uint64(1)
+    lat = np.array([0.0, 1.0])
+    time = np.array([1.0, np.nan])
+    one = Trace("a", None, lat, lat, time)
+    other = Trace("b", None, lat * [-1.0, 1.0], lat, time.copy())
+    other.time[1:] = other_nan.view(np.float64)
+    found = told(one, other)
+    assert found.content[0] == found.content[1]
+
+
+def test_names_are_hashed_and_tell_subjects_from_recordings() -> None:
+    names = [("a", None), ("a", "ann"), ("b", "ann"), ("ann", None), ("a", None)]
+    found = told(*(drive(name, subject, PLACES) for name, subject in names))
+    assert found.nameless.tolist() == [True, False, False, True, True]
+    assert found.subject[1] == found.subject[2]
+    assert found.trace[1] != found.trace[2]
+    assert found.trace[0] == found.trace[4]
+    assert found.subject[0] == found.trace[0]
+    assert len({*found.subject[[0, 1, 3]].tolist()}) == 3
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(1, 9)), max_size=40),
+    st.sampled_from([5, 300, 70_000]),
+)
+def test_the_least_hashes_are_those_of_a_slow_twin(held: list[tuple[int, int]], more: int) -> None:
+    owner, hashes = np.array(held, dtype=np.int64).reshape(-1, 2).T
+    found = least_hashes(owner * (more // 5), hashes.astype(np.uint64), more, 3)
+    for number in range(5):
+        least = sorted({one for who, one in held if who == number})[:3]
+        assert found[number * (more // 5)].tolist() == least + [0] * (3 - len(least))
+
+
+@pytest.mark.parametrize("why", ["untimed", "at 0, 0", "no place"])
+def test_points_that_do_not_tell_whose_they_are_are_not_remembered(why: str) -> None:
+    lat, time = PLACES.copy(), PLACES * 1000.0
+    lon = np.full_like(lat, -3.0)
+    if why == "untimed":
+        time[:] = np.nan
+    elif why == "at 0, 0":
+        lat[:], lon[:] = 0.0, -0.0
+    else:
+        lat[:] = np.inf
+    found = told(Trace("a", None, lat, lon, time), drive("b", None, PLACES))
+    assert found.size.tolist() == [0, SKETCH]
+    assert found.points.tolist() == [100, 100]
+
+
+def test_a_trace_without_points_has_fingerprints_too() -> None:
+    found = told(drive("a", None, []), drive("b", None, PLACES[:1]))
+    assert found.points.tolist() == [0, 1]
+    assert found.size.tolist() == [0, 1]
+
+
+recordings = st.lists(
+    st.tuples(
+        st.sampled_from("abcde"),
+        st.sampled_from(["ann", "Ann ", "ANN", "bob", "cy", " ", None]),
+        st.lists(st.integers(0, 12), max_size=6),
+    ),
+    max_size=12,
+)
+
+
+@given(recordings, st.data())
+def test_what_is_entered_does_not_depend_on_batches(
+    some: list[tuple[str, str | None, list[int]]], data: st.DataObject
+) -> None:
+    traces = [
+        drive(name, subject, [40.0 + place for place in places]) for name, subject, places in some
+    ]
+    whole, parts = Recordings(), Recordings()
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(traces) or 1))))
+    at_once = whole.enter(told(*traces)) if traces else None
+    begin, entered = 0, []
+    for end in [*(cut for cut in cuts if cut < len(traces)), len(traces)]:
+        if end > begin:
+            entered.append(parts.enter(told(*traces[begin:end])))
+        begin = end
+    if at_once is None:
+        return
+    for name in ("trace", "subject", "new", "repeated"):
+        together = np.concatenate([getattr(part, name) for part in entered])
+        np.testing.assert_array_equal(getattr(at_once, name), together)
+    np.testing.assert_array_equal(whole.people(), parts.people())
+    assert whole.merged() == parts.merged()
+
+
+@given(recordings)
+def test_recordings_are_one_persons_where_a_slow_twin_says_so(
+    some: list[tuple[str, str | None, list[int]]],
+) -> None:
+    """Few enough points that all are remembered."""
+    traces = [
+        drive(name, subject, [40.0 + place for place in places]) for name, subject, places in some
+    ]
+    if not traces:
+        return
+    found = Recordings()
+    entered = found.enter(told(*traces))
+    owner: dict[float, str] = {}
+    contents: dict[frozenset[float], str] = {}
+    person: dict[str, str] = {}
+
+    def who(name: str) -> str:
+        while person.setdefault(name, name) != name:
+            name = person[name]
+        return name
+
+    people = [(trace.subject or "").strip().lower() for trace in traces]
+    order = [
+        f"s{one}" if one else f"t{trace.name}" for one, trace in zip(people, traces, strict=True)
+    ]
+    rank = {name: number for number, name in reversed(list(enumerate(order)))}
+    for trace, name in zip(traces, order, strict=True):
+        points = frozenset(trace.lat.tolist())
+        owners = [who(owner.setdefault(point, name)) for point in points]
+        if len(points) < 2:
+            continue
+        for other in set(owners) - {who(name)}:
+            if owners.count(other) >= min(3, len(points)):
+                person[max(who(other), who(name), key=rank.__getitem__)] = min(
+                    who(other), who(name), key=rank.__getitem__
+                )
+        before = contents.setdefault(points, name)
+        if who(before) != who(name):
+            person[max(who(before), who(name), key=rank.__getitem__)] = min(
+                who(before), who(name), key=rank.__getitem__
+            )
+    mine = found.people()[entered.subject]
+    theirs = [who(name) for name in order]
+    for i in range(len(traces)):
+        for j in range(i):
+            assert (mine[i] == mine[j]) == (theirs[i] == theirs[j])

@@ -1,0 +1,295 @@
+import math
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tracks import line, pieces, points, trace
+
+from trajanon.arrays import Bools, Floats, Ints
+from trajanon.errors import BadInput
+from trajanon.extract.earth.area import Box
+from trajanon.extract.points import Points
+from trajanon.extract.rules import Rules
+from trajanon.extract.split import clip, keep, split_at_gaps
+from trajanon.extract.trace import Trace
+
+Mask = Bools
+Keep = Callable[..., Points]
+
+PAUSES, LONG, FAST = "cuts at pauses", "cuts at long hops", "cuts at impossible speeds"
+
+
+def cut_at(
+    *traces: Trace, max_gap: float | None = 500.0, max_pause: float | None = 300.0
+) -> tuple[list[int], dict[str, int]]:
+    counts: Counter[str] = Counter()
+    after = split_at_gaps(
+        points(*traces), Rules(spacing=10, max_gap=max_gap, max_pause=max_pause), counts
+    )
+    return pieces(after), {name: count for name, count in counts.items() if count}
+
+
+def test_a_pause_of_over_five_minutes_ends_a_piece() -> None:
+    walked = line([0, 10, 20, 30, 40], [0, 300, 600.001, 601, 602])
+    assert cut_at(walked) == ([2, 3], {PAUSES: 1})
+
+
+def test_pauses_may_be_longer_where_somebody_says_so() -> None:
+    walked = line([0, 10, 20, 30], [0, 3600, 10_800, 18_001])
+    assert cut_at(walked, max_pause=7200) == ([3, 1], {PAUSES: 1})
+    assert cut_at(walked, max_pause=math.inf) == ([4], {})
+    assert cut_at(walked, max_pause=None) == ([4], {})
+
+
+def test_a_hop_longer_than_the_gap_ends_a_piece() -> None:
+    walked = line([0, 499, 1000, 1400], [0, 10, 20, 30])
+    assert cut_at(walked) == ([2, 2], {LONG: 1})
+    assert cut_at(walked, max_gap=502) == ([4], {})
+    assert cut_at(walked, max_gap=401) == ([1, 1, 2], {LONG: 2})
+
+
+def test_without_a_gap_only_pause_and_speed_count() -> None:
+    walked = line([0, 10_000, 20_000], [0, 299, 301])
+    assert cut_at(walked, max_gap=None) == ([2, 1], {FAST: 1})
+    jumps = trace([(lat, -3.0) for lat in (40.0, 40.1, 55.0, 55.1)])
+    for no_limit in (None, 1e7):  # 1,650 km: wrong, and 33,000 points 50 m apart
+        assert cut_at(jumps, max_gap=no_limit) == ([2, 2], {LONG: 1})
+
+
+def test_a_long_hop_ends_an_untimed_piece_too() -> None:
+    assert cut_at(line([0, 100, 700, 800])) == ([2, 2], {LONG: 1})
+
+
+def test_an_impossible_speed_ends_a_piece() -> None:
+    walked = line([0, 60, 120.5, 180], [0, 1, 2, 3])
+    assert cut_at(walked) == ([2, 2], {FAST: 1})
+
+
+def test_noise_of_up_to_fifty_metres_is_no_speed() -> None:
+    walked = line([0, 49.9, 99.8, 150.2], [0, 0.1, 0.2, 0.3])
+    assert cut_at(walked) == ([3, 1], {FAST: 1})
+
+
+def test_untimed_points_have_no_speed() -> None:
+    assert cut_at(line([0, 400, 800])) == ([3], {})
+
+
+def test_each_cut_counts_once() -> None:
+    """A pause that is also a long hop, and a long hop that is also too fast."""
+    walked = line([0, 10, 9000, 9010, 20_000, 20_060.1], [0, 1, 400, 401, 402, 403])
+    assert cut_at(walked) == ([2, 2, 1, 1], {PAUSES: 1, LONG: 1, FAST: 1})
+
+
+def test_nothing_is_cut_between_two_traces() -> None:
+    one, other = line([0, 10], [0, 1]), line([50_000, 50_010], [9000, 9001])
+    assert cut_at(one, other) == ([2, 2], {})
+
+
+def test_a_step_back_in_time_is_no_pause_and_no_speed() -> None:
+    """Sorting leaves none in timed pieces; whatever is left is not torn apart."""
+    walked = line([0, 100, 200], [1000, 10, 11])
+    sizes, counts = cut_at(walked)
+    assert sum(sizes) == 3
+    assert PAUSES not in counts
+
+
+def test_a_piece_of_one_point_is_not_cut() -> None:
+    assert cut_at(line([0])) == ([1], {})
+
+
+def test_ways_are_geodesics_that_end_with_the_piece() -> None:
+    ways = points(line([0, 30, 100], azimuth=33), line([5]), line([5, 6])).ways
+    assert ways.length.tolist() == pytest.approx([30, 70, 1], abs=1e-6)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sets(st.integers(0, 10), max_size=2)), max_size=4))
+def test_ways_that_were_measured_before_are_those_measured_anew(
+    steps: list[tuple[bool, set[int]]],
+) -> None:
+    found = points(line(range(0, 70, 10), azimuth=33), line([5]), line([0, 20_000, 20_001]))
+    for drops, places in steps:
+        assert len(found.ways.length) == found.follows.sum()
+        marked = np.isin(np.arange(len(found)), list(places))
+        found = found.take(~marked) if drops else found.cut(marked)
+    anew = replace(found).ways
+    for name, numbers in vars(found.ways).items():
+        assert numbers.tobytes() == getattr(anew, name).tobytes(), name
+
+
+BOX = Box(2.0, 41.0, 3.0, 42.0)
+
+
+def clipped(*traces: Trace) -> Points:
+    return clip(points(*traces), BOX)
+
+
+def test_a_track_that_leaves_the_box_ends_there_and_begins_anew() -> None:
+    lon = [2.1, 2.2, 3.1, 3.2, 2.9, 2.8, 1.9, 2.5]
+    inside = clipped(trace([(41.5, x) for x in lon]))
+    assert inside.lon.tolist() == [2.1, 2.2, 2.9, 2.8, 2.5]
+    assert pieces(inside) == [2, 2, 1]
+
+
+def test_a_track_that_begins_outside_begins_at_the_first_point_inside() -> None:
+    inside = clipped(trace([(41.5, x) for x in [1.8, 1.9, 2.1, 2.2]]))
+    assert pieces(inside) == [2]
+
+
+def test_the_border_is_inside() -> None:
+    assert pieces(clipped(trace([(41.0, 2.0), (42.0, 3.0)]))) == [2]
+
+
+def test_pieces_stay_apart_when_clipped() -> None:
+    one, other = trace([(41.5, 2.1), (41.5, 2.2)]), trace([(41.5, 2.3), (41.5, 2.4)])
+    inside = clipped(one, other)
+    assert pieces(inside) == [2, 2]
+    assert inside.trace.tolist() == [0, 0, 1, 1]
+
+
+def test_a_track_outside_leaves_nothing() -> None:
+    assert len(clipped(trace([(40.5, 2.1), (40.6, 2.2)]))) == 0
+
+
+def test_what_is_all_inside_stays_as_it_is() -> None:
+    one, other = trace([(41.5, 2.1), (41.5, 2.2)]), trace([(41.5, 2.3)])
+    before = points(one, other)
+    assert pieces(clip(before, BOX)) == pieces(before)
+
+
+class Banks:
+    """The land on both banks of a river that runs along the meridian of 2.5 degrees."""
+
+    bounds = BOX
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def contains(self, lat: Floats, lon: Floats) -> Mask:
+        on_land: Mask = np.abs(lon - 2.5) > 0.1
+        return on_land & self.bounds.contains(lat, lon)
+
+    def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Mask:
+        self.asked += start.tolist()
+        over: Mask = (lon[start] - 2.5) * (lon[start + 1] - 2.5) < 0
+        return over
+
+
+class River:
+    """What lies between the banks."""
+
+    def __init__(self) -> None:
+        self.banks = Banks()
+
+    def contains(self, lat: Floats, lon: Floats) -> Mask:
+        return ~self.banks.contains(lat, lon)
+
+    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Mask:
+        return self.banks.leaves(lat, lon, start)
+
+
+def on_land(*traces: Trace) -> Points:
+    return clip(points(*traces), Banks())
+
+
+def off_water(*traces: Trace) -> Points:
+    return without(points(*traces), River())
+
+
+def without(of: Points, river: River) -> Points:
+    return keep(of, ~river.contains(of.lat, of.lon), river.meets)
+
+
+both_ways = pytest.mark.parametrize("kept", [on_land, off_water])
+
+
+def eastward(*lon: float) -> Trace:
+    return trace([(41.5, x) for x in lon])
+
+
+@both_ways
+def test_a_track_ends_where_a_way_between_two_points_breaks(kept: Keep) -> None:
+    after = kept(eastward(2.1, 2.3, 2.7, 2.8, 2.2, 2.1))
+    assert after.lon.tolist() == [2.1, 2.3, 2.7, 2.8, 2.2, 2.1]
+    assert pieces(after) == [2, 2, 2]
+
+
+@both_ways
+def test_a_track_ends_where_points_are_dropped_and_begins_anew(kept: Keep) -> None:
+    """Also where it comes back on the same side, and the way out breaks nothing."""
+    after = kept(eastward(2.5, 2.3, 2.2, 2.45, 2.3, 2.5, 2.55, 2.8, 2.9, 2.5))
+    assert after.lon.tolist() == [2.3, 2.2, 2.3, 2.8, 2.9]
+    assert pieces(after) == [2, 1, 2]
+
+
+@both_ways
+def test_traces_on_two_banks_are_two_pieces_and_no_way_leads_over(kept: Keep) -> None:
+    after = kept(eastward(2.1, 2.3), eastward(2.7, 2.8))
+    assert pieces(after) == [2, 2]
+    assert after.trace.tolist() == [0, 0, 1, 1]
+
+
+@both_ways
+def test_a_track_in_the_water_leaves_nothing(kept: Keep) -> None:
+    assert len(kept(eastward(2.45, 2.5, 2.55))) == 0
+    assert len(kept(eastward())) == 0
+
+
+def test_only_ways_between_points_inside_of_one_piece_are_asked_about() -> None:
+    banks, river = Banks(), River()
+    both = points(eastward(2.1, 2.2, 2.5, 2.7, 2.8), eastward(2.9, 2.3), eastward(2.5, 2.9))
+    clip(both, banks)
+    without(both, river)
+    assert banks.asked == river.banks.asked == [0, 3, 5]
+
+
+@given(st.lists(st.floats(2.0, 3.0), max_size=20), st.data())
+def test_clipping_and_hiding_are_each_the_other_seen_from_the_other_side(
+    lon: list[float], data: st.DataObject
+) -> None:
+    """What is kept keeps its order; pieces end where one must, and nowhere else."""
+    broken = data.draw(st.integers(0, len(lon)))
+    traces = eastward(*lon[:broken]), eastward(*lon[broken:])
+    inside, outside = on_land(*traces), off_water(*traces)
+    assert inside.lon.tolist() == outside.lon.tolist()
+    assert pieces(inside) == pieces(outside)
+    sides = [0 if abs(x - 2.5) <= 0.1 else (1 if x > 2.5 else -1) for x in lon]
+    expected = [
+        len(list(run))
+        for part in (sides[:broken], sides[broken:])
+        for side, run in groupby(part)
+        if side
+    ]
+    assert pieces(inside) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ({"spacing": 0.0}, r"`spacing` must be a positive number.*\(got 0.0\)"),
+        ({"spacing": -5.0}, "`spacing` must be a positive number"),
+        ({"spacing": math.nan}, "`spacing` must be a positive number"),
+        ({"spacing": math.inf}, "`spacing` must be a positive number"),
+        ({"points": 1}, r"`points` must be at least 2, and at most 100,000 \(got 1\)"),
+        ({"points": -30}, "`points` must be at least 2"),
+        ({"points": 10**22}, "`points`"),
+        ({"max_gap": 0.0}, "`max_gap` must be a positive number"),
+        ({"max_gap": -5.0}, r"`max_gap` must be a positive number.*\(got -5.0\)"),
+        ({"max_gap": math.nan}, "`max_gap` must be a positive number"),
+        ({"max_pause": 0.0}, r"`max_pause` must be a positive number of seconds"),
+        ({"max_pause": math.nan}, r"`max_pause` must be a positive number.*\(got nan"),
+        ({"max_per_subject": 0}, "`max_per_subject` must be at least 1"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(values: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        Rules(**{"spacing": 10.0, **values})
+
+
+def test_the_length_of_a_trajectory_is_that_of_its_hops() -> None:
+    assert Rules(spacing=150, points=30).length == 4350
