@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import trajanon
-from trajanon.cli.messages import INTERRUPTED, compile_ahead, say, say_written, show_json, tell
+from trajanon.cli.messages import INTERRUPTED, say, say_written, show_json, tell
 from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, options, seconds_of
 from trajanon.errors import BadInput
 from trajanon.settings import ReleaseSettings, Settings
@@ -68,8 +68,6 @@ def anonymize(
 
     named = {"align": align, "refine": refine}
     how |= {name: value for name, value in named.items() if value is not None}
-    if not how.get("as_published"):
-        compile_ahead("sliding", how)
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)

@@ -5,7 +5,7 @@ from pathlib import Path
 import typer
 
 import trajanon
-from trajanon.cli.messages import compile_ahead, show_json, tell
+from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
 from trajanon.errors import BadInput
 
@@ -57,7 +57,6 @@ def evaluate(
     named = [file for file in (ledger, pbf) if file is not None]
     read = [*given, reports.report_path(released), *named]
     replaced = replacing(*outputs, inputs=read, public=outputs[-1:])
-    compile_ahead("evaluation")
     with bars() as progress, replaced as (page, account, sheet):
         report = reports.read_report(released)
         k, _ = reports.promise_in(report)

@@ -14,7 +14,6 @@ import typer
 
 from trajanon._kernels import at_first_compilation
 from trajanon.errors import printable
-from trajanon.settings import Settings
 
 _OF_METHODS = "trajanon microaggregate has it, and trajanon.anonymize in Python"
 
@@ -146,17 +145,6 @@ def log_to_screen() -> None:
 def announce_compilation() -> None:
     """Let the first compilation of a kernel be announced; once, where a command runs others."""
     at_first_compilation.append(say_compiling)
-
-
-def compile_ahead(what: str, search: Mapping[str, Any] | None = None) -> None:
-    """Let all cores compile what a search needs, if it is the usual one and the first; say so."""
-    from trajanon import precompile
-
-    usual = vars(Settings())
-    given = search or {}
-    asked = [name for name in ("method", "heuristic", "refine") if name in given]
-    if all(given[name] == usual[name] for name in asked) and precompile.compile_ahead(what):
-        say_compiling(True)
 
 
 @cache

@@ -12,7 +12,7 @@ from trajanon.cli.anonymize_command import anonymize
 from trajanon.cli.check_command import check
 from trajanon.cli.extract_command import extract
 from trajanon.cli.map_command import draw
-from trajanon.cli.messages import compile_ahead, removed, tell, usage_error
+from trajanon.cli.messages import removed, tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
 from trajanon.errors import BadInput, FileProblem
 from trajanon.inputs import other_encoding, seems_utf16
@@ -126,7 +126,6 @@ def demo(folder: Path = Path("trajanon-demo")) -> None:
     from trajanon.outputs import making
 
     trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED
-    compile_ahead("sliding")
     with making(folder):
         tell("1. trajanon extract (the bundled sample) --bbox madrid")
         extract([str(sample())], bbox=["madrid"], out=trajectories)

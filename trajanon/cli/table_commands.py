@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from trajanon.cli.messages import compile_ahead, show_json, tell, with_flags
+from trajanon.cli.messages import show_json, tell, with_flags
 from trajanon.cli.options import NUMBERS, names_of, options
 from trajanon.errors import BadInput
 from trajanon.settings import MissingName, Settings
@@ -47,7 +47,6 @@ def microaggregate(
     how |= {"subject": subject, "subjects_exact": subjects_exact, "strata": strata}
     how |= {"columns": None if columns is None else names_of(columns), "keep": names_of(keep)}
     how["weights"] = None if weights is None else _weights_of(weights)
-    compile_ahead("search", how)
     with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
         result = microaggregate_table(file, k, missing=missing, progress=progress, **how)
         write_draft(result, draft)
