@@ -50,17 +50,6 @@ def test_the_default_names_chain(run: Run, tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("suffix", [".parquet", ".gpkg", ".geojson", ".csv", ".gpx"])
-def test_the_suffix_decides_the_format(run: Run, here: Path, suffix: str) -> None:
-    out = f"out{suffix}"
-    assert run("anonymize", "-k", 4, "--out", out, *FAST).code == 0
-    assert (here / "out.report.json").is_file()
-    checked = run("check", out, "-k", 4)
-    assert checked.code == 0
-    assert f"{out} holds" in checked.out
-    assert run("map", "trajectories.parquet", out, "--out", "out.html").code == 0
-
-
 def test_the_next_command_reads_what_was_written(run: Run, here: Path) -> None:
     """Whoever copies it must not get the file of the day before."""
     (here / "a b").mkdir()
@@ -132,15 +121,6 @@ def test_nothing_extracted_yet_names_the_command_to_begin_with(run: Run) -> None
     assert "make it with: trajanon anonymize -k 4" in run("check", "-k", 4).sentence
     assert "make it with: trajanon" in run("map").sentence
     assert "make it with: trajanon anonymize -k 4" in run("map", "--view", "public").sentence
-
-
-@pytest.mark.parametrize("arguments", [["-h"], ["--help"], ["extract", "--help"]])
-def test_help_is_on_standard_output(run: Run, arguments: list[str]) -> None:
-    answer = run(*arguments)
-    assert answer.code == 0
-    assert answer.err == ""
-    assert answer.out.startswith("Usage: ")
-    assert "GPS" in answer.out
 
 
 def test_no_command_shows_what_there_is(run: Run) -> None:

@@ -27,12 +27,11 @@ def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("times", ["of-day", "date"])
-def test_from_traces_to_a_page(run: Run, tmp_path: Path, times: str) -> None:
+def test_from_traces_to_a_page(run: Run, tmp_path: Path) -> None:
     extracted = run("extract", sample(), "--bbox", "madrid")
     assert extracted.code == 0
     assert "trips to trajectories.parquet" in extracted.out
-    anonymized = run(*TIMED, times, "--seed", 4)
+    anonymized = run(*TIMED, "of-day", "--seed", 4)
     assert anonymized.code == 0, anonymized
     assert "Departures are " in anonymized.out
     assert "trips to anonymized.parquet" in anonymized.out
@@ -112,26 +111,9 @@ def test_clocks_that_stand_still_tell_no_times(run: Run, tmp_path: Path) -> None
     assert "needs times, and 3 of 3 have none" in run(*TIMED, "of-day").sentence
 
 
-def test_a_file_whose_times_run_back_is_refused(run: Run, trips: Path, tmp_path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    table = pq.read_table(trips)
-    back = [row[::-1] for row in table["times"].to_pylist()]
-    place = table.schema.get_field_index("times")
-    pq.write_table(table.set_column(place, "times", pa.array(back)), tmp_path / "back.parquet")
-    assert "times that run back" in run(*TIMED, "of-day", "back.parquet").sentence
-
-
 def test_all_at_one_hour_is_refused(run: Run, trips: Path, tmp_path: Path) -> None:
     read = trajanon.read_trajectories(trips)
     times = np.tile(1.7e9 + np.arange(30.0), (len(read), 1))
     at_once = Trajectories(read.points, subject=read.subject, trace=read.trace, times=times)
     write_trajectories(tmp_path / "once.parquet", at_once)
     assert "would tell nothing: all depart at" in run(*TIMED, "of-day", "once.parquet").sentence
-
-
-def test_trips_need_a_way(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "point.gpx").write_text(track(points=1))
-    said = run("extract", "point.gpx").sentence
-    assert "no trips" in said

@@ -104,18 +104,6 @@ def test_nothing_comes_near_a_hidden_place(run: Run, town: Path, walks: Path) ->
     assert found["trajectories"] < whole["trajectories"]
 
 
-def test_trimmed_ends_and_a_word_about_them(run: Run, walks: Path) -> None:
-    counts(run, walks, "--trim-ends", 200)
-    assert nearest((HOSPITAL[0], WEST + 0.001)) > 190
-    told = run("extract", walks, "--windows", "--spacing", 50, "--trim-ends", 200, "--json")
-    assert json.loads(told.out)["counts"]["points near the ends of a trace"] > 0
-
-
-def test_windows_as_many_as_asked_for(run: Run, walks: Path) -> None:
-    assert counts(run, walks)["trajectories"] == 4
-    assert counts(run, walks, "--per-recording", 3)["trajectories"] == 12
-
-
 def test_fill_is_said(run: Run, tmp_path: Path) -> None:
     """A fix every 400 m: of ten points every 50 m most are on lines nobody recorded."""
     sparse = line(np.arange(0, 40_000, 400.0).tolist(), name="a", subject="ann")

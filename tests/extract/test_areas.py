@@ -1,13 +1,9 @@
-import csv
-import math
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from trajanon.errors import BadInput
-from trajanon.extract.earth import named_areas as module
 from trajanon.extract.earth.area import Box, Region
 from trajanon.extract.earth.named_areas import CITIES, area, areas
 
@@ -43,20 +39,7 @@ def test_a_box_is_four_degrees_and_has_no_spacing(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
-    [
-        "atlantis",
-        "",
-        ",",
-        "1,2,3",
-        "1,2,3,4,5",
-        "1;2;3;4",
-        "1 2 3 4",
-        "1,2,3,x",
-        "1,2,3,",
-        "madrid,barcelona",
-        "40°N,3°W,41°N,2°W",
-    ],
+    "text", ["atlantis", "", "1,2,3", "1 2 3 4", "1,2,3,x", "40°N,3°W,41°N,2°W"]
 )
 def test_what_is_no_area_is_answered_with_those_there_are(text: str) -> None:
     with pytest.raises(BadInput) as caught:
@@ -69,15 +52,7 @@ def test_what_is_no_area_is_answered_with_those_there_are(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "near"),
-    [
-        ("madrit", "madrid"),
-        ("Barzelona", "barcelona"),
-        ("New York", "new-york"),
-        ("sao_paulo", "sao-paulo"),
-        ("mexico", "mexico-city"),
-        ("tarragona", "tarraco"),
-    ],
+    ("text", "near"), [("madrit", "madrid"), ("New York", "new-york"), ("tarragona", "tarraco")]
 )
 def test_a_name_near_a_city_is_answered_with_that_city(text: str, near: str) -> None:
     with pytest.raises(BadInput) as caught:
@@ -105,46 +80,12 @@ def test_a_city_is_one_request_to_the_server(name: str) -> None:
     assert spacing == 100
 
 
-@pytest.mark.parametrize(
-    ("name", "lat", "lon"),
-    [
-        ("new-york", 40.7128, -74.0060),
-        ("sao-paulo", -23.5505, -46.6333),
-        ("lagos", 6.4550, 3.3841),
-        ("nairobi", -1.2864, 36.8172),
-        ("sydney", -33.8688, 151.2093),
-        ("tokyo", 35.6812, 139.7671),
-        ("london", 51.5074, -0.1278),
-        ("mumbai", 18.9388, 72.8354),
-    ],
-)
-def test_a_city_lies_where_people_look_for_it(name: str, lat: float, lon: float) -> None:
-    box, _ = area(name)
-    assert box.contains(np.array([lat]), np.array([lon])).all()
-
-
 def test_all_continents_and_no_two_boxes_share_ground() -> None:
     boxes = [city.box for city in CITIES.values()]
     corners = [(np.array([b.south, b.north]), np.array([b.west, b.east])) for b in boxes]
     for i, box in enumerate(boxes):
         for j, (lat, lon) in enumerate(corners):
             assert box.contains(lat, lon).any() == (i == j)
-
-
-def test_every_box_says_where_it_is_from() -> None:
-    path = Path(str(module.__file__)).with_name("cities.csv")
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    assert [row["name"] for row in rows] == list(CITIES)
-    for row in rows:
-        of_the_papers = row["name"] not in OTHERS
-        assert ("thesis" in row["source"]) == of_the_papers
-        assert ("drawn around the centre" in row["source"]) != of_the_papers
-
-
-def test_one_area_is_its_box() -> None:
-    assert areas(["madrid"]) == (CITIES["madrid"].box, 150)
-    assert areas(["2,40,3,41"]) == (Box(2, 40, 3, 41), None)
 
 
 def test_several_areas_are_the_ground_of_all() -> None:
@@ -215,29 +156,9 @@ def test_a_box_that_makes_no_sense_says_why(text: str, says: str) -> None:
         area(text)
 
 
-@pytest.mark.parametrize("side", [0, 1, 2, 3])
-@pytest.mark.parametrize("wrong", [math.nan, math.inf, -math.inf])
-def test_no_side_of_a_box_may_be_infinite(side: int, wrong: float) -> None:
-    sides = [2.0, 40.0, 3.0, 41.0]
-    sides[side] = wrong
-    with pytest.raises(BadInput, match="not a number"):
-        Box(*sides)
-
-
-def test_the_whole_earth_is_a_box() -> None:
-    box, _ = area("-180,-90,180,90")
-    assert box.contains(np.array([90.0, -90.0]), np.array([180.0, -180.0])).all()
-
-
 def test_the_border_belongs_to_the_box() -> None:
     box = Box(2.0, 40.0, 3.0, 41.0)
     lat = np.array([40.0, 41.0, 40.5, 40.5, 41.0000001, 40.5, np.nan])
     lon = np.array([2.5, 2.5, 2.0, 3.0, 2.5, 1.9999999, 2.5])
     inside = box.contains(lat, lon).tolist()
     assert inside == [True, True, True, True, False, False, False]
-
-
-def test_a_box_is_written_as_it_was_given() -> None:
-    text = "-3.7398145,40.387613,-3.653985,40.483515"
-    assert str(area(text)[0]) == text
-    assert area(str(CITIES["tarraco"].box))[0] == CITIES["tarraco"].box

@@ -60,37 +60,10 @@ def test_points_on_the_rim_of_the_map_are_possible(place: tuple[float, float]) -
     assert places(clean.drop_impossible(points(trace([place])))) == [place]
 
 
-def test_points_are_put_in_the_order_of_time() -> None:
-    ordered = clean.sort_by_time(points(trace([(1, 1), (2, 2), (3, 3)], [20.0, 30.0, 10.0])))
-    assert ordered.time.tolist() == [10, 20, 30]
-    assert places(ordered) == [(3, 3), (1, 1), (2, 2)]
-
-
-def test_points_of_one_time_keep_their_order() -> None:
-    fixes = [(float(i), 1.0) for i in range(40)]
-    ordered = clean.sort_by_time(points(trace(fixes, [5.0, 4.0] * 20)))
-    assert ordered.lat.tolist() == [*range(1, 40, 2), *range(0, 40, 2)]
-
-
 def test_an_untimed_trace_keeps_the_order_of_the_file() -> None:
     fixes = [(float(i * 7 % 40), 1.0) for i in range(40)]
     ordered = clean.sort_by_time(points(trace(fixes)))
     assert places(ordered) == fixes
-
-
-def test_traces_stay_apart_whatever_their_times() -> None:
-    one, other = (trace([(1, 1), (2, 2)], [9.0, 8.0]), trace([(3, 3), (4, 4)], [2.0, 1.0]))
-    ordered = clean.sort_by_time(points(one, other))
-    assert places(ordered) == [(2, 2), (1, 1), (4, 4), (3, 3)]
-    assert ordered.trace.tolist() == [0, 0, 1, 1]
-
-
-def test_newest_first_is_turned_around_and_equal_times_keep_their_order() -> None:
-    fixes = [(float(i), 1.0) for i in range(5)]
-    turned = clean.sort_by_time(points(trace(fixes, [9, 8, 7, 6, 5])))
-    assert turned.lat.tolist() == [4, 3, 2, 1, 0]
-    equal = clean.sort_by_time(points(trace(fixes, [9, 8, 8, 8, 5])))
-    assert equal.lat.tolist() == [4, 1, 2, 3, 0]
 
 
 @given(st.lists(st.lists(st.integers(0, 9), max_size=9), min_size=1, max_size=6))
@@ -105,14 +78,6 @@ def test_each_trace_is_sorted_by_itself(seconds: list[list[float]]) -> None:
     ]
     assert places(ordered) == expected
     assert ordered.time.tolist() == [seconds[i][j] for i, j in expected]
-
-
-def test_in_a_timed_trace_points_without_time_are_dropped() -> None:
-    """Nobody knows where they belong."""
-    settled = clean.settle_times(
-        points(trace([(1, 1), (2, 2), (3, 3), (4, 4)], [3.0, NAN, 1.0, NAN]))
-    )
-    assert places(settled) == [(1, 1), (3, 3)]
 
 
 def test_in_an_untimed_trace_the_few_times_are_forgotten() -> None:
@@ -151,16 +116,6 @@ def test_averages_far_from_zero_lose_no_digit() -> None:
     assert len(merged) == 1
     assert abs(merged.lat[0] - 89.9 - 1e-9) < 3e-14
     assert abs(merged.lon[0] - 179.9 - 1e-9) < 6e-14
-
-
-def test_one_place_averaged_is_that_very_place() -> None:
-    merged = clean.average_equal_times(points(trace([(41.1234567, 2.1)] * 7, [3.0] * 7)))
-    assert places(merged) == [(41.1234567, 2.1)]
-
-
-def test_untimed_points_are_never_averaged() -> None:
-    fixes = [(1.0, 1.0), (2.0, 2.0)]
-    assert places(clean.average_equal_times(points(trace(fixes)))) == fixes
 
 
 def test_equal_times_of_two_traces_are_not_averaged() -> None:
@@ -219,14 +174,6 @@ def test_where_minutes_are_spread_rows_that_come_twice_are_dropped() -> None:
     assert many == 6
 
 
-def test_each_trace_has_minutes_of_its_own() -> None:
-    fixes = [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]
-    both = points(*(trace(fixes, stamps) for stamps in ([0, 0, 60], [1, 1, 61], [60, 120, 120])))
-    after, many = clean.spread_minutes(both)
-    assert after.time.tolist() == [0, 30, 60, 1, 1, 61, 60, 120, 150]
-    assert many == 4
-
-
 STRAY = [(40.4, -3.7), (40.4, -3.699), (40.5, -3.7), (40.4, -3.698), (40.4, -3.697)]
 
 
@@ -261,36 +208,11 @@ def test_noise_of_up_to_fifty_metres_is_no_stray_fix() -> None:
     ]
 
 
-def test_a_stray_fix_is_one_of_its_own_trace() -> None:
-    one, other = trace(STRAY[1:3], [10.0, 20.0]), trace(STRAY[3:], [30.0, 40.0])
-    assert len(clean.drop_strays(points(one, other), Rules(spacing=10))) == 4
-
-
 def test_points_at_the_place_of_the_one_before_are_dropped() -> None:
     fixes = [(1, 1), (1, 1), (1, 1), (1, 2), (2, 2), (1, 1)]
     kept = clean.drop_zero_hops(points(trace(fixes, [1, 2, 3, 4, 5, 6])))
     assert places(kept) == [(1, 1), (1, 2), (2, 2), (1, 1)]
     assert kept.time.tolist() == [1, 4, 5, 6]
-
-
-def test_equal_places_of_two_traces_are_not_repeats() -> None:
-    both = points(trace([(1, 1), (2, 2)]), trace([(2, 2), (3, 3)], name="other"))
-    assert len(clean.drop_zero_hops(both)) == 4
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_a_step_has_nothing_to_do_with_nothing(step: Step) -> None:
-    assert len(step(points(trace([])))) == 0
-    assert len(step(points(trace([]), trace([])))) == 0
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_a_step_leaves_a_clean_trace_as_it_is(step: Step) -> None:
-    recorded = line([0, 10, 20], [1, 2, 3])
-    cleaned = step(points(recorded))
-    assert cleaned.lat.tolist() == recorded.lat.tolist()
-    assert cleaned.lon.tolist() == recorded.lon.tolist()
-    assert cleaned.time.tolist() == recorded.time.tolist()
 
 
 @pytest.mark.parametrize("step", STEPS)

@@ -65,35 +65,12 @@ def test_subjects_and_traces_are_numbered_in_order_of_appearance() -> None:
     assert found.trace.tolist() == [0, 0, 1, 2, 1]
 
 
-def test_a_trace_without_subject_is_its_own_subject() -> None:
-    traces = [walk("a", 25, None, 40.0), walk("b", 25, None, 40.1)]
-    traces += [walk("a", 25, None, 40.2), walk("a", 25, "ann", 40.3)]
-    assert subjects(traces) == [0, 1, 0, 2]
-
-
-def test_a_subject_called_as_a_trace_is_another_one() -> None:
-    assert subjects([walk("a", 25, None, 40.0), walk("b", 25, "a", 40.1)]) == [0, 1]
-
-
-def test_equal_names_of_two_subjects_are_two_traces() -> None:
-    found = cut([walk("1", 25, "ann", 40.0), walk("1", 25, "bob", 40.1)], RULES)
-    assert found.trace is not None
-    assert found.trace.tolist() == [0, 1]
-
-
 def test_nothing_of_the_source_names_enters_the_result() -> None:
     found = cut([walk("secret-trip", 50, "secret-person")], RULES)
     assert "secret" not in json.dumps(dict(found.provenance))
     for numbers in (found.subject, found.trace):
         assert numbers is not None
         assert np.issubdtype(numbers.dtype, np.integer)
-
-
-def test_recordings_of_unknown_subjects_are_counted() -> None:
-    found = counts([walk("a", 25), walk("b", 25, "ann", 40.1), walk("c", 25, None, 40.2)])
-    assert found["recordings of unknown subjects"] == 2
-    assert found["recordings read"] == 3
-    assert found["subjects read"] == 3
 
 
 @pytest.mark.parametrize(("limit", "kept"), [(1, 2), (2, 4), (3, 5), (9, 5), (None, 5)])
@@ -107,13 +84,6 @@ def test_a_subject_gives_at_most_so_many_trajectories(limit: int | None, kept: i
     over = found.provenance["counts"].get("trajectories over the limit of a subject", 0)
     assert over == 5 - kept
     assert found.provenance["counts"]["trajectories"] == kept
-
-
-def test_the_limit_takes_some_of_a_subject_spread_evenly() -> None:
-    everything = cut([walk("1", 95, "ann")], RULES)
-    some = cut([walk("1", 95, "ann")], replace(RULES, max_per_subject=1))
-    assert len(everything) == 3
-    np.testing.assert_array_equal(some.points, everything.points[1:2])
 
 
 def test_under_the_limit_windows_keep_their_runs_and_others_go() -> None:
@@ -190,20 +160,6 @@ def test_a_recording_that_comes_again_is_taken_once(subject: str | None) -> None
     assert found["subjects read"] == 2
 
 
-def test_two_accounts_with_one_recording_are_one_person() -> None:
-    """In whatever they recorded besides, before and after."""
-    shared = walk("a", 25, "ann")
-    traces = [
-        walk("b", 25, "bob", 40.1),
-        shared,
-        replace(shared, name="c", subject="bob"),
-        walk("d", 25, "cy", 40.2),
-        walk("e", 25, "ann", 40.3),
-        walk("f", 25, "bob", 40.4),
-    ]
-    assert subjects(traces) == [0, 0, 1, 0, 0]
-
-
 def test_who_is_one_person_with_two_others_makes_them_one() -> None:
     one, two = walk("a", 25, "ann"), walk("b", 25, "bob", 40.1)
     traces = [walk("c", 25, "cy", 40.2), walk("d", 25, "dan", 40.3), one, two]
@@ -245,11 +201,6 @@ def test_recordings_that_differ_in_one_point_or_time_are_two() -> None:
         trace([*fixes, (40.0011, -3.0)], name="d"),
     ]
     assert counts(traces)["points of repeated recordings"] == 0
-
-
-def test_two_recordings_of_one_point_are_no_copies() -> None:
-    single = [trace([(40.0, -3.0)], name=name) for name in "ab"]
-    assert counts([*single, walk("c", 25)])["points of repeated recordings"] == 0
 
 
 def test_the_counts_add_up() -> None:
@@ -317,12 +268,6 @@ def test_the_provenance_says_how_it_was_done() -> None:
     assert json.loads(json.dumps(provenance)) == provenance
 
 
-def test_traces_are_read_one_by_one() -> None:
-    """A generator, of which some traces are empty."""
-    found = cut((walk(str(i), 25 * (i % 2), None, 40 + i / 10) for i in range(6)), RULES)
-    assert len(found) == 3
-
-
 def test_a_trace_without_points_is_nothing() -> None:
     assert len(cut([trace([]), walk("a", 25), trace([], name="z")], RULES)) == 1
 
@@ -363,13 +308,6 @@ def test_swapped_columns_that_are_on_earth_are_seen_by_the_box() -> None:
     assert "none of the 2 points is inside the box -3.7398145,40.387613" in said
     assert "with latitude and longitude swapped they would be inside" in said
     assert "`columns` lat=...,lon=..." in said
-
-
-def test_points_elsewhere_are_said_with_the_way_out() -> None:
-    said = why([walk("a", 25)], area=CITIES["madrid"].box)
-    assert "none of the 2 points is inside the box" in said
-    assert "`area` that holds them" in said
-    assert "swapped" not in said
 
 
 def test_tracks_too_short_are_said_with_the_longest() -> None:

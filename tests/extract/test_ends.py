@@ -47,7 +47,7 @@ def kept(left: Points) -> set[tuple[float, float]]:
     return set(zip(left.lat.tolist(), left.lon.tolist(), strict=True))
 
 
-def ride(start: tuple[float, float], azimuth: float, seed: int, metres: float = 4000) -> Trace:
+def ride(start: tuple[float, float], azimuth: float, seed: int, metres: float = 2000) -> Trace:
     """A fix every five metres from a place, the first one some metres off."""
     noise = np.random.default_rng(seed).normal(0, 5e-5, 2)
     begin = (start[0] + noise[0], start[1] + noise[1])
@@ -89,7 +89,7 @@ def test_all_near_an_end_is_cut_out_and_all_far_from_it_stays(
 def test_the_end_is_not_the_centre_of_what_is_cut_out() -> None:
     """Nameless rides that leave a home in all directions, with many secrets."""
     centres = []
-    for key in range(40):
+    for key in range(30):
         anchors = Anchors(METRES, key)
         rides = [ride(START, azimuth, azimuth) for azimuth in range(0, 360, 30)]
         left = [trimmed(one, anchors=anchors) for one in rides]
@@ -119,7 +119,7 @@ def test_one_place_does_not_tell_another() -> None:
     """Whoever knows where I work learns nothing of where I live."""
     ways = []
     work = (START[0] + 0.05, START[1] + 0.05)
-    for key in range(30):
+    for key in range(20):
         anchors = Anchors(METRES, key)
         shifts = []
         for place in (START, work):
@@ -164,12 +164,6 @@ def test_a_stay_is_a_stop_though_pauses_may_be_longer() -> None:
     there = line([*range(0, 3000, 10), *[3000] * 80, *range(3010, 6000, 10)])
     slow = replace(there, time=np.linspace(0.0, 3000.0, len(there)))
     assert np.array_equal(trimmed(slow, rules=rules).lat, trimmed(slow).lat)
-
-
-def test_a_way_on_which_nobody_stays_has_no_stop() -> None:
-    """An hour on foot, a metre a second, and ten minutes in a queue that moves."""
-    seconds = np.arange(0, 3600.0)
-    assert len(trimmed(line(seconds.tolist(), seconds.tolist()))) > 1900
 
 
 @pytest.mark.parametrize("lost", ["first", "last"])
@@ -231,13 +225,6 @@ def test_short_traces_vanish_and_nothing_is_no_trouble() -> None:
     assert len(trimmed(line([0]))) == 0
     nothing = points(line([0])).take(np.zeros(1, dtype=np.bool_))
     assert len(trim(nothing, RULES, Anchors(METRES, SECRET))) == 0
-
-
-def test_across_the_antimeridian() -> None:
-    way = line(np.arange(0, 4000, 10.0).tolist(), start=(10.0, 179.999))
-    left = trimmed(way)
-    assert 0 < len(left) < len(way)
-    assert away(left, way.lat[0], way.lon[0]) > METRES
 
 
 def test_trimmed_ends_are_counted_and_no_window_comes_near_them() -> None:

@@ -83,30 +83,6 @@ def test_trajectories_are_trips_unless_windows_are_asked_for(tmp_path: Path) -> 
         assert (trip.tracks, trip.true_ends is None) == (None, area is None)
 
 
-def test_a_city_brings_its_box_and_its_spacing(tmp_path: Path) -> None:
-    gpx(tmp_path / "a.gpx", 5000)
-    found = extract(tmp_path, "madrid", windows=True)
-    assert found.points.shape == (1, 30, 2)
-    assert found.provenance["spacing"] == 150
-    assert found.provenance["box"] == list(MADRID.sides)
-
-
-def test_a_spacing_given_wins_over_that_of_the_city(tmp_path: Path) -> None:
-    gpx(tmp_path / "a.gpx", 5000)
-    assert extract(tmp_path, "madrid", spacing=75).provenance["spacing"] == 75
-
-
-def test_an_area_is_a_city_a_text_or_a_box(tmp_path: Path) -> None:
-    gpx(tmp_path / "a.gpx", 5000)
-    for area in ("MADRID", MADRID, str(MADRID)):
-        assert len(extract(tmp_path, area, spacing=150)) == 1
-
-
-def test_files_may_be_taken_whole(tmp_path: Path) -> None:
-    found = extract(gpx(tmp_path / "a.gpx", 500), spacing=10)
-    assert found.provenance["box"] is None
-
-
 def test_windows_without_city_need_a_spacing(tmp_path: Path) -> None:
     path = gpx(tmp_path / "a.gpx", 500)
     for area in (None, MADRID):
@@ -261,19 +237,6 @@ def test_a_password_for_the_server_is_kept_nowhere(server: OsmServer) -> None:
     assert "secret" not in json.dumps(dict(found.provenance))
 
 
-def test_pages_from_the_cache_give_the_same(server: OsmServer) -> None:
-    first = extract(area="madrid", spacing=10, api_url=server.url)
-    again = extract(area="madrid", spacing=10, api_url=server.url)
-    np.testing.assert_array_equal(first.points, again.points)
-    assert first.provenance == again.provenance
-    assert server.asked_for == [0, 1]
-
-
-def test_the_cap_on_pages_reaches_the_server(server: OsmServer) -> None:
-    extract(area="madrid", spacing=10, api_url=server.url, max_pages=1)
-    assert server.asked_for == [0]
-
-
 def test_an_empty_answer_is_one_sentence(server: OsmServer) -> None:
     server.pages = []
     with pytest.raises(NoTrajectories, match="holds no track points in this area"):
@@ -316,9 +279,3 @@ def test_the_trips_of_the_sample_are_as_its_readme_says() -> None:
     counts = trips.provenance["counts"]
     assert counts["trips with a long hop"] + counts["trips with an impossible speed"] == 40
     assert counts["stray points"] == 3
-
-
-def test_the_same_source_gives_the_same_trajectories(madrid: Trajectories) -> None:
-    again = extract([sample()], Box(*MADRID.sides), spacing=150, per_recording=None, max_gap=500)
-    np.testing.assert_array_equal(again.points, madrid.points)
-    assert again.provenance == madrid.provenance

@@ -3,7 +3,6 @@
 import logging
 import warnings
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import geopandas
@@ -17,8 +16,6 @@ from hypothesis.extra.numpy import arrays
 
 from trajanon.errors import BadInput
 from trajanon.extract.frames import from_collection, from_frame, to_collection
-from trajanon.extract.sources.geo import geo_files
-from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories
 
@@ -59,29 +56,11 @@ def test_points_of_one_id_are_a_trace() -> None:
     assert [one.time.tolist() for one in found] == [[5, 7], [6, 8]]
 
 
-def test_without_subjects_names_begin_with_the_frame() -> None:
-    (one,) = from_frame(points(id=["a"] * 4))
-    assert (one.name, one.subject) == ("frame#a", None)
-
-
 @pytest.mark.parametrize("name", [None, "t", "anything"])
 def test_an_index_of_dates_is_the_time(name: str | None) -> None:
     frame = points(id=["a"] * 4, time="noon").set_index(TIMES.rename(name))
     (one,) = from_frame(frame)
     assert one.time.tolist() == [10, 20, 30, 40]
-
-
-def test_a_named_column_counts_more_than_the_index() -> None:
-    frame = points(id=["a"] * 4, when=TIMES + pd.Timedelta("1h")).set_index(TIMES)
-    (one,) = from_frame(frame, columns={"time": "when"})
-    assert one.time.tolist() == [3610, 3620, 3630, 3640]
-
-
-def test_levels_of_the_index_are_columns() -> None:
-    levels = pd.MultiIndex.from_arrays([["a", "a", "b", "b"], TIMES], names=["id", "t"])
-    found = list(from_frame(points().set_index(levels)))
-    assert [one.name for one in found] == ["frame#a", "frame#b"]
-    assert [one.time.tolist() for one in found] == [[10, 20], [30, 40]]
 
 
 def test_a_frame_whose_rows_were_chosen_keeps_rows_together() -> None:
@@ -99,13 +78,6 @@ def test_lines_are_traces_with_the_times_beside_them() -> None:
     assert places(found) == [coordinates([0, 1, 2]), coordinates([2, 3])]
     np.testing.assert_array_equal(found[0].time, [1, 2, 3])
     assert np.isnan(found[1].time).all()
-
-
-def test_another_geometry_column_may_be_the_active_one() -> None:
-    frame = points(id=["a"] * 4, other=[shapely.Point(0, 0)] * 4)
-    frame = frame.rename_geometry("place")
-    (one,) = from_frame(frame)
-    assert places([one]) == [coordinates([0, 1, 2, 3])]
 
 
 def test_reference_systems_are_brought_to_degrees() -> None:
@@ -164,23 +136,6 @@ def test_trajectories_of_movingpandas_are_traces() -> None:
     assert [one.time.tolist() for one in found] == [[10, 30], [20, 40]]
 
 
-def test_without_moving_objects_nobody_is_named() -> None:
-    assert [one.subject for one in from_collection(moving())] == [None, None]
-
-
-def test_a_single_trajectory_of_movingpandas_is_a_trace() -> None:
-    (one,) = from_collection(moving(obj_id_col="who").trajectories[1])
-    assert (one.name, one.subject) == ("8", "bob")
-    assert places([one]) == [coordinates([1, 3])]
-
-
-def test_movingpandas_in_another_reference_system() -> None:
-    frame = points(ride=1).to_crs("EPSG:25830").set_index(TIMES)
-    (one,) = from_collection(collection(frame, traj_id_col="ride"))
-    expected = np.array(coordinates([0, 1, 2, 3]))
-    np.testing.assert_allclose(one.lat, expected[:, 1], rtol=0, atol=1e-9)
-
-
 def test_times_with_a_zone_stay_the_same_moments() -> None:
     # movingpandas keeps local times, and the zone aside.
     times = TIMES.tz_localize("UTC").tz_convert("America/New_York")
@@ -196,12 +151,6 @@ def test_an_hour_that_came_twice_has_no_time() -> None:
     (one,) = from_collection(collection(frame, traj_id_col="ride"))
     first, _, last = (stamp.timestamp() for stamp in times)
     np.testing.assert_array_equal(one.time, [first, np.nan, last])
-
-
-def test_places_that_movingpandas_has_as_columns() -> None:
-    rows = pd.DataFrame({"ride": 1, "x": [2.0, 3.0], "y": [41.0, 42.0]}, TIMES[:2])
-    (one,) = from_collection(collection(rows, traj_id_col="ride", x="x", y="y"))
-    assert places([one]) == [coordinates([0, 1])]
 
 
 def test_rows_without_place_are_said(caplog: pytest.LogCaptureFixture) -> None:
@@ -277,27 +226,6 @@ def test_to_movingpandas_and_back(given: Trajectories) -> None:
     assert is_back(found, given)
     # Times that number the points, and no more.
     assert all(one.time.tolist() == list(range(len(one))) for one in found)
-
-
-def test_a_frame_goes_through_a_file(tmp_path: Path) -> None:
-    given = Trajectories(np.arange(24.0).reshape(3, 4, 2), np.array([5, 5, 6]))
-    given.to_geodataframe().to_parquet(tmp_path / "x.parquet")
-    assert is_back(list(geo_files.read(tmp_path / "x.parquet", "f", Reading())), given)
-
-
-def test_movingpandas_shows_subjects_and_traces_as_columns() -> None:
-    given = Trajectories(np.ones((2, 3, 2)), np.array([5, 6]), np.array([8, 9]))
-    whole = to_collection(given)
-    assert [one.obj_id for one in whole] == [5, 6]
-    assert [one.df["trace"].tolist() for one in whole] == [[8] * 3, [9] * 3]
-    assert {str(one.crs) for one in whole} == {"EPSG:4326"}
-    assert [str(one.get_start_time()) for one in whole] == ["1970-01-01 00:00:00"] * 2
-
-
-def test_nothing_goes_to_and_fro() -> None:
-    nothing = Trajectories(np.empty((0, 3, 2)))
-    assert len(nothing.to_geodataframe()) == 0
-    assert list(from_collection(to_collection(nothing))) == []
 
 
 def test_a_single_point_is_no_trajectory_for_movingpandas() -> None:

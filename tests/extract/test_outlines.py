@@ -56,12 +56,6 @@ def test_polygons_that_touch_or_overlap_are_united(tmp_path: Path) -> None:
     assert region.leaves(lat, lon, np.array([0])).tolist() == [False]
 
 
-def test_a_geometry_alone_is_an_outline(tmp_path: Path) -> None:
-    path = tmp_path / "a.geojson"
-    path.write_text(json.dumps(shapely.geometry.mapping(SQUARE)))
-    assert read_outline(path).bounds == Box(2.0, 41.0, 2.1, 41.1)
-
-
 def test_heights_and_rows_without_geometry_do_not_matter(tmp_path: Path) -> None:
     ring = [[2, 41, 500], [2.1, 41, 500], [2.1, 41.1, 500], [2, 41, 500]]
     path = geojson(tmp_path / "a.geojson", None, {"type": "Polygon", "coordinates": [ring]})
@@ -119,20 +113,6 @@ def test_what_is_no_polygon_is_refused(tmp_path: Path, shapes: list[Any], holds:
     path = tmp_path / "a.parquet"
     table(*shapes).to_parquet(path)
     with pytest.raises(BadInput, match=holds):
-        read_outline(path)
-
-
-def test_a_table_without_geometry_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("lat,lon\n1,2\n")
-    with pytest.raises(BadInput, match=r"a\.csv holds no geometry"):
-        read_outline(path)
-
-
-def test_a_polygon_without_area_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.geojson"
-    table(shapely.Polygon([(2, 41), (2.1, 41), (2, 41)])).to_file(path)
-    with pytest.raises(BadInput, match="has no area"):
         read_outline(path)
 
 

@@ -9,7 +9,7 @@ from osm_xml import OsmFile
 from pyproj import Geod
 from real_data import OSM, needs_real_data
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.places import hidden
 
@@ -100,11 +100,6 @@ def test_tags_that_no_place_has_are_refused(town: Path) -> None:
         hidden(town, "amenity=hosptial", 150.0)
 
 
-def test_places_found_are_no_warning(town: Path, caplog: pytest.LogCaptureFixture) -> None:
-    hidden(town, "amenity=*,healthcare=*", 150.0)
-    assert not caplog.records
-
-
 def test_places_of_which_a_part_is_missing_are_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -135,15 +130,6 @@ def test_tags_that_are_none_are_answered_with_an_example(town: Path, tags: str) 
 def test_a_radius_that_makes_no_sense_is_refused(town: Path, radius: float) -> None:
     with pytest.raises(BadInput, match=r"`radius` must be .* \(got .*\), at most 100,0"):
         hidden(town, "amenity=*", radius)
-
-
-def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.csv"
-    path.write_text("lat,lon")
-    with pytest.raises(FileProblem, match="as OpenStreetMap data"):
-        hidden(path, "amenity=*", 150.0)
-    with pytest.raises(FileProblem, match="No such file"):
-        hidden(tmp_path / "none.osm.pbf", "amenity=*", 150.0)
 
 
 @needs_real_data

@@ -42,24 +42,6 @@ def test_a_recording_that_comes_again_is_of_the_same_person(
     assert found.provenance["counts"]["subjects read"] == 2
 
 
-def test_a_point_said_twice_makes_no_other_recording() -> None:
-    first = drive("a", "ann")
-    twice = np.repeat(np.arange(len(first)), 2)
-    again = Trace("b", "bob", first.lat[twice], first.lon[twice], first.time[twice])
-    found = cut([first, again], RULES)
-    assert subjects(found) == 1
-    assert found.provenance["counts"]["recordings repeated"] == 1
-
-
-def test_the_parts_of_a_recording_in_two_batches_are_one_persons(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("trajanon.extract.cutting.BATCH", 1)
-    first = drive("a", "ann")
-    found = cut([first, part(first, "b", "bob", slice(10, 50))], RULES)
-    assert subjects(found) == 1
-
-
 def test_people_who_meet_once_are_two() -> None:
     first, other = drive("a", "ann"), drive("b", "bob", seed=1)
     meeting = Trace(

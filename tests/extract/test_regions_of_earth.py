@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.extract.earth.area import Box, Region
+from trajanon.extract.earth.area import Region
 
 seeds = st.integers(0, 10**6)
 latitudes = st.floats(-85.0, 85.0)
@@ -68,19 +68,6 @@ def test_a_way_far_from_the_border_does_not_leave(seed: int, at: float) -> None:
     assert not region.leaves(lat, lon, start).any()
 
 
-@given(seed=seeds, at=latitudes)
-def test_inside_is_what_the_polygon_covers(seed: int, at: float) -> None:
-    rng = np.random.default_rng(seed)
-    region = star(rng, at, 5_000.0)
-    west, south, east, north = region.bounds.sides
-    corners = shapely.get_coordinates(region.shape)
-    lat = np.append(rng.uniform(south - 0.01, north + 0.01, 200), corners[:, 1])
-    lon = np.append(rng.uniform(west - 0.01, east + 0.01, 200), corners[:, 0])
-    expected = [region.shape.covers(shapely.Point(x, y)) for x, y in zip(lon, lat, strict=True)]
-    assert region.contains(lat, lon).tolist() == expected
-    assert all(expected[200:])
-
-
 @pytest.mark.parametrize(("share", "leaves"), [(0.98, True), (10.0, False)])
 @pytest.mark.parametrize("at", [-60.0, -15.0, 15.0, 60.0])
 def test_a_way_along_a_parallel_bulges_towards_the_pole(
@@ -133,15 +120,6 @@ def test_the_border_belongs_to_the_region_and_nothing_unknown() -> None:
     assert region.contains(lat[:0], lon[:0]).shape == (0,)
 
 
-def test_two_parts_are_one_region() -> None:
-    shape = shapely.union(shapely.box(0, 0, 1, 1), shapely.box(2, 0, 3, 1))
-    region = Region(shape, "two")
-    lat, lon = np.full(3, 0.5), np.array([0.5, 1.5, 2.5])
-    assert region.contains(lat, lon).tolist() == [True, False, True]
-    assert region.bounds == Box(0, 0, 3, 1)
-    assert region.leaves(lat[::2], lon[::2], np.array([0])).all()
-
-
 @pytest.mark.parametrize("at", [-17.0, 0.0])
 def test_a_way_across_the_antimeridian_leaves(at: float) -> None:
     """Though both sides of it belong to the region, and all between in degrees."""
@@ -158,10 +136,6 @@ def test_ways_of_which_little_is_known_leave() -> None:
     region = Region(shapely.box(-180, -90, 180, 90), "the Earth")
     lat, lon = np.array([60.0, 60.0, 88.0, 89.5]), np.array([0.0, 80.0, 80.0, 80.0])
     assert region.leaves(lat, lon, np.array([0, 2])).all()
-
-
-def test_a_region_is_called_by_its_name() -> None:
-    assert str(Region(shapely.box(0, 0, 1, 1), "Vaduz")) == "Vaduz"
 
 
 def test_a_region_can_be_sent_to_another_process() -> None:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tracks import GEOD, START, Leg, bent, distance, line, points, trace, walk
 
 from trajanon.arrays import Floats
-from trajanon.extract import cutting, resample
+from trajanon.extract import cutting
 from trajanon.extract.cutting import cut
 from trajanon.extract.earth.area import Box
 from trajanon.extract.resample import WindowBatch, windows
@@ -54,18 +54,6 @@ def test_windows_are_those_of_somebody_who_walks_along_the_track(
     assert found.shape[1:] == (size, 2)
     for point, place in zip(found.reshape(-1, 2), walked, strict=False):
         assert distance(point, place) < 0.01
-
-
-@given(azimuth=st.floats(0, 360), start=starts, spacing=spacings, size=sizes)
-def test_on_a_straight_track_points_are_exactly_the_spacing_apart(
-    azimuth: float, start: tuple[float, float], spacing: float, size: int
-) -> None:
-    straight = line(np.linspace(0, 3000, 50).tolist(), azimuth=azimuth, start=start)
-    found = cut_windows(straight, spacing, size).points
-    assert len(found) == int(3000 / spacing + 1 + 1e-6) // size
-    for window in found:
-        for here, there in pairwise(window):
-            assert distance(here, there) == pytest.approx(spacing, abs=0.01)
 
 
 @given(legs=legs, start=starts, spacing=spacings, size=sizes)
@@ -120,63 +108,12 @@ def test_runs_hold_the_windows_of_their_piece_in_order(
             np.testing.assert_array_equal(TrackPoints.of(found.points[i])[:], own)
 
 
-@given(azimuth=st.floats(0, 360), start=starts, spacing=spacings)
-def test_on_a_straight_track_steps_are_a_quarter_of_the_spacing(
-    azimuth: float, start: tuple[float, float], spacing: float
-) -> None:
-    straight = line(np.linspace(0, 3000, 50).tolist(), azimuth=azimuth, start=start)
-    (run,) = runs_of(tracks_of(cut_windows(straight, spacing, 5)))
-    assert len(run) == int(4 * (3000 / spacing + 1e-6)) + 1
-    for here, there in pairwise(run):
-        assert distance(here, there) == pytest.approx(spacing / 4, abs=0.02)  # two ticks
-
-
 @pytest.mark.parametrize(("metres", "steps"), [(20, 8), (22.4, 8), (22.5, 9), (49.9, 19), (50, 20)])
 def test_a_run_ends_with_its_last_whole_step(metres: float, steps: int) -> None:
     """WindowBatch of 3 points every 10 m; on 20 m there is one, and no room."""
     found = cut_windows(line([0, metres]), 10, 3)
     assert tracks_of(found).first.tolist() == [0, steps + 1]
     assert len(found.points) == 1 + (metres == 50)
-
-
-def test_a_track_that_is_interrupted_gives_two_runs() -> None:
-    """Between them lies ground that nobody is known to have walked."""
-    recorded = line([*range(0, 400, 20), *range(1000, 1300, 20)])
-    rules = Rules(per_recording=None, spacing=10, points=5, max_gap=500)
-    pieces = split_at_gaps(points(recorded), rules, Counter())
-    tracks = tracks_of(windows(pieces, rules))
-    assert tracks.first.tolist() == [0, 153, 153 + 113]
-    for run, length in zip(runs_of(tracks), (380, 280), strict=True):
-        assert distance(run[0], run[-1]) == pytest.approx(length, abs=0.01)
-
-
-@pytest.mark.parametrize("at_once", [1, 7, 100])
-def test_the_result_does_not_depend_on_what_is_worked_on_at_once(
-    at_once: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    both = points(line([0, 300, 700]), line([5, 123], name="other"))
-    rules = Rules(per_recording=None, spacing=10, points=3)
-    whole = tracks_of(windows(both, rules))
-    monkeypatch.setattr(resample, "_AT_ONCE", at_once)
-    parts = tracks_of(windows(both, rules))
-    np.testing.assert_array_equal(parts.points, whole.points)
-    np.testing.assert_array_equal(parts.first, whole.first)
-
-
-@given(legs=legs, others=legs, spacing=spacings, size=sizes)
-def test_no_window_goes_over_the_border_of_a_piece(
-    legs: list[Leg], others: list[Leg], spacing: float, size: int
-) -> None:
-    """Side by side, two pieces give the windows of each alone."""
-    one, other = bent(legs), bent(others, start=(10.0, 20.0), name="other")
-    alone = [cut_windows(recorded, spacing, size) for recorded in (one, other)]
-    rules = Rules(per_recording=None, spacing=spacing, points=size, max_gap=None)
-    both = windows(points(one, other), rules)
-    np.testing.assert_array_equal(both.points, np.concatenate([each.points for each in alone]))
-    assert both.trace.tolist() == [0] * len(alone[0].points) + [1] * len(alone[1].points)
-    np.testing.assert_array_equal(
-        both.track_length, np.concatenate([each.track_length for each in alone])
-    )
 
 
 @given(legs=legs, start=starts, spacing=spacings, size=sizes)
@@ -205,41 +142,11 @@ def test_a_track_that_fits_exactly_is_used_to_its_end(
     assert found.track_length.tolist() == pytest.approx([metres])
 
 
-def test_windows_follow_each_other_without_a_gap_and_share_no_point() -> None:
-    found = cut_windows(line([0, 590], azimuth=90), 10, 30).points
-    assert found.shape == (2, 30, 2)
-    assert distance(found[0, -1], found[1, 0]) == pytest.approx(10, abs=1e-3)
-    assert distance(np.array(START), found[0, 0]) < 1e-6
-
-
-def test_the_first_and_last_fix_are_points_of_an_exact_fit() -> None:
-    recorded = line([0, 17, 61, 290])
-    found = cut_windows(recorded, 10, 30).points
-    assert distance(found[0, 0], fixes(recorded)[0]) < 1e-6
-    assert distance(found[0, -1], fixes(recorded)[-1]) < 1e-3
-
-
 def test_no_point_lies_beyond_the_last_fix() -> None:
     """What is forgiven to an exact fit is not made up."""
     recorded = line([0, 50, 100 - 5e-6])
     found = cut_windows(recorded, 10, 11).points
     assert distance(found[0, -1], fixes(recorded)[-1]) < 1e-7
-
-
-def test_spacing_is_measured_along_the_track_not_through_the_air() -> None:
-    """Out and back: the fourth point is where the second was."""
-    found = cut_windows(bent([(90, 15), (270, 15)]), 10, 4).points[0]
-    assert distance(found[1], found[2]) < 0.01
-    assert distance(found[0], found[3]) < 0.01
-
-
-def test_a_track_that_crosses_itself_is_walked_in_order() -> None:
-    square = bent([(0, 100), (90, 100), (180, 100), (270, 100)] * 2)
-    found = cut_windows(square, 100, 9).points
-    assert len(found) == 1
-    assert distance(found[0, 0], found[0, 4]) < 0.1
-    assert distance(found[0, 0], found[0, 8]) < 0.1
-    assert distance(found[0, 0], found[0, 2]) == pytest.approx(141.4, abs=0.1)
 
 
 def test_pieces_too_short_give_nothing_but_their_length() -> None:

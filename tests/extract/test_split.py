@@ -1,9 +1,7 @@
 import math
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from hypothesis import strategies as st
 from tracks import line, pieces, points, trace
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import BadInput
 from trajanon.extract.earth.area import Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
@@ -20,7 +17,6 @@ from trajanon.extract.split import clip, keep, split_at_gaps
 from trajanon.extract.trace import Trace
 
 Mask = Bools
-Keep = Callable[..., Points]
 
 PAUSES, LONG, FAST = "cuts at pauses", "cuts at long hops", "cuts at impossible speeds"
 
@@ -62,10 +58,6 @@ def test_without_a_gap_only_pause_and_speed_count() -> None:
         assert cut_at(jumps, max_gap=no_limit) == ([2, 2], {LONG: 1})
 
 
-def test_a_long_hop_ends_an_untimed_piece_too() -> None:
-    assert cut_at(line([0, 100, 700, 800])) == ([2, 2], {LONG: 1})
-
-
 def test_an_impossible_speed_ends_a_piece() -> None:
     walked = line([0, 60, 120.5, 180], [0, 1, 2, 3])
     assert cut_at(walked) == ([2, 2], {FAST: 1})
@@ -97,10 +89,6 @@ def test_a_step_back_in_time_is_no_pause_and_no_speed() -> None:
     sizes, counts = cut_at(walked)
     assert sum(sizes) == 3
     assert PAUSES not in counts
-
-
-def test_a_piece_of_one_point_is_not_cut() -> None:
-    assert cut_at(line([0])) == ([1], {})
 
 
 def test_ways_are_geodesics_that_end_with_the_piece() -> None:
@@ -136,30 +124,8 @@ def test_a_track_that_leaves_the_box_ends_there_and_begins_anew() -> None:
     assert pieces(inside) == [2, 2, 1]
 
 
-def test_a_track_that_begins_outside_begins_at_the_first_point_inside() -> None:
-    inside = clipped(trace([(41.5, x) for x in [1.8, 1.9, 2.1, 2.2]]))
-    assert pieces(inside) == [2]
-
-
 def test_the_border_is_inside() -> None:
     assert pieces(clipped(trace([(41.0, 2.0), (42.0, 3.0)]))) == [2]
-
-
-def test_pieces_stay_apart_when_clipped() -> None:
-    one, other = trace([(41.5, 2.1), (41.5, 2.2)]), trace([(41.5, 2.3), (41.5, 2.4)])
-    inside = clipped(one, other)
-    assert pieces(inside) == [2, 2]
-    assert inside.trace.tolist() == [0, 0, 1, 1]
-
-
-def test_a_track_outside_leaves_nothing() -> None:
-    assert len(clipped(trace([(40.5, 2.1), (40.6, 2.2)]))) == 0
-
-
-def test_what_is_all_inside_stays_as_it_is() -> None:
-    one, other = trace([(41.5, 2.1), (41.5, 2.2)]), trace([(41.5, 2.3)])
-    before = points(one, other)
-    assert pieces(clip(before, BOX)) == pieces(before)
 
 
 class Banks:
@@ -205,39 +171,8 @@ def without(of: Points, river: River) -> Points:
     return keep(of, ~river.contains(of.lat, of.lon), river.meets)
 
 
-both_ways = pytest.mark.parametrize("kept", [on_land, off_water])
-
-
 def eastward(*lon: float) -> Trace:
     return trace([(41.5, x) for x in lon])
-
-
-@both_ways
-def test_a_track_ends_where_a_way_between_two_points_breaks(kept: Keep) -> None:
-    after = kept(eastward(2.1, 2.3, 2.7, 2.8, 2.2, 2.1))
-    assert after.lon.tolist() == [2.1, 2.3, 2.7, 2.8, 2.2, 2.1]
-    assert pieces(after) == [2, 2, 2]
-
-
-@both_ways
-def test_a_track_ends_where_points_are_dropped_and_begins_anew(kept: Keep) -> None:
-    """Also where it comes back on the same side, and the way out breaks nothing."""
-    after = kept(eastward(2.5, 2.3, 2.2, 2.45, 2.3, 2.5, 2.55, 2.8, 2.9, 2.5))
-    assert after.lon.tolist() == [2.3, 2.2, 2.3, 2.8, 2.9]
-    assert pieces(after) == [2, 1, 2]
-
-
-@both_ways
-def test_traces_on_two_banks_are_two_pieces_and_no_way_leads_over(kept: Keep) -> None:
-    after = kept(eastward(2.1, 2.3), eastward(2.7, 2.8))
-    assert pieces(after) == [2, 2]
-    assert after.trace.tolist() == [0, 0, 1, 1]
-
-
-@both_ways
-def test_a_track_in_the_water_leaves_nothing(kept: Keep) -> None:
-    assert len(kept(eastward(2.45, 2.5, 2.55))) == 0
-    assert len(kept(eastward())) == 0
 
 
 def test_only_ways_between_points_inside_of_one_piece_are_asked_about() -> None:
@@ -266,30 +201,3 @@ def test_clipping_and_hiding_are_each_the_other_seen_from_the_other_side(
         if side
     ]
     assert pieces(inside) == expected
-
-
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        ({"spacing": 0.0}, r"`spacing` must be a positive number.*\(got 0.0\)"),
-        ({"spacing": -5.0}, "`spacing` must be a positive number"),
-        ({"spacing": math.nan}, "`spacing` must be a positive number"),
-        ({"spacing": math.inf}, "`spacing` must be a positive number"),
-        ({"points": 1}, r"`points` must be at least 2, and at most 100,000 \(got 1\)"),
-        ({"points": -30}, "`points` must be at least 2"),
-        ({"points": 10**22}, "`points`"),
-        ({"max_gap": 0.0}, "`max_gap` must be a positive number"),
-        ({"max_gap": -5.0}, r"`max_gap` must be a positive number.*\(got -5.0\)"),
-        ({"max_gap": math.nan}, "`max_gap` must be a positive number"),
-        ({"max_pause": 0.0}, r"`max_pause` must be a positive number of seconds"),
-        ({"max_pause": math.nan}, r"`max_pause` must be a positive number.*\(got nan"),
-        ({"max_per_subject": 0}, "`max_per_subject` must be at least 1"),
-    ],
-)
-def test_rules_that_make_no_sense_are_refused(values: dict[str, Any], says: str) -> None:
-    with pytest.raises(BadInput, match=says):
-        Rules(**{"spacing": 10.0, **values})
-
-
-def test_the_length_of_a_trajectory_is_that_of_its_hops() -> None:
-    assert Rules(spacing=150, points=30).length == 4350

@@ -14,7 +14,7 @@ from naive_trips import along_way, equal_shares, places_of, trips
 from recorded_trips import RULES, drives, east, found, there_and_back_again, times_of
 from tracks import START, distance, line, points, trace
 
-from trajanon.errors import BadInput, NoTrajectories
+from trajanon.errors import NoTrajectories
 from trajanon.extract import Rules, cut, cutting
 from trajanon.extract.cutting import Cutter, finished
 from trajanon.extract.earth.area import Box, Region
@@ -268,46 +268,7 @@ def test_a_way_too_short_to_be_measured_is_a_trip_of_no_length() -> None:
     assert len(found([short], RULES)[0]) == 0
 
 
-def test_two_points_are_the_ends() -> None:
-    whole, _ = found([there_and_back_again(600.0)], replace(RULES, points=2))
-    assert whole.points.shape == (2, 2, 2)
-
-
-def test_limits_choose_among_trips() -> None:
-    some = [replace(there_and_back_again(600.0), name=str(n), subject=str(n % 2)) for n in range(4)]
-    for n, one in enumerate(some):
-        one.time[:] += 1e5 * n
-    assert len(cut(some, RULES)) == 8
-    assert len(cut(some, replace(RULES, max_per_subject=1))) == 2
-
-
 # Rules, and what is said where nothing is left
-
-
-def test_what_has_a_spacing_is_a_window() -> None:
-    assert Rules().trips
-    assert not Rules(spacing=100).trips
-    assert Rules(max_gap=None).longest_hop == 1e6
-    assert Rules(max_pause=np.inf).longest_pause == np.inf
-    assert Rules().min_length == 500.0
-    assert Rules(spacing=100).min_length is None
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"per_recording": None}, "`per_recording=all` is for windows: add `windows`"),
-        ({"spacing": 100.0, "min_length": 500.0}, "`min_length=500` is for whole trips"),
-        ({"min_length": -1.0}, "`min_length` must be a number of metres"),
-        ({"min_length": np.nan}, "`min_length` must be a number of metres"),
-        ({"max_gap": "far"}, "`max_gap` must be a positive number"),
-        ({"max_speed": "auto"}, "`max_speed` must be a positive number"),
-    ],
-)
-def test_rules_that_make_no_sense_are_refused(given: dict[str, Any], says: str) -> None:
-    with pytest.raises(BadInput) as refused:
-        Rules(**given)
-    assert says in str(refused.value)
 
 
 _WAY = np.arange(0, 3_001, 100.0).tolist()

@@ -163,12 +163,6 @@ def test_on_disk_and_by_two_processes_it_is_as_in_memory(folder: Path, tmp_path:
     np.testing.assert_array_equal(times, times_of(expected))
 
 
-def test_a_city_brings_its_box_but_no_spacing(folder: Path) -> None:
-    whole = extract(folder, "madrid")
-    assert whole.provenance["spacing"] is None
-    assert whole.points.shape[1] == 30
-
-
 def gpx_of(recorded: Trace, pieces: int) -> bytes:
     """A file with the recording in so many segments."""
     text = "".join(
@@ -195,12 +189,3 @@ def test_a_file_that_was_cut_off_gives_no_whole_trip_of_its_end(tmp_path: Path, 
     counts = found.provenance["counts"]
     assert (len(found), counts[FOUND], counts[CUT_OFF]) == (3, 4, 1)
     assert counts["files that could not be read"] == 1
-
-
-def test_each_point_in_a_segment_of_its_own_is_a_track(tmp_path: Path) -> None:
-    both = there_and_back_again(600.0)
-    for pieces in (1, len(both)):
-        (tmp_path / f"{pieces}.gpx").write_bytes(gpx_of(both, pieces))
-    one, other = (extract(tmp_path / f"{n}.gpx") for n in (1, len(both)))
-    assert len(one) == 2
-    np.testing.assert_array_equal(one.points, other.points)

@@ -53,12 +53,6 @@ def test_the_way_to_a_fix_goes_along_the_track() -> None:
     assert found.filled.tolist() == [5 + 5]
 
 
-def test_each_window_counts_its_own_points() -> None:
-    found = cut_windows(line([0, 40, 80, 400]), line([0, 200]), spacing=10, size=11)
-    assert found.trace.tolist() == [0, 0, 0, 1]
-    assert found.filled.tolist() == [3, 11, 11, 9]  # the first: 20, 60 and 100
-
-
 @given(legs=legs, spacing=spacings, size=sizes)
 def test_what_is_filled_in_is_what_somebody_counts_who_walks_along(
     legs: list[Leg], spacing: float, size: int
@@ -116,16 +110,6 @@ def test_a_hop_of_five_thousand_kilometres_is_walked_like_any_other() -> None:
         assert distance(place, expected) < 1e-3
 
 
-def test_short_and_long_hops_of_one_track_meet_at_its_fixes() -> None:
-    mixed = bent([(90, 100), (45, 90_000), (90, 100), (0, 300_000), (10, 0.1)])
-    found = cut_windows(mixed, spacing=50, size=2)
-    walked = walk(np.stack([mixed.lat, mixed.lon], axis=1), 50)
-    places = found.points.reshape(-1, 2)
-    assert len(places) == len(walked) // 2 * 2
-    for i in [0, 1, 2, 3, 1801, 1802, 1803, 1804, 1805, 1806, 5000, len(places) - 1]:
-        assert distance(places[i], walked[i]) < 1e-3
-
-
 # Memory
 
 
@@ -141,8 +125,3 @@ def test_cutting_needs_little_more_memory_than_what_it_gives() -> None:
     given = found.points.nbytes + 2 * found.tracks.points.ticks.nbytes
     assert len(found.points) == 26_600
     assert peak < 2 * given + 10e6
-
-
-def test_an_untimed_recording_is_measured_too() -> None:
-    found = cut_windows(trace([(40.0, 2.0), (40.01, 2.0)]), spacing=100, size=12)
-    assert found.filled.tolist() == [9]  # 200, 300, ..., 1000
