@@ -1,9 +1,10 @@
 """trajanon check."""
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import typer
 
@@ -43,9 +44,6 @@ def check(
     there, has a say, too. Whether k different people stand behind each is counted with
     --trajectories.
     """
-    from trajanon.files.report import report_beside
-    from trajanon.verdict import verdict
-
     asked = {
         "--columns": columns,
         "--rewrite": rewrite,
@@ -55,58 +53,86 @@ def check(
     given = [name for name, value in asked.items() if value is not None]
     if len(given) > 1 and given[0] in ("--columns", "--rewrite"):
         raise BadInput(f"{given[0]} and {given[1]} are different checks: run one after the other")
-    earlier = against or []
-    amiss = f"{released} must not be published:"
     if columns is not None:
-        table = trajanon.check_table(released, k, columns=names_of(columns))
-        names = ", ".join(table.columns)
-        account = {**asdict(table), "holds": table.holds, "answered": "rows"}
-        holds = f"{released} holds for rows: {_each(table, table.rows, f'rows of {names}')}."
-        if table.others:
-            holds += f" Not looked at: {', '.join(table.others)}."
-        holds += " How many people stand behind each cannot be seen in a table."
+        answer = _of_table(released, k, names_of(columns))
+    elif rewrite is not None:
+        answer = _of_rewritten(released, rewrite, k)
+    else:
+        answer = _of_release(released, k, trajectories, against or [], exact=subjects_exact)
+    if as_json:
+        show_json(answer.account)
+    else:
+        for line in [*answer.headline.split("\n"), *(f"- {one}" for one in answer.sentences)]:
+            tell(line)
+    if not answer.account["holds"]:
+        raise typer.Exit(1)
+
+
+class _Answer(NamedTuple):
+    account: Mapping[str, Any]
+    headline: str
+    sentences: Sequence[str]
+
+
+def _of_table(file: Path, k: int, columns: Sequence[str]) -> _Answer:
+    table = trajanon.check_table(file, k, columns=columns)
+    account = {**asdict(table), "holds": table.holds, "answered": "rows"}
+    names = ", ".join(table.columns)
+    if not table.holds:
         occur = "occurs" if table.rare == 1 else "occur"
         rare = (
             f"{table.rare:,} of {number_of(table.rows, 'row')} of {names} {occur} fewer "
             f"than {k} times, the rarest {table.smallest}"
         )
-        problems = [] if table.holds else [rare]
+        return _Answer(account, _amiss(file), [rare])
+    holds = f"{file} holds for rows: {_each(table, table.rows, f'rows of {names}')}."
+    if table.others:
+        holds += f" Not looked at: {', '.join(table.others)}."
+    return _Answer(
+        account, f"{holds} How many people stand behind each cannot be seen in a table.", []
+    )
+
+
+def _of_rewritten(released: Path, out: Path, k: int) -> _Answer:
+    found = trajanon.rewrite(released, out, k)
+    problems = list(map(with_flags, found.problems))
+    headline = f"The lines of {released} by themselves do not hold:"
+    if found.holds:
+        lines = _each(found, found.trajectories, "trajectories")
+        headline = f"Wrote {out}. It holds for rows: {lines}, and {found.claim}."
+    return _Answer(
+        {**asdict(found), "problems": problems, "holds": found.holds}, headline, problems
+    )
+
+
+def _of_release(
+    released: Path, k: int, originals: Path | None, against: Sequence[Path], *, exact: bool
+) -> _Answer:
+    from trajanon.files.report import report_beside
+    from trajanon.verdict import verdict
+
+    units, unknown = "trajectories", None
+    if originals is None:
+        found = trajanon.check(released, k, against=against)
     else:
-        units, unknown = "trajectories", None
-        if rewrite is not None:
-            found = trajanon.rewrite(released, rewrite, k)
-            amiss = f"The lines of {released} by themselves do not hold:"
-            holds = f"Wrote {rewrite}. It holds for rows: "
-        else:
-            if trajectories is None:
-                found = trajanon.check(released, k, against=earlier)
-            else:
-                found, units, unknown = _beside(
-                    trajectories, released, k, earlier, subjects_exact=subjects_exact
-                )
-            holds = f"{released} holds for {found.answered}: "
-        holds += f"{_each(found, found.trajectories, units)}, and {found.claim}"
-        holds += "." if rewrite is not None else _counted(released, unknown, earlier, k)
-        problems = list(map(with_flags, found.problems))
-        account = {**asdict(found), "problems": problems, "holds": found.holds}
-        beside = None if rewrite is not None else report_beside(released)
-        if beside is not None:
-            judged = verdict(beside, problems)
-            account |= {"holds": bool(judged), "verdict": judged.account}
-            if judged and judged.sentences:
-                holds += "\nSay beside it:"
-            problems = list(judged.sentences)
-            account["problems"] = [] if judged else problems
-    if as_json:
-        show_json(account)
-    else:
-        for line in [
-            *(holds if account["holds"] else amiss).split("\n"),
-            *(f"- {one}" for one in problems),
-        ]:
-            tell(line)
-    if not account["holds"]:
-        raise typer.Exit(1)
+        found, units, unknown = _beside(originals, released, k, against, subjects_exact=exact)
+    sentences = list(map(with_flags, found.problems))
+    account = {**asdict(found), "problems": sentences, "holds": found.holds}
+    holds = f"{released} holds for {found.answered}: "
+    holds += f"{_each(found, found.trajectories, units)}, and {found.claim}"
+    holds += _counted(released, unknown, against, k)
+    if (beside := report_beside(released)) is not None:
+        judged = verdict(beside, sentences)
+        account |= {"holds": bool(judged), "verdict": judged.account}
+        if judged and judged.sentences:
+            holds += "\nSay beside it:"
+        sentences = list(judged.sentences)
+        account["problems"] = [] if judged else sentences
+    return _Answer(account, holds if account["holds"] else _amiss(released), sentences)
+
+
+def _amiss(file: Path) -> str:
+    return f"{file} must not be published:"
 
 
 def _each(found: "trajanon.Findings | trajanon.TableFindings", n: int, what: str) -> str:
