@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
-from itertools import pairwise
 from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +42,7 @@ if TYPE_CHECKING:
     from trajanon.extract.earth.places import Zone
 
 
-BATCH = 200_000  # points of the traces that give one part of the result
-
-_AT_ONCE = 50_000  # points that are worked on at once, so that they stay in the processor's cache
+BATCH = 50_000  # points that are worked on at once, so that they stay in the processor's cache
 
 UNTIMED = "trajectories without times"
 
@@ -124,12 +121,6 @@ class Cutter:
 
         Numbers of subjects are not final: two of them may turn out to be one person's.
         """
-        until = np.cumsum([len(one) for one in some])
-        first = np.flatnonzero(np.diff(until // _AT_ONCE, prepend=-1)).tolist()
-        bounds = pairwise([*first, len(some)])
-        return joined_trajectories([self._cut(some[begin:end]) for begin, end in bounds])
-
-    def _cut(self, some: Sequence[Trace]) -> Trajectories:
         points, counts = batch(some), self.counts
         prints = fingerprints(some, points, subjects_exact=self.rules.subjects_exact)
         entered = self.recordings.enter(prints)

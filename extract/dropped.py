@@ -178,7 +178,7 @@ def sentences(provenance: Mapping[str, Any]) -> list[str]:
     return [sentence for share, sentence in told[:_MOST] if share > _FEW]
 
 
-def recordings_told(provenance: Mapping[str, Any]) -> str:
+def recordings_sentence(provenance: Mapping[str, Any]) -> str:
     """Say how many recordings have a trajectory, why others have none, and how many are cut."""
     became = provenance["recordings"]
     out = ", ".join(f"{many:,} {why}" for why, many in became["left out"].items())

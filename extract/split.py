@@ -144,7 +144,7 @@ def with_limits(rules: Rules, hops: Hops) -> Rules:
     )
 
 
-def limits_told(provenance: Mapping[str, Any]) -> str:
+def limits_sentence(provenance: Mapping[str, Any]) -> str:
     """Say in one sentence which limits were found, and from what; nothing if none was."""
     found = provenance.get("found")
     if not found:

@@ -118,7 +118,6 @@ class Box:
         return np.zeros(len(start), dtype=np.bool_)
 
 
-_TOGETHER = 32  # ways that are first looked at as one box: most of them follow one another
 _SLACK = 2e-8  # degrees, two millimetres: the accuracy of places on a geodesic
 _FAR = 0.1  # radians that a way turns; above, the first approximation of its bend is not enough
 
@@ -146,23 +145,11 @@ class AreaBorder:
         corners = np.stack([lon, lat], axis=1)[np.stack([start, start + 1], axis=1)]
         bend, meets = _bend(corners)
         some = np.flatnonzero(~meets)
-        some = some[self._near(corners[some], bend[some])]
         if len(some):
             lines = shapely.linestrings(corners[some])
             near, far = self._nearest(lines, bend[some].max())
             meets[some[near]] = far <= bend[some[near]]
         return meets
-
-    def _near(self, corners: Floats, bend: Floats) -> Bools:
-        """Rule out most ways, many at once, by their ends in degrees, shape (ways, 2, 2)."""
-        first = np.arange(0, len(bend), _TOGETHER)
-        near = np.zeros(len(first), dtype=np.bool_)
-        if len(first):
-            wide = np.maximum.reduceat(bend, first)[:, None]
-            low = np.minimum.reduceat(corners.min(axis=1), first) - wide
-            high = np.maximum.reduceat(corners.max(axis=1), first) + wide
-            near[self._nearest(shapely.box(*low.T, *high.T), _SLACK)[0]] = True
-        return np.repeat(near, _TOGETHER)[: len(bend)]
 
     def _nearest(self, shapes: NDArray[np.object_], within: float) -> tuple[Ints, Floats]:
         """Find the shapes within a distance of the border, and their distances, in degrees.

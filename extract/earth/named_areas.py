@@ -49,15 +49,7 @@ KNOWN = f"{', '.join(list(CITIES)[:3])} or one of {len(_OTHERS)} more ({', '.joi
 
 
 def area(text: str) -> tuple[Box, float | None]:
-    """Read a city or a box; give it with the spacing of the city in metres, None for a box.
-
-    Examples
-    --------
-    >>> area("Tarraco")[1]
-    5.0
-    >>> str(area("-3.75,40.38,-3.65,40.48")[0])
-    '-3.75,40.38,-3.65,40.48'
-    """
+    """Read a city or a box; give it with the spacing of the city in metres, None for a box."""
     name = text.strip().lower()
     if name in CITIES:
         return CITIES[name]

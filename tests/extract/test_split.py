@@ -22,7 +22,7 @@ from trajanon.extract.cutting import Cutter
 from trajanon.extract.earth.area import Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, keep, limits_told, split_at_gaps
+from trajanon.extract.split import clip, keep, limits_sentence, split_at_gaps
 from trajanon.extract.trace import Trace
 
 Mask = Bools
@@ -280,7 +280,7 @@ def test_what_was_found_is_told_in_one_sentence(run: Run, tmp_path: Path) -> Non
     given = run("extract", "a.csv", "--max-gap", 1_000, "--max-pause", "10min").out
     assert "Found from the data" not in given
     untimed = cut([replace(line([0, 900, 1_800]), name="b")], Rules(max_gap=1_000))
-    assert limits_told(untimed.provenance) == (
+    assert limits_sentence(untimed.provenance) == (
         "Found from the data: a longest pause of 5 min, as half of the hops of 1 recording are "
         "below 900 m. Set others with `max_pause`."
     )

@@ -95,21 +95,16 @@ def _lines() -> Progress:
 
 
 def show_table(
-    title: str,
-    rows: Iterable[Sequence[str]],
-    names: Iterable[str],
-    *,
-    numbers: Iterable[str] = (),
-    bold: str = "",
+    title: str, rows: Iterable[Sequence[str]], names: Iterable[str], *, numbers: Iterable[str] = ()
 ) -> None:
-    """Print a table: columns of texts, then of numbers; and one row, by its name, in bold."""
+    """Print a table: columns of texts, then of numbers."""
     table = Table(*names, title=title, title_justify="left")
     for name in numbers:
         table.add_column(name, justify="right")
     table.show_header = any(column.header for column in table.columns)
     for row in rows:
         # One in brackets is no markup.
-        table.add_row(*map(Text, row), style="bold" * (row[0] == bold))
+        table.add_row(*map(Text, row))
     Console().print(table)
 
 
@@ -140,8 +135,8 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
-    from trajanon.extract.dropped import recordings_told, sentences
-    from trajanon.extract.split import limits_told
+    from trajanon.extract.dropped import recordings_sentence, sentences
+    from trajanon.extract.split import limits_sentence
 
     counts = provenance["counts"]
     uses = sorted(provenance["columns"].items(), key=lambda use: -use[1])  # those of most tables
@@ -151,8 +146,8 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         more = sum(count for _, count in uses[_HEADERS:])
         have = number_of(more, "more table has", "more tables have")
         tell(f"{have} other columns: --json lists them.")
-    tell(recordings_told(provenance))
-    if limits := limits_told(provenance):
+    tell(recordings_sentence(provenance))
+    if limits := limits_sentence(provenance):
         tell(limits)
     if unknown := counts.get("recordings of unknown subjects"):
         named = number_of(unknown, "recording names", "recordings name")
