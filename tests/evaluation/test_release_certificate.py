@@ -12,7 +12,12 @@ from pyshacl import validate
 
 import trajanon
 from trajanon.errors import FileProblem
-from trajanon.evaluation.certificate import NOT_ASSESSED, certificate, read_certificate, repeated
+from trajanon.evaluation.release_certificate import (
+    NOT_ASSESSED,
+    certificate,
+    read_certificate,
+    repeated,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning")
 
