@@ -8,6 +8,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
+from trajanon.atomic_output import replacing, replacing_folder
 from trajanon.errors import BadInput
 from trajanon.extract.cutting import Cutter, finished
 from trajanon.extract.earth.areas import KNOWN, AreaLike, area_of
@@ -22,7 +23,6 @@ from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.report import report_path
 from trajanon.files.trajectories import is_part, write_partition, write_parts
-from trajanon.outputs import replacing, replacing_folder
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.words import number_of

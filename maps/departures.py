@@ -3,7 +3,7 @@
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import DAY, Clock
+from trajanon.times import DAY, Clock
 from trajanon.words import span
 
 _HOURS = 24

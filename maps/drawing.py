@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
 from trajanon.errors import BadInput
 from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, released_of, unit_in
 from trajanon.maps.colours import colours, weights
@@ -16,6 +15,7 @@ from trajanon.maps.layers import bends, corners, honeycomb, steps, turning_point
 from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
 from trajanon.privacy.in_parts import InParts
 from trajanon.privacy.originals import Matched, matched
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 from trajanon.words import UNITS
 

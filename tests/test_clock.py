@@ -8,8 +8,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trajanon.clock import DAY, HOUR, WEEK, WEEKDAYS, Clock, zone_of
 from trajanon.errors import BadInput
+from trajanon.times import DAY, HOUR, WEEK, WEEKDAYS, Clock, zone_of
 from trajanon.trajectories import refuse_odd_times
 
 ZONES = (

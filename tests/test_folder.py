@@ -8,7 +8,7 @@ import pytest
 from s3fs import S3FileSystem
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.folder import Folder
+from trajanon.remote_folder import Folder
 
 
 @pytest.fixture(params=["file", "s3"])
@@ -149,7 +149,7 @@ def test_a_folder_goes_although_somebody_writes_in_it(tmp_path: Path) -> None:
 def test_the_last_try_to_remove_a_folder_is_enough(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trajanon.folder._TRIES", 1)
+    monkeypatch.setattr("trajanon.remote_folder._TRIES", 1)
     folder = Folder(str(tmp_path / "here"))
     folder.make()
     folder.remove()

@@ -13,10 +13,10 @@ from object_store import ObjectStore, contents, download, upload
 from shards import released, shards_of, walks, write_folder
 
 from trajanon.errors import FileProblem, ServerProblem
-from trajanon.folder import Folder
-from trajanon.parts import release
+from trajanon.parts import finish
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy.ledger import opened
+from trajanon.remote_folder import Folder
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def test_a_worker_killed_in_each_step_changes_nothing(
     steps: dict[str, set[str]] = {}
     for name in ("calm", "killed"):
         store.watch(once_in_each_step)
-        with shards_of(100), patch.object(release, "PART", 100):
+        with shards_of(100), patch.object(finish, "PART", 100):
             report = anonymize_parts(
                 source, f"{bucket}/{name}", 3, client=client, effort="fast", progress=store.progress
             )

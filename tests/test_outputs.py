@@ -9,9 +9,9 @@ import pytest
 from commands import Run, mode
 
 import trajanon
-from trajanon import drafts
+from trajanon import atomic_output
+from trajanon.atomic_output import check_outputs, making, replacing, replacing_folder
 from trajanon.errors import BadInput, FileProblem
-from trajanon.outputs import check_outputs, making, replacing, replacing_folder
 
 
 def names(folder: Path) -> set[str]:
@@ -291,7 +291,7 @@ def test_only_what_is_public_can_be_read_by_others(tmp_path: Path, umask: int) -
 KILLED = """
 import os, signal
 from pathlib import Path
-from trajanon.outputs import replacing, replacing_folder
+from trajanon.atomic_output import replacing, replacing_folder
 
 with replacing(Path("t.parquet")), replacing_folder(Path("trips"), bool) as folder:
     (folder / "part").write_text("originals")
@@ -334,7 +334,7 @@ def test_without_locks_nobody_is_taken_for_dead(
     """As on a network's disk without locks, and on Windows."""
     killed(tmp_path)
     left = names(tmp_path)
-    monkeypatch.setattr(drafts, "fcntl", None)
+    monkeypatch.setattr(atomic_output, "fcntl", None)
     with replacing(tmp_path / "t.parquet"):
         pass
     assert names(tmp_path) == left | {"t.parquet"}
@@ -347,7 +347,7 @@ def test_clean_keeps_what_is_at_work(run: Run, tmp_path: Path) -> None:
     killed(tmp_path)
     for name in ("release.unfinished", "somebody.unfinished"):
         (tmp_path / name).mkdir()
-    (tmp_path / "release.unfinished" / drafts.LOCK).touch()
+    (tmp_path / "release.unfinished" / atomic_output.LOCK).touch()
     with replacing(tmp_path / "out.csv") as (draft,):
         answer = run("clean")
         assert draft.exists()

@@ -26,7 +26,7 @@ from trajanon.files.report import checked, report_path
 from trajanon.privacy.attack import Published
 from trajanon.privacy.originals import matched
 from trajanon.privacy.suite import attacks
-from trajanon.rows import Rows
+from trajanon.release import Rows
 from trajanon.settings import ROWS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 

@@ -15,10 +15,10 @@ from shards import POINTS, walks, write_folder
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import write_trajectories
-from trajanon.folder import Folder
 from trajanon.hashing import hashed
 from trajanon.parts import reader
 from trajanon.parts.reader import Parts, survey_parts
+from trajanon.remote_folder import Folder
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 

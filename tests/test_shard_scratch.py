@@ -12,10 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shards import released, shards_of, walks, write_folder
 
-from trajanon.folder import Folder
-from trajanon.parts import release, scratch
+from trajanon.parts import finish, scratch
 from trajanon.parts.scratch import Scratch, Stored, Task, removal, write_by_target
 from trajanon.parts.workflow import anonymize_parts
+from trajanon.remote_folder import Folder
 
 
 @given(st.lists(st.sets(st.integers(0, 5), min_size=1), min_size=1), st.randoms())
@@ -74,7 +74,7 @@ class Look:
 def looked_at(tmp_path: Path, name: str, files: int) -> tuple[Look, list[bytes]]:
     out = tmp_path / name
     look = Look(tmp_path / f"{name}.unfinished")
-    with shards_of(60), patch.object(scratch, "FILES", files), patch.object(release, "PART", 100):
+    with shards_of(60), patch.object(scratch, "FILES", files), patch.object(finish, "PART", 100):
         anonymize_parts(str(tmp_path / "trips"), str(out), 3, effort="fast", progress=look)
     return look, released(out)
 

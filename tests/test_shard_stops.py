@@ -18,9 +18,9 @@ from shards import released, walks, write_folder
 
 from trajanon.errors import FileProblem, ServerProblem
 from trajanon.executors import Executor, connected
-from trajanon.folder import Folder
-from trajanon.parts import plan, release, workflow
+from trajanon.parts import finish, plan, workflow
 from trajanon.parts.scratch import Arrays, Scratch
+from trajanon.remote_folder import Folder
 
 
 @pytest.fixture(params=["file", "s3"])
@@ -229,7 +229,7 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(workflow, "shards_for", lambda *_: 3)
-    home = {"look": plan, "write_part": release}.get(step, workflow)
+    home = {"look": plan, "write_part": finish}.get(step, workflow)
     monkeypatch.setattr(home, step, interrupted)
     answer = run(*given)
     assert answer.code == 130

@@ -29,7 +29,7 @@ from trajanon.partition import dense, subjects_per_group
 from trajanon.parts import plan, workflow
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.settings import ROWS, ReleaseSettings
-from trajanon.timing import timing_of
+from trajanon.times import timing_of
 from trajanon.trajectories import Trajectories
 
 
@@ -288,7 +288,7 @@ def test_rows_with_times_take_more_memory(tmp_path: Path, monkeypatch: pytest.Mo
 def test_a_time_that_is_rare_in_all_parts_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trajanon.parts.release.PART", 50)
+    monkeypatch.setattr("trajanon.parts.finish.PART", 50)
     source = write_parts(tmp_path / "trips", hours(walks(200)))
     anonymize_parts(str(source), str(out_of(tmp_path)), 4, times="of-day", effort="fast")
     findings = trajanon.check(out_of(tmp_path), 4)

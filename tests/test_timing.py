@@ -16,10 +16,9 @@ from trajanon import loss
 from trajanon.align.sliding import build_rows_in_single
 from trajanon.align.windows import build_windows, records_at
 from trajanon.arrays import Floats
-from trajanon.clock import Clock
 from trajanon.errors import BadInput, TooFewRecords
 from trajanon.settings import ReleaseSettings
-from trajanon.timing import Timing, departure_weight, timing_of
+from trajanon.times import Clock, Timing, departure_weight, timing_of
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement

@@ -8,10 +8,10 @@ import pytest
 from commands import FAST, Run, names, track
 
 import trajanon
-from trajanon.clock import Clock
 from trajanon.data import sample
 from trajanon.files.release import RELEASE_FORMATS
 from trajanon.files.trajectories import write_trajectories
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
 TIMED = ("anonymize", "-k", 3, *FAST, "--times")

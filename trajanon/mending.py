@@ -16,7 +16,7 @@ from trajanon.loss import group_means, standardise
 from trajanon.partition import broken_promises, dense, measured
 from trajanon.privacy.diversity import ends_in_places
 from trajanon.released_lines import TrajectoryGroups
-from trajanon.timing import seen_by
+from trajanon.times import seen_by
 from trajanon.utility.displacements import lengths
 
 MOST_LEFT_OUT = 0.01

@@ -26,7 +26,6 @@ from trajanon.align.windows import (
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes
 from trajanon.errors import TrajanonError
-from trajanon.heap import give_back
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import Partition, Stage, broken_promises, dense, regrouped
 from trajanon.problem import Problem, SearchLog
@@ -35,9 +34,10 @@ from trajanon.refine.blocks import block_of, draw_blocks, neighbours_within
 from trajanon.refine.descent import SETTLED
 from trajanon.refine.random_moves import DROPPED, PASS, Field, cooling, warmth
 from trajanon.settings import Effort
-from trajanon.timing import Timing, seen_by
+from trajanon.times import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility import moved_to
+from trajanon.workers import give_back
 
 _LOG = logging.getLogger(__name__)
 

@@ -8,7 +8,7 @@ from trajanon.axes import principal_axes, turn
 from trajanon.loss import means_and_variances
 from trajanon.neighbours import nearest_points
 from trajanon.partition import dense
-from trajanon.timing import Timing, seen_by
+from trajanon.times import Timing, seen_by
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 

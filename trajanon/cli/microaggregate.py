@@ -38,10 +38,10 @@ def microaggregate(
 
     Rows keep their order, and k counts for the microaggregated columns alone.
     """
+    from trajanon.atomic_output import replacing
     from trajanon.cli.results import show_microaggregated
     from trajanon.cli.screen import bars
     from trajanon.files.numeric_table import check_table_format
-    from trajanon.outputs import replacing
     from trajanon.tables import microaggregate_table, write_draft
 
     check_table_format(out)

@@ -27,10 +27,10 @@ from trajanon.privacy.inference import inferred
 from trajanon.privacy.originals import Matched, matched
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
+from trajanon.release import Release, with_report
 from trajanon.released_lines import TrajectoryGroups
-from trajanon.releases import Release, with_report
 from trajanon.subjects import nameless
-from trajanon.timing import Timing, seen_by
+from trajanon.times import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import length_change
 from trajanon.utility.times import Seconds

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 
-from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geopackage import GEOPACKAGE
 from trajanon.files.geoparquet import GEOPARQUET
@@ -16,6 +15,7 @@ from trajanon.files.release_lines import Lines, ReleaseFormat, amiss_in_counts, 
 from trajanon.files.text_formats import CSV, GEOJSON, GPX
 from trajanon.files.trajectories import is_part
 from trajanon.inputs import named_rightly
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories, joined_trajectories
 
 RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {

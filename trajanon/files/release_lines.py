@@ -11,8 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
-from trajanon.files.instants import instants
+from trajanon.times import Clock, instants
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 from trajanon.words import number_of
 

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from trajanon.antimeridian import refuse_crossing
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import decomposed, turn
 from trajanon.errors import BadInput
@@ -23,10 +22,11 @@ from trajanon.parts.reader import Parts, PartSlice
 from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress
 from trajanon.refine.blocks import BLOCK
+from trajanon.released_lines import refuse_crossing
 from trajanon.settings import ReleaseSettings, Settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged
-from trajanon.timing import Timing, departure_weight, refuse_one_time, timing_asked_for
+from trajanon.times import Timing, departure_weight, refuse_one_time, timing_asked_for
 from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)

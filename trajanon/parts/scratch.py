@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Ints
-from trajanon.drafts import BEFORE, UNFINISHED, hold, remove_abandoned
+from trajanon.atomic_output import BEFORE, UNFINISHED, exchanged, hold, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.groups import groups_path
 from trajanon.files.trajectories import is_part
-from trajanon.folder import Folder, exchanged
+from trajanon.remote_folder import Folder
 
 _LOG = logging.getLogger(__name__)
 

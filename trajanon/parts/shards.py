@@ -10,7 +10,6 @@ import numpy as np
 from trajanon.align.alignment import align
 from trajanon.align.ground import shared_out
 from trajanon.align.places import placed
-from trajanon.antimeridian import refuse_crossing
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
 from trajanon.errors import BadInput
@@ -18,11 +17,12 @@ from trajanon.loss import group_means, sse
 from trajanon.mending import mended
 from trajanon.microaggregation import find_groups
 from trajanon.partition import check_enough, dense, measured
+from trajanon.parts.finish import Batch, Tally, finish
 from trajanon.parts.plan import Plan, joined_shards
-from trajanon.parts.release import Batch, Tally, finish
 from trajanon.parts.scratch import Arrays, Stored, Task, parted, write_by_target
 from trajanon.privacy.diversity import ends_in_places
 from trajanon.problem import whole_problem
+from trajanon.released_lines import refuse_crossing
 from trajanon.settings import EFFORTS
 from trajanon.trajectories import Trajectories, unit_of
 from trajanon.utility import moved_to

@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trajanon.anonymization import anonymize, key_for, of_roads, refuse_attribution, refuse_far
+from trajanon.anonymization import (
+    Counted,
+    anonymize_trajectories,
+    key_for,
+    of_roads,
+    of_times,
+    refuse_attribution,
+    report_of,
+)
 from trajanon.arrays import Bools
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
 from trajanon.files.parquet_parts import part_states, unchanged
 from trajanon.files.trajectories import read_trajectories
-from trajanon.folder import Folder
 from trajanon.loss import information_loss
-from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_enough, check_k
+from trajanon.parts.finish import Tally, joined_tallies, parts_of, write_groups, write_release_parts
 from trajanon.parts.plan import (
     Plan,
     capacity_of,
@@ -30,13 +37,6 @@ from trajanon.parts.plan import (
     with_subjects,
 )
 from trajanon.parts.reader import Parts, survey_parts
-from trajanon.parts.release import (
-    Tally,
-    joined_tallies,
-    parts_of,
-    write_groups,
-    write_release_parts,
-)
 from trajanon.parts.scratch import (
     DRAFT,
     GROUPS,
@@ -53,11 +53,10 @@ from trajanon.parts.shards import Found, scatter, search, shards_of
 from trajanon.privacy.ledger import Keyed, Ledger, Sorted
 from trajanon.progress import Progress, silent
 from trajanon.publication import LedgerLike, check_limit, opened_for, waiting
-from trajanon.releases import Counted
-from trajanon.rows import way_of
+from trajanon.release import json_report, way_of
+from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.trajectories import unit_of
 from trajanon.utility.histograms import joined_histograms
 
 if TYPE_CHECKING:
@@ -231,7 +230,9 @@ def _as_one(
         raise
     trajectories = trajectories if which is None else trajectories.take(which)
     options = asdict(asked) | asdict(settings)
-    release = anonymize(trajectories, k, roads=roads, key=key, progress=progress, **options)
+    release = anonymize_trajectories(
+        trajectories, k, roads=roads, key=key, progress=progress, **options
+    )
     for name, some, first in parts_of(release.trajectories):
         with scratch.writing(f"{DRAFT}/{name}") as file:
             write_released(file, some, first)
@@ -289,8 +290,6 @@ class _InShards:
     def written(self, plan: Plan, first: list[Found], last: list[Found]) -> dict[str, Any]:
         """Write the release, and the line of each row; give the report."""
         tally = joined_tallies([one.tally for one in last if one.tally is not None])
-        moved, long = (tally.errors[name].summary["mean"] for name in ("displacement", "length"))
-        refuse_far(moved, long, plan.k, unit_of(plan.parts.provenance))
         write_release_parts(self.executor, plan, tally)
         rows = tasks_of(state for one in last for state in one.states)
         (plan.scratch / GROUPS).make()
@@ -308,9 +307,7 @@ def _report(
     left_out = np.sort(np.concatenate(rows)).tolist()
     n = parts.n - len(left_out)
     errors = {name: histogram.summary for name, histogram in tally.errors.items()}
-    moved, slid = errors.pop("displacement"), errors.pop("slid", None)
-    long = errors.pop("length")
-    along = errors.pop("to_roads", None)
+    slid, along = errors.pop("slid", None), errors.pop("to_roads", None)
     alignment = None
     if (cut := [one.cut for one in first if one.cut is not None]) and slid is not None:
         lost, before = zip(*cut, strict=True)
@@ -324,38 +321,37 @@ def _report(
         }
     counted = Counted(
         k=plan.k,
-        by_subjects=plan.parts.names_subjects,
+        by_subjects=parts.names_subjects,
         groups=tally.sizes.total(),
         few=tally.few if parts.names_subjects else None,
         provenance=parts.provenance,
     )
-    different = len(np.unique(tally.of_groups[:, 1]))
-    return counted.account | {
-        "n": n,
-        **of_roads(plan.roads, tally.on_roads, along),
-        "key": None if plan.key is None else plan.key.hex(),
-        "lines": different,
-        "rows": {
-            "way": way_of(plan.release.rows, by_subjects=plan.parts.names_subjects),
+    lines = len(np.unique(tally.of_groups[:, 1]))
+    return report_of(
+        counted,
+        n=n,
+        lines=lines,
+        loss=tally.information_loss,
+        stages=stages,
+        stopped=False,
+        moved=errors.pop("displacement"),
+        length=errors.pop("length"),
+        key=plan.key,
+        rows={
+            "way": way_of(plan.release.rows, by_subjects=parts.names_subjects),
             "trajectories": n,
-            "subjects": tally.of_subjects if plan.parts.names_subjects else None,
-            "lines": different,
+            "subjects": tally.of_subjects if parts.names_subjects else None,
+            "lines": lines,
         },
-        "information_loss": tally.information_loss,
-        "stages": [stage.account for stage in stages],
-        "stopped": False,
-        "displacement": moved,
-        "length": {name: long[name] for name in ("mean", "median")},
-        "mended": {
+        **of_roads(plan.roads, tally.on_roads, along),
+        times=of_times(timing, errors, tally.hours),
+        mended={
             name: {key: sum(one[name][key] for one in told) for key in told[0][name]}
             for name in told[0]
         },
-        "suppressed": {"rows": left_out} if left_out else None,
-        "times": None
-        if timing is None
-        else timing.account | errors | {"alone": timing.alone(tally.hours)},
-        "alignment": alignment,
-        "search": asdict(plan.settings),
-        "shards": len(first),
-        "groups_of_size": {str(s): tally.sizes[s] for s in sorted(tally.sizes)},
-    }
+        suppressed={"rows": left_out} if left_out else None,
+        alignment=alignment,
+        search=asdict(plan.settings),
+        shards=len(first),
+        groups_of_size={str(s): tally.sizes[s] for s in sorted(tally.sizes)},
+    )

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajanon.arrays import Ints
-from trajanon.clock import BEGINS, Clock
 from trajanon.files.release_lines import DIGITS, LINE, Lines, amiss_in_counts, out_of_order, rounded
+from trajanon.times import BEGINS, Clock
 from trajanon.verdict import MADE_AS_PUBLISHED
 from trajanon.words import number_of
 

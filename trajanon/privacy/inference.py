@@ -5,9 +5,9 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.arrays import Bools, Floats
-from trajanon.clock import HOUR
 from trajanon.privacy.attack import Published
 from trajanon.privacy.membership import Lines
+from trajanon.times import HOUR
 from trajanon.utility.displacements import displacement
 from trajanon.words import metres
 

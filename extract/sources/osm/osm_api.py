@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import platformdirs
 from shapely import get_parts
 
+from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.extract.earth.box import Area, Box
 from trajanon.extract.earth.regions import Region
@@ -24,7 +25,6 @@ from trajanon.extract.sources.gpx.gpx_document import Document, read
 from trajanon.extract.sources.osm import trackpoints
 from trajanon.extract.trace import Trace
 from trajanon.notices import Notices
-from trajanon.outputs import replacing
 from trajanon.progress import Progress, silent
 from trajanon.words import number_of
 

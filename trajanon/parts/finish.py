@@ -33,9 +33,8 @@ from trajanon.parts.scratch import (
     tasks_of,
     write_by_target,
 )
+from trajanon.release import Rows, published_with
 from trajanon.released_lines import TrajectoryGroups
-from trajanon.releases import published_with
-from trajanon.rows import Rows
 from trajanon.tracks import TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
 from trajanon.utility.displacements import lengths
@@ -171,10 +170,7 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
         records = rows.records[some]
         off, away = records - flat[labels[some]], records - mean
         sums += [away.sum(axis=0), (away**2).sum(axis=0), (off**2).sum(axis=0)]
-    if timing is not None and times is not None:
-        ends = [0, -1]
-        late = timing.errors(timing.seconds(rows)[:, ends], times[:, ends][labels])
-        errors |= {name: Histogram.of(each) for name, each in late.items()}
+    errors |= {name: Histogram.of(each) for name, each in groups.late.items()}
     keys = line_keys(lines, times)
     if times is not None:
         lines = np.dstack([lines, times])
