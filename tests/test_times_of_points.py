@@ -9,12 +9,12 @@ from typing import Any
 import geopandas
 import numpy as np
 import pytest
+from crowds import crowd
 from hypothesis import given
 from hypothesis import strategies as st
 from planted import K, problems, run_sql
 from releases_with_times import CLOCK, release, written
 from test_release_times import collection_of
-from test_rows import crowd
 
 import trajanon
 from trajanon.arrays import Floats

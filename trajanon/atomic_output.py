@@ -217,7 +217,8 @@ def exchanged(
         raise
     for name in foreign:
         (before / name).move(out / name)
-        _LOG.warning("%s was put into %s during the run, and is no part of the output", name, out)
+        msg = "%s was put into %s during the run: it stays, and is no part of the output"
+        _LOG.warning(msg, name, out)
 
 
 def _refuse_foreign(out: Folder, names: Iterable[str], ours: Callable[[str], bool]) -> None:

@@ -17,6 +17,7 @@ from trajanon.partition import broken_promises, dense, measured
 from trajanon.privacy.diversity import ends_in_places
 from trajanon.released_lines import TrajectoryGroups
 from trajanon.times import seen_by
+from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import lengths
 
 MOST_LEFT_OUT = 0.01
@@ -27,19 +28,13 @@ _AXES = 8  # in which near groups are looked for
 
 
 def mend(groups: TrajectoryGroups, k: int) -> tuple[TrajectoryGroups, Bools, dict[str, Any]]:
-    """Mend groups as `mended` does; also give who was left out, (n,), and the account.
-
-    Places matter to trips alone: where a window begins and ends, nobody came from or went to.
-    """
+    """Mend groups as `mended` does; also give who was left out, (n,), and the account."""
     since = perf_counter()
     whole, was = groups.trajectories, groups.partition
+    records = standardise(*seen_by(whole, groups.timing))
+    places = places_of(whole, whole.unit)
     labels, told = mended(
-        whole.points,
-        standardise(*seen_by(whole, groups.timing)),
-        was.labels,
-        k,
-        subjects=whole.subject,
-        places=ends_in_places(whole.points, whole.true_ends) if whole.unit == "trip" else None,
+        whole.points, records, was.labels, k, subjects=whole.subject, places=places
     )
     if np.array_equal(labels, was.labels):
         return groups, labels < 0, told
@@ -49,6 +44,16 @@ def mend(groups: TrajectoryGroups, k: int) -> tuple[TrajectoryGroups, Bools, dic
     stages = (*was.stages, *found.stages)
     found = replace(found, path_length=was.path_length, stages=stages, stopped=was.stopped)
     return TrajectoryGroups(left, found, groups.key, groups.timing), out, told
+
+
+def places_of(trajectories: Trajectories, unit: str) -> Ints | None:
+    """Number the places where trips begin and end, (n, 2).
+
+    Where a window begins and ends, nobody came from or went to: there are none.
+    """
+    if unit != "trip":
+        return None
+    return ends_in_places(trajectories.points, trajectories.true_ends)
 
 
 def mended(

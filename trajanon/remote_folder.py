@@ -79,10 +79,10 @@ class Folder:
         # On a disk that ignores case, one folder has several names.
         return here in above or any(_is_same(here, one) for one in above)
 
-    def make(self, *, new: bool = False) -> None:
-        """Make it, and the folders above it; a new one is refused if it exists."""
+    def make(self) -> None:
+        """Make it, and the folders above it."""
         with self.named():
-            self.system.makedirs(self.path, exist_ok=not new)
+            self.system.makedirs(self.path, exist_ok=True)
 
     def states(self) -> dict[str, str]:
         """The state of each file by its name: another one if the file was written anew."""
@@ -129,10 +129,13 @@ class Folder:
                     self.system.rm_file(draft)
                 raise
 
-    def claim(self, name: str, word: bytes) -> None:
-        """Write a word to a file that must not exist yet: where two try, one is refused."""
-        with self.named(name):
-            self.system.pipe_file(f"{self.path}/{name}", word, mode="create")
+    def claim(self, name: str) -> None:
+        """Make it; where it is, or two try at once, this is refused. A store has only the file."""
+        with self.named():
+            if self.local is not None:
+                self.system.makedirs(self.path, exist_ok=False)
+            else:
+                self.system.pipe_file(f"{self.path}/{name}", b"", mode="create")
 
     def move(self, other: "Folder") -> None:
         """Give it, or the file of this name, another name, which must be free.
@@ -170,6 +173,8 @@ class Folder:
         with self.named():
             if self.exists:
                 self.system.rm(self.path, recursive=True)
+                if self.exists:  # S3 does not say that it did not remove a file
+                    raise PermissionError(0, "it is still there after it was removed")
 
 
 def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:

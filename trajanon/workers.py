@@ -1,11 +1,10 @@
-"""Work in threads, one for each core, that Ctrl-C can end; and the memory that they free."""
+"""Work in threads, one for each core, that Ctrl-C can end."""
 
-import ctypes
 import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from functools import partial
 from threading import Event, current_thread, main_thread
 from typing import TypeVar
@@ -13,7 +12,6 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-_M_ARENA_MAX = -8  # of glibc's malloc.h
 _GLANCE = 0.1  # seconds between two looks at how far the work is
 
 Result = TypeVar("Result")
@@ -84,18 +82,3 @@ def in_parts(
     if len(parts) == 1:
         return [job(rows, Event())]
     return in_threads([partial(job, part) for part in parts], watch)
-
-
-def share_a_heap() -> None:
-    """Let threads take what others freed: glibc gives each a heap, which keeps up to 64 MB."""
-    _ask("mallopt", _M_ARENA_MAX, 1)
-
-
-def give_back() -> None:
-    """Give the system back what is free between pieces in use, before large ones are wanted."""
-    _ask("malloc_trim", 0)
-
-
-def _ask(function: str, *numbers: int) -> None:
-    with suppress(AttributeError, OSError, TypeError):  # other systems have none
-        getattr(ctypes.CDLL(None), function)(*numbers)

@@ -26,6 +26,7 @@ from trajanon.align.windows import (
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import leading_axes
 from trajanon.errors import TrajanonError
+from trajanon.heap import give_back
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import Partition, Stage, broken_promises, dense, regrouped
 from trajanon.problem import Problem, SearchLog
@@ -37,7 +38,6 @@ from trajanon.settings import Effort
 from trajanon.times import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility import moved_to
-from trajanon.workers import give_back
 
 _LOG = logging.getLogger(__name__)
 

@@ -28,7 +28,7 @@ from trajanon.cli.snap import snap
 from trajanon.cli.studio import studio
 from trajanon.cli.wording import INTERRUPTED, log_to_screen, say, tell, usage_error
 from trajanon.errors import TrajanonError, printable
-from trajanon.workers import share_a_heap
+from trajanon.heap import share_a_heap
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -105,10 +105,10 @@ class Plan:
     survey: Survey  # how the table is standardised
     splits: tuple[Split, ...]  # how it is split into shards, in each round with other borders
     timing: Timing | None  # how times are counted
-    key: bytes | None  # the holder's secret, by which lines are perturbed; None: plain means
-    k: int  # least number of different subjects in a group
     release: ReleaseSettings  # what is written
     settings: Settings  # of the search
+    key: bytes | None  # the holder's secret, by which lines are perturbed; None: plain means
+    k: int  # least number of different subjects in a group
     roads: RoadsToFollow | None  # on which released lines lie
     progress: Progress  # of the search: silent where it runs elsewhere
 

@@ -45,7 +45,6 @@ from trajanon.parts.scratch import (
     Task,
     refuse_inputs,
     refuse_places,
-    removal,
     replacing_release,
     tasks_of,
 )
@@ -163,9 +162,9 @@ def anonymize_parts(
     executor = Executor(client, progress)
     quiet = progress if client is None else silent  # workers cannot show bars
     secret = key_for(asked, key)
+    which = None
     with ExitStack() as stack:
         book = stack.enter_context(opened_for(ledger))
-        which = None
         if book is not None:
             entry = stack.enter_context(book.recording(out))
             with unchanged(folder, before):
@@ -174,7 +173,6 @@ def anonymize_parts(
             which = found.new
             parts, secret = parts.chosen(which), key_for(asked, book.release_key)
             check_enough(parts.n, k, what="trajectory")
-        how = (secret, k, asked, settings, roads, quiet)
         shards = shards_for(parts.n, capacity)
         if shards > 1 and asked.as_published:
             raise BadInput(
@@ -184,12 +182,14 @@ def anonymize_parts(
         scratch = stack.enter_context(replacing_release(release, out))
         if shards == 1:
             with unchanged(folder, before):
-                task = partial(_as_one, parts, which, *how)
+                how = {"roads": roads, "key": secret, "progress": quiet, **options}
+                task = partial(_as_one, parts, which, k, how)
                 (report,) = executor.each("Anonymising", task, [scratch])
         else:
             steps = _InShards(executor, capacity)
             with unchanged(folder, before):
-                plan = steps.planned(parts, scratch, shards, *how)
+                how = {"key": secret, "k": k, "roads": roads, "progress": quiet}
+                plan = steps.planned(parts, scratch, shards, asked, settings, **how)
                 first, last = steps.searched(plan)
             report = steps.written(plan, first, last)
         if book is not None:
@@ -212,15 +212,7 @@ def _offered(
 
 
 def _as_one(
-    parts: Parts,
-    which: Bools | None,
-    key: bytes | None,
-    k: int,
-    asked: ReleaseSettings,
-    settings: Settings,
-    roads: RoadsToFollow | None,
-    progress: Progress,
-    scratch: Scratch,
+    parts: Parts, which: Bools | None, k: int, how: dict[str, Any], scratch: Scratch
 ) -> dict[str, Any]:
     try:
         trajectories = read_trajectories(parts.folder, subjects_exact=parts.subjects_exact)
@@ -229,10 +221,7 @@ def _as_one(
             parts.read(part_slice, tracks=True)
         raise
     trajectories = trajectories if which is None else trajectories.take(which)
-    options = asdict(asked) | asdict(settings)
-    release = anonymize_trajectories(
-        trajectories, k, roads=roads, key=key, progress=progress, **options
-    )
+    release = anonymize_trajectories(trajectories, k, **how)
     for name, some, first in parts_of(release.trajectories):
         with scratch.writing(f"{DRAFT}/{name}") as file:
             write_released(file, some, first)
@@ -252,16 +241,23 @@ class _InShards:
         self.stages.append(Stage(name, loss, now - self._since))
         self._since = now
 
-    def planned(self, parts: Parts, scratch: Scratch, shards: int, *how: Any) -> Plan:
+    def planned(
+        self,
+        parts: Parts,
+        scratch: Scratch,
+        shards: int,
+        asked: ReleaseSettings,
+        settings: Settings,
+        **how: Any,
+    ) -> Plan:
         """Read all parts, and decide where the table is split in each round."""
-        _, _, asked, settings, *_ = how
         timing = timing_of_parts(self.executor, parts, asked)
         parts = with_subjects(self.executor, parts)
         survey, sample = survey_table(self.executor, parts, timing)
         self._end("reading")
         rounds = range(rounds_for(parts, shards, settings))
         splits = tuple(split_table(sample, shards, number) for number in rounds)
-        return Plan(parts, scratch, survey, splits, timing, *how)
+        return Plan(parts, scratch, survey, splits, timing, asked, settings, **how)
 
     def searched(self, plan: Plan) -> tuple[list[Found], list[Found]]:
         """Scatter rows to shards and search these, in each round with other borders.
@@ -271,16 +267,18 @@ class _InShards:
         slices = [Task(number, ()) for number in range(len(plan.parts.slices))]
         rounds: list[list[Found]] = []
         for number in range(len(plan.splits)):
-            anew, done = _ANEW[number], removal(plan.scratch, slices)
-            task = partial(scatter, plan, number)
-            some = self.executor.each(f"Splitting into shards{anew}", task, slices, done)
+            anew, task = _ANEW[number], partial(scatter, plan, number)
+            some = self.executor.each(f"Splitting into shards{anew}", task, slices)
+            plan.scratch.remove_files_of(slices)
             scattered = [one for each in some for one in each]
             shards = tasks_of((shard, place) for shard, place, _ in scattered)
             if number == 0:
                 shards = shards_of(plan, scattered, self.capacity)
             self._end(f"splitting{anew}")
-            search_one, done = partial(search, plan, number), removal(plan.scratch, shards)
-            found = self.executor.each(f"Grouping shards{anew}", search_one, shards, done)
+            found = self.executor.each(
+                f"Grouping shards{anew}", partial(search, plan, number), shards
+            )
+            plan.scratch.remove_files_of(shards)
             lost = information_loss(sum(one.lost for one in found), plan.survey.sst)
             self._end(f"shards{anew}", lost)
             slices = tasks_of(state for one in found for state in one.states)
@@ -293,8 +291,7 @@ class _InShards:
         write_release_parts(self.executor, plan, tally)
         rows = tasks_of(state for one in last for state in one.states)
         (plan.scratch / GROUPS).make()
-        done = removal(plan.scratch, rows)
-        self.executor.each("Writing groups", partial(write_groups, plan), rows, done)
+        self.executor.each("Writing groups", partial(write_groups, plan), rows)
         self._end("writing")
         return _report(plan, tally, first, last, self.stages)
 

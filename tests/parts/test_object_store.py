@@ -124,16 +124,6 @@ def test_a_second_run_into_one_folder_is_refused(tmp_path: Path, bucket: str) ->
     assert "out/part-00000.parquet" in contents(bucket)
 
 
-def test_uploads_that_a_lost_worker_began_are_removed(bucket: str) -> None:
-    folder = Folder(f"{bucket}/out.unfinished")
-    for key in ("out.unfinished/release/part", "somebody/else"):
-        folder.system.call_s3(
-            "create_multipart_upload", Bucket=bucket.removeprefix("s3://"), Key=key
-        )
-    folder.remove()
-    assert contents(bucket) == ["somebody/else"]
-
-
 def test_a_folder_may_be_marked_by_an_empty_object(tmp_path: Path, bucket: str) -> None:
     source = upload(write_folder(tmp_path / "trips", walks(60)), f"{bucket}/trips")
     for name in ("trips", "out"):
