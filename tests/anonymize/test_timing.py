@@ -158,17 +158,6 @@ def test_all_of_a_group_bear_its_mean_times(
     assert (told["times"], told["timezone"], told["step"]) == (times, clock.timezone, step)
 
 
-def test_a_larger_worth_brings_departures_nearer() -> None:
-    trajectories = timed(120, people=120)
-    errors = [
-        trajanon.anonymize(trajectories, 3, times="of-day", minute_worth=worth, time_step=1).report[
-            "times"
-        ]["departure_error"]["mean"]
-        for worth in (0.0, 3.0, 300.0)
-    ]
-    assert errors[0] > errors[1] > errors[2]
-
-
 @given(seed=seeds, worth=st.sampled_from([0.0, 3.0, 100.0]))
 def test_windows_that_slide_are_searched_with_their_departures(seed: int, worth: float) -> None:
     trajectories = windows_with_times(seed)

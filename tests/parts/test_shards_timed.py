@@ -126,25 +126,6 @@ def test_every_group_bears_its_mean_times(
     assert report["stages"][-2]["information_loss"] == pytest.approx(lost, rel=1e-6)
 
 
-def test_a_few_shards_are_nearly_as_good_as_a_file(tmp_path: Path) -> None:
-    trajectories = hours(walks(400))
-    source = write_parts(tmp_path / "trips", trajectories)
-    asked: dict[str, Any] = {"times": "of-day", "time_step": 60}
-    with shards_of(200):
-        mine = anonymize_parts(str(source), str(out_of(tmp_path)), 4, **asked)
-    theirs = trajanon.anonymize(trajectories, 4, align=False, **asked).report
-    assert mine["shards"] == 2
-    assert mine["stages"][-2]["information_loss"] == pytest.approx(
-        theirs["stages"][-1]["information_loss"], rel=0.05
-    )
-    assert mine["displacement"]["mean"] == pytest.approx(theirs["displacement"]["mean"], rel=0.05)
-    for error in ("departure_error", "duration_error"):
-        off, expected = (report["times"][error]["mean"] for report in (mine, theirs))
-        assert off == pytest.approx(expected, rel=0.1)
-    assert mine["times"].keys() == theirs["times"].keys()
-    assert mine.keys() - {"shards", "groups_of_size", "groups_of_steps"} < theirs.keys()
-
-
 def test_what_the_departure_is_worth_decides_on_groups_and_borders(tmp_path: Path) -> None:
     source = write_parts(tmp_path / "trips", hours(walks(600)))
     off = []
