@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -118,10 +119,14 @@ def counted(points: Floats | None = None, times: Floats | None = None) -> Trajec
     return Trajectories(groups() if points is None else points, provenance=said, times=times)
 
 
+@cache
+def counted_release(times: Any) -> trajanon.Release:
+    return trajanon.anonymize(crowd(), K, effort="fast", rows="lines", times=times)
+
+
 def written_counted(folder: Path, suffix: str) -> tuple[Path, Trajectories]:
     """A file of lines with counts, and what was released in it."""
-    times = "of-day" if suffix == ".mfjson" else None
-    release = trajanon.anonymize(crowd(), K, effort="fast", rows="lines", times=times)
+    release = counted_release("of-day" if suffix == ".mfjson" else None)
     path = folder / f"r{suffix}"
     release.write(path)
     return path, release.trajectories

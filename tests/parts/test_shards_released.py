@@ -13,7 +13,7 @@ from shards import out_of, released, shards_of, walks, write_folder
 import trajanon
 from trajanon.atomic_output import LOCK
 from trajanon.errors import BadInput, FileProblem
-from trajanon.parts import finish, reader, workflow
+from trajanon.parts import finish
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.remote_folder import Folder
 
@@ -146,22 +146,6 @@ def test_what_cannot_be_moved_back_is_kept(
         anonymize_parts(str(source), str(out), 4, effort="fast")
     assert released(tmp_path / "anonymized.unfinished" / "before") == before
     assert "unfinished/before is what was there: move it back" in caplog.text
-
-
-def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:
-    source = write_folder(tmp_path / "trips", walks(60))
-    out = out_of(tmp_path)
-
-    def other_run(folder: Folder, **how: bool) -> reader.Parts:
-        Folder(f"{out}.unfinished").make()
-        return reader.survey_parts(folder, **how)
-
-    with (
-        patch.object(workflow, "survey_parts", other_run),
-        pytest.raises(FileProblem, match=r"anonymized\.unfinished"),
-    ):
-        anonymize_parts(str(source), str(out), 3, effort="fast")
-    assert (tmp_path / "anonymized.unfinished").is_dir()  # it is the other's
 
 
 def test_a_link_to_a_folder_stays_one(tmp_path: Path) -> None:

@@ -184,23 +184,17 @@ TRIPS = hours(walks(90))
 @pytest.mark.parametrize(
     ("trajectories", "options"),
     [
-        (replace(TRIPS, times=None), {}),
         (without(TRIPS, slice(67, 75)), {}),
         (at(TRIPS, np.arange(90.0)[:, None]), {}),
         (at(TRIPS, np.arange(4.0)), {}),
         (replace(TRIPS, provenance={"times": "of-day"}), {}),
         (replace(town(1, 90), times=TRIPS.times), {}),
         (TRIPS, {"timezone": "Mars/Base"}),
-        (TRIPS, {"minute_worth": -1.0}),
-        (TRIPS, {"time_step": 0}),
-        (TRIPS, {"times": "hourly"}),
-        (TRIPS, {"times": None, "timezone": "Europe/Madrid"}),
         (TRIPS, {"times": None, "time_step": 60}),
     ],
     ids=[
-        *("no times", "some without", "clock stands", "all at once"),
-        *("of a release", "tracks without", "zone", "worth", "step"),
-        *("kind", "zone without times", "step without times"),
+        *("some without", "clock stands", "all at once"),
+        *("of a release", "tracks without", "zone", "step without times"),
     ],
 )
 def test_what_a_file_is_refused_for_parts_are_refused_for(
@@ -215,7 +209,7 @@ def test_what_a_file_is_refused_for_parts_are_refused_for(
         with in_shards, pytest.raises(BadInput, match=said):
             anonymize_parts(str(source), str(out_of(tmp_path)), 3, **options)
         if "have none" in said.replace("\\", ""):  # several shards count in the first such part
-            said = r"part-0000[01]\.parquet: `times` needs times, and (8|40) of 40 have none"
+            said = r"part-0000[01]\.parquet: `times` needs times, and 8 of 40 have none"
     assert [path.name for path in tmp_path.iterdir()] == ["trips"]
 
 
