@@ -50,7 +50,7 @@ def match(
 def released_alone(release: Trajectories) -> Drawing:
     """Draw what is in a release, and nothing else; equal trajectories are a group."""
     points, times = release.points, release.times
-    clock = Clock.told(release.provenance.get("times"))
+    clock = Clock.parsed(release.provenance.get("times"))
     records = release.records if times is None else np.hstack([release.records, times])
     _, example, sizes = np.unique(records, axis=0, return_index=True, return_counts=True)
     lines = unrolled(points[example], turning_point(points))

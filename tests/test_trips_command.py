@@ -63,7 +63,7 @@ def test_each_format_holds_times(run: Run, trips: Path, tmp_path: Path, suffix: 
     release = trajanon.read_release(out)
     assert release.times is not None
     assert (release.times % 600 == 0).all()
-    assert Clock.told(release.provenance["times"]) == Clock("of-day", "Europe/Madrid", 600)
+    assert Clock.parsed(release.provenance["times"]) == Clock("of-day", "Europe/Madrid", 600)
     originals = trajanon.read_trajectories(trips).times
     assert originals is not None
     mine = Clock("of-day", "Europe/Madrid", 600).of(originals)

@@ -26,7 +26,7 @@ from trajanon.released_lines import TrajectoryGroups, refuse_crossing
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged, count_of, nameless
-from trajanon.times import Timing, seen_by, timing_of
+from trajanon.times import Timing, search_columns, timing_of
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked, unit_of
 from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs, lengths
@@ -55,25 +55,25 @@ def anonymize_trajectories(
     secret = key_for(settings, key)
 
     cut, slid = _group_and_slide(trajectories, k, settings, searched, timing, secret, progress)
-    kept, out, mended = slid, np.zeros(len(trajectories), dtype=np.bool_), None
+    groups, out, mended = slid, np.zeros(len(trajectories), dtype=np.bool_), None
     if not settings.as_published:
-        kept, out, mended = mend(slid, k)
+        groups, out, mended = mend(slid, k)
     if roads is not None:
-        kept = replace(kept, roads=roads)
+        groups = replace(groups, roads=roads)
 
-    lines, when, labels = kept.released, kept.released_times, kept.partition.labels
-    subjects = None if settings.as_published else kept.trajectories.subject
-    written = Rows(settings.rows, kept.line_numbers[labels], subjects)
+    lines, when, labels = groups.released, groups.released_times, groups.partition.labels
+    subjects = None if settings.as_published else groups.trajectories.subject
+    written = Rows(settings.rows, groups.line_numbers[labels], subjects)
     alignment = account(trajectories, cut, slid)
     may_slide = settings.align and trajectories.tracks is not None
     skipped = may_slide and alignment is None and cut.partition.stopped
     del cut, slid  # large, and not needed any more
-    if alignment is not None and kept.trajectories.tracks is not None:
+    if alignment is not None and groups.trajectories.tracks is not None:
         points = trajectories.points[~out] if out.any() else trajectories.points
         alignment["as_cut"] = as_cut(points, lines, labels)
-        alignment["starts"] = kept.trajectories.tracks.along.tolist()
+        alignment["starts"] = groups.trajectories.tracks.along.tolist()
     report = _report(
-        kept,
+        groups,
         k,
         written,
         settings.as_published,
@@ -83,7 +83,7 @@ def anonymize_trajectories(
         suppressed={"rows": np.flatnonzero(out).tolist()} if out.any() else None,
         search=asdict(searched),
     )
-    del kept  # before the rows of the release take as much memory again
+    del groups  # before the rows of the release take as much memory again
     copies, order = np.bincount(labels[written.own], minlength=len(lines)), in_order(lines, when)
     row = np.repeat(order, copies[order])
     source = trajectories.attribution if roads is None else OSM_ATTRIBUTION
@@ -190,9 +190,9 @@ def _group_and_slide(
     subjects = None if settings.as_published else trajectories.subject
     if settings.align:
         trajectories = placed(trajectories, k, subjects=subjects, timing=timing)
-    seen, weights = seen_by(trajectories, timing)
+    columns, weights = search_columns(trajectories, timing)
     partition = microaggregate(
-        seen, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
+        columns, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
     )
     if timing is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
@@ -272,10 +272,10 @@ def of_times(
 
 
 def _report(
-    kept: TrajectoryGroups, k: int, rows: Rows, as_published: bool, **more: Any
+    groups: TrajectoryGroups, k: int, rows: Rows, as_published: bool, **more: Any
 ) -> dict[str, Any]:
-    trajectories, partition, timing = kept.trajectories, kept.partition, kept.timing
-    when, line, laid = kept.released_times, kept.line_numbers, kept.laid
+    trajectories, partition, timing = groups.trajectories, groups.partition, groups.timing
+    when, line, laid = groups.released_times, groups.line_numbers, groups.laid
     labels, subjects, tracks = partition.labels, trajectories.subject, trajectories.tracks
     chained = subjects_left(line[labels], tracks, subjects, k)
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
@@ -297,16 +297,16 @@ def _report(
         counted,
         n=len(trajectories),
         lines=len(first),
-        loss=kept.information_loss,
+        loss=groups.information_loss,
         stages=partition.stages,
         stopped=partition.stopped,
-        moved=summary(kept.moved),
+        moved=summary(groups.moved),
         length=summary(lengths(trajectories.points)),
-        key=kept.key,
+        key=groups.key,
         rows=rows.account,
-        **of_roads(kept.roads, on_roads, None if laid is None else summary(kept.to_roads)),
-        times=of_times(timing, {name: summary(each) for name, each in kept.late.items()}, hours),
-        from_runs=None if tracks is None else summary(from_runs(tracks, kept.released, labels)),
+        **of_roads(groups.roads, on_roads, None if laid is None else summary(groups.to_roads)),
+        times=of_times(timing, {name: summary(each) for name, each in groups.late.items()}, hours),
+        from_runs=None if tracks is None else summary(from_runs(tracks, groups.released, labels)),
         chains=None if chained is None else chained._asdict(),
         sizes=partition.sizes.tolist(),
         subjects_per_group=None if per_group is None else per_group.tolist(),
@@ -314,7 +314,7 @@ def _report(
             trajectories.points, labels, None if timing is None else trajectories.times
         ),
         labels=labels.tolist(),
-        line_keys=line_keys(kept.released, when).tolist(),
+        line_keys=line_keys(groups.released, when).tolist(),
         groups_of_equal_lines=[groups.tolist() for groups in together],
         **more,
     )

@@ -166,22 +166,22 @@ class Release:
         return to_collection(self.trajectories)
 
     def __repr__(self) -> str:
-        return shown(type(self).__name__, [said for _, said in self._told])
+        return shown(type(self).__name__, [said for _, said in self._facts])
 
     def _repr_html_(self) -> str:
-        return page(self._told, drawn(self.trajectories.points))
+        return page(self._facts, drawn(self.trajectories.points))
 
     @property
-    def _told(self) -> list[tuple[str, str]]:
+    def _facts(self) -> list[tuple[str, str]]:
         """What is in the release and what it costs, as far as the report says."""
         n, m = self.trajectories.points.shape[:2]
-        report, told = self.report, f"{number_of(n, 'row')} of {m} points"
+        report, what = self.report, f"{number_of(n, 'row')} of {m} points"
         if {"lines", "k", "counted"} <= report.keys():
             lines = number_of(report["lines"], "line")
-            told += f" on {lines}, k = {report['k']} {report['counted']}"
+            what += f" on {lines}, k = {report['k']} {report['counted']}"
         if not {"displacement", "information_loss"} <= report.keys():
-            return [("Release", told)]
-        return [("Release", told), ("Cost", cost(report))]
+            return [("Release", what)]
+        return [("Release", what), ("Cost", cost(report))]
 
 
 def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:
@@ -217,14 +217,14 @@ def published_with(
     attribution: str | None, way: str, clock: Clock | None, *, by_subjects: bool
 ) -> dict[str, Any]:
     """What a release says of itself: its source, what has a row, and which times it bears."""
-    told = {"attribution": attribution}
+    words = {"attribution": attribution}
     if by_subjects and way != "trajectories":
-        told["counted"] = "subjects"
+        words["counted"] = "subjects"
     if way == "lines":
-        told["rows"] = "lines"
+        words["rows"] = "lines"
     if clock is not None:
-        told["times"] = clock.sentence
-    return told
+        words["times"] = clock.sentence
+    return words
 
 
 def json_report(account: Mapping[str, Any]) -> str:

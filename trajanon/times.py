@@ -87,7 +87,7 @@ class Clock:
         return _SENTENCES[self.times].format(zone=self.timezone, step=self.step)
 
     @classmethod
-    def told(cls, sentence: str | None) -> "Clock | None":
+    def parsed(cls, sentence: str | None) -> "Clock | None":
         """Read a sentence; None if it is not exactly that of a clock."""
         for times, form in _SENTENCES.items():
             words = re.escape(form).replace(r"\{zone\}", "(?P<zone>[A-Za-z0-9_+/-]+)")
@@ -166,7 +166,7 @@ class Timing:
         assert trajectories.times is not None
         return self.clock.of(trajectories.times)
 
-    def seen(self, trajectories: Trajectories) -> tuple[Floats, Floats]:
+    def search_columns(self, trajectories: Trajectories) -> tuple[Floats, Floats]:
         """The columns that the search sees, (n, 2 m + 1), the departure last; and their weights."""
         records, departure = trajectories.records, self.seconds(trajectories)[:, :1]
         seen = np.hstack([records, departure])
@@ -202,9 +202,11 @@ class Timing:
         return self.clock.of(tracks.times[:, None])[:, 0]
 
 
-def seen_by(trajectories: Trajectories, timing: Timing | None) -> tuple[Floats, Floats | None]:
+def search_columns(
+    trajectories: Trajectories, timing: Timing | None
+) -> tuple[Floats, Floats | None]:
     """What the search sees: the records, or these and the departure; and weights, if there are."""
-    return (trajectories.records, None) if timing is None else timing.seen(trajectories)
+    return (trajectories.records, None) if timing is None else timing.search_columns(trajectories)
 
 
 def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> float:
@@ -352,7 +354,7 @@ def apart(dates: Dates) -> Dates:
 
 def seconds_in(rows: Sequence[Any], sentence: str | None) -> list[Floats | None]:
     """Read rows of texts such as 2001-01-01T08:05:00Z; None for a row of anything else."""
-    clock = Clock.told(sentence)
+    clock = Clock.parsed(sentence)
     return [_since(clock, row) if isinstance(row, list) else None for row in rows]
 
 

@@ -147,7 +147,7 @@ def test_texts_are_what_the_wall_showed(second: int, zone: str) -> None:
 @given(st.sampled_from(["of-day", "of-week", "date"]), zones, st.integers(1, DAY))
 def test_the_sentence_tells_the_clock(kind: str, zone: str, step: int) -> None:
     clock = Clock(kind, zone, step)
-    assert Clock.told(clock.sentence) == clock
+    assert Clock.parsed(clock.sentence) == clock
 
 
 @pytest.mark.parametrize(
@@ -165,7 +165,7 @@ def test_the_sentence_tells_the_clock(kind: str, zone: str, step: int) -> None:
     ],
 )
 def test_other_sentences_tell_none(sentence: str | None) -> None:
-    assert Clock.told(sentence) is None
+    assert Clock.parsed(sentence) is None
 
 
 @pytest.mark.parametrize(
@@ -185,4 +185,4 @@ def test_a_place_has_its_zone(place: tuple[float, float], zone: str) -> None:
 @given(st.floats(-90, 90), st.floats(-180, 180))
 def test_every_place_has_a_zone_that_a_clock_knows(lat: float, lon: float) -> None:
     clock = Clock("of-day", zone_of(lat, lon), 300)
-    assert Clock.told(clock.sentence) == clock
+    assert Clock.parsed(clock.sentence) == clock

@@ -121,7 +121,7 @@ def test_every_group_bears_its_mean_times(
     # was seen.
     lost = loss.loss_to(trajectories.records, lines, labels)
     assert report["information_loss"] == pytest.approx(lost, rel=1e-6)
-    records = loss.standardise(*timing.seen(trajectories))
+    records = loss.standardise(*timing.search_columns(trajectories))
     lost = loss.information_loss(loss.sse(records, labels), float((records**2).sum()))
     assert report["stages"][-2]["information_loss"] == pytest.approx(lost, rel=1e-6)
 

@@ -123,7 +123,7 @@ def _read_file(path: Path) -> Trajectories:
     said, times = {"attribution": lines.attribution}, None
     if lines.counts is not None:
         said["rows"] = "lines"
-    if lines.times is not None and Clock.told(lines.clock) is not None:
+    if lines.times is not None and Clock.parsed(lines.clock) is not None:
         said["times"], times = lines.clock, lines.times
         if np.isnan(times).any():
             raise BadInput(f"{path} has times in some rows only: run trajanon anonymize again")

@@ -280,7 +280,7 @@ def provenance_of(schema: Any) -> dict[str, Any]:
         provenance = parsed(geoparquet.text_of(schema, "trajanon") or "{}", dict[str, Any])
     except BadInput:  # what another program wrote under this name
         provenance = {}
-    if Clock.told(said := geoparquet.text_of(schema, "times")) is not None:
+    if Clock.parsed(said := geoparquet.text_of(schema, "times")) is not None:
         provenance["times"] = said  # of a release: they do not count from 1970
     return provenance
 

@@ -146,8 +146,8 @@ def with_subjects(executor: Executor, parts: Parts) -> Parts:
     traces = np.unique(np.concatenate([traces for traces, _, _ in found]))
     named = parts.named
     if len(traces):
-        told = executor.each("Looking for names", partial(_named, parts, traces), parts.slices)
-        named = pd.concat(told)  # slices come in the order of rows
+        pieces = executor.each("Looking for names", partial(_named, parts, traces), parts.slices)
+        named = pd.concat(pieces)  # slices come in the order of rows
         named = named[~named.index.duplicated()]
     names = [set(column.tolist()) for column in np.concatenate([one for _, one, _ in found]).T]
     unnamed = sum(nobody for _, _, nobody in found) + len(traces) - len(named)

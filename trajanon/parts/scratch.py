@@ -166,9 +166,9 @@ def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
             elif groups.exists:  # of a release that is replaced
                 groups.move(old)
                 moving.push(lambda kind, *_: old.move(groups) if kind else None)
-            if (told := scratch / REPORT).local is not None:
-                told.local.chmod(0o600)
-            told.move(Folder(report_of(named)))
+            if (report := scratch / REPORT).local is not None:
+                report.local.chmod(0o600)
+            report.move(Folder(report_of(named)))
     except BaseException:
         _clear(whole, before, old)
         raise

@@ -134,12 +134,12 @@ def search(plan: Plan, number: int, task: Task) -> Found:
     if number + 1 == len(plan.splits):
         rows = batch.trajectories
         places, subjects = places_of(rows, unit_of(plan.parts.provenance)), plan.counted(rows)
-        labels, told = mended(
+        labels, account = mended(
             rows.points, records, labels, plan.k, subjects=subjects, places=places
         )
         del records
         kept = labels >= 0
-        mends, state = (told, state["row"][~kept]), state[kept]
+        mends, state = (account, state["row"][~kept]), state[kept]
         tally, state["group"] = finish(plan, batch.take(kept), dense(labels[kept]), key)
     else:
         state["group"] = task.number * plan.parts.n + labels

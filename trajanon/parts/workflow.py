@@ -300,7 +300,7 @@ def _report(
     plan: Plan, tally: Tally, first: list[Found], last: list[Found], stages: list[Stage]
 ) -> dict[str, Any]:
     parts, timing = plan.parts, plan.timing
-    told, rows = zip(*(one.mended for one in last if one.mended is not None), strict=True)
+    accounts, rows = zip(*(one.mended for one in last if one.mended is not None), strict=True)
     left_out = np.sort(np.concatenate(rows)).tolist()
     n = parts.n - len(left_out)
     errors = {name: histogram.summary for name, histogram in tally.errors.items()}
@@ -343,8 +343,8 @@ def _report(
         **of_roads(plan.roads, tally.on_roads, along),
         times=of_times(timing, errors, tally.hours),
         mended={
-            name: {key: sum(one[name][key] for one in told) for key in told[0][name]}
-            for name in told[0]
+            name: {key: sum(one[name][key] for one in accounts) for key in accounts[0][name]}
+            for name in accounts[0]
         },
         suppressed={"rows": left_out} if left_out else None,
         alignment=alignment,

@@ -298,7 +298,7 @@ def rewrite(release: str | os.PathLike[str], clean: str | os.PathLike[str], k: i
 
 def _times_told_rightly(release: Path, found: Lines) -> Floats | None:
     """Take the times of a file, rounded to their step, and say if they are left out."""
-    clock = Clock.told(found.clock)
+    clock = Clock.parsed(found.clock)
     if amiss := amiss_in_times(found):
         _LOG.warning("the times of %s are left out: %s", release, "; ".join(amiss))
         return None
