@@ -17,6 +17,7 @@ from urllib.parse import urlsplit
 import platformdirs
 from shapely import get_parts
 
+from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
@@ -25,7 +26,6 @@ from trajanon.extract.sources.osm import trackpoints
 from trajanon.extract.trace import Trace
 from trajanon.notices import Notices
 from trajanon.number_text import number_of
-from trajanon.outputs import replacing
 from trajanon.progress import Progress, silent
 
 if TYPE_CHECKING:
