@@ -16,8 +16,7 @@ from typing import Any
 
 from trajanon.errors import FileProblem
 from trajanon.inputs import regular
-from trajanon.notices import Notices
-from trajanon.progress import Progress
+from trajanon.progress import Notices, Progress
 
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading from a packed stream raises where it is damaged or cut off."""

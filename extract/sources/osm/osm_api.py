@@ -24,9 +24,8 @@ from trajanon.extract.rules import MAX_PAGES, SERVER
 from trajanon.extract.sources.gpx.gpx_document import Document, read
 from trajanon.extract.sources.osm import trackpoints
 from trajanon.extract.trace import Trace
-from trajanon.notices import Notices
 from trajanon.number_text import number_of
-from trajanon.progress import Progress, silent
+from trajanon.progress import Notices, Progress, silent
 
 if TYPE_CHECKING:
     from trajanon.extract.sources.osm.server import Server

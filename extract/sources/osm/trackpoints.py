@@ -16,7 +16,7 @@ from trajanon.extract.duplicate_recordings import Owners
 from trajanon.extract.sources.gpx.gpx_document import Document, Segment
 from trajanon.extract.trace import Trace
 from trajanon.hashing import hashes_of
-from trajanon.notices import Notices
+from trajanon.progress import Notices
 
 logger = logging.getLogger(__name__)
 
