@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from plain import PUBLISHED
 from shards import shards_of, walks, write_folder
-from test_rows import crowd
+from toy import crowd
 
 import trajanon
 from trajanon.errors import BadInput

@@ -11,8 +11,8 @@ from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.places import placed
 from trajanon.antimeridian import refuse_crossing
 from trajanon.errors import BadInput
-from trajanon.files.groups import digest_of, line_keys
 from trajanon.files.release_lines import in_order
+from trajanon.files.report import digest_of, line_keys
 from trajanon.mending import mend
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import check_enough, regrouped, subjects_per_group

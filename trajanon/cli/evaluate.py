@@ -86,9 +86,12 @@ def evaluate(
             to_road=to_road,
             curve=ks,
             holdout=holdout,
-            in_all=[] if ledger is None else attacks_in_all(ledger, subjects_exact=subjects_exact),
             progress=progress,
         )
+        if ledger is not None:
+            evaluation = evaluation.with_attacks(
+                attacks_in_all(ledger, subjects_exact=subjects_exact)
+            )
         if whole and drawn:
             evaluation = areas.with_counts_of_all(evaluation, whole, drawn, findings, progress)
         page.write_text(evaluation.html, encoding="utf-8")

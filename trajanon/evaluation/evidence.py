@@ -1,7 +1,7 @@
 """The evidence of a release: its numbers, its verdict and its pages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -184,6 +184,10 @@ class Evaluation:
     roads_before: float | None
     report: Report
     sampled: Sampled | None = None
+
+    def with_attacks(self, more: Sequence[Attack]) -> "Evaluation":
+        """Show more attacks, such as `trajanon.evaluation.series.attacks_in_all` runs."""
+        return replace(self, attacks=[*self.attacks, *more])
 
     @property
     def units(self) -> str:

@@ -11,9 +11,8 @@ from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geopackage import GEOPACKAGE
 from trajanon.files.geoparquet import GEOPARQUET
-from trajanon.files.mf_json import MF_JSON
 from trajanon.files.release_lines import Lines, ReleaseFormat, amiss_in_counts, clock_of
-from trajanon.files.text_formats import CSV, GEOJSON, GPX
+from trajanon.files.text_formats import CSV, GEOJSON, GPX, MF_JSON
 from trajanon.files.trajectories import is_part
 from trajanon.inputs import named_rightly
 from trajanon.trajectories import Trajectories, joined_trajectories

@@ -15,8 +15,8 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import TrajanonError
 from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
-from trajanon.files.groups import line_keys, write_lines_of_rows
 from trajanon.files.release_lines import in_order, line_numbers, once_each
+from trajanon.files.report import line_keys, write_lines_of_rows
 from trajanon.files.trajectories import part_name
 from trajanon.loss import information_loss
 from trajanon.partition import broken_promises, dense, measured

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Ints
 from trajanon.drafts import BEFORE, UNFINISHED, hold, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.groups import groups_path
+from trajanon.files.report import groups_path
 from trajanon.files.trajectories import is_part
 from trajanon.folder import Folder, exchanged
 

@@ -35,7 +35,7 @@ from tracks_laid_out import (
 import trajanon
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
-from trajanon.files import track_rows, wkb
+from trajanon.files import arrow, track_rows
 from trajanon.files.release import write_release
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.tracks import Tracks, joined_tracks
@@ -366,38 +366,20 @@ def test_batches_and_bytes_leave_every_bit(
             pq.write_table(written, path, row_group_size=3)
             found = read_trajectories(path)
             assert np.array_equal(found.points, trajectories.points)
-            assert_equal(found.tracks, read_whole(table, path))
+            assert_equal(found.tracks, trajectories.tracks)
 
 
-def read_whole(table: pa.Table, path: Path) -> Tracks | None:
-    pq.write_table(table, path)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trajanon.files.geoparquet._AT_ONCE", 10_000)
-        return read_trajectories(path).tracks
-
-
-def test_bytes_are_read_as_shapely_reads_them() -> None:
-    kinds = [
-        shapely.LineString([(1, 2), (3, 4)]),
-        shapely.LineString(),
-        shapely.LineString([(1, 2, 3), (3, 4, 5)]),
-        shapely.Point(1, 2),
-        shapely.LineString([(0, -0.0), (5, 6), (7, 8)]),
-    ]
-    flat = pa.array(shapely.to_wkb(np.array(kinds)[[0, 1, 4]]))
-    mixed = pa.array([*shapely.to_wkb(kinds), None])
-    for column in (flat, flat[1:], flat.cast(pa.large_binary()), mixed, mixed[2:]):
-        found = wkb.read_lines(column)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(wkb, "_flat", lambda *_: None)
-            slow = wkb.read_lines(column)
-        for one, other in zip(found, slow, strict=True):
-            assert one.dtype == other.dtype
-            assert one.tobytes() == other.tobytes()
-    assert wkb._flat(mixed, wkb._LINE) is None
-    assert wkb._flat(flat, wkb._LINE) is not None
-    for damage in (b"", b"\1\2", flat[0].as_py()[:-1], b"\1\2\0\0\0\1\0\0\0" + bytes(16)):
-        assert wkb._flat(pa.array([flat[0].as_py(), damage]), wkb._LINE) is None
+def test_plain_points_are_read_as_shapely_reads_them() -> None:
+    points = shapely.points([[1.0, 2.0], [0.0, -0.0], [5.5, 6.0]])
+    column = pa.array(shapely.to_wkb(points))
+    for some in (column, column[1:], column.cast(pa.large_binary())):
+        found = arrow.points_of(some)
+        assert found is not None
+        expected = shapely.get_coordinates(arrow.geometries_of(some))
+        assert found.tobytes() == expected.tobytes()
+    line = shapely.to_wkb(shapely.LineString([(1, 2), (3, 4)]))
+    for other in (b"", column[0].as_py()[:-1], b"\2" + column[0].as_py()[1:], line, None):
+        assert arrow.points_of(pa.array([column[0].as_py(), other], pa.binary())) is None
 
 
 @pytest.mark.parametrize("lengths", [(3, 3, 4), (4, 3, 3), (3, 4, 3)])

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import Run
-from test_evaluate_times import timed
-from toy import toy
+from toy import timed, toy
 
 import trajanon
 from trajanon.errors import BadInput
@@ -107,7 +106,7 @@ def test_the_page_draws_the_curve(ways: Trajectories) -> None:
     assert [one["baseline"] for one in found.account["curve"]["choices"]] == [0.5, 0.125]
     section = found.html.partition("<h2>Which k</h2>")[2].partition("</section>")[0]
     assert found.curve.words in section
-    assert section.count("<circle") == 4
+    assert found.html.partition("<h2>Why this k</h2>")[2].count("<circle") == 4
     assert section.count('<th scope="row">') == 2
     none = trajanon.evaluate(ways, release, curve=(40,)).html
     assert "k = 40 is left out" in none

@@ -10,7 +10,7 @@ from commands import Run
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_sliding import town
-from test_evaluate_times import town as timed_town
+from toy import town as timed_town
 from toy import toy
 
 import trajanon

@@ -173,7 +173,7 @@ def test_the_unit_of_a_report_is_one_of_two_words() -> None:
     assert unit_in(report | {"unit": "trip"}) == "trip"
     del report["unit"]
     assert unit_in(report) == "trajectory"
-    with pytest.raises(BadInput, match="unit is 'alice', and neither trip nor trajectory"):
+    with pytest.raises(BadInput, match="the unit in the report is 'alice', not trip or trajectory"):
         unit_in(report | {"unit": "alice"})
 
 

@@ -2,8 +2,6 @@
 
 import json
 import re
-import warnings
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,7 @@ from commands import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import groups
-from releases_with_times import CLOCK, release, released, written
+from releases_with_times import CLOCK, collection_of, release, released, written
 
 import trajanon
 from trajanon.clock import Clock
@@ -122,12 +120,6 @@ def test_dates_of_a_day_or_a_week_are_of_a_documented_monday(tmp_path: Path) -> 
         features = json.loads(written(tmp_path / "r.mfjson", of).read_text(encoding="utf-8"))
         told = features["features"][0]["temporalGeometry"]["datetimes"]
         assert told == dates
-
-
-def collection_of(path: Path) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return import_module("movingpandas").read_mf_json(path, "id")
 
 
 def is_the_same(found: Any, of: Trajectories, clock: Clock) -> bool:
