@@ -4,13 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 
+from trajanon.arrays import Floats
 from trajanon.clock import DAY, HOUR
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 MONDAY = 4 * DAY  # of January 1970
 
-NORTH = 110_574.3  # metres of a degree of latitude at the equator
+NORTH, EAST = 110_574.3, 111_319.5  # metres of a degree at the equator, WGS 84
+HOME, WORK, AWAY = (0.0, 0.0), (0.0, 1.0), (1.0, 1.0)
+
+
+def on_earth(metres: object) -> Floats:
+    """Points at the equator from metres north and east."""
+    points: Floats = np.asarray(metres, dtype=np.float64) / (NORTH, EAST)
+    return points
 
 
 def toy(people: int | None = 4) -> Trajectories:
@@ -87,3 +95,12 @@ def crowd(seed: int = 0, n: int = 60, people: int = 9) -> Trajectories:
         provenance={"attribution": OSM_ATTRIBUTION},
         times=(begin + np.arange(4) * 60).astype(np.float64),
     )
+
+
+def ways(n: int = 24, people: int = 12, seed: int = 0, m: int = 6) -> Trajectories:
+    """Straight ways between places some hundred metres apart."""
+    rng = np.random.default_rng(seed)
+    ends = rng.normal((40.4, -3.7), 0.002, (n, 2, 1, 2))
+    share = np.linspace(0.0, 1.0, m)[:, None]
+    points = ends[:, 0] * (1 - share) + ends[:, 1] * share
+    return Trajectories(points, np.arange(n) % people)

@@ -23,9 +23,14 @@ from planted import UNTIMED
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.comparison import NOTHING_ELSE, compared
 from trajanon.files.parquet_parts import ParquetParts
-from trajanon.files.release import read_as_found, read_release, write_release
+from trajanon.files.release import (
+    NOTHING_ELSE,
+    compared,
+    read_as_found,
+    read_release,
+    write_release,
+)
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 

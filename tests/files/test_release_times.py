@@ -19,9 +19,15 @@ from releases_with_times import CLOCK, collection_of, release, released, written
 import trajanon
 from trajanon.clock import Clock
 from trajanon.errors import BadInput
-from trajanon.files.comparison import NOTHING_ELSE, compared
 from trajanon.files.instants import apart, instants
-from trajanon.files.release import RELEASE_FORMATS, read_as_found, read_release, write_release
+from trajanon.files.release import (
+    NOTHING_ELSE,
+    RELEASE_FORMATS,
+    compared,
+    read_as_found,
+    read_release,
+    write_release,
+)
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_usefulness import AWAY, HOME, WORK, on_earth
+from toy import AWAY, HOME, WORK, on_earth
 
 from trajanon.arrays import Floats
 from trajanon.clock import DAY, HOUR, Clock

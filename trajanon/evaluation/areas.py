@@ -26,8 +26,8 @@ from trajanon.privacy.in_parts import LARGEST, InParts, Sample
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
+from trajanon.utility.displacements import Histogram, joined_histograms
 from trajanon.utility.grid import cells, divergence, flows, in_common
-from trajanon.utility.histograms import Histogram, joined_histograms
 from trajanon.utility.usefulness import DENSITY_CELL, OD_CELLS
 
 AREAS = 10

@@ -15,7 +15,7 @@ from trajanon.evaluation.holdout import Holdout
 from trajanon.evaluation.sample import Sampled
 from trajanon.evaluation.templates import rendered
 from trajanon.files.report import Report, key_in, rows_in
-from trajanon.notebook import bars, page, shown
+from trajanon.notebook import page, shown
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.cascade import Cascade
 from trajanon.privacy.chains import Chained
@@ -344,20 +344,7 @@ class Evaluation:
         return shown(type(self).__name__, [said for _, said in self._told])
 
     def _repr_html_(self) -> str:
-        chances: dict[str, dict[str, float]] = {}
-        for one in self.attacks:
-            if len(one.targets):
-                chances.setdefault(one.name, {})[one.against] = one.expected
-        picture = bars(
-            [
-                (name, [of.get(against, 0.0) for against in ("release", "originals")])
-                for name, of in chances.items()
-            ],
-            1.0 / self.k,
-        )
-        caption = "How often each attack finds a row of its target: in the release (dark) and in"
-        note = f"{NOTICE} {caption} the originals (light); dashed: 1/k."
-        return page(self._told, picture, note)
+        return page(self._told, note=NOTICE)
 
     @property
     def _told(self) -> list[tuple[str, str]]:

@@ -38,8 +38,7 @@ from trajanon.releases import published_with
 from trajanon.rows import Rows
 from trajanon.tracks import TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
-from trajanon.utility.displacements import lengths
-from trajanon.utility.histograms import Histogram, joined_histograms
+from trajanon.utility.displacements import Histogram, joined_histograms, lengths
 
 PART = 100_000
 """Trajectories in a part of the release, about; up to ten times as many if there were more than a

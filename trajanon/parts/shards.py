@@ -26,7 +26,7 @@ from trajanon.problem import whole_problem
 from trajanon.settings import EFFORTS
 from trajanon.trajectories import Trajectories, unit_of
 from trajanon.utility import moved_to
-from trajanon.utility.histograms import Histogram
+from trajanon.utility.displacements import Histogram
 
 _STATE = np.dtype([("row", "i8"), ("group", "i8"), ("shard", "i4"), ("moved", "i4")])
 """What is known of a row after a round: its group, the shard of this in the next one, and how far

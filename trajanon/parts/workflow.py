@@ -58,7 +58,7 @@ from trajanon.rows import way_of
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.trajectories import unit_of
-from trajanon.utility.histograms import joined_histograms
+from trajanon.utility.displacements import joined_histograms
 
 if TYPE_CHECKING:
     from distributed import Client
