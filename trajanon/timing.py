@@ -16,7 +16,7 @@ from trajanon.settings import ReleaseSettings
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import summary
-from trajanon.utility.times import time_errors
+from trajanon.utility.usefulness import time_errors
 from trajanon.words import number_of
 
 MINUTE = 60.0  # seconds

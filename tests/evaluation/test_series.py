@@ -367,7 +367,7 @@ def test_an_attack_on_all_sees_a_person_through_releases(tmp_path: Path, book: P
         write_trajectories(tmp_path / f"{number}.parquet", trips)
         out = tmp_path / f"release-{number}.parquet"
         anonymize_file(tmp_path / f"{number}.parquet", out, 4, ledger=book, **QUICK)
-    from trajanon.evaluation.series import attacks_in_all
+    from trajanon.evaluation.adversaries import attacks_in_all
 
     (found,) = attacks_in_all(book)
     assert found.name == "other tracks in all releases"

@@ -42,8 +42,9 @@ def evaluate(
     from trajanon.cli.results import show_verdict
     from trajanon.cli.screen import bars
     from trajanon.evaluation import areas
+    from trajanon.evaluation.adversaries import attacks_in_all
     from trajanon.evaluation.evaluation import evaluate as evaluated
-    from trajanon.evaluation.series import attacks_in_all
+    from trajanon.evaluation.evaluation import with_counts_of_all
     from trajanon.files import report as reports
     from trajanon.outputs import json_report, replacing
     from trajanon.privacy.in_parts import in_parts, is_large
@@ -93,7 +94,7 @@ def evaluate(
                 attacks_in_all(ledger, subjects_exact=subjects_exact)
             )
         if whole and drawn:
-            evaluation = areas.with_counts_of_all(evaluation, whole, drawn, findings, progress)
+            evaluation = with_counts_of_all(evaluation, whole, drawn, findings, progress)
         page.write_text(evaluation.html, encoding="utf-8")
         account.write_text(json_report(evaluation.account), encoding="utf-8")
         sheet.write_text(evaluation.datasheet, encoding="utf-8")

@@ -10,6 +10,7 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.adversaries import patient, published, timing_in
+from trajanon.evaluation.areas import Areas, sampled
 from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
 from trajanon.evaluation.evidence import MDAV, NOTHING, RELEASE, Evaluation, Price
@@ -19,10 +20,11 @@ from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, broken_promises, check_k, dense, regrouped
 from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.chains import chains
+from trajanon.privacy.chains import chains, subjects_left
 from trajanon.privacy.companions import companions
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
+from trajanon.privacy.in_parts import InParts
 from trajanon.privacy.inference import inferred
 from trajanon.privacy.originals import Matched, matched
 from trajanon.privacy.suite import attacks
@@ -33,8 +35,7 @@ from trajanon.subjects import nameless
 from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import length_change
-from trajanon.utility.times import Seconds
-from trajanon.utility.usefulness import ROAD, ToRoad, share_on_roads, usefulness
+from trajanon.utility.usefulness import ROAD, Seconds, ToRoad, share_on_roads, usefulness
 
 _METHODS: dict[str, dict[str, Any]] = {
     MDAV: {"method": "mdav", "refine": "none"},
@@ -137,6 +138,35 @@ def evaluate(
         holdout=hold_out(given.in_file, given.report, seed=seed, progress=progress)
         if holdout
         else None,
+    )
+
+
+def with_counts_of_all(
+    evaluation: Evaluation,
+    whole: InParts,
+    drawn_areas: Areas,
+    findings: Findings,
+    progress: Progress = silent,
+) -> Evaluation:
+    """Lay what is counted of all trajectories over the evaluation of a sample."""
+    chained = evaluation.chained
+    left = subjects_left(whole.line, whole.runs, whole.subject, evaluation.k)
+    if chained is not None and left is not None:
+        chained = replace(chained, left=left)
+    return replace(
+        evaluation,
+        chained=chained,
+        area=area_of(whole.lines.points),
+        trajectories=len(whole.line),
+        subjects=None if whole.subject is None else int(whole.subject.max()) + 1,
+        left_out=whole.left_out,
+        nameless=whole.nameless,
+        sizes=np.bincount(whole.line),
+        rows=np.bincount(whole.of_rows),
+        violations=whole.few(evaluation.k),
+        problems=findings.problems,
+        report=whole.report,
+        sampled=sampled(whole, drawn_areas, progress),
     )
 
 

@@ -10,9 +10,9 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
+from trajanon.evaluation.areas import Sampled
 from trajanon.evaluation.curve import Curve
 from trajanon.evaluation.holdout import Holdout
-from trajanon.evaluation.sample import Sampled
 from trajanon.evaluation.templates import rendered
 from trajanon.files.report import Report, key_in, rows_in
 from trajanon.notebook import page, shown
@@ -27,7 +27,7 @@ from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
-from trajanon.utility.times import DURATION_CLASS
+from trajanon.utility.usefulness import DURATION_CLASS
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
 from trajanon.words import STAGES, UNITS
 
@@ -186,7 +186,7 @@ class Evaluation:
     sampled: Sampled | None = None
 
     def with_attacks(self, more: Sequence[Attack]) -> "Evaluation":
-        """Show more attacks, such as `trajanon.evaluation.series.attacks_in_all` runs."""
+        """Show more attacks, such as `trajanon.evaluation.adversaries.attacks_in_all` runs."""
         return replace(self, attacks=[*self.attacks, *more])
 
     @property
