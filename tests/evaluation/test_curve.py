@@ -60,16 +60,6 @@ def test_a_k_for_which_there_are_too_few_is_left_out_with_a_sentence(drawn: Curv
     assert Curve([], [17]).words == "k = 17 is left out: there are too few for a group."
 
 
-@pytest.mark.parametrize("k", [1, 0, True, 2.5])
-def test_a_k_that_hides_nobody_is_refused_before_anything_is_done(
-    ways: Trajectories, k: int
-) -> None:
-    asked = list[str]()
-    with pytest.raises(BadInput, match="k must be"):
-        curve(ways, (2, k), progress=lambda task, *_: asked.append(task))
-    assert not asked
-
-
 def test_releases_of_the_curve_are_made_as_the_report_tells() -> None:
     asked: dict[str, Any] = {
         "times": "of-week",

@@ -134,11 +134,6 @@ def test_the_command_refuses_in_a_sentence(
     assert {path.name for path in here.iterdir()} == before
 
 
-def test_a_release_without_its_report_cannot_be_evaluated(run: Run, here: Path) -> None:
-    (here / "anonymized.report.json").unlink()
-    assert "no anonymized.report.json" in run("evaluate").sentence
-
-
 def test_no_input_is_written_over(run: Run, here: Path) -> None:
     (here / "evaluation.json").symlink_to(here / "anonymized.report.json")
     assert "is read as input" in run("evaluate").sentence

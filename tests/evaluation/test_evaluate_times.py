@@ -123,13 +123,6 @@ def test_lines_that_depart_in_one_hour_are_not_alone() -> None:
     assert not alone(some, time_step=4 * HOUR)["hours"]
 
 
-def test_a_broken_promise_still_comes_first() -> None:
-    release, report = released(timed(), times="of-day", timezone="Etc/UTC")
-    evaluation = trajanon.evaluate(timed(), release, {**report, "k": 3})
-    assert evaluation.verdict.kind == "stop"
-    assert "departs alone" not in str(evaluation.verdict)
-
-
 def test_adversaries_know_hours_too(whole_town: Evaluation) -> None:
     found = {(one.name, one.against): one for one in whole_town.attacks}
     for name in ("2 known points", "4 known points", "both ends"):
@@ -175,16 +168,6 @@ def test_other_trajectories_are_not(slid_sample: Evaluated) -> None:
     assert "times and everything else" in evaluation.datasheet
     assert "say nothing of times or speeds" in evaluation.datasheet
     assert all(way.times is None for way in evaluation.usefulness.values())
-
-
-def test_trips_without_times_say_nothing_of_hours() -> None:
-    trips = timed()
-    evaluation = trajanon.evaluate(trips, *released(trips))
-    assert evaluation.clock is None
-    assert "<h2>When" not in evaluation.html
-    assert "Trips by length" in evaluation.html
-    assert "times and everything else" in evaluation.datasheet
-    assert "Departures" not in str(evaluation.facts)
 
 
 def test_the_page_shows_hours(whole_town: Evaluation) -> None:

@@ -13,7 +13,6 @@ from trajanon.evaluation.evidence import NOTICE
 from trajanon.privacy.attack import QUESTIONS
 from trajanon.trajectories import OSM_ATTRIBUTION
 from trajanon.verdict import cost, source
-from trajanon.words import metres, percent
 
 
 def test_the_page_is_for_the_holder_and_says_the_verdict_first(slid_sample: Evaluated) -> None:
@@ -54,17 +53,6 @@ def test_the_page_can_be_read_aloud(slid_sample: Evaluated) -> None:
     assert re.findall(r"<th(?! scope=)[ >]", page) == []
     names = re.findall('<div class="wide" role="region" tabindex="0" (.+?)=', page)
     assert names == ["aria-label"] * page.count("<table>")
-
-
-def test_large_numbers_have_no_exponent_and_far_is_in_kilometres() -> None:
-    assert [percent(share, 2) for share in (0.061, 0.994, 0.996, 83.4)] == [
-        "6.1 %",
-        "99 %",
-        "100 %",
-        "8,340 %",
-    ]
-    far = [metres(distance) for distance in (9.94, 9.96, 9_999, 9_999.9, 1_006_300)]
-    assert far == ["9.9 m", "10 m", "9,999 m", "10.0 km", "1,006.3 km"]
 
 
 def section_of(page: str, heading: str) -> str:

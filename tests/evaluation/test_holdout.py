@@ -10,7 +10,6 @@ from commands import Run
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_sliding import town
-from toy import town as timed_town
 from toy import toy, ways
 
 import trajanon
@@ -161,14 +160,6 @@ def test_half_of_too_few_is_refused() -> None:
             toy(), release, holdout=True, progress=lambda _, done, *__: asked.append(str(done))
         )
     assert not asked
-
-
-def test_a_release_with_times_is_made_with_times() -> None:
-    some = timed_town(80)
-    release = trajanon.anonymize(some, 3, times="of-day", timezone="Etc/UTC", effort="fast")
-    found = trajanon.evaluate(some, release, holdout=True)
-    assert found.holdout is not None
-    assert "places alone" in found.html
 
 
 @pytest.mark.usefixtures("far_lines")

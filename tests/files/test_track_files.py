@@ -32,7 +32,6 @@ from tracks_laid_out import (
     tracks_of,
 )
 
-import trajanon
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.files import arrow, track_rows
@@ -135,23 +134,6 @@ def test_some_rows_in_any_order_are_valid_by_themselves(
     assert_equal(read_trajectories(path).tracks, got.tracks)
 
 
-def test_a_run_falls_apart_where_a_row_is_missing(tmp_path: Path) -> None:
-    """Windows of 9 steps from 2, 16, 30 and 44 on a run of 56 points.
-
-    Without the second, the first keeps the ground up to where the second began, and
-    the others what they had: 30 up to 43, and 44 up to 55.
-    """
-    tracks = laid_out(3, [[2, 5, 5, 5, 3]])
-    path = tmp_path / "trajectories.parquet"
-    write_trajectories(path, Trajectories(tracks.windows(3), tracks=tracks))
-    rows_of(path, np.array([3, 0, 2]))
-    got = tracks_of(read_trajectories(path))
-    assert got.first.tolist() == [0, 17, 43]
-    assert got.run.tolist() == [1, 0, 1]
-    assert got.start.tolist() == [14, 2, 0]
-    np.testing.assert_array_equal(got.points[:], np.delete(tracks.points[:], range(17, 30), 0))
-
-
 def test_a_place_that_is_met_again_does_not_hide_a_missing_row(tmp_path: Path) -> None:
     """The second window begins where the third does; without it, two runs are left."""
     points = places(40)
@@ -207,32 +189,12 @@ def test_tracks_are_a_second_column_of_lines_for_everybody(tmp_path: Path) -> No
     assert all(point in on_track for point in example().points[0].tolist())
 
 
-def test_without_tracks_the_file_is_as_ever(tmp_path: Path) -> None:
-    path = tmp_path / "trajectories.parquet"
-    write_trajectories(path, replace(example(), tracks=None))
-    table = geopandas.read_parquet(path)
-    assert list(table.columns) == ["trajectory", "subject", "trace", "geometry"]
-    assert set(json.loads(pq.read_schema(path).metadata[b"geo"])["columns"]) == {"geometry"}
-    assert read_trajectories(path).tracks is None
-
-
 @pytest.mark.parametrize("suffix", UNTIMED)
 def test_a_release_never_holds_tracks(tmp_path: Path, suffix: str) -> None:
     with_tracks, without = (tmp_path / f"{name}{suffix}" for name in "ab")
     write_release(with_tracks, example())
     write_release(without, Trajectories(example().points))
     assert with_tracks.read_bytes() == without.read_bytes()
-
-
-def test_a_release_of_trajectories_with_tracks_passes_the_gate(
-    tmp_path: Path, madrid: Trajectories
-) -> None:
-    assert madrid.tracks is not None
-    release = trajanon.anonymize(madrid, 4, method="mdav", refine="none")
-    assert release.trajectories.tracks is None
-    release.write(tmp_path / "anonymized.parquet")
-    assert trajanon.check(tmp_path / "anonymized.parquet", k=4).holds
-    assert pq.read_schema(tmp_path / "anonymized.parquet").names == ["id", "geometry", "bbox"]
 
 
 Damage = Callable[[pa.Table], pa.Table]
