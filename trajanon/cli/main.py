@@ -25,6 +25,7 @@ from trajanon.cli.map import draw
 from trajanon.cli.microaggregate import microaggregate
 from trajanon.cli.run import run
 from trajanon.cli.snap import snap
+from trajanon.cli.streets import streets
 from trajanon.cli.studio import studio
 from trajanon.cli.wording import INTERRUPTED, log_to_screen, say, tell, usage_error
 from trajanon.errors import TrajanonError, printable
@@ -47,7 +48,7 @@ app = typer.Typer(
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(extract, anonymize, check, evaluate, draw),
-    *(run, studio, snap, ledger, microaggregate, bound, benchmark, figures, demo, clean),
+    *(run, studio, streets, snap, ledger, microaggregate, bound, benchmark, figures, demo, clean),
 )
 for command in _COMMANDS:
     app.command("map" if command is draw else None, cls=GroupedCommand)(command)

@@ -35,6 +35,7 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("shuffle-probability", "max-events"), _OF_METHODS),
     },
     "check": {"digits": "a release has at most 5 decimals"},
+    "evaluate": {"pbf": "--roads is its new name"},
     "clean": {"unfinished": "extractions leave drafts alone, which trajanon clean removes"},
 }
 """By command and option: what to do instead."""

@@ -29,6 +29,8 @@ from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.released_lines import TrajectoryGroups
 from trajanon.releases import Release, with_report
+from trajanon.snapping import RoadsToFollow
+from trajanon.street_counts import compared, different_lines
 from trajanon.subjects import nameless
 from trajanon.timing import Timing, seen_by
 from trajanon.trajectories import Trajectories
@@ -54,6 +56,7 @@ def evaluate(
     file: str | None = None,
     findings: Findings | None = None,
     to_road: ToRoad | None = None,
+    streets: RoadsToFollow | None = None,
     seed: int = 0,
     curve: Sequence[int] = (),
     holdout: bool = False,
@@ -81,6 +84,8 @@ def evaluate(
     to_road
         Gives metres to the nearest road, called with latitudes, longitudes and a limit, as
         ``trajanon.extract.roads(pbf).distance``.
+    streets
+        Roads on which `trajanon.streets` would count, to compare these counts.
     seed
         Repeats the random boxes, which groups are tried, and which subjects are held out.
     curve
@@ -195,6 +200,7 @@ def evaluate(
         curve=curve_of(in_file, curve, progress=progress, **options_in(told)) if curve else None,
         holdout=hold_out(in_file, told, seed=seed, progress=progress) if holdout else None,
         diversity=diverse,
+        streets=None if streets is None else compared(kept, different_lines(release), streets),
         roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
         report=told,
     )

@@ -28,6 +28,7 @@ from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
 from trajanon.utility.times import DURATION_CLASS
+from trajanon.utility.volumes import StreetUsefulness
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
 from trajanon.words import STAGES, UNITS
 
@@ -184,6 +185,7 @@ class Evaluation:
     roads_before: float | None
     report: Report
     sampled: Sampled | None = None
+    streets: StreetUsefulness | None = None
 
     @property
     def units(self) -> str:
@@ -277,6 +279,7 @@ class Evaluation:
             "diversity": self.diversity.account,
             "od_cell": self.od_cell,
             "utility": {name: asdict(one) for name, one in self.usefulness.items()},
+            "streets": None if self.streets is None else asdict(self.streets),
             "attribution": self.report.get("attribution"),
             "sample": None if self.sampled is None else self.sampled.account,
         }
