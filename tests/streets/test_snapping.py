@@ -13,18 +13,18 @@ import shapely
 from commands import FAST, Run, mode, names
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_roads import best_likelihood
+from naive_roads import best_likelihood, entry, likelihood_of, ways_from
 from osm_xml import OsmFile
 from real_data import OSM, needs_real_data
 from shards import shards_of, write_parts
 
 import trajanon
-from trajanon._kernels.roads import Matching, Network, match_lines, room_for
-from trajanon.arrays import Floats
+from trajanon._kernels.roads import Matching, Network
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
 from trajanon.parts import finish
-from trajanon.snapping import RoadsToFollow, network_of, snapped
+from trajanon.snapping import RoadsToFollow, kept_on, matched, network_of, snapped, traced
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 LAT, LON = 47.0, 9.5
@@ -71,20 +71,48 @@ def way_along(network: Network, points: Floats) -> tuple[Floats, np.ndarray]:
     return found.lines[0], found.on_roads
 
 
+def wandering(seed: int, side: int) -> Floats:
+    """Lines that wander over a grid of streets, and off it."""
+    walk = np.random.default_rng(seed).normal(0, 60, (4, 6, 2)).cumsum(axis=1) + 50.0 * side
+    return np.ascontiguousarray(at(walk[..., 0], walk[..., 1]))
+
+
 @given(st.integers(0, 10**6), st.integers(3, 5))
 def test_the_best_path_is_found(seed: int, side: int) -> None:
     """As by its definition, in plain Python."""
-    random, network = np.random.default_rng(seed), streets(side, seed=seed)
-    walk = np.cumsum(random.normal(0, 60, (4, 6, 2)), axis=1) + 50.0 * side
-    lines = np.ascontiguousarray(at(walk[..., 0], walk[..., 1]))
-    way, walked, told = np.empty((4, 6), np.int64), np.zeros((4, 6)), np.zeros(4)
-    room = room_for(len(network.lat), 6, HOW.states)
-    match_lines(network, HOW, lines, 0, 4, room, way, walked, told)
-    for number, line in enumerate(lines):
-        best = best_likelihood(network, HOW, line.tolist())
-        assert (way[number, 0] < 0) == (best is None)
-        if best is not None:
-            assert told[number] == pytest.approx(best, rel=1e-9, abs=1e-9)
+    lines, network = wandering(seed, side), streets(side, seed=seed)
+    found = matched(lines, network, HOW)
+    for number, line in enumerate(lines.tolist()):
+        best, links = best_likelihood(network, HOW, line)
+        assert found.linked[number].tolist() == links
+        way = zip(found.way[number].tolist(), found.walked[number].tolist(), strict=True)
+        told = likelihood_of(network, HOW, line, list(way), links)
+        assert told == pytest.approx(best, rel=1e-9, abs=1e-9)
+
+
+@given(st.integers(0, 10**6), st.integers(3, 5))
+def test_no_street_of_a_way_is_lost(seed: int, side: int) -> None:
+    """Each street leads to the next, and their metres are those of the shortest way."""
+    lines, network = wandering(seed, side), streets(side, seed=seed)
+    on, found = kept_on(matched(lines, network, HOW)), traced(lines, network, HOW)
+    pieces = (on.way >= 0) & ~on.linked
+    assert len(found.line) >= pieces.sum()
+    goes_on = (np.diff(found.line) == 0) & (found.entered[1:] == found.left[:-1])
+    here, there = found.state[:-1][goes_on], found.state[1:][goes_on]
+    turns = there == here ^ 1
+    meets = network.ends[here // 2, 1 - here % 2] == network.ends[there // 2, there % 2]
+    assert (meets | turns).all()
+    metres = np.zeros(len(lines))
+    for line, p in zip(*np.nonzero(on.linked), strict=True):
+        (here, there), (gone, goal) = (one[line, p - 1 : p + 1].tolist() for one in on[:2])
+        rest = network.whole[here // 2] - gone
+        if here == there:
+            metres[line] += goal - gone
+        elif here == there ^ 1:
+            metres[line] += abs(rest - goal)
+        else:
+            metres[line] += rest + ways_from(network, here)[entry(network, there)] + goal
+    assert np.bincount(found.line, found.metres, len(lines)) == pytest.approx(metres, abs=1e-6)
 
 
 def test_a_noisy_line_comes_back_on_its_street_and_never_turns() -> None:
@@ -219,7 +247,7 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     assert answer.code == 0
     assert "were laid on roads." in answer.out
     assert run("check", "-k", 4, "--trajectories", "trips.parquet").code == 0
-    assert run("evaluate", "trips.parquet", "anonymized.parquet", "--pbf", "town.osm").code == 0
+    assert run("evaluate", "trips.parquet", "anonymized.parquet", "--roads", "town.osm").code == 0
     assert run("map", "trips.parquet", "anonymized.parquet", "--offline").code == 0
     assert "Lines on roads" in (tmp_path / "map.html").read_text()
     assert run("anonymize", "trips.parquet", "-k", 4, "--out", "plain.csv", *FAST).code == 0
@@ -277,7 +305,7 @@ def test_parts_are_laid_on_roads_while_they_are_anonymised(
     release = trajanon.read_release(tmp_path / "out")
     assert np.abs((release.points[..., 0] - LAT) / NORTH).max() < 1.2
     assert run("check", "out", "-k", 4, "--trajectories", "trips").code == 0
-    assert run("evaluate", "trips", "out", "--pbf", "town.osm").code == 0
+    assert run("evaluate", "trips", "out", "--roads", "town.osm").code == 0
 
 
 # Real streets.
@@ -311,13 +339,19 @@ def walked_way(network: Network, random: np.random.Generator) -> shapely.LineStr
     while True:
         way, metres = [int(random.choice(network.leaving))], 0.0
         while metres < 2_900:
-            node = (network.head, network.tail)[way[-1] % 2][way[-1] // 2]
+            node = network.ends[way[-1] // 2, 1 - way[-1] % 2]
             leaving = network.leaving[network.first[node] : network.first[node + 1]]
             others = [one for one in leaving.tolist() if one != way[-1] ^ 1]
             if not others or way[-1] // 2 in {one // 2 for one in way[:-1]}:
                 break
-            metres += network.length[way[-1] // 2]
+            metres += network.whole[way[-1] // 2]
             way.append(int(random.choice(others)))
         else:
-            nodes = [(network.tail, network.head)[one % 2][one // 2] for one in way]
+            nodes = np.concatenate([nodes_along(network, one) for one in way])
             return shapely.LineString(np.stack([network.lon[nodes], network.lat[nodes]], axis=1))
+
+
+def nodes_along(network: Network, state: int) -> Ints:
+    """The nodes of a street in one direction, without the last."""
+    segments = np.flatnonzero(network.street == state // 2)
+    return network.head[segments][::-1] if state % 2 else network.tail[segments]
