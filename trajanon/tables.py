@@ -268,7 +268,7 @@ def _notices(what: str, source: Columns, people: Numbered | None) -> Iterator[st
             "k counts rows: if one person or company can have several, name the column that "
             "says whose they are in `subject`."
         )
-    elif merged := people.merged.told():
+    elif merged := people.merged.sentence():
         yield merged
 
 
