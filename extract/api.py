@@ -16,10 +16,9 @@ from trajanon.extract.extraction import (
     sources_of,
 )
 from trajanon.extract.rules import Limit, Rules
-from trajanon.extract.sources import files
-from trajanon.extract.sources.osm import osm_api
-from trajanon.extract.sources.source import check_untimed, ordered
+from trajanon.extract.sources import files, osm_api
 from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.trace_pieces import check_untimed, ordered
 from trajanon.extract.trace import Trace
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories

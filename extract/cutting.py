@@ -30,8 +30,8 @@ from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.selection import selected_windows
-from trajanon.extract.sources.source import joined_pieces
 from trajanon.extract.sources.streams import COLUMNS
+from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.split import clip, hide, split_at_gaps
 from trajanon.extract.trace import Trace
 from trajanon.extract.trips import LEFT_OUT, SHORT, Trips

@@ -14,11 +14,10 @@ from trajanon.extract.earth.areas import KNOWN, AreaLike, area_of
 from trajanon.extract.earth.box import Box
 from trajanon.extract.found import Found
 from trajanon.extract.rules import Rules
-from trajanon.extract.sources import files
+from trajanon.extract.sources import files, osm_api
 from trajanon.extract.sources.formats import SourceFile
-from trajanon.extract.sources.osm import osm_api
-from trajanon.extract.sources.source import check_untimed, joined, ordered
 from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.trace_pieces import check_untimed, joined, ordered
 from trajanon.extract.trace import Trace
 from trajanon.files.report import report_path
 from trajanon.files.trajectories import is_part, write_partition, write_parts

@@ -19,7 +19,7 @@ from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract import Box, Extraction, Rules, extract
 from trajanon.extract.earth.areas import CITIES, AreaLike
-from trajanon.extract.sources.osm import osm_api
+from trajanon.extract.sources import osm_api
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 MADRID = CITIES["madrid"].box

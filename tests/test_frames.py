@@ -17,7 +17,7 @@ from hypothesis.extra.numpy import arrays
 
 from trajanon.errors import BadInput
 from trajanon.extract.frames import from_collection, from_frame, to_collection
-from trajanon.extract.sources.geo import geo_files
+from trajanon.extract.sources import geo_files
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories

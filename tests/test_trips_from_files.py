@@ -15,8 +15,8 @@ from tracks import Leg, bent, trace
 
 from trajanon.extract import Extraction, Rules, cut, cutting, extract, found
 from trajanon.extract.earth.box import Box
-from trajanon.extract.sources import source
-from trajanon.extract.sources.source import joined, joined_pieces
+from trajanon.extract.sources import trace_pieces as source
+from trajanon.extract.sources.trace_pieces import joined, joined_pieces
 from trajanon.extract.trace import Trace
 from trajanon.extract.trips import CUT_OFF, FOUND, LEFT_OUT
 from trajanon.files.trajectories import read_trajectories

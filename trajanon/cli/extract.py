@@ -115,7 +115,7 @@ def extract(
         fields_in,
     )
     from trajanon.extract.rules import Rules
-    from trajanon.extract.sources.tables.columns import parse_columns
+    from trajanon.extract.sources.columns import parse_columns
 
     out = out or (TRAJECTORIES if partition is None else PARTS)
     is_file = out.suffix.lower() in (".parquet", ".geoparquet")
