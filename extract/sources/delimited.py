@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +13,7 @@ from pyarrow import csv as pa_csv
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, Reading
+from trajanon.files.arrow import reading
 from trajanon.files.csv_dialect import has_decimal_commas, separator_line, separator_of
 from trajanon.inputs import other_encoding, seems_utf16
 from trajanon.words import number_of
@@ -25,6 +25,7 @@ NUMBER = pa.float64()
 Types = Mapping[str, pa.DataType]
 """The columns that are read, and as what."""
 
+POINTS = "a table of points"
 UNREAD = "rows that could not be read"
 CUT_OFF = "tables cut off in their last line"
 
@@ -63,20 +64,8 @@ class Layout(NamedTuple):
 
 
 def unreadable(path: Path, reason: str) -> FileProblem:
-    """Say in one sentence why a file is no table."""
-    short = " ".join(reason.split())[:200]
-    return FileProblem(f"cannot read {path} as a table of points: {short}")
-
-
-@contextmanager
-def plain_words(path: Path) -> Iterator[None]:
-    """Say in one sentence what keeps a text from being read."""
-    try:
-        yield
-    except FileProblem:
-        raise
-    except DAMAGED as error:
-        raise unreadable(path, str(error)) from error
+    """Say in one sentence why a file is no table, as `reading` does."""
+    return FileProblem(f"cannot read {path} as {POINTS}: {reason}")
 
 
 def layout_of(path: Path) -> Layout:
@@ -84,7 +73,7 @@ def layout_of(path: Path) -> Layout:
 
     Lines that begin with # are comments; the last of them may have the names.
     """
-    with plain_words(path), Reading().unpacked(path) as stream:
+    with reading(path, POINTS, *DAMAGED), Reading().unpacked(path) as stream:
         head = more = stream.read(_HEAD)
         while more and len(head) < _MOST and not _shows_rows(head):
             more = stream.read(_HEAD)
@@ -162,7 +151,7 @@ def read_columns(path: Path, layout: Layout, types: Types, how: Reading) -> Iter
     in UTF-8 is counted and left out. Empty lines are no rows.
     """
     line, rows, broken, first, fault, end = layout.above + 1, 0, 0, "", "", b""
-    with plain_words(path):
+    with reading(path, POINTS, *DAMAGED):
         for part in _parts(path, layout, how):
             table, wrong = _parsed(path, part.kept, layout, types)
             wrong += len(part.broken)

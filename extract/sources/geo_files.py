@@ -36,8 +36,6 @@ _BEFORE_JSON = BYTE_ORDER_MARK + b"\x1e \t\r\n"  # the second is a separator
 _LISTS = {"point": 0, "linestring": 1, "multipoint": 1, "multilinestring": 2}
 """How deep the points lie in lists, by the encodings of GeoParquet that have points or lines."""
 
-_UNREADABLE = (RuntimeError, OSError, ValueError, LookupError, TypeError, pa.ArrowException)
-
 
 def _is_json(head: bytes) -> bool:
     return head.lstrip(_BEFORE_JSON).startswith(b"{")
@@ -106,7 +104,7 @@ def _layers_of_gdal(path: Path, head: bytes, what: str, label: str, how: Reading
         _check_shapefile(path, what)
     names: list[str | None] = [None]
     if head.startswith(_SQLITE):
-        with _plain_words(what):
+        with _by_gdal(what):
             names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
     found: list[Layer] = []
     refused: list[str] = []
@@ -126,7 +124,7 @@ def _layers_of_gdal(path: Path, head: bytes, what: str, label: str, how: Reading
 def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) -> Layer:
     import pyogrio
 
-    with _plain_words(what):
+    with _by_gdal(what):
         info = pyogrio.read_info(path, layer=name)
     kind, driver, count = str(info["geometry_type"]), info["driver"], info["features"]
     refused = {
@@ -181,7 +179,7 @@ def _batches(
     import pyogrio
 
     with ExitStack() as stack:
-        with _plain_words(what):
+        with _by_gdal(what):
             reader = pyogrio.raw.open_arrow(
                 path,
                 layer=name,
@@ -193,7 +191,7 @@ def _batches(
             info, batches = stack.enter_context(reader)
         geometry = info["geometry_name"] or "wkb_geometry"
         while True:
-            with _plain_words(what):
+            with _by_gdal(what):
                 batch = next(batches, None)
             if batch is None:
                 return
@@ -201,16 +199,11 @@ def _batches(
 
 
 @contextmanager
-def _plain_words(what: str) -> Iterator[None]:
+def _by_gdal(what: str) -> Iterator[None]:
     """Say in one sentence what GDAL cannot read; its warnings do not help here."""
-    try:
-        with warnings.catch_warnings(action="ignore"):
-            yield
-    except _UNREADABLE as error:
-        reason = " ".join(str(error).split())[:200]
-        if isinstance(error, UnicodeDecodeError):
-            reason = f"it {other_encoding(error.object)}"
-        raise FileProblem(f"cannot read {what}: {reason}") from error
+    errors = (RuntimeError, ValueError, LookupError, TypeError)
+    with reading(what, "points or lines", *errors), warnings.catch_warnings(action="ignore"):
+        yield
 
 
 def _check_shapefile(path: Path, what: str) -> None:
@@ -281,7 +274,7 @@ def footer_of(path: Path) -> dict[bytes, bytes]:
 def _layer_of_parquet(path: Path, what: str, label: str) -> Layer:
     with reading(what, "GeoParquet"):
         file = pq.ParquetFile(opened(path))
-        schema = file.schema_arrow
+        schema, names = file.schema_arrow, file.schema_arrow.names
     metadata = file.metadata.metadata or {}
     if b"trajanon" in metadata:
         raise BadInput(
@@ -304,7 +297,7 @@ def _layer_of_parquet(path: Path, what: str, label: str) -> Layer:
             for batch in file.iter_batches(size, columns=[geometry, *columns]):
                 yield features_of(batch, geometry, what, encoding)
 
-    names = [name for name in schema.names if name != geometry]
+    names.remove(geometry)
     system = column.get("crs", "OGC:CRS84")
     return Layer(what, label, names, system, features, file.metadata.num_rows)
 

@@ -23,6 +23,7 @@ from trajanon.geodesy import DEGREE
 API = "OpenStreetMap.org"  # the creator that the server's answers name
 _PLANET = "OSM gpx_dump.py"
 
+_LONGEST = 1 << 12  # characters of a text that are kept; no name and no time is longer
 _FARTHEST = 100.0  # metres, about; nobody moves farther within a second
 
 _Texts = list[str | None]
@@ -58,7 +59,6 @@ class GpxStream(XmlParser):
 
     root = "gpx"
     texts = ("time", "url")
-    longest = 1 << 12  # no name and no time is longer
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
         super().__init__(read, name)
@@ -153,6 +153,10 @@ class GpxStream(XmlParser):
             if points.size:
                 yield Segment(track, url, *points)
         self._rest.append(rest)
+
+    def _add_text(self, text: str) -> None:
+        if self._length < _LONGEST:
+            super()._add_text(text)
 
     def _begun(self, tag: str, attributes: list[str]) -> None:
         if self._depth:

@@ -13,11 +13,12 @@ import pandas as pd
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.column_use import check_use, with_recordings
 from trajanon.extract.sources.columns import known_as, roles
-from trajanon.extract.sources.delimited import UNREAD, plain_words
+from trajanon.extract.sources.delimited import POINTS, UNREAD
 from trajanon.extract.sources.json_members import json_members
 from trajanon.extract.sources.point_groups import traces_of_points
-from trajanon.extract.sources.streams import BYTE_ORDER_MARK, Reading
+from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, Reading
 from trajanon.extract.trace import Trace
+from trajanon.files.arrow import reading
 
 OTHERS = "messages of OwnTracks that are no locations"
 
@@ -41,7 +42,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     Without ids and subjects, a file is one recording, as of a device.
     """
     what = str(path)
-    with plain_words(path), how.unpacked(path) as stream:
+    with reading(path, POINTS, *DAMAGED), how.unpacked(path) as stream:
         rows = (row for value in _values(stream, what, how) if (row := _row(value, how)))
         begun = list(islice(rows, _CHUNK))
         if not begun:

@@ -65,7 +65,8 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         if stream.peek().startswith(PARQUET):
             with reading(path, _KIND):
                 file = pq.ParquetFile(stream, pre_buffer=False)
-            layer = _of_parquet(file, path, label, how)
+                names = file.schema_arrow.names
+            layer = _of_parquet(file, names, path, label, how)
         else:
             layer = _of_text(path, label, how)
         yield from traces_of_features(layer, how)
@@ -82,8 +83,9 @@ def _of_text(path: Path, label: str, how: Reading) -> Layer:
     return _layer(place, layout.names, parts, path, label, how)
 
 
-def _of_parquet(file: pq.ParquetFile, path: Path, label: str, how: Reading) -> Layer:
-    names = file.schema_arrow.names
+def _of_parquet(
+    file: pq.ParquetFile, names: Sequence[str], path: Path, label: str, how: Reading
+) -> Layer:
     place = _place(names, how.columns, path)
     check_single(names, [place], str(path))
     if not pa.types.is_binary(file.schema_arrow.field(place).type):

@@ -14,7 +14,7 @@ from trajanon.extract.sources import delimited
 from trajanon.extract.sources.column_use import check_use, with_recordings
 from trajanon.extract.sources.columns import check_single, known_as, roles
 from trajanon.extract.sources.coordinates import are_in_letters, with_signs
-from trajanon.extract.sources.delimited import ABOVE, Layout, Types, layout_of
+from trajanon.extract.sources.delimited import ABOVE, POINTS, Layout, Types, layout_of
 from trajanon.extract.sources.point_groups import traces_of_points
 from trajanon.extract.sources.streams import BYTE_ORDER_MARK, Reading
 from trajanon.extract.trace import Trace
@@ -25,8 +25,6 @@ from trajanon.inputs import named_rightly
 PARQUET = b"PAR1"
 NAMES_OF_TEXTS = (".csv", ".tsv")
 _NAMES_OF_PARQUET = (".parquet", ".geoparquet")
-
-_KIND = "a table of points"
 
 _TYPES: Types = {
     **dict.fromkeys(("lat", "lon"), delimited.NUMBER),
@@ -101,11 +99,11 @@ def frames_of_text(path: Path, layout: Layout, how: Reading) -> Frames:
 
 def _chunks_of_parquet(path: Path, how: Reading) -> Iterator[pd.DataFrame]:
     with how.open(path) as stream:
-        with reading(path, _KIND):
+        with reading(path, POINTS):
             file = pq.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
-            schema = file.schema_arrow
-        column_of = roles(schema.names, how.columns, str(path))
-        check_single(schema.names, column_of.values(), str(path))
+            schema, names = file.schema_arrow, file.schema_arrow.names
+        column_of = roles(names, how.columns, str(path))
+        check_single(names, column_of.values(), str(path))
         for name in column_of.values():
             kind = schema.field(name).type
             if pa.types.is_nested(kind):
@@ -114,14 +112,14 @@ def _chunks_of_parquet(path: Path, how: Reading) -> Iterator[pd.DataFrame]:
                     "another in `columns`"
                 )
 
-        def first(names: Sequence[str]) -> pd.DataFrame:
-            batches = file.iter_batches(_JUDGED, columns=list(names), use_threads=False)
-            return frame(next(batches), path)[list(names)]
+        def first(some: Sequence[str]) -> pd.DataFrame:
+            batches = file.iter_batches(_JUDGED, columns=list(some), use_threads=False)
+            return frame(next(batches), path)[list(some)]
 
         begin = _begin(file, path)
         column_of = with_signs(column_of, how.columns, begin, lambda: begin)
-        column_of = with_recordings(schema.names, column_of, first, str(path), how)
-        check_use(schema.names, column_of, first, str(path), how)
+        column_of = with_recordings(names, column_of, first, str(path), how)
+        check_use(names, column_of, first, str(path), how)
         for part in frames_of_parquet(file, path)(list(dict.fromkeys(column_of.values()))):
             yield pd.DataFrame({role: part[name] for role, name in column_of.items()}, copy=False)
 
@@ -142,7 +140,7 @@ def frames_of_parquet(file: pq.ParquetFile, path: Path, size: int = _CHUNK) -> F
     """Give what reads some columns of Parquet."""
 
     def read_some(names: Sequence[str]) -> Iterator[pd.DataFrame]:
-        with reading(path, _KIND):
+        with reading(path, POINTS):
             for part in file.iter_batches(size, columns=list(names), use_threads=False):
                 # As floats, long ids would become one.
                 yield frame(part, path, date_as_object=False, integer_object_nulls=True)

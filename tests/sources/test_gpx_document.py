@@ -61,17 +61,6 @@ def test_times_are_seconds_or_unknown(text: str, seconds: float) -> None:
     np.testing.assert_array_equal(segment.time, [seconds])
 
 
-def test_what_is_no_number_is_nan() -> None:
-    text = document(
-        '<trk><trkseg><trkpt lat="north" lon="2"/><trkpt lon="3"/>'
-        '<trkpt lat="1" lon=""/></trkseg></trk>'
-    )
-    (segment,) = gpx_document.read_document(text, "a.gpx").segments
-    np.testing.assert_array_equal(segment.lat, [np.nan, np.nan, 1])
-    np.testing.assert_array_equal(segment.lon, [2, 3, np.nan])
-    assert np.isnan(segment.time).all()
-
-
 def test_routes_waypoints_and_strangers_are_ignored() -> None:
     text = document(
         '<metadata><time>2001-01-01T00:00:00Z</time></metadata><wpt lat="1" lon="1"/>'
@@ -382,12 +371,3 @@ def test_points_of_real_files_are_those_of_the_parser() -> None:
         text = gzip.decompress(text) if path.suffix == ".gz" else text
         for content in (text, text.replace(b"\n", b"\r\n"), text[: len(text) // 2]):
             assert account(GpxStream, content, [1 << 18]) == account(Parsed, content, [1 << 18])
-
-
-def test_times_that_are_none_are_those_of_the_parser() -> None:
-    times = (b"", b"1", b"2020-01-01", b"2020-13-01T00:00:00Z", b"2020-01-01T02:00:00+02:00")
-    points = b"".join(b'<trkpt lat="" lon="-"><time>%s</time></trkpt>' % time for time in times)
-    text = HEADS[0] + PLAIN + points + TAIL
-    (part,) = GpxStream(io.BytesIO(text).read, "a.gpx")
-    np.testing.assert_array_equal(part.time[-1], 1577836800.0)
-    assert account(GpxStream, text, [1000]) == account(Parsed, text, [1000])

@@ -14,13 +14,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from geo_tables import names, places, same
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from point_tables import without_columns
 
 from trajanon import anonymize
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract import extract, traces
+from trajanon.extract import traces
 from trajanon.extract.sources import geo_files, moving_points
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.streams import Reading
@@ -276,6 +276,7 @@ def test_plain_geojson_is_no_moving_feature(tmp_path: Path) -> None:
         max_size=4,
     )
 )
+@settings(max_examples=20)
 def test_what_movingpandas_writes_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, ways: list[list[tuple[int, int, int]]]
 ) -> None:
@@ -325,12 +326,3 @@ def test_a_release_is_read_as_any_other_file(tmp_path: Path, times: str) -> None
     for one, points, seconds in zip(found, lines.points, lines.times, strict=True):
         assert np.allclose(np.column_stack([one.lat, one.lon]), points, atol=1e-9)
         assert np.allclose(one.time - begin, seconds, atol=1e-4)
-
-
-def test_a_file_gives_trajectories(path: Path) -> None:
-    ways = [[[2.0 + 1e-4 * n, 41.0 + 2e-4 * step] for step in range(40)] for n in range(4)]
-    times = [1_600_000_000_000 + 10_000 * step for step in range(40)]
-    features = [feature(moving(way, times), {"user_id": n}) for n, way in enumerate(ways)]
-    found = extract(write(path, *features), spacing=50, points=5, per_recording=None)
-    assert len(found) > 4
-    assert found.provenance["counts"]["subjects of trajectories"] == 4

@@ -166,15 +166,14 @@ def test_its_own_output_is_no_source(mixed: Path) -> None:
     assert again["counts"] == first["counts"]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
 def test_a_file_that_cannot_be_read_among_good_ones_is_left_out(
-    mixed: Path, caplog: pytest.LogCaptureFixture, jobs: int
+    mixed: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (mixed / "9.gpx").write_bytes(gpx(9)[:300])
     (mixed / "other.csv").write_text("a,b\n1,2\n")
     counts: Counter[str] = Counter()
     with caplog.at_level(logging.WARNING, "trajanon"):
-        found = list(traces(mixed, counts=counts, jobs=jobs))
+        found = list(traces(mixed, counts=counts))
     assert [one.name for one in found if "9.gpx" not in one.name] == [
         "traces/10.gpx",
         "deep/10.gpx",
@@ -212,14 +211,13 @@ def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
     assert len(caplog.messages) == 44
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_where_nothing_can_be_read_the_reason_is_given(tmp_path: Path, jobs: int) -> None:
+def test_where_nothing_can_be_read_the_reason_is_given(tmp_path: Path) -> None:
     for name in ("a.gpx", "b.gpx"):
         (tmp_path / name).write_bytes(gpx(1)[:90])
     with pytest.raises(FileProblem, match=r"a\.gpx"):
-        list(traces(tmp_path, jobs=jobs))
+        list(traces(tmp_path))
     with pytest.raises(FileProblem, match=r"b\.gpx"):
-        list(traces(tmp_path / "b.gpx", jobs=jobs))
+        list(traces(tmp_path / "b.gpx"))
 
 
 def test_several_at_once_give_the_same(mixed: Path) -> None:
@@ -229,14 +227,6 @@ def test_several_at_once_give_the_same(mixed: Path) -> None:
     assert equal(list(traces(source, counts=two, jobs=2)), alone)
     assert one == two
     assert len(alone) > 300
-
-
-def test_what_processes_warn_of_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (tmp_path / "a.gpx").write_bytes(b"<gpx/>")
-    (tmp_path / "b.gpx").write_bytes(gpx(1))
-    with caplog.at_level(logging.WARNING, "trajanon"):
-        list(traces(tmp_path, jobs=2))
-    assert "holds no track points (it is empty)" in caplog.text
 
 
 def test_a_large_file_is_read_as_a_stream(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,16 +134,6 @@ def test_a_change_of_occupancy_ends_a_trip(read: Reader) -> None:
     assert found[2].lon.tolist() == [-122.5, -122.5]
 
 
-def test_the_order_of_the_file_does_not_matter(read: Reader) -> None:
-    backwards = "".join(reversed(CAB.splitlines(keepends=True)))
-    found, other = read(cabspotting, CAB), read(cabspotting, backwards)
-    assert [one.lat.tolist() for one in found] == [one.lat.tolist() for one in other]
-
-
-def test_a_cab_of_which_nothing_is_known_has_no_trip(read: Reader) -> None:
-    assert read(cabspotting, "", "new_x.txt") == []
-
-
 def test_points_that_belong_nowhere_in_time_are_counted(read: Reader, counts: Counter[str]) -> None:
     found = read(cabspotting, CAB + "37.0 -122.5 1\n37.0 -122.5 1 soon\n")
     assert [len(one) for one in found] == [1, 1, 2]
@@ -159,16 +149,6 @@ def test_a_taxi_has_one_trace_of_all_its_rows(read: Reader) -> None:
     assert one.lat.tolist() == [39.75, 39.5, 39.5]
     assert one.lon.tolist() == [116.5, 116.25, 116.25]
     assert one.time.tolist() == [1201966568, 1201967168, 1201967168]
-
-
-def test_an_empty_file_is_no_taxi(read: Reader, counts: Counter[str]) -> None:
-    assert read(tdrive, "", "10.txt") == []
-    assert not +counts
-
-
-def test_swapped_columns_of_a_taxi_are_noticed(read: Reader) -> None:
-    with pytest.raises(BadInput, match="label: latitude and longitude seem swapped"):
-        read(tdrive, "1,2008-02-02 15:36:08,39.75,116.5\n")
 
 
 @needs_real_data
