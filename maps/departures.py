@@ -4,7 +4,7 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import DAY, Clock
-from trajanon.words import span
+from trajanon.number_text import span
 
 _HOURS = 24
 

@@ -14,10 +14,10 @@ from trajanon.maps.counted import Counted, counted, counted_in_parts
 from trajanon.maps.departures import by_hour, hours_of, in_words, told
 from trajanon.maps.layers import bends, corners, honeycomb, steps, turning_point, unrolled
 from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
+from trajanon.number_text import UNITS
 from trajanon.privacy.in_parts import InParts
 from trajanon.privacy.originals import Matched, matched
 from trajanon.trajectories import Trajectories
-from trajanon.words import UNITS
 
 _WORST = 10  # groups
 _POINTS = 300_000  # of the originals drawn: 10,000 trajectories of 30 points

@@ -160,6 +160,7 @@ def test_nothing_of_the_source_is_in_the_bytes_of_a_release(tmp_path: Path, suff
         assert np.float64(value).tobytes() not in raw
 
 
+@pytest.mark.usefixtures("new_keys")
 def test_a_seed_repeats_the_groups_and_with_the_key_the_release() -> None:
     original = trajectories(60)
     one, two = (trajanon.anonymize(original, 3, seed=7) for _ in range(2))

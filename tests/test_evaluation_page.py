@@ -10,10 +10,10 @@ from toy import crossing, toy
 
 import trajanon
 from trajanon.evaluation.evidence import NOTICE
+from trajanon.number_text import metres, percent
 from trajanon.privacy.attack import QUESTIONS
 from trajanon.trajectories import OSM_ATTRIBUTION
 from trajanon.verdict import cost, source
-from trajanon.words import metres, percent
 
 
 def test_the_page_is_for_the_holder_and_says_the_verdict_first(slid_sample: Evaluated) -> None:

@@ -7,9 +7,9 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
+from trajanon.number_text import number_of
 from trajanon.tracks import TICKS
 from trajanon.trajectories import Trajectories
-from trajanon.words import number_of
 
 _HALF = 180.0  # degrees; what spans more is nearer the other way round
 

@@ -12,13 +12,13 @@ from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release import check_release_format
 from trajanon.files.report import report_path
 from trajanon.files.trajectories import read_marks, read_unmarked
+from trajanon.number_text import number_of
 from trajanon.outputs import replacing
 from trajanon.privacy.ledger import Ledger, Sorted, opened
 from trajanon.progress import Progress, silent
 from trajanon.releases import write_drafts
 from trajanon.settings import ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.words import number_of
 
 LedgerLike = str | os.PathLike[str] | None
 

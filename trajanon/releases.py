@@ -16,11 +16,11 @@ from trajanon.files.frames import to_collection
 from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.notebook import drawn, page, shown
+from trajanon.number_text import number_of
 from trajanon.outputs import json_report, replacing
 from trajanon.subjects import Merged, count_of, nameless
 from trajanon.trajectories import FOR_COMPARISON, Trajectories, unit_of
 from trajanon.verdict import Verdict, cost, source_of, too_few, verdict
-from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame

@@ -17,9 +17,9 @@ from trajanon.files import numeric_table
 from trajanon.files.number_texts import Readings
 from trajanon.identifiers import looks_like_code, looks_like_id, looks_like_weight
 from trajanon.loss import HEAVIEST
+from trajanon.number_text import number_of
 from trajanon.settings import MissingName
 from trajanon.subjects import numbered
-from trajanon.words import number_of
 
 ALL = ["all"]
 WAY_OUT = "`columns`, with all names, averages such a column too; `keep` keeps it as it is."

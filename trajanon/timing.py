@@ -12,12 +12,12 @@ from trajanon.clock import Clock, zone_of
 from trajanon.errors import BadInput
 from trajanon.geodesy import radii
 from trajanon.loss import HEAVIEST
+from trajanon.number_text import number_of
 from trajanon.settings import ReleaseSettings
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import summary
 from trajanon.utility.times import time_errors
-from trajanon.words import number_of
 
 MINUTE = 60.0  # seconds
 _OF_TIMES = ("minute_worth", "time_step", "timezone")

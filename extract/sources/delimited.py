@@ -16,7 +16,7 @@ from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, Reading
 from trajanon.files.arrow import reading
 from trajanon.files.csv_dialect import has_decimal_commas, separator_line, separator_of
 from trajanon.inputs import other_encoding, seems_utf16
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 TEXT = pa.string()
 NAME = pa.dictionary(pa.int32(), pa.string())

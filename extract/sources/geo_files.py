@@ -21,7 +21,7 @@ from trajanon.files import wkb
 from trajanon.files.arrow import frame, opened, reading
 from trajanon.files.geoparquet import described
 from trajanon.inputs import other_encoding, seems_utf16
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 NO_FEATURE = "lines that are no features"
 

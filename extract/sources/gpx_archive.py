@@ -18,7 +18,7 @@ from trajanon.extract.sources.gpx_document import Document, GpxStream, traces_of
 from trajanon.extract.sources.streams import DAMAGED, UNREADABLE, CutOff, Reading, members
 from trajanon.extract.sources.xml_parser import XmlParser, by_name
 from trajanon.extract.trace import Trace
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 NOT_GPX = "members that are not GPX"
 CUT_OFF = "archives cut off"

@@ -27,24 +27,22 @@ import platformdirs
 from shapely import get_parts
 
 from trajanon.errors import BadInput, FileProblem, ServerProblem
-from trajanon.extract.earth.box import Area, Box
-from trajanon.extract.earth.regions import Region
-from trajanon.extract.fingerprints import Owners
+from trajanon.extract.duplicate_recordings import Owners
+from trajanon.extract.earth.area import Area, Box, Region
+from trajanon.extract.rules import MAX_PAGES, SERVER
 from trajanon.extract.sources.gpx_document import Document, Segment, read_document
 from trajanon.extract.trace import Trace
 from trajanon.hashing import hashes_of
 from trajanon.notices import Notices
+from trajanon.number_text import number_of
 from trajanon.outputs import replacing
 from trajanon.progress import Progress, silent
-from trajanon.words import number_of
 
 if TYPE_CHECKING:
     import requests
 
 logger = logging.getLogger(__name__)
 
-SERVER = "https://api.openstreetmap.org"
-MAX_PAGES = 100
 MAX_AREA = 0.25  # square degrees; the server refuses more
 PAUSE = 1.0  # seconds between two requests: the API is for editing, and we are guests
 

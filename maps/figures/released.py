@@ -24,12 +24,12 @@ from trajanon.maps.figures.pictures import (
 )
 from trajanon.maps.layers import turning_point, unrolled
 from trajanon.maps.panel import by_size, counted, lost_in_stages, stages_with_loss
+from trajanon.number_text import UNITS, number_of, percent, span
 from trajanon.privacy.originals import Matched
 from trajanon.releases import Release, with_report
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 from trajanon.utility.displacements import on_plane
-from trajanon.words import UNITS, number_of, percent, span
 
 _MEMBER, _CENTROID, _PALE = PALETTE[0], PALETTE[1], "#BBBBBB"
 _PRIVATE = "shows originals: for the holder of the data"

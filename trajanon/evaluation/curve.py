@@ -8,13 +8,13 @@ from trajanon.anonymization import anonymize
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.evaluation.adversaries import published, timing_in
 from trajanon.files.report import Report, checked, key_in, rows_in
+from trajanon.number_text import metres, percent
 from trajanon.partition import check_k, dense
 from trajanon.privacy.originals import matched
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings
 from trajanon.trajectories import Trajectories
-from trajanon.words import metres, percent
 
 KS = (2, 3, 4, 5, 8, 10, 20)
 

@@ -16,6 +16,7 @@ from trajanon.evaluation.sample import Sampled
 from trajanon.evaluation.templates import rendered
 from trajanon.files.report import Report, key_in, rows_in
 from trajanon.notebook import bars, page, shown
+from trajanon.number_text import STAGES, UNITS
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.cascade import Cascade
 from trajanon.privacy.chains import Chained
@@ -29,7 +30,6 @@ from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
 from trajanon.utility.times import DURATION_CLASS
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
-from trajanon.words import STAGES, UNITS
 
 RELEASE, MDAV, NOTHING = "this release", "MDAV", "no protection"
 """Names of the ways to publish that are compared."""

@@ -12,12 +12,12 @@ from trajanon.errors import TooFewSubjects
 from trajanon.evaluation.adversaries import timing_in
 from trajanon.evaluation.curve import options_in
 from trajanon.files.report import Report, promise_in
+from trajanon.number_text import metres, number_of, percent
 from trajanon.partition import dense
 from trajanon.privacy.inference import NEAR, departures_told, ends_told
 from trajanon.privacy.membership import Auc, Lines, Z, told_apart, variance
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
-from trajanon.words import metres, number_of, percent
 
 RADII = (25.0, 50.0, 100.0, 200.0, 400.0)
 """Metres from a line within which a predicate looks for somebody."""

@@ -14,7 +14,7 @@ import pandas as pd
 from trajanon.arrays import Floats, Hashes, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.inputs import other_encoding, regular
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 _ROWS = "; each row needs as many values as the header has names"
 

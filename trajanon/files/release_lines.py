@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
 from trajanon.files.instants import instants
+from trajanon.number_text import number_of
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
-from trajanon.words import number_of
 
 DIGITS = 5
 """Decimals of a degree of released lines: 1.1 m."""

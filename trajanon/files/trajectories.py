@@ -25,11 +25,11 @@ from trajanon.files.wkb import read_lines
 from trajanon.folder import Folder, folder_or_file
 from trajanon.hashing import hashes_of, least_hashes
 from trajanon.inputs import named_rightly
+from trajanon.number_text import number_of
 from trajanon.outputs import replacing
 from trajanon.subjects import Identities, identities, nameless
 from trajanon.tracks import Tracks
 from trajanon.trajectories import HOPS, Trajectories
-from trajanon.words import number_of
 
 _LOG = logging.getLogger(__name__)
 _TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories

@@ -9,8 +9,8 @@ import numpy as np
 from trajanon.arrays import Ints
 from trajanon.clock import BEGINS, Clock
 from trajanon.files.release_lines import DIGITS, LINE, Lines, amiss_in_counts, out_of_order, rounded
+from trajanon.number_text import number_of
 from trajanon.verdict import MADE_AS_PUBLISHED
-from trajanon.words import number_of
 
 
 @dataclass(frozen=True, slots=True)

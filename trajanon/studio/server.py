@@ -14,8 +14,8 @@ from fastapi import Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse
 from nicegui import app, background_tasks, ui
 
+from trajanon.cli.messages import tell
 from trajanon.cli.options import MAP
-from trajanon.cli.wording import tell
 from trajanon.drafts import drafting
 from trajanon.errors import FileProblem
 from trajanon.outputs import replacing
