@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from trajanon.atomic_output import replacing, replacing_folder
 from trajanon.errors import BadInput, NoTrajectories
 from trajanon.extract.cutting import Cutter, finished
 from trajanon.extract.earth.named_areas import KNOWN, AreaLike, area_of
@@ -24,7 +25,6 @@ from trajanon.extract.trace import Trace
 from trajanon.files.report import report_path
 from trajanon.files.trajectories import is_part, read_trajectories, write_partition, write_parts
 from trajanon.number_text import number_of
-from trajanon.outputs import replacing, replacing_folder
 from trajanon.progress import Progress, silent
 from trajanon.settings import takes_settings
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from test_usefulness import AWAY, HOME, WORK, on_earth
 
 from trajanon.arrays import Floats
-from trajanon.clock import DAY, HOUR, Clock
+from trajanon.times import DAY, HOUR, Clock
 from trajanon.utility.grid import query_errors
 from trajanon.utility.times import (
     CLASSES,

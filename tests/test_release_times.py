@@ -19,11 +19,10 @@ from planted import groups
 from releases_with_times import CLOCK, release, released, written
 
 import trajanon
-from trajanon.clock import Clock
 from trajanon.errors import BadInput
 from trajanon.files.comparison import NOTHING_ELSE, compared
-from trajanon.files.instants import apart, instants
 from trajanon.files.release import RELEASE_FORMATS, read_as_found, read_release, write_release
+from trajanon.times import Clock, apart, instants
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)

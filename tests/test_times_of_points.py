@@ -9,20 +9,19 @@ from typing import Any
 import geopandas
 import numpy as np
 import pytest
+from crowds import crowd
 from hypothesis import given
 from hypothesis import strategies as st
 from planted import K, problems, run_sql
 from releases_with_times import CLOCK, release, written
 from test_release_times import collection_of
-from test_rows import crowd
 
 import trajanon
 from trajanon.arrays import Floats
-from trajanon.clock import Clock
 from trajanon.files.frames import to_collection
-from trajanon.files.instants import going_on
 from trajanon.files.release import read_release
 from trajanon.files.release_lines import in_order
+from trajanon.times import Clock, going_on
 from trajanon.trajectories import Trajectories
 
 SECONDS = np.timedelta64(1, "s")

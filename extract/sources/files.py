@@ -15,7 +15,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from trajanon.drafts import UNFINISHED
+from trajanon.atomic_output import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
 from trajanon.executors import in_order, on_cluster
 from trajanon.extract.sources import gpx_archive, gpx_document

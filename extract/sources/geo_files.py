@@ -10,7 +10,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from trajanon.drafts import drafting
+from trajanon.atomic_output import drafting
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.columns import FILE, listed
 from trajanon.extract.sources.features import Features, Layer, traces_of_features

@@ -26,6 +26,7 @@ import numpy as np
 import platformdirs
 from shapely import get_parts
 
+from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.extract.duplicate_recordings import Owners
 from trajanon.extract.earth.area import Area, Box, Region
@@ -35,7 +36,6 @@ from trajanon.extract.trace import Trace
 from trajanon.hashing import hashes_of
 from trajanon.notices import Notices
 from trajanon.number_text import number_of
-from trajanon.outputs import replacing
 from trajanon.progress import Progress, silent
 
 if TYPE_CHECKING:

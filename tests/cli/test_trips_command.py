@@ -8,10 +8,10 @@ import pytest
 from commands import FAST, Run, names, track
 
 import trajanon
-from trajanon.clock import Clock
 from trajanon.data import sample
 from trajanon.files.release import RELEASE_FORMATS
 from trajanon.files.trajectories import write_trajectories
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
 TIMED = ("anonymize", "-k", 3, *FAST, "--times")
@@ -62,7 +62,7 @@ def test_each_format_holds_times(run: Run, trips: Path, tmp_path: Path, suffix: 
     release = trajanon.read_release(out)
     assert release.times is not None
     assert (release.times % 600 == 0).all()
-    assert Clock.told(release.provenance["times"]) == Clock("of-day", "Europe/Madrid", 600)
+    assert Clock.parsed(release.provenance["times"]) == Clock("of-day", "Europe/Madrid", 600)
     originals = trajanon.read_trajectories(trips).times
     assert originals is not None
     mine = Clock("of-day", "Europe/Madrid", 600).of(originals)

@@ -39,13 +39,14 @@ def evaluate(
 
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
+    from trajanon.atomic_output import replacing
     from trajanon.cli.report_tables import bars, show_verdict
     from trajanon.evaluation import areas
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.evaluation.series import attacks_in_all
     from trajanon.files import report as reports
-    from trajanon.outputs import json_report, replacing
     from trajanon.privacy.in_parts import in_parts, is_large
+    from trajanon.release import json_report
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:

@@ -72,12 +72,12 @@ def snap(
     as_json: bool = False,
 ) -> None:
     """Lay the lines of a release on roads. It writes no report."""
+    from trajanon.atomic_output import replacing, replacing_folder
     from trajanon.cli.report_tables import bars
     from trajanon.extract import roads_to_follow
     from trajanon.files.geoparquet import write_released
     from trajanon.files.release import check_release_format, release_parts, write_release
     from trajanon.files.trajectories import is_part
-    from trajanon.outputs import replacing, replacing_folder
     from trajanon.parts.release import parts_of
 
     # Arguments are easily swapped, and originals must not look released.

@@ -55,8 +55,8 @@ def draw(
 ) -> None:
     """Draw original and released trajectories on a map."""
     from trajanon import maps
+    from trajanon.atomic_output import replacing
     from trajanon.files.report import report_path
-    from trajanon.outputs import replacing
 
     if view not in _VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")

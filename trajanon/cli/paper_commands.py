@@ -32,11 +32,11 @@ def benchmark(
     """Measure the papers' tables again, on this machine."""
     from dataclasses import asdict
 
+    from trajanon.atomic_output import check_outputs, replacing
     from trajanon.benchmark.benchmark import benchmark as measure
     from trajanon.benchmark.datasets import NEEDED
     from trajanon.benchmark.writing import markdown, write_csv
     from trajanon.cli.report_tables import bars, show_measurements
-    from trajanon.outputs import check_outputs, replacing
 
     if out.suffix.lower() != ".csv":
         raise BadInput(f"the measurements are written as CSV: {out} must end in .csv")

@@ -122,8 +122,8 @@ def _read(path: Path) -> dict[str, Table]:
 @options(folder="Where the results go.")
 def demo(folder: Path = Path("trajanon-demo")) -> None:
     """Run the whole chain on the bundled synthetic sample, without network."""
+    from trajanon.atomic_output import making
     from trajanon.data import sample
-    from trajanon.outputs import making
 
     trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED
     with making(folder):

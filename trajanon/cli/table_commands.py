@@ -38,9 +38,9 @@ def microaggregate(
 
     Rows keep their order, and k counts for the microaggregated columns alone.
     """
+    from trajanon.atomic_output import replacing
     from trajanon.cli.report_tables import bars, show_microaggregated
     from trajanon.files.numeric_table import check_table_format
-    from trajanon.outputs import replacing
     from trajanon.tables import microaggregate_table, write_draft
 
     check_table_format(out)

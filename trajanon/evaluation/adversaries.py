@@ -14,7 +14,7 @@ from trajanon.privacy.cascade import Cascade, cascade
 from trajanon.privacy.originals import Matched
 from trajanon.privacy.rebuilding import Noise, Rebuilding, Ways, rebuilding
 from trajanon.settings import ReleaseSettings
-from trajanon.timing import Timing
+from trajanon.times import Timing
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 

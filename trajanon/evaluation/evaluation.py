@@ -27,10 +27,10 @@ from trajanon.privacy.inference import inferred
 from trajanon.privacy.originals import Matched, matched
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
+from trajanon.release import Release, with_report
 from trajanon.released_lines import TrajectoryGroups
-from trajanon.releases import Release, with_report
 from trajanon.subjects import nameless
-from trajanon.timing import Timing, seen_by
+from trajanon.times import Timing, search_columns
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import length_change
 from trajanon.utility.times import Seconds
@@ -134,7 +134,7 @@ def evaluate(
     people = None if subjects is None else int(subjects.max()) + 1
     timing = timing_in(told)
     seen = published(kept, found, k, subjects, timing)
-    records, weights = seen_by(kept, timing)
+    records, weights = search_columns(kept, timing)
 
     @cache
     def grouped(method: str, by_subjects: bool) -> Partition:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.anonymization import anonymize
+from trajanon.anonymization import anonymize_trajectories
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import TooFewSubjects
 from trajanon.evaluation.adversaries import timing_in
@@ -162,7 +162,7 @@ def hold_out(
     k, _ = promise_in(report)
     members, subjects = drawn(trajectories, k, seed)
     asked = options_in(report) | options
-    release = anonymize(trajectories.take(members), k, progress=progress, **asked)
+    release = anonymize_trajectories(trajectories.take(members), k, progress=progress, **asked)
     if release.report["stopped"]:
         raise KeyboardInterrupt
     rows, timing = release.trajectories, timing_in(report)

@@ -10,7 +10,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geoparquet import written_column
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.track_rows import whole_numbers
-from trajanon.folder import Folder
+from trajanon.remote_folder import Folder
 
 
 class LinesOfRows(NamedTuple):

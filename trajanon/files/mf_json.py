@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 
 from trajanon.arrays import Floats
-from trajanon.files.instants import instants, seconds_in
 from trajanon.files.release_lines import Lines, ReleaseFormat, clock_of, counted_in, once_each
 from trajanon.files.text_formats import collection_head, collection_of, write_rows
+from trajanon.times import instants, seconds_in
 from trajanon.trajectories import Trajectories
 
 

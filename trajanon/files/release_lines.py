@@ -11,9 +11,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
-from trajanon.files.instants import instants
 from trajanon.number_text import number_of
+from trajanon.times import Clock, instants
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 
 DIGITS = 5
@@ -286,7 +285,7 @@ class ReleaseFormat(NamedTuple):
 def clock_of(release: Trajectories) -> Clock | None:
     """What the times of a release count from; None if it has none, or does not say so."""
     said = release.provenance.get("times")
-    return Clock.told(said) if release.times is not None and isinstance(said, str) else None
+    return Clock.parsed(said) if release.times is not None and isinstance(said, str) else None
 
 
 def sentence_of(release: Trajectories) -> str | None:
@@ -304,6 +303,6 @@ def words_of(release: Trajectories) -> str | None:
 def told_in(words: str | None, *, timed: bool) -> tuple[str | None, str | None]:
     """Take `words_of` a file with or without times apart again."""
     *above, last = (words or "").split("\n")
-    if Clock.told(last) is None and (not timed or last == OSM_ATTRIBUTION):
+    if Clock.parsed(last) is None and (not timed or last == OSM_ATTRIBUTION):
         return words, None
     return "\n".join(above) or None, last or None

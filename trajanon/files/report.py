@@ -7,14 +7,14 @@ from typing import Any, NotRequired, TypedDict, cast
 import numpy as np
 
 from trajanon.arrays import Bools, Ints
-from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.groups import groups_path, read_lines_of_rows
 from trajanon.files.json_types import parsed, typed
-from trajanon.folder import Folder
 from trajanon.inputs import regular
 from trajanon.partition import check_k, dense
+from trajanon.remote_folder import Folder
 from trajanon.settings import ROWS, ReleaseSettings, TimesName
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
 NOT_TOGETHER = (

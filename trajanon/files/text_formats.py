@@ -14,7 +14,6 @@ import pandas as pd
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.files import arrow
-from trajanon.files.instants import instants, seconds_in
 from trajanon.files.release_lines import (
     COUNTED,
     Lines,
@@ -27,6 +26,7 @@ from trajanon.files.release_lines import (
     told_in,
     words_of,
 )
+from trajanon.times import instants, seconds_in
 from trajanon.trajectories import Trajectories
 
 _COUNT = re.compile("(people|records) ([0-9]{1,12})")

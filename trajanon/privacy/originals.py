@@ -29,7 +29,7 @@ from trajanon.files.report import (
 from trajanon.loss import group_means
 from trajanon.number_text import number_of
 from trajanon.partition import broken_promises, dense, subjects_per_group
-from trajanon.rows import Rows
+from trajanon.release import Rows
 from trajanon.trajectories import Trajectories
 from trajanon.verdict import too_few
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
+from trajanon.times import Clock
 from trajanon.utility.displacements import summary
 from trajanon.utility.grid import (
     busiest_order,

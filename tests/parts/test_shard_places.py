@@ -9,9 +9,9 @@ from object_store import contents, upload
 from shards import released, shards_of, walks, write_folder
 
 from trajanon.errors import FileProblem
-from trajanon.folder import Folder
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.progress import Progress
+from trajanon.remote_folder import Folder
 
 
 def meanwhile(wanted: str, act: Callable[[], object]) -> Progress:

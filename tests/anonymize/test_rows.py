@@ -3,12 +3,14 @@
 import json
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from commands import Run
+from crowds import crowd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain import PUBLISHED
@@ -26,26 +28,11 @@ from trajanon.files.report import checked, report_path
 from trajanon.privacy.attack import Published
 from trajanon.privacy.originals import matched
 from trajanon.privacy.suite import attacks
-from trajanon.rows import Rows
+from trajanon.release import Rows
 from trajanon.settings import ROWS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
-
-
-def crowd(seed: int = 0, n: int = 60, people: int = 9) -> Trajectories:
-    """Walks in one place, several of each subject, so that groups hold some of them twice."""
-    rng = np.random.default_rng(seed)
-    steps = rng.normal(0.0, 3e-4, (n, 4, 2)).cumsum(axis=1)
-    steps[..., 0] += 0.002 * np.arange(4)  # all go north, longer than any is moved
-    subject = np.concatenate([np.arange(people), rng.integers(0, people, n - people)])
-    begin = 1_212_883_200 + rng.integers(0, 80_000, (n, 1))
-    return Trajectories(
-        np.array([40.4, -3.7]) + rng.normal(0.0, 2e-3, (n, 1, 2)) + steps,
-        subject=subject,
-        provenance={"attribution": OSM_ATTRIBUTION},
-        times=(begin + np.arange(4) * 60).astype(np.float64),
-    )
 
 
 def lines_of(release: Trajectories) -> Counter[bytes]:
@@ -132,10 +119,14 @@ def counted(points: Floats | None = None, times: Floats | None = None) -> Trajec
     return Trajectories(groups() if points is None else points, provenance=said, times=times)
 
 
+@cache
+def counted_release(times: Any) -> trajanon.Release:
+    return trajanon.anonymize(crowd(), K, effort="fast", rows="lines", times=times)
+
+
 def written_counted(folder: Path, suffix: str) -> tuple[Path, Trajectories]:
     """A file of lines with counts, and what was released in it."""
-    times = "of-day" if suffix == ".mfjson" else None
-    release = trajanon.anonymize(crowd(), K, effort="fast", rows="lines", times=times)
+    release = counted_release("of-day" if suffix == ".mfjson" else None)
     path = folder / f"r{suffix}"
     release.write(path)
     return path, release.trajectories

@@ -15,11 +15,11 @@ from shards import groups_told, shards_of, walks, write_folder
 from trajanon.errors import TooFewSubjects
 from trajanon.executors import Executor
 from trajanon.files.trajectories import read_trajectories, write_trajectories
-from trajanon.folder import Folder
 from trajanon.partition import dense, subjects_per_group
 from trajanon.parts.plan import with_subjects
 from trajanon.parts.reader import Parts, survey_parts
 from trajanon.parts.workflow import anonymize_parts
+from trajanon.remote_folder import Folder
 from trajanon.trajectories import Trajectories
 
 Row = tuple[Any, Any]  # subject and trace; None where missing

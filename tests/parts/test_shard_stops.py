@@ -8,99 +8,15 @@ from pathlib import Path
 from socket import socketpair
 from threading import Event, Thread, get_ident
 from typing import Any, Self
-from unittest.mock import patch
 
 import distributed
-import numpy as np
 import pytest
 from commands import Run
 from shards import released, walks, write_folder
 
-from trajanon.errors import FileProblem, ServerProblem
+from trajanon.errors import ServerProblem
 from trajanon.executors import Executor, connected
-from trajanon.folder import Folder
-from trajanon.parts import plan, release, workflow
-from trajanon.parts.scratch import Arrays, Scratch
-
-
-@pytest.fixture(params=["file", "s3"])
-def scratch(request: pytest.FixtureRequest, tmp_path: Path) -> Scratch:
-    """On disk, and on an object store, where there are no folders."""
-    where = tmp_path if request.param == "file" else request.getfixturevalue("bucket")
-    return Scratch(f"{where}/here")
-
-
-def write(scratch: Scratch, name: str, rows: bytes = b"rows") -> None:
-    with scratch.writing(name) as file:
-        file.write(rows)
-
-
-def test_what_comes_after_the_end_is_taken_back(scratch: Scratch) -> None:
-    def write_late() -> None:
-        with scratch.writing("late") as file:
-            file.write(b"coordinates")
-            scratch.remove()
-
-    with scratch.at_work():
-        write(scratch, "early")
-        with pytest.raises(FileProblem, match="here"):
-            write_late()
-    assert not scratch.exists
-    with pytest.raises(FileProblem):
-        write(scratch, "later")
-    assert not scratch.exists
-
-
-def test_what_comes_late_does_not_replace_what_the_next_run_wrote(scratch: Scratch) -> None:
-    following = Scratch(scratch.url)
-    with scratch.at_work():
-        scratch.remove()
-    with following.at_work():
-        write(following, "some")
-        with pytest.raises(FileProblem, match="here is of a run that has ended"):
-            write(scratch, "some", b"old")
-        with following.open("some") as file:
-            assert file.read() == b"rows"
-
-
-def test_rows_come_back(scratch: Scratch) -> None:
-    pieces: list[tuple[int, Arrays]] = [
-        (3, [np.arange(2), np.zeros((2, 3)), np.ones(7, dtype=np.int8)]),
-        (5, [np.arange(3, dtype=np.uint64)]),
-    ]
-    with scratch.at_work():
-        written = scratch.write_pieces("some.npy", pieces)
-        assert [(number, place.rows) for number, place in written] == [(3, 2), (5, 3)]
-        for (_, piece), (_, place) in zip(pieces, written, strict=True):
-            found = scratch.read_piece(place)
-            assert [some.dtype for some in found] == [some.dtype for some in piece]
-            assert all(map(np.array_equal, found, piece))
-        short = place._replace(end=place.end - 1)
-        with pytest.raises(FileProblem, match=r"cannot use .*here/some\.npy"):
-            scratch.read_piece(short)
-
-
-def test_a_second_run_is_refused(scratch: Scratch) -> None:
-    with scratch.at_work():
-        with (
-            pytest.raises(FileProblem, match="here belongs to a run that is still at work"),
-            Scratch(scratch.url).at_work(),
-        ):
-            pytest.fail("two at work")
-        write(scratch, "some")
-
-
-def test_a_run_that_cannot_begin_leaves_nothing(scratch: Scratch) -> None:
-    full = FileProblem("No space left on device")
-    with (
-        patch.object(Folder, "claim", side_effect=full),
-        pytest.raises(FileProblem, match="No space left"),
-        scratch.at_work(),
-    ):
-        pytest.fail("the work began")
-    assert not scratch.exists
-    with scratch.at_work():
-        assert scratch.exists
+from trajanon.parts import finish, plan, workflow
 
 
 @contextmanager
@@ -229,7 +145,7 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(workflow, "shards_for", lambda *_: 3)
-    home = {"look": plan, "write_part": release}.get(step, workflow)
+    home = {"look": plan, "write_part": finish}.get(step, workflow)
     monkeypatch.setattr(home, step, interrupted)
     answer = run(*given)
     assert answer.code == 130

@@ -10,11 +10,16 @@ from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
+import dask.config
+import numpy as np
 import pytest
 from commands import Run, track
 from distributed import Client, LocalCluster
+from distributed.utils import get_mp_context
 from naive_sliding import town
+from object_store import ObjectStore, contents, download, upload
 from shards import (
     hours,
     released,
@@ -33,20 +38,31 @@ from trajanon.executors import Executor, connected, in_order, on_cluster
 from trajanon.extract import Extraction, Rules
 from trajanon.extract.extraction import From
 from trajanon.extract.sources import files
+from trajanon.parts import finish
 from trajanon.parts.workflow import anonymize_parts
+from trajanon.privacy.ledger import opened
 from trajanon.progress import Progress, silent
+from trajanon.remote_folder import Folder
 
 
 @pytest.fixture(scope="module")
-def client() -> Iterator[Client]:
-    """Two workers that are processes of their own."""
-    with (
-        LocalCluster(
-            n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0"
-        ) as cluster,
-        Client(cluster) as client,
-    ):
-        yield client
+def client(store: ObjectStore) -> Iterator[Client]:
+    """Two workers that are processes of their own, and reach the object store."""
+    settings = {
+        # Workers that replace killed ones need not load everything again.
+        "distributed.worker.multiprocessing-method": "forkserver",
+        # On a busy machine a new one may take long: by itself, Dask gives it up after 15 s.
+        "distributed.deploy.lost-worker-timeout": "10m",
+    }
+    with dask.config.set(settings):
+        get_mp_context().set_forkserver_preload(["s3fs", "trajanon.parts.workflow"])
+        with (
+            LocalCluster(
+                n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0"
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
 
 
 def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -> None:
@@ -76,25 +92,6 @@ def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -
         del report["stages"]
     assert alone == together
     assert ("Grouping shards", 5, 5) in told
-
-
-def test_a_cluster_gives_the_same_times(tmp_path: Path, client: Client) -> None:
-    source = write_parts(tmp_path / "trips", hours(walks(200)))
-    found, reports = [], []
-    for out, on in (("alone", None), ("together", client)):
-        with shards_of(60):
-            how: dict[str, Any] = {
-                "key": bytes(32),
-                "times": "of-week",
-                "client": on,
-                "effort": "fast",
-            }
-            report = anonymize_parts(str(source), str(tmp_path / out), 3, **how)
-        del report["stages"]
-        found.append(released_with_times(tmp_path / out))
-        reports.append(report)
-    assert found[0] == found[1]
-    assert reports[0] == reports[1]
 
 
 def test_workers_may_stand_elsewhere(
@@ -273,10 +270,97 @@ def test_a_scheduler_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -
             list(on_cluster(client, len, ["task"]))
 
 
-def test_the_command_line_starts_workers(run: Run) -> None:
+def test_the_command_line_takes_a_cluster(run: Run, client: Client) -> None:
     write_folder(Path("trajectories"), walks(60))
     given = ("anonymize", "trajectories", "-k", "3", "--effort", "fast")
-    answer = run(*given, "--cluster", "local:1")
+    answer = run(*given, "--cluster", client.scheduler_info()["address"])
     assert answer.code == 0, answer
     assert answer.err == ""
     assert Path("anonymized.parts.report.json").exists()
+
+
+# On an object store: the same release whatever becomes of workers, and nothing left over
+
+
+def test_a_worker_killed_in_each_step_changes_nothing(
+    tmp_path: Path, store: ObjectStore, bucket: str, client: Client
+) -> None:
+    source = upload(write_parts(tmp_path / "trips", hours(walks(200)), 100), f"{bucket}/trips")
+    how: dict[str, Any] = {"times": "of-day", "client": client, "effort": "fast"}
+    found, reports = [], []
+
+    def once_in_each_step(step: str, method: str) -> bool:
+        # Where workers write, one dies while it does.
+        deadly = "PUT" if "PUT" in steps.get(step, ()) else "GET"
+        return step in steps and step not in store.killed and method == deadly
+
+    steps: dict[str, set[str]] = {}
+    for name in ("calm", "killed"):
+        store.watch(once_in_each_step)
+        with shards_of(100), patch.object(finish, "PART", 100):
+            report = anonymize_parts(source, f"{bucket}/{name}", 3, progress=store.progress, **how)
+        assert store.killed == [*steps]
+        steps = {step: methods for step, methods in store.asked.items() if step}
+        del report["stages"]
+        reports.append(report)
+        found.append(released_with_times(download(f"{bucket}/{name}", tmp_path / name)))
+    assert found[0] == found[1]
+    assert reports[0] == reports[1]
+    left = contents(bucket)
+    calm, killed = (
+        [path.removeprefix(name) for path in left if path.startswith(name)]
+        for name in ("calm", "killed")
+    )
+    assert calm == killed
+    assert not any("unfinished" in path or "draft" in path for path in left)
+
+
+def test_a_task_that_kills_its_workers_leaves_the_release_that_was_there(
+    tmp_path: Path, store: ObjectStore, bucket: str, client: Client
+) -> None:
+    source = upload(write_folder(tmp_path / "trips", walks(60)), f"{bucket}/trips")
+    anonymize_parts(source, f"{bucket}/out", 3, client=client, effort="fast")
+    before = contents(bucket)
+    store.watch(lambda step, method: bool(step) and method == "PUT")
+    with pytest.raises(ServerProblem, match="several workers were lost during one task"):
+        anonymize_parts(
+            source, f"{bucket}/out", 4, client=client, effort="fast", progress=store.progress
+        )
+    assert len(store.killed) == 4
+    assert contents(bucket) == before
+
+
+def test_a_ledger_here_knows_what_a_cluster_released_there(
+    tmp_path: Path, store: ObjectStore, bucket: str, client: Client
+) -> None:
+    store.watch()
+    points, subject, book = walks(200), np.arange(200) // 2, tmp_path / "trips.ledger"
+    for name, n in (("march", 120), ("april", 200)):
+        source = upload(write_folder(tmp_path / name, points[:n], subject[:n]), f"{bucket}/{name}")
+        with shards_of(120):
+            report = anonymize_parts(
+                source, f"{bucket}/{name}-out", 3, client=client, effort="fast", ledger=book
+            )
+    assert (report["n"], report["ledger"]["already_released"]) == (80, 120)
+    assert report["shards"] > 1
+    lines = released(download(f"{bucket}/april-out", tmp_path / "out"))
+    assert len(lines) == report["rows"]["subjects"]
+    with opened(book) as ledger:
+        assert [said for _, said in ledger.verify()] == ["in place"] * 2
+        Folder(f"{bucket}/march-out").remove()
+        assert [said for _, said in ledger.verify()] == ["gone", "in place"]
+
+
+def test_a_folder_may_be_marked_by_an_empty_object(tmp_path: Path, bucket: str) -> None:
+    source = upload(write_folder(tmp_path / "trips", walks(60)), f"{bucket}/trips")
+    for name in ("trips", "out"):
+        Folder(bucket).system.pipe_file(f"{bucket}/{name}/", b"")
+    for k in (3, 4):
+        anonymize_parts(source, f"{bucket}/out", k, effort="fast")
+    assert contents(bucket) == [
+        "out.parts.report.json",
+        "out/",
+        "out/part-00000.parquet",
+        "trips/",
+        "trips/part-00000.parquet",
+    ]

@@ -2,13 +2,12 @@
 
 import errno
 from pathlib import Path
-from threading import Event, Thread
 
 import pytest
 from s3fs import S3FileSystem
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.folder import Folder
+from trajanon.remote_folder import Folder
 
 
 @pytest.fixture(params=["file", "s3"])
@@ -49,13 +48,10 @@ def test_folders_move_and_go(folder: Folder) -> None:
     folder.remove()  # nothing to do
 
 
-def test_of_two_that_claim_a_file_one_is_refused(folder: Folder) -> None:
-    folder.make()
-    folder.claim("marker", b"mine")
-    with pytest.raises(FileProblem, match=r"cannot use .*here/marker"):
-        folder.claim("marker", b"yours")
-    with folder.open("marker") as file:
-        assert file.read() == b"mine"
+def test_of_two_that_claim_a_folder_one_is_refused(folder: Folder) -> None:
+    folder.claim("marker")
+    with pytest.raises(FileProblem, match=r"cannot use .*here"):
+        folder.claim("marker")
 
 
 def test_what_is_not_there_is_named(folder: Folder) -> None:
@@ -119,41 +115,6 @@ def test_two_that_write_one_file_do_not_mix(folder: Folder) -> None:
     with folder.open("file") as file:
         assert file.read() == b"as one writes it"
     assert folder.names() == ["file"]
-
-
-def test_a_folder_goes_although_somebody_writes_in_it(tmp_path: Path) -> None:
-    folder = Folder(str(tmp_path / "here"))
-    folder.make()
-    ended = Event()
-
-    def write() -> None:
-        number = 0
-        try:
-            while True:
-                with folder.writing(f"{number}.npy") as file:
-                    file.write(bytes(24))
-                number += 1
-        except FileProblem:
-            ended.set()
-
-    writer = Thread(target=write)
-    writer.start()
-    while len(folder.names()) < 50:
-        pass
-    folder.remove()
-    writer.join(10)
-    assert ended.is_set()
-    assert not list(tmp_path.iterdir())
-
-
-def test_the_last_try_to_remove_a_folder_is_enough(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("trajanon.folder._TRIES", 1)
-    folder = Folder(str(tmp_path / "here"))
-    folder.make()
-    folder.remove()
-    assert not folder.exists
 
 
 def test_a_folder_holds_what_is_in_it_by_any_way(tmp_path: Path) -> None:

@@ -1,9 +1,8 @@
-"""A folder on any file system: local, on a network, or an object store; and its replacement."""
+"""A folder on any file system: local, on a network, or an object store."""
 
-import logging
 import os
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from posixpath import basename
@@ -11,12 +10,6 @@ from typing import IO
 
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.inputs import regular
-from trajanon.notices import Notices
-
-_LOG = logging.getLogger(__name__)
-
-_TRIES = 5
-"""Attempts to remove a folder in which a worker still writes."""
 
 
 class Folder:
@@ -86,10 +79,10 @@ class Folder:
         # On a disk that ignores case, one folder has several names.
         return here in above or any(_is_same(here, one) for one in above)
 
-    def make(self, *, new: bool = False) -> None:
-        """Make it, and the folders above it; a new one is refused if it exists."""
+    def make(self) -> None:
+        """Make it, and the folders above it."""
         with self.named():
-            self.system.makedirs(self.path, exist_ok=not new)
+            self.system.makedirs(self.path, exist_ok=True)
 
     def states(self) -> dict[str, str]:
         """The state of each file by its name: another one if the file was written anew."""
@@ -136,10 +129,13 @@ class Folder:
                     self.system.rm_file(draft)
                 raise
 
-    def claim(self, name: str, word: bytes) -> None:
-        """Write a word to a file that must not exist yet: where two try, one is refused."""
-        with self.named(name):
-            self.system.pipe_file(f"{self.path}/{name}", word, mode="create")
+    def claim(self, name: str) -> None:
+        """Make it; where it is, or two try at once, this is refused. A store has only the file."""
+        with self.named():
+            if self.local is not None:
+                self.system.makedirs(self.path, exist_ok=False)
+            else:
+                self.system.pipe_file(f"{self.path}/{name}", b"", mode="create")
 
     def move(self, other: "Folder") -> None:
         """Give it, or the file of this name, another name, which must be free.
@@ -175,33 +171,10 @@ class Folder:
     def remove(self) -> None:
         """Remove it with all its content, if it exists."""
         with self.named():
-            self._abort_uploads()
-            for _ in range(_TRIES):
-                # A worker may write a file meanwhile, but only until the folder is gone.
-                with suppress(OSError):
-                    if not self.exists:  # S3 does not say that it did not remove a file
-                        return
-                    self.system.rm(self.path, recursive=True)
-            if not self.exists:  # the last try was enough
-                return
-            left = self
-            if self.local is not None:
-                # Somebody writes faster than it is emptied, but does not find it by another name.
-                left = Folder(self.local.with_name(f".{self.local.name}.{secrets.token_hex(4)}"))
-                self.move(left)
-            left.system.rm(left.path, recursive=True)
-            if left.exists:
-                raise PermissionError(0, "it is still there after it was removed")
-
-    def _abort_uploads(self) -> None:
-        """Remove what lost workers have sent of large files: S3 keeps it, and lists it nowhere."""
-        if not hasattr(self.system, "abort_mpu"):
-            return
-        bucket, _, path = self.path.partition("/")
-        with suppress(OSError):  # not every store knows of it, or lets everybody do it
-            begun = self.system.call_s3("list_multipart_uploads", Bucket=bucket, Prefix=f"{path}/")
-            for upload in begun.get("Uploads", ()):
-                self.system.abort_mpu(bucket, upload["Key"], upload["UploadId"])
+            if self.exists:
+                self.system.rm(self.path, recursive=True)
+                if self.exists:  # S3 does not say that it did not remove a file
+                    raise PermissionError(0, "it is still there after it was removed")
 
 
 def folder_or_file(place: str | os.PathLike[str] | Folder) -> Folder | Path:
@@ -226,56 +199,3 @@ def _local_state(path: Path) -> str:
     except OSError:
         return ""
     return f"{about.st_size} {about.st_mtime_ns} {about.st_ino}"
-
-
-@contextmanager
-def exchanged(
-    out: Folder,
-    draft: Folder,
-    before: Folder,
-    there: Mapping[str, str],
-    ours: Callable[[str], bool],
-) -> Iterator[None]:
-    """Move a draft into the place of a folder, or leave that as it was if the block fails.
-
-    Only what was there when the run began is replaced. A file that somebody else put there
-    meanwhile stays; if it is ours by its name, nothing is replaced. What stood there is then in
-    ``before``, for the caller to remove.
-    """
-    now = out.states() if out.exists else {}
-    foreign: list[str] = []
-    placed = False
-    try:
-        if now:
-            _refuse_foreign(out, [name for name in now if now[name] != there.get(name)], ours)
-            out.move(before)
-            foreign = [name for name in before.names() if name not in there or not ours(name)]
-            _refuse_foreign(out, foreign, ours)
-        draft.move(out)
-        placed = True
-        yield
-    except BaseException:
-        # What is no disk moves file by file: some may be moved, or all still be in their place.
-        stepwise = out.local is None
-        moved = before.exists and (not out.exists or set(before.names()) >= set(now))
-        if placed or (stepwise and (moved or not now)):
-            out.remove()
-        if moved or (before.exists and not stepwise):
-            before.move(out)
-        else:
-            before.remove()
-        raise
-    notices = Notices()
-    for name in foreign:
-        (before / name).move(out / name)
-        msg = f"{name} was put into {out} during the run: it stays, and is no part of the output"
-        notices.warn(_LOG, "foreign files", msg, name)
-    notices.tell_others()
-
-
-def _refuse_foreign(out: Folder, names: Iterable[str], ours: Callable[[str], bool]) -> None:
-    for name in filter(ours, names):
-        raise FileProblem(
-            f"somebody else wrote {out}/{name} during the run, and nothing there was "
-            "replaced: write to another folder"
-        )

@@ -17,10 +17,10 @@ import trajanon
 from trajanon import workers
 from trajanon.files.groups import line_keys
 from trajanon.files.trajectories import read_trajectories
-from trajanon.folder import Folder
 from trajanon.partition import subjects_per_group
-from trajanon.parts import release
+from trajanon.parts import finish
 from trajanon.parts.workflow import anonymize_parts
+from trajanon.remote_folder import Folder
 
 pytestmark = pytest.mark.usefixtures("few_moves")
 
@@ -98,7 +98,7 @@ def test_the_lines_of_rows_go_where_the_release_goes(tmp_path: Path) -> None:
     groups, out = tmp_path / "anonymized.parts.groups", out_of(tmp_path)
     beside = ["anonymized", "anonymized.parts.groups", "anonymized.parts.report.json", "trips"]
     for k in (3, 4):
-        with shards_of(30), patch.object(release, "PART", 20):
+        with shards_of(30), patch.object(finish, "PART", 20):
             anonymize_parts(str(source), str(out), k, effort="fast", rows="lines")
         assert sorted(path.name for path in tmp_path.iterdir()) == beside
         assert groups.stat().st_mode & 0o777 == 0o700

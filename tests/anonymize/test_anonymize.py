@@ -1,10 +1,7 @@
 import json
-import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
-import naive
 import numpy as np
 import pyproj
 import pytest
@@ -17,7 +14,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
 from trajanon.files.report import checked, read_report, report_path
 from trajanon.methods.hm2 import METHODS
-from trajanon.partition import dense, subjects_per_group
+from trajanon.partition import dense
 from trajanon.privacy.originals import matched
 from trajanon.refine import REFINEMENTS
 from trajanon.settings import ROWS
@@ -105,29 +102,6 @@ def test_what_is_released_passes_the_check(
     assert lines(trajanon.read_release(path)) == lines(release.trajectories)
 
 
-def test_a_release_of_the_sample_passes_the_check(madrid: Trajectories, tmp_path: Path) -> None:
-    release = trajanon.anonymize(madrid, 4)
-    release.write(tmp_path / "anonymized.parquet")
-    assert trajanon.check(tmp_path / "anonymized.parquet", 4).holds
-    assert not trajanon.check(tmp_path / "anonymized.parquet", 40).holds
-
-
-@pytest.mark.usefixtures("plain_means")
-def test_each_released_trajectory_is_the_mean_of_its_group() -> None:
-    original = trajectories()
-    release = trajanon.anonymize(original, 4)
-    labels = np.array(release.report["labels"])
-    assert original.subject is not None
-    assert naive.holds(labels, original.subject, 4)
-    means = np.array([original.points[labels == g].mean(axis=0) for g in labels])
-    released = release.trajectories.points
-    for mean, times in zip(
-        means, subjects_per_group(labels, original.subject)[labels], strict=True
-    ):
-        equal = np.abs(released - mean).max(axis=(1, 2)) < 0.51e-7
-        assert equal.sum() == times
-
-
 def pairs(points: Floats) -> set[tuple[float, ...]]:
     return {tuple(pair) for pair in np.round(points, 7).reshape(-1, 2).tolist()}
 
@@ -171,17 +145,6 @@ def test_a_seed_repeats_the_groups_and_with_the_key_the_release() -> None:
     again = trajanon.anonymize(original, 3, seed=7, key=key)
     assert np.array_equal(again.trajectories.points, one.trajectories.points)
     assert {**again.report, "stages": 0} == {**one.report, "stages": 0}
-
-
-def test_rows_stand_in_the_order_of_their_values_whatever_that_of_the_source() -> None:
-    original, random = trajectories(60), np.random.default_rng(0)
-    for rows in ("subjects", "lines"):
-        released = trajanon.anonymize(original, 3, rows=rows, effort="fast").trajectories
-        held = released.records.tolist()
-        assert held == sorted(held)
-    plain = original.take(random.permutation(60))
-    held = trajanon.anonymize(plain, 3, as_published=True).trajectories.records.tolist()
-    assert held == sorted(held)
 
 
 @pytest.mark.parametrize("key", [b"", bytes(15), bytes(65)])
@@ -341,18 +304,6 @@ def test_a_trajectory_that_crosses_the_antimeridian_is_refused() -> None:
         trajanon.anonymize(Trajectories(points), 2)
 
 
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ({"method": "magic"}, "`method` 'magic' is not known"),
-        ({"k": 1}, "k must be at least 2 (got 1)"),
-    ],
-)
-def test_unknown_options_are_refused(options: dict[str, Any], says: str) -> None:
-    with pytest.raises(BadInput, match=re.escape(says)):
-        trajanon.anonymize(trajectories(), **{"k": 4, **options})
-
-
 # Writing
 
 
@@ -369,11 +320,6 @@ def test_another_suffix_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput, match=r"choose one of \.parquet, \.gpkg"):
         trajanon.anonymize(trajectories(), 4).write(tmp_path / name)
     assert not list(tmp_path.iterdir())
-
-
-def test_a_path_may_be_a_string_in_capitals(tmp_path: Path) -> None:
-    trajanon.anonymize(trajectories(), 4).write(str(tmp_path / "OUT.GEOJSON"))
-    assert trajanon.check(str(tmp_path / "OUT.GEOJSON"), 4).holds
 
 
 def test_a_missing_report_is_asked_for(tmp_path: Path) -> None:
@@ -410,11 +356,3 @@ def test_counts_of_another_program_are_read_only_if_understood(
     assert notice.startswith("For the holder of the data, not for publication.")
     assert ("name no subject" in notice) == (says is not None)
     assert says is None or says in notice
-
-
-def test_more_decimals_than_any_release_has_are_found(tmp_path: Path) -> None:
-    release = trajanon.anonymize(trajectories(), 4, effort="fast")
-    points = release.trajectories.points / 3.0
-    trajanon.Release(Trajectories(points), release.report).write(tmp_path / "r.csv")
-    (told,) = trajanon.check(tmp_path / "r.csv", 4).problems
-    assert "a coordinate has more than the 5 decimals that a release may have" in told

@@ -157,14 +157,6 @@ def test_kept_columns_are_written_as_they_were(tmp_path: Path, source: str, out:
     assert again["a"].tolist() == ["1.5", "1.5", "35.0", "35.0"]
 
 
-def test_the_dialect_of_a_csv_makes_no_difference(tmp_path: Path) -> None:
-    lines = ['"a b", b', '"1", 2e0', "+3, .5"]
-    path = tmp_path / "TABLE.CSV"
-    path.write_bytes(("\ufeff" + "\r\n".join(lines) + "\r\n\r\n").encode())
-    table = microaggregate_table(path, 2).table
-    assert table.to_dict("list") == {"a b": [2.0, 2.0], "b": [1.25, 1.25]}
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -173,6 +165,7 @@ def test_the_dialect_of_a_csv_makes_no_difference(tmp_path: Path) -> None:
         "a b\tb\tc\n1.5\t2\tx,y\n2.5\t3.25\tz\n",
         "a b|b|c\n1.5|2|x,y\n2.5|3.25|z\n",
         '\ufeff"a b","b",c\n1.5,2,"x,y"\n2.5,3.25,z\n',
+        '\ufeff"a b", b,c\r\n"1.5", 2e0,"x,y"\r\n+2.5,3.25,z\r\n\r\n',
     ],
 )
 def test_separator_and_decimal_comma_are_found(tmp_path: Path, text: str) -> None:
@@ -321,14 +314,6 @@ def test_no_other_column_of_the_reference_tables_is_left_out(name: str, aside: A
     if not source.exists():
         pytest.skip(f"the reference data are not beside the checkout: {source}")
     assert read_columns(source).aside == aside
-
-
-def test_a_table_may_be_wide(tmp_path: Path) -> None:
-    X = np.random.default_rng(0).normal(size=(6, 500))
-    path = tmp_path / "wide.csv"
-    pd.DataFrame(X).add_prefix("x").to_csv(path, index=False)
-    out = write(microaggregate_table(path, 3), tmp_path / "out.csv")
-    assert rarest(out, [f"x{column}" for column in range(500)]) == 3
 
 
 @pytest.mark.parametrize(

@@ -11,17 +11,17 @@ import pytest
 from shards import out_of, released, shards_of, walks, write_folder
 
 import trajanon
-from trajanon.drafts import LOCK
+from trajanon.atomic_output import LOCK
 from trajanon.errors import BadInput, FileProblem
-from trajanon.folder import Folder
-from trajanon.parts import reader, release, workflow
+from trajanon.parts import finish
 from trajanon.parts.workflow import anonymize_parts
+from trajanon.remote_folder import Folder
 
 
 def test_a_release_that_is_there_is_replaced_with_its_report(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
     out = out_of(tmp_path)
-    with patch.object(release, "PART", 10):
+    with patch.object(finish, "PART", 10):
         anonymize_parts(str(source), str(out), 3, effort="fast")
     assert len(list(out.iterdir())) == 6
     anonymize_parts(str(source), str(out), 4, effort="fast")
@@ -60,7 +60,7 @@ def test_what_ends_a_run_leaves_nothing_behind(tmp_path: Path) -> None:
             if task == until and done == 1:  # noqa: B023 -- called in this round
                 os.kill(os.getpid(), signal.SIGINT)
 
-        with shards_of(60), patch.object(release, "PART", 60), pytest.raises(KeyboardInterrupt):
+        with shards_of(60), patch.object(finish, "PART", 60), pytest.raises(KeyboardInterrupt):
             anonymize_parts(str(source), str(out), 4, progress=stop, effort="fast")
         assert released(out) == before
         assert sorted(p.name for p in tmp_path.iterdir()) == [
@@ -146,22 +146,6 @@ def test_what_cannot_be_moved_back_is_kept(
         anonymize_parts(str(source), str(out), 4, effort="fast")
     assert released(tmp_path / "anonymized.unfinished" / "before") == before
     assert "unfinished/before is what was there: move it back" in caplog.text
-
-
-def test_of_two_runs_at_once_one_is_refused(tmp_path: Path) -> None:
-    source = write_folder(tmp_path / "trips", walks(60))
-    out = out_of(tmp_path)
-
-    def other_run(folder: Folder, **how: bool) -> reader.Parts:
-        Folder(f"{out}.unfinished").make()
-        return reader.survey_parts(folder, **how)
-
-    with (
-        patch.object(workflow, "survey_parts", other_run),
-        pytest.raises(FileProblem, match=r"anonymized\.unfinished"),
-    ):
-        anonymize_parts(str(source), str(out), 3, effort="fast")
-    assert (tmp_path / "anonymized.unfinished").is_dir()  # it is the other's
 
 
 def test_a_link_to_a_folder_stays_one(tmp_path: Path) -> None:

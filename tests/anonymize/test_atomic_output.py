@@ -9,9 +9,9 @@ import pytest
 from commands import Run, mode
 
 import trajanon
-from trajanon import drafts
+from trajanon import atomic_output
+from trajanon.atomic_output import check_outputs, making, replacing, replacing_folder
 from trajanon.errors import BadInput, FileProblem
-from trajanon.outputs import check_outputs, making, replacing, replacing_folder
 
 
 def names(folder: Path) -> set[str]:
@@ -109,12 +109,6 @@ def test_a_draft_that_cannot_be_written_is_the_outputs_problem(tmp_path: Path) -
         work()
 
 
-def test_each_draft_has_a_name_nobody_has(tmp_path: Path) -> None:
-    out = tmp_path / "out.csv"
-    with replacing(out) as (one,), replacing(out) as (two,):
-        assert one != two
-
-
 @pytest.mark.parametrize("link", ["the same name", "symlink", "hard link", "dots"])
 def test_an_input_is_never_an_output(tmp_path: Path, link: str) -> None:
     read = tmp_path / "in.csv"
@@ -159,13 +153,6 @@ def test_what_cannot_be_written_is_found_out_before_the_work(
         pytest.fail("the work began")
     assert names(tmp_path) == {"folder", "file"}
     assert not list((tmp_path / "folder").iterdir())
-
-
-@pytest.mark.skipif(not Path("/proc/self").exists(), reason="needs /proc")
-def test_an_unwritable_place_is_found_out_before_the_work() -> None:
-    out = Path("/proc/self/out.csv")
-    with pytest.raises(FileProblem, match="cannot write /proc/self"), replacing(out):
-        pytest.fail("the work began")
 
 
 @pytest.mark.parametrize("there", [True, False])
@@ -213,21 +200,6 @@ def test_if_the_second_of_two_fails_to_move_the_first_is_as_it_was(
         work()
     assert (one.read_text(), two.read_text()) == ("old", "old")
     assert names(tmp_path) == {"one.csv", "two.json"}
-
-
-def test_the_second_draft_lost_leaves_the_first_output_as_it_was(tmp_path: Path) -> None:
-    one, two = tmp_path / "one.csv", tmp_path / "two.json"
-    one.write_text("old")
-
-    def work() -> None:
-        with replacing(one, two) as drafts:
-            drafts[0].write_text("new")
-            drafts[1].unlink()
-
-    with pytest.raises(FileProblem, match="cannot write"):
-        work()
-    assert names(tmp_path) == {"one.csv"}
-    assert one.read_text() == "old"
 
 
 def test_a_pipe_or_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
@@ -291,7 +263,7 @@ def test_only_what_is_public_can_be_read_by_others(tmp_path: Path, umask: int) -
 KILLED = """
 import os, signal
 from pathlib import Path
-from trajanon.outputs import replacing, replacing_folder
+from trajanon.atomic_output import replacing, replacing_folder
 
 with replacing(Path("t.parquet")), replacing_folder(Path("trips"), bool) as folder:
     (folder / "part").write_text("originals")
@@ -334,7 +306,7 @@ def test_without_locks_nobody_is_taken_for_dead(
     """As on a network's disk without locks, and on Windows."""
     killed(tmp_path)
     left = names(tmp_path)
-    monkeypatch.setattr(drafts, "fcntl", None)
+    monkeypatch.setattr(atomic_output, "fcntl", None)
     with replacing(tmp_path / "t.parquet"):
         pass
     assert names(tmp_path) == left | {"t.parquet"}
@@ -347,7 +319,7 @@ def test_clean_keeps_what_is_at_work(run: Run, tmp_path: Path) -> None:
     killed(tmp_path)
     for name in ("release.unfinished", "somebody.unfinished"):
         (tmp_path / name).mkdir()
-    (tmp_path / "release.unfinished" / drafts.LOCK).touch()
+    (tmp_path / "release.unfinished" / atomic_output.LOCK).touch()
     with replacing(tmp_path / "out.csv") as (draft,):
         answer = run("clean")
         assert draft.exists()

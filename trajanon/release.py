@@ -1,26 +1,29 @@
-"""A release and its report, and what every report says."""
+"""A release and its report, and which rows it has."""
 
+import json
 import os
-import platform
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.metadata import version
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from trajanon.clock import Clock
+import numpy as np
+
+from trajanon.arrays import Bools, Ints
+from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
 from trajanon.files.frames import to_collection
 from trajanon.files.release import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.notebook import drawn, page, shown
 from trajanon.number_text import number_of
-from trajanon.outputs import json_report, replacing
-from trajanon.subjects import Merged, count_of, nameless
-from trajanon.trajectories import FOR_COMPARISON, Trajectories, unit_of
-from trajanon.verdict import Verdict, cost, source_of, too_few, verdict
+from trajanon.partition import first_of_each
+from trajanon.times import Clock
+from trajanon.trajectories import Trajectories
+from trajanon.verdict import Verdict, cost, verdict
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -163,22 +166,22 @@ class Release:
         return to_collection(self.trajectories)
 
     def __repr__(self) -> str:
-        return shown(type(self).__name__, [said for _, said in self._told])
+        return shown(type(self).__name__, [said for _, said in self._facts])
 
     def _repr_html_(self) -> str:
-        return page(self._told, drawn(self.trajectories.points))
+        return page(self._facts, drawn(self.trajectories.points))
 
     @property
-    def _told(self) -> list[tuple[str, str]]:
+    def _facts(self) -> list[tuple[str, str]]:
         """What is in the release and what it costs, as far as the report says."""
         n, m = self.trajectories.points.shape[:2]
-        report, told = self.report, f"{number_of(n, 'row')} of {m} points"
+        report, what = self.report, f"{number_of(n, 'row')} of {m} points"
         if {"lines", "k", "counted"} <= report.keys():
             lines = number_of(report["lines"], "line")
-            told += f" on {lines}, k = {report['k']} {report['counted']}"
+            what += f" on {lines}, k = {report['k']} {report['counted']}"
         if not {"displacement", "information_loss"} <= report.keys():
-            return [("Release", told)]
-        return [("Release", told), ("Cost", cost(report))]
+            return [("Release", what)]
+        return [("Release", what), ("Cost", cost(report))]
 
 
 def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:
@@ -210,76 +213,73 @@ def written(release: Release) -> Iterator[Path]:
         yield path
 
 
-class Counted(NamedTuple):
-    """What k counts, and what the holder must know of it."""
-
-    k: int  # the group size
-    by_subjects: bool  # whether subjects are counted, or trajectories
-    groups: int
-    few: int | None  # groups of fewer than k different subjects; None if no subjects are known
-    provenance: Mapping[str, Any]  # what the originals say of their source
-    as_published: bool = False  # whether all was done as in the papers
-
-    @property
-    def word(self) -> str:
-        """What is counted, in one word."""
-        return "subjects" if self.by_subjects else "records"
-
-    @property
-    def notice(self) -> str:
-        """The first line of a report."""
-        notice = "For the holder of the data, not for publication."
-        if self.as_published:
-            notice += f" The release is {FOR_COMPARISON}."
-        unknown = nameless(self.provenance)
-        if self.by_subjects and not unknown:
-            return notice
-        if self.by_subjects:
-            read = count_of(self.provenance, "recordings read")
-            some = number_of(unknown, "recording")
-            if read is not None:
-                some = f"{unknown:,} of {number_of(read, 'recording')}"
-            each = "names no subject, and" if unknown == 1 else "name no subject, and each of them"
-            return f"{notice} {some} {each} was counted as a subject of its own."
-        if self.few is None:
-            return f"{notice} k counts trajectories: nothing is known of their subjects."
-        if not self.few:
-            rest = f"each group also holds {self.k} different subjects."
-            return f"{notice} k counts trajectories; {rest}"
-        return f"{notice} {too_few(self.k, self.groups, records=0, people=self.few)}."
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """What every report says of it, ready for JSON."""
-        return {
-            "notice": self.notice,
-            "unit": unit_of(self.provenance),
-            "k": self.k,
-            "counted": self.word,
-            "as_published": self.as_published,
-            "groups": self.groups,
-            "source": source_of(self.provenance),
-            "subject_names_merged": Merged.told_by(self.provenance)._asdict(),
-            "attribution": self.provenance.get("attribution"),
-            "versions": versions(),
-        }
-
-
 def published_with(
     attribution: str | None, way: str, clock: Clock | None, *, by_subjects: bool
 ) -> dict[str, Any]:
     """What a release says of itself: its source, what has a row, and which times it bears."""
-    told = {"attribution": attribution}
+    words = {"attribution": attribution}
     if by_subjects and way != "trajectories":
-        told["counted"] = "subjects"
+        words["counted"] = "subjects"
     if way == "lines":
-        told["rows"] = "lines"
+        words["rows"] = "lines"
     if clock is not None:
-        told["times"] = clock.sentence
-    return told
+        words["times"] = clock.sentence
+    return words
 
 
-def versions() -> dict[str, str]:
-    """What the result was made with."""
-    names = ("trajanon", "numpy", "numba")
-    return {name: version(name) for name in names} | {"python": platform.python_version()}
+def json_report(account: Mapping[str, Any]) -> str:
+    """Write a report as JSON; its first entry, the notice, stands in the first line."""
+    return f"{{ {_written(account, 1)[1:].lstrip()}\n"
+
+
+def _written(value: Any, depth: int) -> str:
+    """Write entries below one another, and a list, which may be long, on one line."""
+    if not isinstance(value, dict) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    entries = (
+        f"{depth * ' '}{json.dumps(key, ensure_ascii=False)}: {_written(one, depth + 1)}"
+        for key, one in value.items()
+    )
+    return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
+
+
+def way_of(asked: str, *, by_subjects: bool) -> str:
+    """What has a row each: trajectories, where k does not count subjects."""
+    return "trajectories" if asked == "subjects" and not by_subjects else asked
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a release: of each line one for each different subject, or each trajectory."""
+
+    asked: str  # subjects, trajectories or lines
+    line: Ints  # the line as written that stands for each trajectory, (n,), numbered 0..g-1
+    subject: Ints | None  # of each trajectory, (n,); None: k counts trajectories
+
+    @property
+    def way(self) -> str:
+        """What has a row each."""
+        return way_of(self.asked, by_subjects=self.subject is not None)
+
+    @cached_property
+    def of_subjects(self) -> Bools:
+        """Whether a trajectory is the first of its subject on its line, (n,)."""
+        if self.subject is None:
+            return np.ones(len(self.line), dtype=np.bool_)
+        return first_of_each(self.line, self.subject)
+
+    @property
+    def own(self) -> Bools:
+        """Whether a trajectory has a row of its own, (n,); else its subject has one there."""
+        return np.ones_like(self.of_subjects) if self.way == "trajectories" else self.of_subjects
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """How many rows each way has, and the trajectories without one, ready for JSON."""
+        return {
+            "way": self.way,
+            "trajectories": len(self.line),
+            "subjects": None if self.subject is None else int(self.of_subjects.sum()),
+            "lines": int(self.line.max()) + 1,
+            "without": np.flatnonzero(~self.own).tolist(),
+        }

@@ -21,21 +21,9 @@ from trajanon.files.trajectories import part_name
 from trajanon.loss import information_loss
 from trajanon.partition import broken_promises, dense, measured
 from trajanon.parts.plan import Plan
-from trajanon.parts.scratch import (
-    DRAFT,
-    GROUPS,
-    Arrays,
-    Scratch,
-    Stored,
-    Task,
-    parted,
-    removal,
-    tasks_of,
-    write_by_target,
-)
+from trajanon.parts.scratch import DRAFT, GROUPS, Arrays, Scratch, Stored, Task, parted, tasks_of
+from trajanon.release import Rows, published_with
 from trajanon.released_lines import TrajectoryGroups
-from trajanon.releases import published_with
-from trajanon.rows import Rows
 from trajanon.tracks import TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
 from trajanon.utility.displacements import lengths
@@ -171,10 +159,7 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
         records = rows.records[some]
         off, away = records - flat[labels[some]], records - mean
         sums += [away.sum(axis=0), (away**2).sum(axis=0), (off**2).sum(axis=0)]
-    if timing is not None and times is not None:
-        ends = [0, -1]
-        late = timing.errors(timing.seconds(rows)[:, ends], times[:, ends][labels])
-        errors |= {name: Histogram.of(each) for name, each in late.items()}
+    errors |= {name: Histogram.of(each) for name, each in groups.late.items()}
     keys = line_keys(lines, times)
     if times is not None:
         lines = np.dstack([lines, times])
@@ -185,14 +170,13 @@ def finish(plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Int
     borders = np.quantile(plan.survey.begins, np.arange(1, parts) / parts)
     part = np.searchsorted(borders, lines[:, 0, 0], side="right")
     pieces = ((number, [lines[some]]) for number, (some,) in parted(part[line], [line]))
-    name = f"released-{{:06d}}-{key}.npy"
-    written = write_by_target(plan.scratch, name, pieces, parts, plan.splits[0].shards)
+    written = plan.scratch.write_pieces(f"released-{key}.npy", pieces)
     tally = Tally(
         sizes=+Counter(dict(enumerate(np.bincount(found.sizes).tolist()))),
         few=broken_promises(labels, dense(rows.subject), plan.k),
         sums=sums,
         errors=errors,
-        lines=list(written),
+        lines=written,
         of_groups=np.column_stack([part, keys]),
         of_subjects=int(release.of_subjects.sum()),
         slid=int((batch.moved != 0).sum()),
@@ -235,7 +219,8 @@ def write_release_parts(executor: Executor, plan: Plan, tally: Tally) -> None:
             f"{came} of {tally.of_subjects} rows came to the release; please report it"
         )
     task = partial(write_part, plan.scratch, provenance)
-    executor.each("Writing the release", task, parts, removal(plan.scratch, parts))
+    executor.each("Writing the release", task, parts)
+    plan.scratch.remove_files_of(parts)
 
 
 def parts_of(release: Trajectories) -> Iterator[tuple[str, Trajectories, int]]:

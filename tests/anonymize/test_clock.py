@@ -8,8 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from trajanon.clock import DAY, HOUR, WEEK, WEEKDAYS, Clock, zone_of
-from trajanon.errors import BadInput
+from trajanon.times import DAY, HOUR, WEEK, WEEKDAYS, Clock, zone_of
 from trajanon.trajectories import refuse_odd_times
 
 ZONES = (
@@ -92,33 +91,6 @@ def test_parts_of_a_second_are_kept(second: int, zone: str, part: float) -> None
     )
 
 
-BEFORE, BEGINS = 26 * HOUR + 59 * 60, 3 * HOUR
-
-
-@pytest.mark.parametrize(
-    ("date", "of_day", "of_week"),
-    [
-        ((2008, 6, 8, 2, 59), BEFORE, 6 * DAY + 10_740),  # a Sunday
-        ((2008, 6, 8, 3, 0), BEGINS, 6 * DAY + BEGINS),
-        ((2008, 6, 9, 0, 0), DAY, WEEK),
-        ((2008, 6, 9, 2, 59), BEFORE, WEEK + 10_740),
-        ((2008, 6, 9, 3, 0), BEGINS, BEGINS),
-    ],
-)
-@pytest.mark.parametrize("zone", ["Europe/Madrid", "Asia/Kathmandu", "Australia/Sydney"])
-def test_days_and_weeks_begin_at_three(
-    zone: str, date: tuple[int, ...], of_day: int, of_week: int
-) -> None:
-    second = at(zone, *date)
-    assert departure(Clock("of-day", zone, 300), second) == of_day
-    assert departure(Clock("of-week", zone, 300), second) == of_week
-
-
-def test_there_is_one_zero() -> None:
-    rounded = Clock("date", "UTC", 300).rounded(np.array([-1.0, 1.0]))
-    assert rounded[0].tobytes() == rounded[1].tobytes()
-
-
 def test_no_rows_are_no_times() -> None:
     for kind in ("of-day", "of-week", "date"):
         assert Clock(kind, "Europe/Madrid", 300).of(np.empty((0, 5))).shape == (0, 5)
@@ -142,6 +114,7 @@ def test_what_is_written_is_a_multiple_of_the_step(seconds: float, step: int) ->
     rounded = Clock("of-day", "UTC", step).rounded(np.array([seconds]))[0]
     assert rounded % step == 0
     assert abs(rounded - seconds) <= step / 2 + 1e-6
+    assert rounded or not np.signbit(rounded)  # there is one zero
     assert Clock("of-day", "UTC", step).rounded(np.array([rounded]))[0] == rounded
 
 
@@ -174,7 +147,7 @@ def test_texts_are_what_the_wall_showed(second: int, zone: str) -> None:
 @given(st.sampled_from(["of-day", "of-week", "date"]), zones, st.integers(1, DAY))
 def test_the_sentence_tells_the_clock(kind: str, zone: str, step: int) -> None:
     clock = Clock(kind, zone, step)
-    assert Clock.told(clock.sentence) == clock
+    assert Clock.parsed(clock.sentence) == clock
 
 
 @pytest.mark.parametrize(
@@ -192,12 +165,7 @@ def test_the_sentence_tells_the_clock(kind: str, zone: str, step: int) -> None:
     ],
 )
 def test_other_sentences_tell_none(sentence: str | None) -> None:
-    assert Clock.told(sentence) is None
-
-
-def test_an_unknown_zone_is_refused() -> None:
-    with pytest.raises(BadInput, match="`timezone` 'Mars/Base' is not known: name one of the IANA"):
-        Clock("of-day", "Mars/Base", 300)
+    assert Clock.parsed(sentence) is None
 
 
 @pytest.mark.parametrize(
@@ -217,4 +185,4 @@ def test_a_place_has_its_zone(place: tuple[float, float], zone: str) -> None:
 @given(st.floats(-90, 90), st.floats(-180, 180))
 def test_every_place_has_a_zone_that_a_clock_knows(lat: float, lon: float) -> None:
     clock = Clock("of-day", zone_of(lat, lon), 300)
-    assert Clock.told(clock.sentence) == clock
+    assert Clock.parsed(clock.sentence) == clock
