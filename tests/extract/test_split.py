@@ -91,20 +91,6 @@ def test_ways_are_geodesics_that_end_with_the_piece() -> None:
     assert ways.length.tolist() == pytest.approx([30, 70, 1], abs=1e-6)
 
 
-@given(st.lists(st.tuples(st.booleans(), st.sets(st.integers(0, 10), max_size=2)), max_size=4))
-def test_ways_that_were_measured_before_are_those_measured_anew(
-    steps: list[tuple[bool, set[int]]],
-) -> None:
-    found = points(line(range(0, 70, 10), azimuth=33), line([5]), line([0, 20_000, 20_001]))
-    for drops, places in steps:
-        assert len(found.ways.length) == found.follows.sum()
-        marked = np.isin(np.arange(len(found)), list(places))
-        found = found.take(~marked) if drops else found.cut(marked)
-    anew = replace(found).ways
-    for name, numbers in vars(found.ways).items():
-        assert numbers.tobytes() == getattr(anew, name).tobytes(), name
-
-
 BOX = Box(2.0, 41.0, 3.0, 42.0)
 
 
