@@ -2,8 +2,8 @@
 
     python benchmarks/attacks.py windows.parquet [--align]
 
-Somebody holds the windows where they were first cut or, with --align, whole tracks;
-trajanon.privacy says what he does: companions, cascade and rebuilding. Lines are plain means, and
+Somebody holds all trajectories but one, and knows where windows lie; trajanon.privacy says what he
+does: companions, cascade and rebuilding. Lines are plain means, and
 as releases are; docs/privacy.md shows the result.
 """
 
@@ -42,7 +42,7 @@ def companions(
     }
     for written, (lines, told) in ways.items():
         seen = Published(slid.points, lines, labels, k, slid.subject)
-        held = look_for_companions(seen, slid.tracks, slid=align, spacing=spacing)
+        held = look_for_companions(seen, slid.tracks, spacing=spacing)
         if held is None:
             print(f"no group has {k} trajectories of {k} subjects")
             return

@@ -10,8 +10,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.clock import Clock
 from trajanon.maps.departures import by_hour, hours_of
 from trajanon.maps.layers import Honeycomb, corners, turning_point, unrolled
-from trajanon.privacy.in_parts import InParts
-from trajanon.privacy.originals import Matched
+from trajanon.privacy.originals import InParts, Matched
 from trajanon.utility import displacement
 
 _OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most

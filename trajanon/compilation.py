@@ -25,9 +25,11 @@ from trajanon.align.sliding import anneal_windows, work_in_blocks
 from trajanon.align.windows import Aligned, build_windows
 from trajanon.methods.hm2 import hm2
 from trajanon.methods.mdav import mdav
+from trajanon.perturbation import displacement_root
 from trajanon.privacy.attack import Published
+from trajanon.privacy.cascade import Noise
 from trajanon.privacy.known_points import known_in_both_orders
-from trajanon.privacy.rebuilding import Noise, Ways, rebuilding
+from trajanon.privacy.rebuilding import Ways, rebuilding
 from trajanon.problem import Problem, whole_problem
 from trajanon.refine.descent import build_descent
 from trajanon.refine.random_moves import anneal_block, build_field
@@ -99,7 +101,7 @@ def _measures() -> None:
 def _attacks() -> None:
     published = _published()
     known_in_both_orders(published)
-    noise = Noise(np.tile(np.eye(2), (len(published.lines), _POINTS, 1, 1)), np.eye(_POINTS))
+    noise = Noise(np.eye(_POINTS), displacement_root)
     rebuilding(published, noise, Ways.of(published.points, published.owners))
 
 

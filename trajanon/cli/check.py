@@ -123,7 +123,7 @@ def _beside(
 ) -> "tuple[trajanon.Findings, str, int]":
     """Check a release beside its originals; say what these are, and how many name nobody."""
     from trajanon.files.report import read_report, unit_in
-    from trajanon.privacy.in_parts import in_parts, is_large
+    from trajanon.privacy.originals import in_parts, is_large
     from trajanon.subjects import nameless
     from trajanon.words import UNITS
 

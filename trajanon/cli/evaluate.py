@@ -46,7 +46,7 @@ def evaluate(
     from trajanon.evaluation.series import attacks_in_all
     from trajanon.files import report as reports
     from trajanon.outputs import json_report, replacing
-    from trajanon.privacy.in_parts import in_parts, is_large
+    from trajanon.privacy.originals import in_parts, is_large
 
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:

@@ -22,7 +22,7 @@ from trajanon.hashing import hashed
 from trajanon.partition import dense
 from trajanon.privacy.chains import subjects_left
 from trajanon.privacy.findings import Findings
-from trajanon.privacy.in_parts import LARGEST, InParts, Sample
+from trajanon.privacy.originals import LARGEST, InParts, Sample
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement

@@ -9,8 +9,8 @@ from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.evaluation.adversaries import published, timing_in
 from trajanon.files.report import Report, checked, key_in, rows_in
 from trajanon.partition import check_k, dense
+from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import matched
-from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings
 from trajanon.trajectories import Trajectories

@@ -21,11 +21,10 @@ from trajanon.partition import Partition, broken_promises, check_k, dense, regro
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import chains
 from trajanon.privacy.companions import companions
-from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
-from trajanon.privacy.inference import inferred
+from trajanon.privacy.inference import diversity, inferred
+from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import Matched, matched
-from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.released_lines import TrajectoryGroups
 from trajanon.releases import Release, with_report
@@ -144,7 +143,7 @@ def evaluate(
     step(1, 5, "attacks")
     tried = [*attacks(seen), *in_all, *attacks(seen.originals)]
     spacing = _spacing(kept)
-    held = companions(seen, kept.tracks, slid=kept is not in_file, spacing=spacing, seed=seed)
+    held = companions(seen, kept.tracks, spacing=spacing, seed=seed)
     verified, rebuilt = patient(seen, kept.tracks, told, spacing=spacing, seed=seed)
     chained = chains(seen, kept.tracks)
     step(2, 5, "diversity")

@@ -21,7 +21,7 @@ from trajanon.partition import check_enough, dense, measured
 from trajanon.parts.plan import Plan, joined_shards
 from trajanon.parts.release import Batch, Tally, finish
 from trajanon.parts.scratch import Arrays, Stored, Task, parted, write_by_target
-from trajanon.privacy.diversity import ends_in_places
+from trajanon.privacy.inference import ends_in_places
 from trajanon.problem import whole_problem
 from trajanon.settings import EFFORTS
 from trajanon.trajectories import Trajectories, unit_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_sliding import slid_at_random, town, tracks_of
+from naive_sliding import town, tracks_of
 from test_evaluate_times import town as timed_town
 from toy import toy
 
@@ -50,19 +50,15 @@ def told(found: Companions | None) -> Companions:
     return found
 
 
-def same(
-    city: Published, tracks: Tracks | None, slid: bool = False, spacing: float | None = None
-) -> None:
-    found = companions(city, tracks, slid=slid, spacing=spacing, seed=3)
+def same(city: Published, tracks: Tracks | None, spacing: float | None = None) -> None:
+    found = companions(city, tracks, spacing=spacing, seed=3)
     owners = city.owners if city.subjects is not None or tracks is None else tracks.run
     members = drawn(city.labels, owners, city.k, 3)
     if not len(members):
         assert found is None
         return
     found = told(found)
-    outcomes = [
-        naive.tried(city, tracks, some, found.near, spacing, slides=slid) for some in members
-    ]
+    outcomes = [naive.tried(city, tracks, some, found.near, spacing) for some in members]
     assert found.groups == len(outcomes)
     assert found.within == np.mean([one.within for one in outcomes])
     for way in ("by_distance", "by_spacing"):
@@ -96,11 +92,8 @@ def beside_twin(seed: int, k: int, people: int | None) -> None:
     labels = random.permutation(np.arange(11) // k)
     subjects = None if people is None else tracks.run % people
     city = grouped(some.points, labels, k, subjects)
-    same(city, tracks, spacing=SPACING)  # windows as cut
+    same(city, tracks, spacing=SPACING)  # windows
     same(city, None)  # trips
-    windows = some.slid(slid_at_random(tracks, 4, seed))
-    slid = replace(city, points=windows.points, lines=grouped(windows.points, labels, k).lines)
-    same(slid, tracks, True, SPACING)
 
 
 @pytest.mark.parametrize("k", [2, 3, 4])
