@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing, suppress
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from planted import UNTIMED, K, problems, repacked, run_sql, with_metadata, written
+from releases_with_times import written as written_with_times
 
 import trajanon
 from trajanon.errors import FileProblem
@@ -100,11 +102,10 @@ PLANTED: dict[str, list[Callable[[str], str]]] = {
 }
 
 
-@pytest.mark.parametrize("suffix", PLANTED)
-def test_any_change_of_a_text_is_found(
-    tmp_path_factory: pytest.TempPathFactory, suffix: str
-) -> None:
-    path = written(tmp_path_factory.mktemp("some") / f"r{suffix}")
+@pytest.mark.parametrize(("suffix", "timed"), [*product(PLANTED, [False, True]), (".mfjson", True)])
+def test_any_change_of_a_text_is_found(tmp_path: Path, suffix: str, timed: bool) -> None:
+    path = tmp_path / f"r{suffix}"
+    _ = written_with_times(path) if timed else written(path)
     whole = path.read_text(encoding="utf-8")
 
     @given(
