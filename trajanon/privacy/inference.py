@@ -9,13 +9,13 @@ from scipy.spatial import cKDTree
 from scipy.special import ndtri
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.clock import HOUR
 from trajanon.geodesy import metres_of_degrees
+from trajanon.number_text import metres, number_of
 from trajanon.partition import dense
 from trajanon.privacy.attack import Published
+from trajanon.times import HOUR
 from trajanon.tracks import STEPS, Tracks
 from trajanon.utility.displacements import displacement
-from trajanon.words import metres, number_of
 from trajanon.workers import in_parts
 
 Z = float(ndtri(0.975))

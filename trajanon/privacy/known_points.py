@@ -8,9 +8,9 @@ import numpy as np
 from trajanon._kernels.known_points import Known, SortedLines, attack_targets, room_for
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
+from trajanon.number_text import number_of
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack, Published
-from trajanon.words import number_of
 from trajanon.workers import in_parts
 
 _AT_ONCE = 64  # targets of a part at most, and one with 2 s of work

@@ -8,12 +8,12 @@ from scipy.spatial import cKDTree
 
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
-from trajanon.clock import HOUR
 from trajanon.geodesy import in_space
+from trajanon.number_text import UNITS
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.known_points import known_ends, known_in_both_orders, known_points
-from trajanon.words import UNITS
+from trajanon.times import HOUR
 from trajanon.workers import in_parts
 
 _AT_ONCE = 500  # originals that a thread links
