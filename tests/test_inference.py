@@ -9,11 +9,11 @@ from toy import town as timed_town
 from toy import ways
 
 import trajanon
-from trajanon.clock import DAY
 from trajanon.evaluation.holdout import hold_out
 from trajanon.files.report import checked
 from trajanon.privacy.attack import Published
 from trajanon.privacy.inference import NEAR, departures_told, ends_told, inferred
+from trajanon.times import DAY
 from trajanon.utility import displacement
 
 

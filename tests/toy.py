@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.arrays import Floats
-from trajanon.clock import DAY, HOUR
+from trajanon.times import DAY, HOUR
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 

@@ -7,9 +7,9 @@ from itertools import islice
 from math import floor, log10
 from typing import Any, Literal, NamedTuple
 
+from trajanon.number_text import UNITS, metres, number_of, percent
 from trajanon.settings import OF_PAIRS, PAIR
 from trajanon.trajectories import FOR_COMPARISON
-from trajanon.words import UNITS, metres, number_of, percent
 
 Kind = Literal["ready", "say", "stop"]
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import trajanon
 from trajanon import certificate
 from trajanon.certificate import certify_table
-from trajanon.cli.results import rounded_text
+from trajanon.cli.report_tables import rounded_text
 from trajanon.trajectories import Trajectories
 
 

@@ -12,10 +12,10 @@ from plain import plain_means
 from toy import MONDAY, timed, town, toy
 
 import trajanon
-from trajanon.clock import DAY, HOUR, Clock
 from trajanon.errors import BadInput
 from trajanon.evaluation.evidence import MDAV, NOTHING, RELEASE, Evaluation
-from trajanon.releases import Release
+from trajanon.release import Release
+from trajanon.times import DAY, HOUR, Clock
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import Trajectories
 

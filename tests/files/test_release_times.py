@@ -17,9 +17,7 @@ from planted import groups
 from releases_with_times import CLOCK, collection_of, release, released, written
 
 import trajanon
-from trajanon.clock import Clock
 from trajanon.errors import BadInput
-from trajanon.files.instants import apart, instants
 from trajanon.files.release import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
@@ -28,6 +26,7 @@ from trajanon.files.release import (
     read_release,
     write_release,
 )
+from trajanon.times import Clock, apart, instants
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)

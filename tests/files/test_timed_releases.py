@@ -14,7 +14,6 @@ from planted import K
 from releases_with_times import CLOCK, released, written
 
 import trajanon
-from trajanon.clock import Clock
 from trajanon.errors import BadInput
 from trajanon.files.frames import to_collection
 from trajanon.files.geoparquet import write_released
@@ -23,6 +22,7 @@ from trajanon.files.release_lines import in_order
 from trajanon.files.report import checked, clock_in, unit_in
 from trajanon.perturbation import perturbed_times
 from trajanon.privacy.originals import matched
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories, joined_trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)

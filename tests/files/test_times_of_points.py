@@ -17,11 +17,10 @@ from toy import crowd
 
 import trajanon
 from trajanon.arrays import Floats
-from trajanon.clock import Clock
 from trajanon.files.frames import to_collection
-from trajanon.files.instants import going_on
 from trajanon.files.release import read_release
 from trajanon.files.release_lines import in_order
+from trajanon.times import Clock, going_on
 from trajanon.trajectories import Trajectories
 
 SECONDS = np.timedelta64(1, "s")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from toy import AWAY, HOME, WORK, on_earth
 
 from trajanon.arrays import Floats
-from trajanon.clock import DAY, HOUR, Clock
+from trajanon.times import DAY, HOUR, Clock
 from trajanon.utility.grid import query_errors
 from trajanon.utility.usefulness import (
     CLASSES,

@@ -31,7 +31,7 @@ from trajanon.privacy.linkage import other_tracks
 from trajanon.privacy.originals import Matched, matched
 from trajanon.privacy.rebuilding import Noise, Rebuilding, Ways, rebuilding
 from trajanon.settings import ReleaseSettings
-from trajanon.timing import Timing
+from trajanon.times import Timing
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 

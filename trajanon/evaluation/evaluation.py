@@ -29,10 +29,10 @@ from trajanon.privacy.inference import inferred
 from trajanon.privacy.originals import Matched, matched
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
+from trajanon.release import Release, with_report
 from trajanon.released_lines import TrajectoryGroups
-from trajanon.releases import Release, with_report
 from trajanon.subjects import nameless
-from trajanon.timing import Timing, seen_by
+from trajanon.times import Timing, search_columns
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import length_change
 from trajanon.utility.usefulness import ROAD, Seconds, ToRoad, share_on_roads, usefulness
@@ -215,7 +215,7 @@ class _Given:
             wanted = [(method, of) for method in _METHODS for of in (False, True)]
         elif self.k <= len(self.kept) and not (self.by_subjects and self.people is not None):
             wanted = [(MDAV, self.by_subjects)]
-        records, weights = seen_by(self.kept, self.timing)
+        records, weights = search_columns(self.kept, self.timing)
         return {
             (method, of): microaggregate(
                 records,

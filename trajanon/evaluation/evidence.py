@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
 from trajanon.evaluation.areas import Sampled
 from trajanon.evaluation.curve import Curve
 from trajanon.evaluation.holdout import Holdout
 from trajanon.evaluation.templates import rendered
 from trajanon.files.report import Report, key_in, rows_in
 from trajanon.notebook import page, shown
+from trajanon.number_text import STAGES, UNITS
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.cascade import Cascade
 from trajanon.privacy.chains import Chained
@@ -24,12 +24,12 @@ from trajanon.privacy.diversity import Diversity
 from trajanon.privacy.inference import Inferred
 from trajanon.privacy.rebuilding import Rebuilding
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
+from trajanon.times import Clock
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
 from trajanon.utility.usefulness import DURATION_CLASS
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
-from trajanon.words import STAGES, UNITS
 
 RELEASE, MDAV, NOTHING = "this release", "MDAV", "no protection"
 """Names of the ways to publish that are compared."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats, Hashes, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.inputs import other_encoding, regular
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 _POINT = np.dtype([("head", "u1", 5), ("xy", "<f8", 2)])
 _FLAT_POINT = np.array([1, 1, 0, 0, 0], dtype=np.uint8)

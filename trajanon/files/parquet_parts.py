@@ -13,8 +13,8 @@ import numpy as np
 from trajanon.arrays import Bools
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
-from trajanon.folder import Folder
 from trajanon.inputs import named_rightly
+from trajanon.remote_folder import Folder
 from trajanon.subjects import text_of_subject
 
 ONE_EXTRACTION = "keep parts of one extraction in a folder"

@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files.geopackage import GEOPACKAGE
 from trajanon.files.geoparquet import GEOPARQUET
@@ -19,6 +18,7 @@ from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_
 from trajanon.files.text_formats import CSV, GEOJSON, GPX, MF_JSON
 from trajanon.files.trajectories import is_part
 from trajanon.inputs import named_rightly
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories, joined_trajectories
 
 RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
@@ -130,7 +130,7 @@ def _read_file(path: Path) -> Trajectories:
     said, times = {"attribution": lines.attribution}, None
     if lines.counts is not None:
         said["rows"] = "lines"
-    if lines.times is not None and Clock.told(lines.clock) is not None:
+    if lines.times is not None and Clock.parsed(lines.clock) is not None:
         said["times"], times = lines.clock, lines.times
         if np.isnan(times).any():
             raise BadInput(f"{path} has times in some rows only: run trajanon anonymize again")

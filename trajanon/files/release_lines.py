@@ -11,10 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
-from trajanon.files.instants import instants
+from trajanon.number_text import number_of
+from trajanon.times import Clock, instants
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
-from trajanon.words import number_of
 
 DIGITS = 5
 """Decimals of a degree of released lines: 1.1 m."""
@@ -120,7 +119,7 @@ class Layout(NamedTuple):
 def words_in(text: str | None, *, timed: bool) -> tuple[str | None, str | None]:
     """Take the text of a `Layout` apart again: the attribution, and what times count from."""
     *above, last = (text or "").split("\n")
-    if Clock.told(last) is None and (not timed or last == OSM_ATTRIBUTION):
+    if Clock.parsed(last) is None and (not timed or last == OSM_ATTRIBUTION):
         return text, None
     return "\n".join(above) or None, last or None
 
@@ -317,4 +316,4 @@ class ReleaseFormat(NamedTuple):
 def clock_of(release: Trajectories) -> Clock | None:
     """What the times of a release count from; None if it has none, or does not say so."""
     said = release.provenance.get("times")
-    return Clock.told(said) if release.times is not None and isinstance(said, str) else None
+    return Clock.parsed(said) if release.times is not None and isinstance(said, str) else None

@@ -8,16 +8,16 @@ from typing import IO, Any, NamedTuple, NotRequired, TypedDict, cast
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.clock import Clock
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geoparquet import written_column
 from trajanon.files.json_types import Finite, Whole, parsed, typed
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.track_rows import whole_numbers
-from trajanon.folder import Folder
 from trajanon.inputs import regular
 from trajanon.partition import check_k, dense
+from trajanon.remote_folder import Folder
 from trajanon.settings import ROWS, ReleaseSettings, TimesName
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
 _AGAIN = "run trajanon anonymize again"

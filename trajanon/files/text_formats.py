@@ -14,8 +14,8 @@ import pandas as pd
 from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.files import arrow
-from trajanon.files.instants import instants, seconds_in
 from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat, words_in
+from trajanon.times import instants, seconds_in
 from trajanon.trajectories import Trajectories
 
 _COUNT = re.compile("(people|records) ([0-9]{1,12})")

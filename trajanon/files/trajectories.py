@@ -15,20 +15,20 @@ import numpy as np
 import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Hashes, Ints
-from trajanon.clock import Clock
+from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.json_types import parsed
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
-from trajanon.folder import Folder, folder_or_file
 from trajanon.hashing import hashes_of, least_hashes
 from trajanon.inputs import named_rightly
-from trajanon.outputs import replacing
+from trajanon.number_text import number_of
+from trajanon.remote_folder import Folder, folder_or_file
 from trajanon.subjects import Identities, identities, nameless
+from trajanon.times import Clock
 from trajanon.tracks import Tracks
 from trajanon.trajectories import HOPS, Trajectories
-from trajanon.words import number_of
 
 _LOG = logging.getLogger(__name__)
 _FLAT = 2  # coordinates of a point without height
@@ -279,7 +279,7 @@ def provenance_of(schema: Any) -> dict[str, Any]:
         provenance = parsed(geoparquet.text_of(schema, "trajanon") or "{}", dict[str, Any])
     except BadInput:  # what another program wrote under this name
         provenance = {}
-    if Clock.told(said := geoparquet.text_of(schema, "times")) is not None:
+    if Clock.parsed(said := geoparquet.text_of(schema, "times")) is not None:
         provenance["times"] = said  # of a release: they do not count from 1970
     return provenance
 

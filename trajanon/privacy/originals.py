@@ -29,11 +29,11 @@ from trajanon.files.report import (
     rows_in,
 )
 from trajanon.loss import group_means
+from trajanon.number_text import number_of
 from trajanon.partition import broken_promises, dense, subjects_per_group
-from trajanon.rows import Rows
+from trajanon.release import Rows
 from trajanon.trajectories import Trajectories
 from trajanon.verdict import too_few
-from trajanon.words import number_of
 
 NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
 

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.clock import Clock
 from trajanon.errors import BadInput
+from trajanon.times import Clock
 from trajanon.tracks import Tracks
 from trajanon.utility.displacements import (
     closeness,
