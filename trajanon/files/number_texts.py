@@ -1,7 +1,7 @@
-"""Numbers and names of columns as people write them: thousands, decimal commas, money, headers."""
+"""Tables in text as people write them: separators, headers, thousands, decimal commas, money."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -25,10 +25,42 @@ def _form(decimal: str, thousands: str) -> re.Pattern[str]:
 _FORMS = {".": _form(".", ","), ",": _form(",", ".")}  # by what begins a fraction
 _EITHER = re.compile(r"\D*[1-9]\d{0,2}([.,])\d{3}\D*")  # thousands, or three decimals
 
+_DECIMAL_COMMA = r"\s*([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)\s*"
+_DECIMAL_POINT = r"\s*[-+]?\d+\.\d+(?:[eE][-+]?\d+)?\s*"
+
+_OF_EXCEL = re.compile(r"sep=([,;|:\t ])\s*")
+
 _JUDGED = 100  # rows, by which the names of columns are
 _YEAR = re.compile(r"\s*(19|20)\d\d\s*")
 _NEARLY = re.compile(r"\s*[(<>~\u2264\u2265\u2248]\s*[-+]?\d.*")  # a number, but for a sign
 _NO_VALUE = re.compile(r"[.?*:-]*")  # as some programs write it
+
+
+def separator_line(line: str) -> str | None:
+    """Read the separator that Excel names in the first line, if this is such a line."""
+    named = _OF_EXCEL.fullmatch(line)
+    return named[1] if named else None
+
+
+def separator_of(header: str, row: str | None = None) -> str:
+    """Find what separates the names of columns: as often as the values of a row, or most often."""
+    lines = [re.sub(r'"[^"]*"', "", line) for line in (header, header if row is None else row)]
+
+    def likely(separator: str) -> tuple[bool, int]:
+        names, values = (line.count(separator) for line in lines)
+        return names == values > 0, min(names, values)
+
+    return max(",;\t|", key=likely)
+
+
+def has_decimal_commas(cells: Iterable[str]) -> bool:
+    """Say whether more numbers have a decimal comma than a point."""
+    cells = list(cells)
+    commas, points = (
+        sum(re.fullmatch(form, cell) is not None for cell in cells)
+        for form in (_DECIMAL_COMMA, _DECIMAL_POINT)
+    )
+    return commas > points
 
 
 class Readings(NamedTuple):

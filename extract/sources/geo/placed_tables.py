@@ -25,7 +25,7 @@ from trajanon.extract.sources.tables.columns import check_single, known_as, list
 from trajanon.extract.sources.tables.layout import ABOVE, BYTE_ORDER_MARK, fields_of, layout_of
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import reading
-from trajanon.files.csv_dialect import separator_of
+from trajanon.files.number_texts import separator_of
 
 logger = logging.getLogger(__name__)
 

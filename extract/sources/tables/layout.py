@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import DAMAGED, Reading
-from trajanon.files.csv_dialect import has_decimal_commas, separator_line, separator_of
+from trajanon.files.number_texts import has_decimal_commas, separator_line, separator_of
 from trajanon.inputs import other_encoding, seems_utf16
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"

@@ -20,7 +20,7 @@ from trajanon.extract.sources.tables.recording_ids import with_recordings
 from trajanon.extract.sources.tables.unused_columns import check_use
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, reading
-from trajanon.files.csv_dialect import separator_of
+from trajanon.files.number_texts import separator_of
 from trajanon.inputs import named_rightly
 
 _PARQUET = b"PAR1"
