@@ -17,8 +17,7 @@ from releases_with_times import CLOCK, release, released, written
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.files.comparison import NOTHING_ELSE
-from trajanon.files.release import RELEASE_FORMATS, read_release, write_release
+from trajanon.files.release import NOTHING_ELSE, RELEASE_FORMATS, read_release, write_release
 from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION
 

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_evaluate_times import town as timed_town
-from test_holdout import ways
+from toy import town as timed_town
+from toy import ways
 
 import trajanon
 from trajanon.evaluation.holdout import hold_out

@@ -13,8 +13,8 @@ from shards import shards_of, walks, write_parts
 
 import trajanon
 from trajanon.evaluation import areas
+from trajanon.evaluation.areas import COUNTED_OF_ALL, interval
 from trajanon.evaluation.evidence import RELEASE
-from trajanon.evaluation.sample import COUNTED_OF_ALL, interval
 from trajanon.files.report import checked, read_report
 from trajanon.files.trajectories import write_partition
 from trajanon.maps import drawing

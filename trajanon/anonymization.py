@@ -13,8 +13,8 @@ from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.places import placed
 from trajanon.errors import BadInput
-from trajanon.files.groups import digest_of, line_keys
 from trajanon.files.release_lines import in_order
+from trajanon.files.report import digest_of, line_keys
 from trajanon.mending import mend
 from trajanon.microaggregation import microaggregate
 from trajanon.number_text import number_of

@@ -17,7 +17,7 @@ from trajanon.times import Timing
 from trajanon.tracks import TICKS
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, moved_to
-from trajanon.utility.times import time_errors
+from trajanon.utility.usefulness import time_errors
 
 _HALF = 180.0  # degrees of longitude; what spans more is nearer across the antimeridian
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from crowds import crowd
 from plain import PUBLISHED
 from shards import shards_of, walks, write_folder
+from toy import crowd
 
 import trajanon
 from trajanon.errors import BadInput

@@ -10,19 +10,25 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import Run
-from crowds import crowd
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from plain import PUBLISHED
 from planted import K, groups, written
+from toy import crowd
 
 import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.evaluation.evidence import Evaluation
-from trajanon.files.comparison import NOTHING_ELSE, compared
-from trajanon.files.release import RELEASE_FORMATS, read_as_found, read_release, write_release
+from trajanon.files.release import (
+    NOTHING_ELSE,
+    RELEASE_FORMATS,
+    compared,
+    read_as_found,
+    read_release,
+    write_release,
+)
 from trajanon.files.release_lines import MOST_ROWS
 from trajanon.files.report import checked, report_path
 from trajanon.privacy.attack import Published

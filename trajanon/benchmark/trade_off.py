@@ -15,7 +15,7 @@ from trajanon.settings import ReleaseSettings
 from trajanon.times import BEGINS, HOUR, MINUTE, Timing, timing_of
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
-from trajanon.utility.times import time_errors
+from trajanon.utility.usefulness import time_errors
 
 MINUTE_WORTHS = (0.5, 1.0, 2.0, 3.0, 5.0, 9.0, 20.0)
 SLOTS = (4, 1)  # hours

@@ -42,8 +42,9 @@ def evaluate(
     from trajanon.atomic_output import replacing
     from trajanon.cli.report_tables import bars, show_verdict
     from trajanon.evaluation import areas
+    from trajanon.evaluation.adversaries import attacks_in_all
     from trajanon.evaluation.evaluation import evaluate as evaluated
-    from trajanon.evaluation.series import attacks_in_all
+    from trajanon.evaluation.evaluation import with_counts_of_all
     from trajanon.files import report as reports
     from trajanon.privacy.in_parts import in_parts, is_large
     from trajanon.release import json_report
@@ -85,11 +86,14 @@ def evaluate(
             to_road=to_road,
             curve=ks,
             holdout=holdout,
-            in_all=[] if ledger is None else attacks_in_all(ledger, subjects_exact=subjects_exact),
             progress=progress,
         )
+        if ledger is not None:
+            evaluation = evaluation.with_attacks(
+                attacks_in_all(ledger, subjects_exact=subjects_exact)
+            )
         if whole and drawn:
-            evaluation = areas.with_counts_of_all(evaluation, whole, drawn, findings, progress)
+            evaluation = with_counts_of_all(evaluation, whole, drawn, findings, progress)
         page.write_text(evaluation.html, encoding="utf-8")
         account.write_text(json_report(evaluation.account), encoding="utf-8")
         sheet.write_text(evaluation.datasheet, encoding="utf-8")

@@ -15,8 +15,8 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import TrajanonError
 from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
-from trajanon.files.groups import line_keys, write_lines_of_rows
 from trajanon.files.release_lines import in_order, line_numbers, once_each
+from trajanon.files.report import line_keys, write_lines_of_rows
 from trajanon.files.trajectories import part_name
 from trajanon.loss import information_loss
 from trajanon.partition import broken_promises, dense, measured
@@ -26,8 +26,7 @@ from trajanon.release import Rows, published_with
 from trajanon.released_lines import TrajectoryGroups
 from trajanon.tracks import TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
-from trajanon.utility.displacements import lengths
-from trajanon.utility.histograms import Histogram, joined_histograms
+from trajanon.utility.displacements import Histogram, joined_histograms, lengths
 
 PART = 100_000
 """Trajectories in a part of the release, about; up to ten times as many if there were more than a

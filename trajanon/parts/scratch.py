@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Ints
 from trajanon.atomic_output import BEFORE, UNFINISHED, exchanged, hold, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.groups import groups_path
+from trajanon.files.report import groups_path
 from trajanon.files.trajectories import is_part
 from trajanon.remote_folder import Folder
 

@@ -25,7 +25,7 @@ from trajanon.released_lines import refuse_crossing
 from trajanon.settings import EFFORTS
 from trajanon.trajectories import unit_of
 from trajanon.utility import moved_to
-from trajanon.utility.histograms import Histogram
+from trajanon.utility.displacements import Histogram
 
 _STATE = np.dtype([("row", "i8"), ("group", "i8"), ("shard", "i4"), ("moved", "i4")])
 """What is known of a row after a round: its group, the shard of this in the next one, and how far

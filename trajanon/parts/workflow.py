@@ -56,7 +56,7 @@ from trajanon.release import json_report, way_of
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.utility.histograms import joined_histograms
+from trajanon.utility.displacements import joined_histograms
 
 if TYPE_CHECKING:
     from distributed import Client

@@ -10,16 +10,18 @@ from scipy.spatial import KDTree
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files.groups import LinesOfRows, digest_of, line_keys
 from trajanon.files.release import read_release
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import (
     NOT_TOGETHER,
+    LinesOfRows,
     Report,
     all_labels_in,
     all_lines_in,
     clock_in,
+    digest_of,
     labels_in,
+    line_keys,
     own_rows_in,
     read_report,
     released_of,

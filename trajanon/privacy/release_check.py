@@ -16,11 +16,13 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
-from trajanon.files.comparison import NOTHING_ELSE, Compared, compared
 from trajanon.files.geoparquet import write_geoparquet
 from trajanon.files.release import (
+    NOTHING_ELSE,
     RELEASE_FORMATS,
+    Compared,
     check_release_format,
+    compared,
     read_as_found,
     release_parts,
     write_release,

@@ -193,12 +193,12 @@ def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> No
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"k": None}, "k should be a whole number, and is None"),
-        ({"k": "2"}, "k should be a whole number"),
-        ({"k": True}, "k should be a whole number"),
+        ({"k": None}, r"expected `int`, got `null` - at `\$.k`"),
+        ({"k": "2"}, "expected `int`, got `str`"),
+        ({"k": True}, "expected `int`, got `bool`"),
         ({"k": 1}, "k must be at least 2"),
-        ({"counted": "people"}, "counts 'people', and neither"),
-        ({"labels": None}, "labels should be a list"),
+        ({"counted": "people"}, "is 'people', not subjects or records"),
+        ({"labels": None}, r"expected `array`, got `null` - at `\$.labels`"),
         ({"labels": [0, 0, 0]}, "not its groups"),
         ({"labels": [0, 1, 0, 1]}, "do not belong together"),
         ({"n": 5}, "do not belong together"),

@@ -10,8 +10,7 @@ from commands import Run
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_sliding import town
-from test_evaluate_times import town as timed_town
-from toy import toy
+from toy import toy, ways
 
 import trajanon
 from trajanon.arrays import Ints
@@ -31,15 +30,6 @@ from trajanon.files.report import checked
 from trajanon.privacy.inference import NEAR
 from trajanon.privacy.membership import Lines, told_apart, variance
 from trajanon.trajectories import Trajectories
-
-
-def ways(n: int = 24, people: int = 12, seed: int = 0, m: int = 6) -> Trajectories:
-    """Straight ways between places some hundred metres apart."""
-    rng = np.random.default_rng(seed)
-    ends = rng.normal((40.4, -3.7), 0.002, (n, 2, 1, 2))
-    share = np.linspace(0.0, 1.0, m)[:, None]
-    points = ends[:, 0] * (1 - share) + ends[:, 1] * share
-    return Trajectories(points, np.arange(n) % people)
 
 
 @given(st.integers(0, 999), st.integers(2, 4))
@@ -169,15 +159,7 @@ def test_half_of_too_few_is_refused() -> None:
         trajanon.evaluate(
             toy(), release, holdout=True, progress=lambda _, done, *__: asked.append(str(done))
         )
-    assert asked == ["0"]
-
-
-def test_a_release_with_times_is_made_with_times() -> None:
-    some = timed_town(80)
-    release = trajanon.anonymize(some, 3, times="of-day", timezone="Etc/UTC", effort="fast")
-    found = trajanon.evaluate(some, release, holdout=True)
-    assert found.holdout is not None
-    assert "places alone" in found.html
+    assert not asked
 
 
 @pytest.mark.usefixtures("far_lines")

@@ -9,12 +9,11 @@ from typing import Any
 import geopandas
 import numpy as np
 import pytest
-from crowds import crowd
 from hypothesis import given
 from hypothesis import strategies as st
 from planted import K, problems, run_sql
-from releases_with_times import CLOCK, release, written
-from test_release_times import collection_of
+from releases_with_times import CLOCK, collection_of, release, written
+from toy import crowd
 
 import trajanon
 from trajanon.arrays import Floats

@@ -23,9 +23,14 @@ from planted import UNTIMED
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.comparison import NOTHING_ELSE, compared
 from trajanon.files.parquet_parts import ParquetParts
-from trajanon.files.release import read_as_found, read_release, write_release
+from trajanon.files.release import (
+    NOTHING_ELSE,
+    compared,
+    read_as_found,
+    read_release,
+    write_release,
+)
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -68,12 +73,6 @@ def test_a_release_is_read_as_it_was_written(
     assert (beside == ([], NOTHING_ELSE)) is (attribution in (None, OSM_ATTRIBUTION))
 
 
-@every_format
-def test_nothing_but_the_release_is_written_beside_it(tmp_path: Path, suffix: str) -> None:
-    write_release(tmp_path / f"release{suffix}", release())
-    assert [path.name for path in tmp_path.iterdir()] == [f"release{suffix}"]
-
-
 def test_parquet_holds_ids_lines_and_two_words_of_metadata(tmp_path: Path) -> None:
     path = tmp_path / "release.parquet"
     write_release(path, release())
@@ -92,16 +91,6 @@ def test_parquet_holds_ids_lines_and_two_words_of_metadata(tmp_path: Path) -> No
     assert not geo["columns"]
     write_release(path, release(None))
     assert set(pq.read_schema(path).metadata) == {b"geo"}
-
-
-def test_parquet_is_read_by_geopandas_as_lines_in_degrees(tmp_path: Path) -> None:
-    path = tmp_path / "release.parquet"
-    write_release(path, release())
-    table = geopandas.read_parquet(path)
-    assert table.crs == pyproj.CRS("OGC:CRS84")
-    assert set(table.geom_type) == {"LineString"}
-    lonlat = shapely.get_coordinates(table.geometry).reshape(6, 3, 2)
-    assert np.array_equal(lonlat[:, :, ::-1], release().points)
 
 
 def test_geopackage_holds_one_table_of_ids_and_lines(tmp_path: Path) -> None:
@@ -280,13 +269,6 @@ def test_another_suffix_is_refused(tmp_path: Path, name: str) -> None:
         read_release(tmp_path / name)
 
 
-@every_format
-def test_a_path_may_be_a_string(tmp_path: Path, suffix: str) -> None:
-    path = str(tmp_path / f"release{suffix}")
-    write_release(Path(path), release())
-    assert len(read_release(path)) == 6
-
-
 # Trajectories
 
 
@@ -340,20 +322,6 @@ def test_without_subjects_there_are_none(tmp_path: Path) -> None:
     write_trajectories(path, Trajectories(points_of()))
     assert read_trajectories(path).subject is None
     assert pq.read_schema(path).names == ["trajectory", "geometry"]
-
-
-def test_a_path_of_trajectories_may_be_a_string(tmp_path: Path) -> None:
-    path = str(tmp_path / "trajectories.parquet")
-    write_trajectories(path, trajectories())
-    assert len(read_trajectories(path)) == 6
-
-
-def test_trajectories_are_read_by_geopandas(tmp_path: Path) -> None:
-    path = tmp_path / "trajectories.parquet"
-    write_trajectories(path, trajectories())
-    table = geopandas.read_parquet(path)
-    assert list(table.columns) == ["trajectory", "subject", "trace", "geometry"]
-    assert table.crs == pyproj.CRS("OGC:CRS84")
 
 
 @pytest.mark.parametrize(

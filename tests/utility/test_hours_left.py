@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from test_usefulness import AWAY, HOME, WORK, on_earth
+from toy import AWAY, HOME, WORK, on_earth
 
 from trajanon.arrays import Floats
 from trajanon.times import DAY, HOUR, Clock
 from trajanon.utility.grid import query_errors
-from trajanon.utility.times import (
+from trajanon.utility.usefulness import (
     CLASSES,
     HoursLeft,
     Seconds,
@@ -20,8 +20,8 @@ from trajanon.utility.times import (
     hours_left,
     time_errors,
     up_to_last,
+    usefulness,
 )
-from trajanon.utility.usefulness import usefulness
 
 OF_DAY = Clock("of-day", "Europe/Madrid", 300)
 ASKED: dict[str, Any] = {"cell": 500.0, "queries": 50, "sides": (100.0, 800.0), "seed": 0}

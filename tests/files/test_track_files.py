@@ -32,10 +32,9 @@ from tracks_laid_out import (
     tracks_of,
 )
 
-import trajanon
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
-from trajanon.files import track_rows, wkb
+from trajanon.files import arrow, track_rows
 from trajanon.files.release import write_release
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.tracks import Tracks, joined_tracks
@@ -135,23 +134,6 @@ def test_some_rows_in_any_order_are_valid_by_themselves(
     assert_equal(read_trajectories(path).tracks, got.tracks)
 
 
-def test_a_run_falls_apart_where_a_row_is_missing(tmp_path: Path) -> None:
-    """Windows of 9 steps from 2, 16, 30 and 44 on a run of 56 points.
-
-    Without the second, the first keeps the ground up to where the second began, and
-    the others what they had: 30 up to 43, and 44 up to 55.
-    """
-    tracks = laid_out(3, [[2, 5, 5, 5, 3]])
-    path = tmp_path / "trajectories.parquet"
-    write_trajectories(path, Trajectories(tracks.windows(3), tracks=tracks))
-    rows_of(path, np.array([3, 0, 2]))
-    got = tracks_of(read_trajectories(path))
-    assert got.first.tolist() == [0, 17, 43]
-    assert got.run.tolist() == [1, 0, 1]
-    assert got.start.tolist() == [14, 2, 0]
-    np.testing.assert_array_equal(got.points[:], np.delete(tracks.points[:], range(17, 30), 0))
-
-
 def test_a_place_that_is_met_again_does_not_hide_a_missing_row(tmp_path: Path) -> None:
     """The second window begins where the third does; without it, two runs are left."""
     points = places(40)
@@ -207,32 +189,12 @@ def test_tracks_are_a_second_column_of_lines_for_everybody(tmp_path: Path) -> No
     assert all(point in on_track for point in example().points[0].tolist())
 
 
-def test_without_tracks_the_file_is_as_ever(tmp_path: Path) -> None:
-    path = tmp_path / "trajectories.parquet"
-    write_trajectories(path, replace(example(), tracks=None))
-    table = geopandas.read_parquet(path)
-    assert list(table.columns) == ["trajectory", "subject", "trace", "geometry"]
-    assert set(json.loads(pq.read_schema(path).metadata[b"geo"])["columns"]) == {"geometry"}
-    assert read_trajectories(path).tracks is None
-
-
 @pytest.mark.parametrize("suffix", UNTIMED)
 def test_a_release_never_holds_tracks(tmp_path: Path, suffix: str) -> None:
     with_tracks, without = (tmp_path / f"{name}{suffix}" for name in "ab")
     write_release(with_tracks, example())
     write_release(without, Trajectories(example().points))
     assert with_tracks.read_bytes() == without.read_bytes()
-
-
-def test_a_release_of_trajectories_with_tracks_passes_the_gate(
-    tmp_path: Path, madrid: Trajectories
-) -> None:
-    assert madrid.tracks is not None
-    release = trajanon.anonymize(madrid, 4, method="mdav", refine="none")
-    assert release.trajectories.tracks is None
-    release.write(tmp_path / "anonymized.parquet")
-    assert trajanon.check(tmp_path / "anonymized.parquet", k=4).holds
-    assert pq.read_schema(tmp_path / "anonymized.parquet").names == ["id", "geometry", "bbox"]
 
 
 Damage = Callable[[pa.Table], pa.Table]
@@ -366,38 +328,20 @@ def test_batches_and_bytes_leave_every_bit(
             pq.write_table(written, path, row_group_size=3)
             found = read_trajectories(path)
             assert np.array_equal(found.points, trajectories.points)
-            assert_equal(found.tracks, read_whole(table, path))
+            assert_equal(found.tracks, trajectories.tracks)
 
 
-def read_whole(table: pa.Table, path: Path) -> Tracks | None:
-    pq.write_table(table, path)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("trajanon.files.geoparquet._AT_ONCE", 10_000)
-        return read_trajectories(path).tracks
-
-
-def test_bytes_are_read_as_shapely_reads_them() -> None:
-    kinds = [
-        shapely.LineString([(1, 2), (3, 4)]),
-        shapely.LineString(),
-        shapely.LineString([(1, 2, 3), (3, 4, 5)]),
-        shapely.Point(1, 2),
-        shapely.LineString([(0, -0.0), (5, 6), (7, 8)]),
-    ]
-    flat = pa.array(shapely.to_wkb(np.array(kinds)[[0, 1, 4]]))
-    mixed = pa.array([*shapely.to_wkb(kinds), None])
-    for column in (flat, flat[1:], flat.cast(pa.large_binary()), mixed, mixed[2:]):
-        found = wkb.read_lines(column)
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(wkb, "_flat", lambda *_: None)
-            slow = wkb.read_lines(column)
-        for one, other in zip(found, slow, strict=True):
-            assert one.dtype == other.dtype
-            assert one.tobytes() == other.tobytes()
-    assert wkb._flat(mixed, wkb._LINE) is None
-    assert wkb._flat(flat, wkb._LINE) is not None
-    for damage in (b"", b"\1\2", flat[0].as_py()[:-1], b"\1\2\0\0\0\1\0\0\0" + bytes(16)):
-        assert wkb._flat(pa.array([flat[0].as_py(), damage]), wkb._LINE) is None
+def test_plain_points_are_read_as_shapely_reads_them() -> None:
+    points = shapely.points([[1.0, 2.0], [0.0, -0.0], [5.5, 6.0]])
+    column = pa.array(shapely.to_wkb(points))
+    for some in (column, column[1:], column.cast(pa.large_binary())):
+        found = arrow.points_of(some)
+        assert found is not None
+        expected = shapely.get_coordinates(arrow.geometries_of(some))
+        assert found.tobytes() == expected.tobytes()
+    line = shapely.to_wkb(shapely.LineString([(1, 2), (3, 4)]))
+    for other in (b"", column[0].as_py()[:-1], b"\2" + column[0].as_py()[1:], line, None):
+        assert arrow.points_of(pa.array([column[0].as_py(), other], pa.binary())) is None
 
 
 @pytest.mark.parametrize("lengths", [(3, 3, 4), (4, 3, 3), (3, 4, 3)])

@@ -5,17 +5,18 @@ from functools import cache
 
 import naive
 import numpy as np
+import pyproj
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_sliding import town, tracks_of
 from scipy.spatial.distance import jensenshannon
+from toy import AWAY, EAST, HOME, NORTH, WORK, on_earth
 
 from trajanon._kernels.couplings import closest_couplings
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.geodesy import DEGREE
-from trajanon.tracks import TrackPoints, Tracks
 from trajanon.utility.displacements import (
     closeness,
     displacement,
@@ -37,14 +38,6 @@ from trajanon.utility.grid import (
     query_errors,
 )
 from trajanon.utility.usefulness import cell_for_od, share_on_roads, usefulness
-
-NORTH, EAST = 110_574.3, 111_319.5  # metres of a degree at the equator, WGS 84
-
-
-def on_earth(metres: object) -> Floats:
-    """Points at the equator from metres north and east."""
-    points: Floats = np.asarray(metres, dtype=np.float64) / (NORTH, EAST)
-    return points
 
 
 def naive_couplings(one: Floats, other: Floats) -> tuple[float, float]:
@@ -94,15 +87,6 @@ def test_who_walks_the_same_way_later_is_close_all_the_same() -> None:
     assert displacement(one, later).mean() == pytest.approx(50.0, rel=1e-4)
 
 
-def test_the_parts_that_threads_take_are_put_together() -> None:
-    rng = np.random.default_rng(0)
-    one, other = rng.normal(0, 1000, (2, 4_001, 2, 2))
-    frechet, _ = closeness(on_earth(one), on_earth(other))
-    assert frechet[[0, 2_000, 4_000]] == pytest.approx(
-        np.hypot(*(one - other)[[0, 2_000, 4_000]].T).max(axis=0), rel=1e-3
-    )
-
-
 @given(latitude=st.floats(-80, 80), longitude=st.floats(-170, 170), seed=st.integers(0, 99))
 @settings(max_examples=25)
 def test_the_plane_has_the_distances_of_earth(latitude: float, longitude: float, seed: int) -> None:
@@ -113,6 +97,29 @@ def test_the_plane_has_the_distances_of_earth(latitude: float, longitude: float,
     assert np.hypot(*(a - b).transpose(2, 0, 1)) == pytest.approx(
         displacement(one, other), rel=2e-3, abs=1e-4
     )
+
+
+ELLIPSOID = pyproj.Geod(ellps="WGS84")
+
+
+@given(
+    latitude=st.floats(-80, 80),
+    longitude=st.floats(-179, 179),
+    direction=st.floats(0, 360),
+    metres=st.floats(0.1, 20_000),
+)
+def test_displacement_is_that_on_the_ellipsoid(
+    latitude: float, longitude: float, direction: float, metres: float
+) -> None:
+    lon, lat, _ = ELLIPSOID.fwd(longitude, latitude, direction, metres)
+    if abs(lon - longitude) > 180:  # over the antimeridian, which anonymize refuses
+        return
+    original = np.array([[[latitude, longitude]]])
+    released = np.array([[[lat, lon]]])
+    # 0.01 mm for the digits of a float of degrees.
+    expected = pytest.approx(metres, rel=1e-5, abs=1e-5)
+    assert displacement(original, released)[0, 0] == expected
+    assert displacement(released, original)[0, 0] == expected
 
 
 def test_lengths_and_directions() -> None:
@@ -138,9 +145,6 @@ def test_cells_are_as_wide_as_high() -> None:
     assert len(np.unique(cells(np.array([[0.0, 0.0], [0.0, -1e-9]]), 500.0))) == 2
 
 
-HOME, WORK, AWAY = (0.0, 0.0), (0.0, 1.0), (1.0, 1.0)
-
-
 def kept(before: Floats, after: Floats) -> float:
     return flow_similarity(flows(before, 500.0), flows(after, 500.0))
 
@@ -164,23 +168,6 @@ def test_ends_are_counted_by_cells_of_several_sizes() -> None:
     assert found == {"0.5 km": 0.375, "1 km": 0.75, "2 km": 1.0, "3 km": 1.0}
     assert cell_for_od(found) == "1 km"
     assert cell_for_od({"0.5 km": 0.74, "1 km": 0.749}) is None
-
-
-def test_trips_are_kept_by_their_ends_alone() -> None:
-    """A trip's first and last point are its real ends; what lies between does not count."""
-    before = np.array([[HOME, AWAY, WORK], [WORK, AWAY, HOME]])
-    after = np.array([[HOME, HOME, WORK], [WORK, WORK, HOME]])
-    assert kept(before, after) == 1.0
-
-
-def test_two_distributions_over_classes() -> None:
-    # Shares (1/2, 1/2) against (1, 0), middle (3/4, 1/4), as for density maps; and its root.
-    expected = (np.log2(2 / 3) / 2 + np.log2(2) / 2 + np.log2(4 / 3)) / 2
-    one, other = np.array([7, 3, 3, 7]), np.array([3, 3])
-    assert class_distance(one, other) == pytest.approx(np.sqrt(expected))
-    assert class_distance(other, one) == pytest.approx(np.sqrt(expected))
-    assert class_distance(one, one[[1, 0, 2, 3]]) == 0.0
-    assert class_distance(one, other + 10) == 1.0
 
 
 @given(st.lists(st.integers(0, 5), min_size=1), st.lists(st.integers(0, 5), min_size=1))
@@ -294,13 +281,6 @@ def test_flows_are_those_of_trips_with_both_true_ends(seed: int, true: list[bool
     assert found.flow_similarity == expected
     assert found.busiest_flows == (None if alone is None else alone.busiest_flows)
     assert found.displacement == usefulness(original, released).displacement
-
-
-def test_runs_that_stand_still_have_a_distance() -> None:
-    points = np.zeros((13, 2))
-    tracks = Tracks(TrackPoints.of(points), np.array([0, 13]), np.array([0]), np.array([0]))
-    line = on_earth([[[30.0, 0.0], [0.0, 40.0]]])
-    assert from_runs(tracks, line, np.array([0]))[0] == pytest.approx([30.0, 40.0])
 
 
 def test_what_is_published_as_it_is_keeps_everything() -> None:

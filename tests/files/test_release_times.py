@@ -2,8 +2,6 @@
 
 import json
 import re
-import warnings
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -16,12 +14,18 @@ from commands import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from planted import groups
-from releases_with_times import CLOCK, release, released, written
+from releases_with_times import CLOCK, collection_of, release, released, written
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.files.comparison import NOTHING_ELSE, compared
-from trajanon.files.release import RELEASE_FORMATS, read_as_found, read_release, write_release
+from trajanon.files.release import (
+    NOTHING_ELSE,
+    RELEASE_FORMATS,
+    compared,
+    read_as_found,
+    read_release,
+    write_release,
+)
 from trajanon.times import Clock, apart, instants
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -121,12 +125,6 @@ def test_dates_of_a_day_or_a_week_are_of_a_documented_monday(tmp_path: Path) -> 
         features = json.loads(written(tmp_path / "r.mfjson", of).read_text(encoding="utf-8"))
         told = features["features"][0]["temporalGeometry"]["datetimes"]
         assert told == dates
-
-
-def collection_of(path: Path) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return import_module("movingpandas").read_mf_json(path, "id")
 
 
 def is_the_same(found: Any, of: Trajectories, clock: Clock) -> bool:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from evaluations import Evaluated, released
 from plain import plain_means
-from toy import toy
+from toy import MONDAY, timed, town, toy
 
 import trajanon
 from trajanon.errors import BadInput
@@ -19,31 +19,7 @@ from trajanon.times import DAY, HOUR, Clock
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import Trajectories
 
-MONDAY = 4 * DAY  # of January 1970
 OF_TRAJECTORIES = r"traject|window|sli[dt]|spacing\b|\bruns\b"
-
-
-def timed(trips: bool = True, zone: str = "Etc/UTC") -> Trajectories:
-    """Two pairs: at 08:00 and 08:20 for 10 and 20 min, at 17:00 and 17:10 for 10 min."""
-    departure = MONDAY + np.array([8 * HOUR, 8 * HOUR + 1_200, 17 * HOUR, 17 * HOUR + 600])
-    took = np.array([600.0, 1_200.0, 600.0, 600.0])
-    times = departure[:, None] + took[:, None] * [0.0, 0.5, 1.0]
-    provenance = {"trips": True} if trips else {}
-    return replace(toy(), times=times, provenance=provenance)
-
-
-def town(n: int = 240, seed: int = 0) -> Trajectories:
-    """Trips across a town, in the hours of its peaks, and a few in the night."""
-    rng = np.random.default_rng(seed)
-    ends = rng.normal((40.4, -3.7), 0.015, (n, 2, 1, 2))
-    share = np.linspace(0.0, 1.0, 6)[:, None]
-    points = ends[:, 0] * (1 - share) + ends[:, 1] * share
-    hour = np.concatenate([rng.normal(8, 1, n // 2), rng.normal(18, 1.5, n - n // 2 - 8)])
-    hour = np.concatenate([hour, np.full(4, 3.1), np.full(4, 25.2)])
-    times = MONDAY + HOUR * hour[:, None] + rng.uniform(300, 2_000, (n, 1)) * share.T
-    subject = rng.integers(0, n // 2, n)
-    subject[-8:] = np.arange(8)
-    return Trajectories(points, subject, times=times, provenance={"trips": True, "points": 6})
 
 
 def evaluated(trajectories: Trajectories, k: int = 2, **options: Any) -> Evaluation:
@@ -147,13 +123,6 @@ def test_lines_that_depart_in_one_hour_are_not_alone() -> None:
     assert not alone(some, time_step=4 * HOUR)["hours"]
 
 
-def test_a_broken_promise_still_comes_first() -> None:
-    release, report = released(timed(), times="of-day", timezone="Etc/UTC")
-    evaluation = trajanon.evaluate(timed(), release, {**report, "k": 3})
-    assert evaluation.verdict.kind == "stop"
-    assert "departs alone" not in str(evaluation.verdict)
-
-
 def test_adversaries_know_hours_too(whole_town: Evaluation) -> None:
     found = {(one.name, one.against): one for one in whole_town.attacks}
     for name in ("2 known points", "4 known points", "both ends"):
@@ -199,16 +168,6 @@ def test_other_trajectories_are_not(slid_sample: Evaluated) -> None:
     assert "times and everything else" in evaluation.datasheet
     assert "say nothing of times or speeds" in evaluation.datasheet
     assert all(way.times is None for way in evaluation.usefulness.values())
-
-
-def test_trips_without_times_say_nothing_of_hours() -> None:
-    trips = timed()
-    evaluation = trajanon.evaluate(trips, *released(trips))
-    assert evaluation.clock is None
-    assert "<h2>When" not in evaluation.html
-    assert "Trips by length" in evaluation.html
-    assert "times and everything else" in evaluation.datasheet
-    assert "Departures" not in str(evaluation.facts)
 
 
 def test_the_page_shows_hours(whole_town: Evaluation) -> None:
