@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from trajanon.atomic_output import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
-from trajanon.executors import in_order, on_cluster
+from trajanon.executors import on_cluster, results_in_order
 from trajanon.extract.sources import gpsbabel
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo.geo_parquet import is_our_own
@@ -258,7 +258,9 @@ def _by_processes(
     with ProcessPoolExecutor(jobs, context, signal.signal, ctrl_c_is_for_the_parent) as pool:
         try:
             tasks = _together(given)
-            for some in in_order(lambda task: pool.submit(_all, task).result, tasks, 2 * jobs):
+            for some in results_in_order(
+                lambda task: pool.submit(_all, task).result, tasks, 2 * jobs
+            ):
                 yield from some
         except BrokenProcessPool as error:
             raise FileProblem(
