@@ -8,7 +8,7 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.releases import Release
+from trajanon.release import Release
 from trajanon.street_counts import HOURS, ReleasedLines, released_lines
 from trajanon.utility.grid import cell_middles, cells
 

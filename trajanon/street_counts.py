@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.roads import Found, Network
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
 from trajanon.errors import BadInput
 from trajanon.files.release import read_release
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import report_beside
 from trajanon.privacy.release_check import check
 from trajanon.progress import Progress, silent
-from trajanon.releases import Release
+from trajanon.release import Release
 from trajanon.snapping import OsmStreets, RoadsToFollow, traced
+from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility.volumes import StreetUsefulness, street_usefulness
 from trajanon.verdict import verdict

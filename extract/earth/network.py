@@ -7,7 +7,7 @@ import numpy as np
 from osmium import osm
 
 from trajanon.errors import BadInput
-from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file import ways
 from trajanon.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 

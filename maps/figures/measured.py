@@ -28,7 +28,7 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 _TEXT = ["table", "dataset", "method", "by", "setting", "statistic"]
 _NUMBERS = ["k", "ours"]

@@ -9,11 +9,11 @@ from osm_xml import OsmFile
 
 import trajanon
 from trajanon.arrays import Floats
-from trajanon.clock import Clock
 from trajanon.errors import BadInput
 from trajanon.extract import Box, roads_to_follow
 from trajanon.snapping import RoadsToFollow
 from trajanon.street_counts import HOURS, ReleasedLines, compared, streets
+from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility.volumes import street_usefulness
 

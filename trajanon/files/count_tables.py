@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from trajanon.errors import BadInput
 from trajanon.files.geopackage import write_layer
-from trajanon.words import number_of, percent
+from trajanon.number_text import number_of, percent
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame

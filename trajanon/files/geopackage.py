@@ -13,15 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trajanon.errors import FileProblem
-from trajanon.files.release_lines import (
-    COUNTED,
-    Lines,
-    ReleaseFormat,
-    beside_lines,
-    once_each,
-    told_in,
-    words_of,
-)
+from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat, words_in
 from trajanon.trajectories import Trajectories
 
 if TYPE_CHECKING:
@@ -48,17 +40,16 @@ def _write(path: Path, release: Trajectories) -> None:
     import pandas as pd
     import shapely
 
-    columns: dict[str, Any]
-    release, counts = once_each(release)
-    columns = {**beside_lines(release, counts)}
-    if release.times is not None:
+    layout = Layout.of(release)
+    lines, columns = layout.lines, layout.columns
+    if lines.times is not None:
         # All times of a GeoPackage are in UTC.
         columns["departure"] = pd.to_datetime(columns["departure"], utc=True)
-        columns["times"] = list(map(json.dumps, release.times.astype(np.int64).tolist()))
+        columns["times"] = np.array([json.dumps(some) for some in lines.times.astype(int).tolist()])
     table = geopandas.GeoDataFrame(
-        columns, geometry=shapely.linestrings(release.points[:, :, ::-1]), crs="EPSG:4326"
+        columns, geometry=shapely.linestrings(lines.points[:, :, ::-1]), crs="EPSG:4326"
     )
-    write_layer(path, table, _LAYER, words_of(release))
+    write_layer(path, table, _LAYER, layout.text)
 
 
 def write_layer(path: Path, table: "GeoDataFrame", layer: str, words: str | None) -> None:
@@ -97,11 +88,10 @@ def _read(path: Path) -> Lines:
             names = sorted(fields & {*COUNTED, "times"})
             _, _, shapes, values = pyogrio.raw.read(path, layer=layer, columns=names)
             columns = dict(zip(names, values, strict=True))
-            words = told_in(about.get("DESCRIPTION") or None, timed="times" in columns)
+            words = words_in(about.get("DESCRIPTION") or None, timed="times" in columns)
             times = [_list(text) for text in columns["times"]] if "times" in columns else None
-            lines = shapely.from_wkb(shapes)
-            found = Lines.of(lines, shapes)
-            return found.told(words[0], times, words[1], columns)
+            found = Lines.of(shapely.from_wkb(shapes), shapes)
+            return found.with_words(words[0], times, words[1], columns)
     # The base of pyogrio's errors is RuntimeError.
     except (
         *(OSError, ValueError, IndexError, TypeError, AttributeError),
