@@ -15,7 +15,7 @@ from measures import alone, command_line, peak_gb, row, say_machine, searched, s
 
 import trajanon
 from trajanon import neighbours
-from trajanon.benchmark.datasets import find_datasets
+from trajanon.papers.datasets import find_datasets
 
 K = 5  # of the sizes, and beyond which bounds of the papers' tables take minutes
 SEEDS = range(5)

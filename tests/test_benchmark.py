@@ -12,16 +12,16 @@ import pytest
 from commands import Run
 from real_data import REFERENCE
 
-from trajanon.benchmark import benchmark as module
-from trajanon.benchmark import tables
-from trajanon.benchmark.benchmark import benchmark
-from trajanon.benchmark.datasets import Dataset, find_datasets
-from trajanon.benchmark.measurement import Measurement, beside, read_published, spread
-from trajanon.benchmark.tables import TABLES
-from trajanon.benchmark.writing import markdown
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import write_trajectories
 from trajanon.microaggregation import microaggregate
+from trajanon.papers import benchmark as module
+from trajanon.papers import published_tables as tables
+from trajanon.papers.benchmark import benchmark
+from trajanon.papers.datasets import Dataset, find_datasets
+from trajanon.papers.measurement import Measurement, beside, read_published, spread
+from trajanon.papers.published_tables import TABLES
+from trajanon.papers.writing import markdown
 from trajanon.progress import Progress
 from trajanon.trajectories import Trajectories
 

@@ -15,11 +15,11 @@ from matplotlib.axes import Axes
 from matplotlib.patches import PathPatch
 from pictures import nothing_overlaps, points
 
-from trajanon.benchmark.benchmark import benchmark
-from trajanon.benchmark.writing import write_csv
 from trajanon.errors import BadInput, FileProblem
 from trajanon.maps.figures import Picture, of_benchmark, save
 from trajanon.maps.figures.measured import correlation, measurements, read_results
+from trajanon.papers.benchmark import benchmark
+from trajanon.papers.writing import write_csv
 
 NAMES = ["table", "dataset", "method", "by", "setting", "k", "statistic", "ours"]
 Row = tuple[str, str, str, str, str, int | str, str, float | str]

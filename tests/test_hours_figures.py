@@ -13,10 +13,10 @@ from matplotlib.patches import StepPatch
 from pictures import nothing_overlaps, points
 
 import trajanon
-from trajanon.benchmark.trade_off import KEY, MINUTE_WORTHS, SLOTS, HoursCost, hours_costs
 from trajanon.errors import BadInput
 from trajanon.files.trajectories import write_trajectories
 from trajanon.maps.figures import of_release, save, trade_off_time
+from trajanon.papers.trade_off import KEY, MINUTE_WORTHS, SLOTS, HoursCost, hours_costs
 from trajanon.releases import Release
 from trajanon.trajectories import Trajectories
 
@@ -98,7 +98,7 @@ def test_ctrl_c_in_a_search_ends_them_all(
     def stopped(*_: object, **__: object) -> Release:
         return Release(rides, {"stopped": True})
 
-    monkeypatch.setattr("trajanon.benchmark.trade_off.anonymize", stopped)
+    monkeypatch.setattr("trajanon.papers.trade_off.anonymize", stopped)
     with pytest.raises(KeyboardInterrupt):
         hours_costs(rides, 3)
 

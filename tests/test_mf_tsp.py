@@ -13,8 +13,9 @@ from real_data import MF_TSP_PAPER, THESIS, published, reference, text_of, toy
 from scipy.sparse import csr_array
 
 from trajanon.arrays import Floats, Ints
-from trajanon.methods.mf_tsp import group_by_counts, group_by_paths, mf_tsp, paths_from_every_record
+from trajanon.methods.hm2 import METHODS
 from trajanon.microaggregation import microaggregate
+from trajanon.papers.mf_tsp import group_by_counts, group_by_paths, mf_tsp, paths_from_every_record
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.settings import PATH_NEIGHBOURS
@@ -218,3 +219,12 @@ def test_the_record_met_most_often_with_one_of_the_pair_joins() -> None:
     numbers = np.arange(6.0)[:, None]
     assert placed(problem(numbers, 3), counts) == [{0, 1, 2}, {3, 4, 5}]
     assert placed(problem(numbers, 4), counts)[0] >= {0, 1, 2, 3}
+
+
+def test_what_only_the_papers_use_is_added_when_it_is_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.delitem(METHODS, "mf-tsp")
+    assert METHODS["mf-tsp"] is mf_tsp
+    with pytest.raises(KeyError):
+        METHODS["mf"]

@@ -13,8 +13,8 @@ import trajanon
 from trajanon import loss
 from trajanon._kernels.groups import exchange_change, may_replace
 from trajanon._kernels.swap import exchanges, find_partners, within_reach
+from trajanon.papers.two_swapping import build_swaps, swap
 from trajanon.partition import dense
-from trajanon.refine.swap import build_swaps, swap
 
 seeds = st.integers(0, 10**6)
 peoples = st.none() | st.integers(2, 15)

@@ -13,7 +13,6 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from trajanon.benchmark.tables import TSP
 from trajanon.errors import BadInput, FileProblem
 from trajanon.inputs import regular
 from trajanon.maps.colours import PALETTE
@@ -28,6 +27,7 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
+from trajanon.papers.published_tables import TSP
 from trajanon.words import number_of
 
 _TEXT = ["table", "dataset", "method", "by", "setting", "statistic"]

@@ -5,9 +5,9 @@ import pandas as pd
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from trajanon.benchmark.trade_off import hours_costs
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_below, panels, styled
+from trajanon.papers.trade_off import hours_costs
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 

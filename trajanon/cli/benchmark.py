@@ -9,7 +9,7 @@ from trajanon.errors import BadInput
 from trajanon.words import number_of
 
 if TYPE_CHECKING:
-    from trajanon.benchmark.measurement import Measurement
+    from trajanon.papers.measurement import Measurement
 
 
 @options(
@@ -30,12 +30,12 @@ def benchmark(
     """Measure the papers' tables again, on this machine."""
     from dataclasses import asdict
 
-    from trajanon.benchmark.benchmark import benchmark as measure
-    from trajanon.benchmark.datasets import NEEDED
-    from trajanon.benchmark.writing import markdown, write_csv
     from trajanon.cli.results import show_measurements
     from trajanon.cli.screen import bars
     from trajanon.outputs import check_outputs, replacing
+    from trajanon.papers.benchmark import benchmark as measure
+    from trajanon.papers.datasets import NEEDED
+    from trajanon.papers.writing import markdown, write_csv
 
     if out.suffix.lower() != ".csv":
         raise BadInput(f"the measurements are written as CSV: {out} must end in .csv")

@@ -9,9 +9,9 @@ from trajanon.errors import BadInput
 from trajanon.loss import sse
 from trajanon.methods.mdav import mdav
 from trajanon.methods.v_mdav import v_mdav
+from trajanon.papers.two_swapping import swap
 from trajanon.partition import dense
 from trajanon.problem import Problem, SearchLog
-from trajanon.refine.swap import swap
 
 # Records of a part times k, about, if the number of parts is not given: there are more large
 # groups to choose from than small ones, and a large part then takes long and gains little.

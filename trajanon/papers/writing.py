@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from trajanon.benchmark.measurement import Measurement
+from trajanon.papers.measurement import Measurement
 
 _OF_ALL_K = {"path_length": "path length", "seconds": "seconds"}
 _SHOWN = ("il", "avg", "pearson", *_OF_ALL_K)

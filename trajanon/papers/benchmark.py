@@ -4,10 +4,10 @@ from collections.abc import Iterator, Sequence
 from itertools import product
 from pathlib import Path
 
-from trajanon.benchmark.datasets import find_datasets
-from trajanon.benchmark.measurement import Measurement, beside, read_published
-from trajanon.benchmark.tables import TABLES
 from trajanon.errors import BadInput
+from trajanon.papers.datasets import find_datasets
+from trajanon.papers.measurement import Measurement, beside, read_published
+from trajanon.papers.published_tables import TABLES
 from trajanon.progress import Progress, silent
 
 EVERY = "all"

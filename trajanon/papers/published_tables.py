@@ -14,8 +14,14 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.benchmark.datasets import PAPERS, Dataset
-from trajanon.benchmark.measurement import (
+from trajanon.loss import standardise
+from trajanon.methods.hm2 import best_cut, find_paths
+from trajanon.methods.mdav import mdav
+from trajanon.methods.v_mdav import v_mdav
+from trajanon.microaggregation import microaggregate
+from trajanon.papers.datasets import PAPERS, Dataset
+from trajanon.papers.decomposition import regroup_parts, start
+from trajanon.papers.measurement import (
     Measurement,
     counted_steps,
     decomposition_setting,
@@ -24,18 +30,12 @@ from trajanon.benchmark.measurement import (
     spread,
     timed,
 )
-from trajanon.loss import standardise
-from trajanon.methods.decomposition import regroup_parts, start
-from trajanon.methods.hm2 import best_cut, find_paths
-from trajanon.methods.mdav import mdav
-from trajanon.methods.mf_tsp import group_by_paths, paths_from_every_record
-from trajanon.methods.v_mdav import v_mdav
-from trajanon.microaggregation import microaggregate
+from trajanon.papers.mf_tsp import group_by_paths, paths_from_every_record
+from trajanon.papers.rcs import rcs
+from trajanon.papers.two_swapping import swap
 from trajanon.paths.external import concorde_command
 from trajanon.paths.tours import path_length
 from trajanon.progress import Progress
-from trajanon.refine.rcs import rcs
-from trajanon.refine.swap import swap
 
 Table = Callable[[Dataset, int, Progress], Iterator[Measurement]]
 
