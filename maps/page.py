@@ -15,9 +15,8 @@ from jinja2 import Environment, PackageLoader
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.maps.colours import PALETTE
 from trajanon.maps.drawing import Drawing
-from trajanon.maps.layers import bends
+from trajanon.maps.layers import PALETTE, bends
 from trajanon.outputs import replacing
 from trajanon.trajectories import OSM_ATTRIBUTION
 

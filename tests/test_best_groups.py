@@ -15,7 +15,7 @@ from real_data import reference
 from trajanon import loss
 from trajanon.bound.column_generation import best_groups
 from trajanon.methods.mdav import mdav
-from trajanon.papers.two_swapping import swap
+from trajanon.papers.refinements import swap
 from trajanon.partition import dense
 
 

@@ -1,10 +1,9 @@
 """Results as figures for a paper: SVG and PNG, each with a caption."""
 
-from trajanon.maps.figures.choice_of_k import which_k
+from trajanon.maps.figures.costs import trade_off_time, which_k
 from trajanon.maps.figures.measured import of_benchmark
 from trajanon.maps.figures.pictures import Picture, file_names, save
 from trajanon.maps.figures.released import of_release
-from trajanon.maps.figures.trade_off import trade_off_time
 
 __all__ = [
     "Picture",

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from trajanon.maps.colours import PALETTE
+from trajanon.maps.layers import PALETTE
 from trajanon.outputs import making, replacing
 
 CAPTIONS = "captions.md"

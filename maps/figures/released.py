@@ -10,8 +10,7 @@ from trajanon.arrays import Ints
 from trajanon.clock import WEEKDAYS
 from trajanon.errors import BadInput
 from trajanon.files.report import NOT_TOGETHER, Report, clock_in, rows_in, unit_in
-from trajanon.maps.colours import PALETTE
-from trajanon.maps.departures import by_hour, hours_of, in_words, told
+from trajanon.maps.counted import by_hour, hours_of, in_words, told
 from trajanon.maps.drawing import match
 from trajanon.maps.figures.pictures import (
     ONE_COLUMN,
@@ -22,7 +21,7 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
-from trajanon.maps.layers import turning_point, unrolled
+from trajanon.maps.layers import PALETTE, turning_point, unrolled
 from trajanon.maps.panel import by_size, counted, lost_in_stages, stages_with_loss
 from trajanon.privacy.originals import Matched
 from trajanon.releases import Release, with_report

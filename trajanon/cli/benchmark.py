@@ -9,7 +9,7 @@ from trajanon.errors import BadInput
 from trajanon.words import number_of
 
 if TYPE_CHECKING:
-    from trajanon.papers.measurement import Measurement
+    from trajanon.papers.measurements import Measurement
 
 
 @options(
@@ -33,9 +33,9 @@ def benchmark(
     from trajanon.cli.results import show_measurements
     from trajanon.cli.screen import bars
     from trajanon.outputs import check_outputs, replacing
-    from trajanon.papers.benchmark import benchmark as measure
     from trajanon.papers.datasets import NEEDED
-    from trajanon.papers.writing import markdown, write_csv
+    from trajanon.papers.measurements import markdown, write_csv
+    from trajanon.papers.published_tables import benchmark as measure
 
     if out.suffix.lower() != ".csv":
         raise BadInput(f"the measurements are written as CSV: {out} must end in .csv")

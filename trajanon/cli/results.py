@@ -11,7 +11,7 @@ from trajanon.verdict import Verdict, cost, knows_people, mends, source, verdict
 from trajanon.words import UNITS, number_of, percent, span
 
 if TYPE_CHECKING:
-    from trajanon.papers.measurement import Measurement
+    from trajanon.papers.measurements import Measurement
 
 STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "

@@ -9,7 +9,7 @@ from trajanon.errors import BadInput
 from trajanon.loss import sse
 from trajanon.methods.mdav import mdav
 from trajanon.methods.v_mdav import v_mdav
-from trajanon.papers.two_swapping import swap
+from trajanon.papers.refinements import swap
 from trajanon.partition import dense
 from trajanon.problem import Problem, SearchLog
 

@@ -8,7 +8,7 @@ from test_paths import losses, of_published
 
 from trajanon._kernels.insertion import forget, remember
 from trajanon.arrays import Floats
-from trajanon.papers.insertion_paths import KEPT, begin, cheapest_inserted, inserted
+from trajanon.papers.path_heuristics import KEPT, begin, cheapest_inserted, inserted
 
 seeds = st.integers(0, 10**6)
 rules = st.sampled_from([NEAREST, ARBITRARY, FARTHEST])

@@ -16,7 +16,7 @@ from trajanon import loss
 from trajanon._kernels.groups import Groups
 from trajanon._kernels.shuffle import Room, recut, room_for, shuffling_pass
 from trajanon.arrays import Ints
-from trajanon.papers.rcs import STANDSTILL, rcs
+from trajanon.papers.refinements import STANDSTILL, rcs
 from trajanon.partition import dense
 from trajanon.refine.descent import build_groups
 

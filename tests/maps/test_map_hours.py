@@ -7,14 +7,13 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
-from browsing import LABELS, means, timed, trajectories, without_times
+from browsing import LABELS, about, held, layer, means, timed, trajectories, without_times
 from hypothesis import given
 from hypothesis import strategies as st
-from test_maps import about, held, layer
 
 from trajanon.clock import Clock
 from trajanon.maps import compare, html, public
-from trajanon.maps.departures import by_hour, hours_of, told
+from trajanon.maps.counted import by_hour, hours_of, told
 from trajanon.trajectories import Trajectories
 
 ZONE = "America/Los_Angeles"

@@ -27,9 +27,12 @@ from trajanon.trajectories import Trajectories
 
 pytestmark = needs_chromium
 
+NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(done))"
 
-def test_both_layers_have_all_their_lines_and_can_be_toggled(see: Open) -> None:
+
+def test_layers_are_toggled_and_lines_are_seen_at_any_zoom(see: Open) -> None:
     seen = see(drawn())
+    assert seen.page.locator("input[name=tracks]").count() == 0  # nothing slid
     assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
     both = seen.coloured()
     seen.toggle("released")
@@ -42,16 +45,25 @@ def test_both_layers_have_all_their_lines_and_can_be_toggled(see: Open) -> None:
     assert 0 < seen.coloured() < both
     seen.toggle("originals")
     assert seen.coloured() == both > thin > 0
+    for steps in (-1, 3):
+        zoom = (
+            f"trajanon.maps[0].setZoom(trajanon.maps[0].getZoom() + {steps}, {{ animate: false }})"
+        )
+        seen.js(zoom)
+        assert seen.coloured() > 500
+        assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
+    width = """(zoom) => { trajanon.maps[0].setZoom(zoom, { animate: false });
+      return trajanon.shown.get("released").getLayers()[0].options.weight; }"""
+    far, nearer, near, nearest = (seen.page.evaluate(width, zoom) for zoom in (8, 14, 15, 18))
+    assert far < nearer < near == nearest == 3.5  # 2 + 0.75 log2(4)
 
 
 def test_every_layer_can_be_switched_on(see: Open) -> None:
     seen = see(slid())
     for name in ("tracks", "displacement", "worst", "outliers"):
         seen.toggle(name)
-    assert seen.lines("tracks") == 11
-    assert seen.lines("displacement") == 3 * 11
-    assert seen.lines("worst") == 3
-    assert seen.lines("outliers") == 1
+    found = [seen.lines(name) for name in ("tracks", "displacement", "worst", "outliers")]
+    assert found == [11, 3 * 11, 3, 1]
     for name in ("originals", "released", "displacement"):
         seen.toggle(name)
     before = seen.coloured()
@@ -72,17 +84,12 @@ def test_every_layer_can_be_switched_on(see: Open) -> None:
     assert scale.is_visible()
 
 
-def test_tracks_are_offered_only_where_windows_slid(see: Open) -> None:
-    seen = see(drawn())
-    assert seen.page.locator("input[name=tracks]").count() == 0
-
-
 @pytest.mark.parametrize("view", ["overlay", "side-by-side"])
 def test_the_group_under_the_mouse_stands_out_in_every_map(see: Open, view: str) -> None:
     seen = see(drawn(view=view))
     sides = 2 if view == "side-by-side" else 1
     assert seen.lit() == [[]] * sides
-    lines = means(trajectories().points, LABELS)
+    everything, lines = seen.coloured(), means(trajectories().points, LABELS)
     for group, size in enumerate((4, 3, 4)):
         seen.hover(lines[group, 15], side=sides - 1)
         for widths in seen.lit():
@@ -90,16 +97,26 @@ def test_the_group_under_the_mouse_stands_out_in_every_map(see: Open, view: str)
             assert widths[-1] > 2 * max(widths[:-1])  # originals thin, centroid thick
         said = seen.page.locator(".leaflet-tooltip").inner_text()
         assert said.startswith(f"Group {group} · {size} trajectories · mean displace")
+    assert sides == 2 or 500 < seen.coloured() < 0.7 * everything  # all else fades
+    seen.hover(trajectories().points[1, 10])  # an original lights its group
+    assert [len(widths) for widths in seen.lit()] == [4] * sides
     seen.page.mouse.move(400, 790)
-    seen.js("() => new Promise((done) => requestAnimationFrame(done))")
+    seen.js(NEXT_FRAME)
     assert seen.lit() == [[]] * sides
-
-
-def test_all_else_fades_while_a_group_stands_out(see: Open) -> None:
-    seen = see(drawn())
-    everything = seen.coloured()
-    seen.hover(means(trajectories().points, LABELS)[1, 15])
-    assert 500 < seen.coloured() < 0.7 * everything
+    if sides == 1:
+        return
+    views = """trajanon.maps.map((map) =>
+      [map.getZoom(), map.getCenter().lat, map.getCenter().lng])"""
+    for act in (
+        "trajanon.maps[0].panBy([80, 40], { animate: false })",
+        "trajanon.maps[1].setZoom(trajanon.maps[1].getZoom() + 1)",
+        "trajanon.maps[1].panBy([-30, 60], { animate: false })",
+    ):
+        before = seen.js(views)
+        seen.js(f"void ({act})")
+        one, other = seen.js(views)
+        assert one == pytest.approx(other, abs=1e-4)  # two pixels or so
+        assert one != before[0]
 
 
 def test_the_tip_hides_neither_its_line_nor_the_layers_switched_on(see: Open) -> None:
@@ -138,24 +155,13 @@ def test_the_tip_hides_neither_its_line_nor_the_layers_switched_on(see: Open) ->
     tip.wait_for(state="detached")  # it fades
 
 
-def test_an_original_under_the_mouse_lights_its_group(see: Open) -> None:
-    seen = see(drawn(view="side-by-side"))
-    seen.hover(trajectories().points[1, 10], side=0)
-    assert [len(widths) for widths in seen.lit()] == [4, 4]
-
-
-def test_a_click_keeps_a_group_and_another_lets_it_go(see: Open) -> None:
+def test_a_group_is_kept_by_a_click_and_found_by_its_number(see: Open) -> None:
     seen = see(drawn())
-    line = means(trajectories().points, LABELS)[1]
-    seen.page.mouse.click(*seen.place(line[15]))
+    seen.page.mouse.click(*seen.place(means(trajectories().points, LABELS)[1][15]))
     seen.page.mouse.move(400, 790)
     assert len(seen.lit()[0]) == 4
     seen.page.mouse.click(400, 790)
     assert seen.lit() == [[]]
-
-
-def test_a_group_is_found_by_its_number(see: Open) -> None:
-    seen = see(drawn())
     box, answer = seen.page.locator("input[name=group]"), seen.page.locator("output")
     box.fill("1")
     box.press("Enter")
@@ -166,8 +172,10 @@ def test_a_group_is_found_by_its_number(see: Open) -> None:
     assert answer.inner_text() == "There is no group 3: the last is 2."
 
 
-def test_a_group_that_is_found_comes_in_sight_with_its_originals(see: Open) -> None:
+def test_one_group_of_all_is_a_map_and_comes_in_sight_when_it_is_found(see: Open) -> None:
     seen = see(drawn(report=report(np.zeros(len(LABELS), np.int64), k=11)))
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 1)
+    assert seen.coloured() > 500
     seen.js("void trajanon.maps[0].setView([40.42, -3.66], 17, { animate: false })")
     seen.page.locator("input[name=group]").fill("0")
     seen.page.locator("input[name=group]").press("Enter")
@@ -176,38 +184,6 @@ def test_a_group_that_is_found_comes_in_sight_with_its_originals(see: Open) -> N
         x, y = seen.place(place)
         assert 300 < x < DESKTOP[0]
         assert 0 < y < DESKTOP[1]
-
-
-def test_lines_grow_with_the_zoom_up_to_their_width(see: Open) -> None:
-    seen = see(drawn())
-    width = """(zoom) => { trajanon.maps[0].setZoom(zoom, { animate: false });
-      return trajanon.shown.get("released").getLayers()[0].options.weight; }"""
-    far, nearer, near, nearest = (seen.page.evaluate(width, zoom) for zoom in (8, 14, 15, 18))
-    assert far < nearer < near == nearest == 3.5  # 2 + 0.75 log2(4)
-
-
-@pytest.mark.parametrize("steps", [-1, 0, 2])
-def test_lines_are_seen_at_any_zoom(see: Open, steps: int) -> None:
-    seen = see(drawn())
-    seen.js(f"trajanon.maps[0].setZoom(trajanon.maps[0].getZoom() + {steps}, {{ animate: false }})")
-    assert seen.coloured() > 500
-    assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
-
-
-def test_two_maps_move_together(see: Open) -> None:
-    seen = see(drawn(view="side-by-side"))
-    views = """trajanon.maps.map((map) =>
-      [map.getZoom(), map.getCenter().lat, map.getCenter().lng])"""
-    for act in (
-        "trajanon.maps[0].panBy([80, 40], { animate: false })",
-        "trajanon.maps[1].setZoom(trajanon.maps[1].getZoom() + 1)",
-        "trajanon.maps[1].panBy([-30, 60], { animate: false })",
-    ):
-        before = seen.js(views)
-        seen.js(f"void ({act})")
-        one, other = seen.js(views)
-        assert one == pytest.approx(other, abs=1e-4)  # two pixels or so
-        assert one != before[0]
 
 
 def test_releases_can_be_compared(see: Open) -> None:
@@ -235,11 +211,11 @@ def test_releases_can_be_compared(see: Open) -> None:
 
 
 def test_the_public_map_shows_the_release_alone(see: Open) -> None:
-    original = trajectories()
-    release = Trajectories(means(original.points, LABELS)[LABELS])
-    seen = see(public(release, tiles=None))
+    lines = means(trajectories().points, LABELS)
+    seen = see(public(Trajectories(lines[LABELS]), tiles=None))
+    assert seen.requests == []
     assert (seen.lines("originals"), seen.lines("released")) == (0, 3)
-    seen.hover(means(original.points, LABELS)[2, 15])
+    seen.hover(lines[2, 15])
     assert len(seen.lit()[0]) == 1
     seen.toggle("density-released")
     said = seen.page.locator("body").inner_text().lower()
@@ -247,28 +223,15 @@ def test_the_public_map_shows_the_release_alone(see: Open) -> None:
         assert word not in said
 
 
-def test_roads_and_water_lie_below(see: Open) -> None:
+def test_roads_and_water_lie_below_one_trajectory(see: Open) -> None:
     lake = np.array([[40.405, -3.69], [40.415, -3.69], [40.415, -3.68], [40.405, -3.69]])
     road = np.array([[40.40, -3.70], [40.42, -3.67]])
-    plain, behind = see(drawn()), see(drawn(background=Background([road], [lake])))
-    assert behind.lines("originals") == 11
-    assert plain.js(PAINTED) == []
-    assert behind.js(PAINTED) == [True]
-
-
-@pytest.mark.parametrize("view", ["overlay", "side-by-side"])
-def test_one_trajectory_is_a_map(see: Open, view: str) -> None:
-    alone = Trajectories(trajectories().points[:1])
-    seen = see(drawn(alone, report=report([0], k=1), view=view))
-    assert (seen.lines("originals"), seen.lines("released")) == (1, 1)
-    assert seen.coloured() > 500
-
-
-def test_one_group_of_all_is_a_map(see: Open) -> None:
-    everything = np.zeros(len(LABELS), np.int64)
-    seen = see(drawn(report=report(everything, k=11)))
-    assert (seen.lines("originals"), seen.lines("released")) == (11, 1)
-    assert seen.coloured() > 500
+    alone, one = Trajectories(trajectories().points[:1]), report([0], k=1)
+    for background in (None, Background([road], [lake])):
+        seen = see(drawn(alone, report=one, view="side-by-side", background=background))
+        assert (seen.lines("originals"), seen.lines("released")) == (1, 1)
+        assert seen.coloured() > 500
+        assert seen.js(PAINTED) == [True, True] * (background is not None)
 
 
 def test_a_trajectory_that_does_not_move_is_a_map(see: Open) -> None:
@@ -288,9 +251,8 @@ def test_a_line_across_the_antimeridian_is_whole_and_in_sight(see: Open) -> None
     points = np.zeros((2, 30, 2))
     points[..., 1] = (179.85 + np.linspace(0, 0.3, 30) + 180) % 360 - 180
     assert points[..., 1].min() < 0 < points[..., 1].max()
-    points = points.round(7)
-    release = Trajectories(points.copy())
-    seen = see(compare(Trajectories(points), release, report([0, 0]), tiles=None))
+    same = Trajectories(points.round(7))
+    seen = see(compare(same, same, report([0, 0]), tiles=None))
     places = seen.js(
         """trajanon.shown.get("released").getLayers()[0].getLatLngs().map((at) =>
         trajanon.maps[0].latLngToContainerPoint(at).x)"""
@@ -343,13 +305,3 @@ def test_many_lines_are_drawn_a_few_a_frame_and_the_picture_before_stays(see: Op
     assert first > 1_000
     assert set(others) == {first}
     assert seen.coloured() == whole
-
-
-def test_of_more_a_sample_is_drawn_and_said(see: Open, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trajanon.maps.drawing._POINTS", 100 * 30)
-    seen = see(many(120))
-    assert (seen.lines("originals"), seen.lines("released")) == (90, 30)
-    assert seen.page.locator(".drawn").inner_text() == (
-        "Drawn at random: 90 of 120 originals, at most 3 of a group, and all 30 groups. "
-        "All numbers count everything."
-    )

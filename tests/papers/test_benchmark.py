@@ -12,16 +12,12 @@ import pytest
 from commands import Run
 from real_data import REFERENCE
 
-from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import write_trajectories
 from trajanon.microaggregation import microaggregate
-from trajanon.papers import benchmark as module
 from trajanon.papers import published_tables as tables
-from trajanon.papers.benchmark import benchmark
 from trajanon.papers.datasets import Dataset, find_datasets
-from trajanon.papers.measurement import Measurement, beside, read_published, spread
-from trajanon.papers.published_tables import TABLES
-from trajanon.papers.writing import markdown
+from trajanon.papers.measurements import Measurement, beside, markdown, read_published, spread
+from trajanon.papers.published_tables import TABLES, benchmark
 from trajanon.progress import Progress
 from trajanon.trajectories import Trajectories
 
@@ -75,7 +71,6 @@ def data(tmp_path: Path) -> Path:
 @pytest.fixture(autouse=True)
 def _few_random_records(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "GROWING", (30, 40))
-    monkeypatch.setattr(tables, "SDCMICRO", {50: 0.1})
 
 
 def trajectories(n: int) -> Trajectories:
@@ -206,12 +201,8 @@ def test_the_command_writes_a_table_and_a_page(run: Run, data: Path) -> None:
     compared = written[written["published"].notna()]
     assert len(compared) == 3
     assert "### hm2: Census" in Path("benchmark.md").read_text(encoding="utf-8")
-
-
-def test_the_command_answers_a_script(run: Run, data: Path) -> None:
     answer = run("benchmark", "--table", "rcs", "--data", data, "--repeats", "1", "--json")
-    measured = json.loads(answer.out)["measurements"]
-    assert {m["table"] for m in measured} == {"rcs"}
+    assert {m["table"] for m in json.loads(answer.out)["measurements"]} == {"rcs"}
 
 
 def test_a_table_of_ones_own_is_measured(run: Run, tmp_path: Path) -> None:
@@ -251,7 +242,7 @@ def test_what_was_measured_before_an_end_is_kept(
         del repeats, progress
         yield Measurement("one", dataset.name, "A", "a", "", 3, "il", 1.0, 1)
 
-    monkeypatch.setattr(module, "TABLES", {"one": one, "two": stopped})
+    monkeypatch.setattr(tables, "TABLES", {"one": one, "two": stopped})
     answer = run("benchmark", "--table", "all", "--data", data)
     assert answer.code == 130
     assert pd.read_csv("benchmark.csv")["table"].tolist() == ["one"]
@@ -260,17 +251,21 @@ def test_what_was_measured_before_an_end_is_kept(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--table", "4.2"], "table '4.2' is not known; choose from hm2"),
+        (["--table", "4.2", "--json"], "table '4.2' is not known; choose from hm2"),
         (["--table", "hm2", "--repeats", "0"], "repeats must be a whole number from 1"),
         (["--table", "hm2", "--data", "nowhere"], "nowhere is no folder"),
         (["--table", "hm2", "--data", "."], ". has no data sets; name a folder"),
         (["--table", "hm2", "--out", "out.txt"], "out.txt must end in .csv"),
+        (
+            ["--table", "hm2"],
+            "EIA of the R package sdcMicro, or with trajectories (.parquet), or a",
+        ),
     ],
 )
 def test_the_command_refuses_in_one_sentence(
     run: Run, data: Path, arguments: list[str], says: str
 ) -> None:
-    if "--data" not in arguments:
+    if "--data" not in arguments and len(arguments) > 2:
         arguments = [*arguments, "--data", str(data)]
     before = sorted(data.parent.rglob("*"))
     assert says in run("benchmark", *arguments).sentence
@@ -302,7 +297,7 @@ def test_where_nothing_can_be_written_nothing_is_measured(
     def never(*_: object) -> Iterator[Measurement]:
         pytest.fail("it was measured")
 
-    monkeypatch.setattr(module, "TABLES", {"one": never})
+    monkeypatch.setattr(tables, "TABLES", {"one": never})
     answer = run("benchmark", "--table", "one", "--data", data, "--out", "no/b.csv")
     assert "cannot write no" in answer.sentence
 
@@ -327,21 +322,6 @@ def test_damaged_files_are_named(run: Run, data: Path, name: str) -> None:
     (data / name).write_text("dataset,k\nCensus,many\n", encoding="utf-8")
     answer = run("benchmark", "--table", "rcs", "--data", data)
     assert Path(name).name in answer.sentence
-
-
-def test_a_folder_that_is_none_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileProblem, match="is no folder"):
-        next(benchmark(["hm2"], tmp_path / "x"))
-    with pytest.raises(BadInput, match="has no data sets; name a folder"):
-        next(benchmark(["hm2"], tmp_path))
-
-
-def test_without_data_it_is_said_which_are_needed_and_where_they_are_had(run: Run) -> None:
-    assert run("benchmark", "--table", "hm2").sentence == (
-        "trajanon: --data is missing; name a folder with census.csv, tarragona.csv or eia.csv, "
-        "which are CASCrefmicrodata, Tarragona and EIA of the R package sdcMicro, or with "
-        "trajectories (.parquet), or a table of yours\n"
-    )
 
 
 # The reference material

@@ -1,11 +1,11 @@
 """Figures of hours: departures of a release, and what hours cost in metres."""
 
-import csv
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from browsing import timed
 from commands import Run, mode
@@ -15,12 +15,11 @@ from pictures import nothing_overlaps, points
 import trajanon
 from trajanon.errors import BadInput
 from trajanon.files.trajectories import write_trajectories
+from trajanon.maps.figures import costs as module
 from trajanon.maps.figures import of_release, save, trade_off_time
-from trajanon.papers.trade_off import KEY, MINUTE_WORTHS, SLOTS, HoursCost, hours_costs
+from trajanon.maps.figures.costs import KEY, MINUTE_WORTHS, SLOTS, hours_costs
 from trajanon.releases import Release
 from trajanon.trajectories import Trajectories
-
-FIELDS = HoursCost._fields
 
 
 @pytest.fixture(scope="module")
@@ -41,14 +40,14 @@ def rides() -> Trajectories:
     )
 
 
-@pytest.fixture
-def costs(rides: Trajectories) -> list[HoursCost]:
+@pytest.fixture(scope="module")
+def costs(rides: Trajectories) -> pd.DataFrame:
     return hours_costs(rides, 3)
 
 
-def test_costs_are_those_of_releases(rides: Trajectories, costs: list[HoursCost]) -> None:
-    for cost in costs[: 1 + len(MINUTE_WORTHS)]:
-        times = {} if cost.minute_worth is None else {"minute_worth": cost.minute_worth}
+def test_costs_are_those_of_releases(rides: Trajectories, costs: pd.DataFrame) -> None:
+    for worth, cost in zip([None, *MINUTE_WORTHS], costs.itertuples(), strict=False):
+        times = {} if worth is None else {"minute_worth": worth}
         how: dict[str, Any] = times and times | {"times": "of-day"}
         report = trajanon.anonymize(rides, 3, key=KEY, **how).report
         assert cost.trajectories == 90
@@ -61,18 +60,18 @@ def test_costs_are_those_of_releases(rides: Trajectories, costs: list[HoursCost]
                     assert found == pytest.approx(report["times"][f"{what}_error"][name])
 
 
-def test_a_minute_that_is_worth_more_makes_hours_truer(costs: list[HoursCost]) -> None:
-    alone, least, most = costs[0], costs[1], costs[len(MINUTE_WORTHS)]
-    assert [cost.minute_worth for cost in costs] == [None, *MINUTE_WORTHS, None, None]
-    assert [cost.slot_hours for cost in costs[-2:]] == list(SLOTS)
+def test_a_minute_that_is_worth_more_makes_hours_truer(costs: pd.DataFrame) -> None:
+    alone, least, most = (costs.loc[row] for row in (0, 1, len(MINUTE_WORTHS)))
+    assert costs["minute_worth"].dropna().tolist() == [*MINUTE_WORTHS]
+    assert costs["slot_hours"].tolist()[-2:] == [*SLOTS]
     assert most.departure_mean < least.departure_mean < alone.departure_mean
     assert most.displacement_mean > least.displacement_mean > alone.displacement_mean
 
 
-def test_slots_are_grouped_one_by_one(rides: Trajectories, costs: list[HoursCost]) -> None:
+def test_slots_are_grouped_one_by_one(rides: Trajectories, costs: pd.DataFrame) -> None:
     """A slot without enough trips has no group; nobody leaves a slot by more than its length."""
     rides = rides.take(np.append(np.arange(30), 60))  # one alone at night
-    of_four, of_one = hours_costs(rides, 3)[-2:]
+    of_four, of_one = hours_costs(rides, 3)[-2:].itertuples()
     assert (of_four.slot_hours, of_four.trajectories) == (4, 30)
     assert of_one.trajectories <= 30
     assert of_one.departure_mean < 60.0
@@ -84,7 +83,7 @@ def test_slots_are_grouped_one_by_one(rides: Trajectories, costs: list[HoursCost
 def test_windows_are_measured_as_they_slid(madrid: Trajectories) -> None:
     assert madrid.times is not None
     known = madrid.take(np.flatnonzero(np.isfinite(madrid.times[:, 0]))[:60])
-    alone, *_ = hours_costs(known, 3)
+    alone = hours_costs(known, 3).loc[0]
     report = trajanon.anonymize(known, 3, key=KEY).report
     assert report["alignment"] is not None
     assert alone.displacement_mean == pytest.approx(report["displacement"]["mean"])
@@ -98,33 +97,25 @@ def test_ctrl_c_in_a_search_ends_them_all(
     def stopped(*_: object, **__: object) -> Release:
         return Release(rides, {"stopped": True})
 
-    monkeypatch.setattr("trajanon.papers.trade_off.anonymize", stopped)
+    monkeypatch.setattr(module, "anonymize", stopped)
     with pytest.raises(KeyboardInterrupt):
         hours_costs(rides, 3)
 
 
-def test_the_curve_is_drawn_of_its_numbers(rides: Trajectories, costs: list[HoursCost]) -> None:
-    told: list[tuple[float, float | None]] = []
-
-    def listen(task: str, done: float, total: float | None, note: str = "") -> None:
-        told.append((done, total))
-
-    picture = trade_off_time(rides, 3, progress=listen)
-    assert told == [(done, len(costs)) for done in range(len(costs))]
+def test_the_curve_is_drawn_of_its_numbers(
+    rides: Trajectories, costs: pd.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "hours_costs", lambda *_: costs)
+    picture = trade_off_time(rides, 3)
     assert picture.numbers is not None
-    rows = list(csv.DictReader(StringIO(picture.numbers)))
-    assert tuple(rows[0]) == FIELDS
-    for row, cost in zip(rows, costs, strict=True):
-        found = [float(value) if value else np.nan for value in row.values()]
-        expected = [np.nan if value is None else value for value in cost]
-        assert found == pytest.approx(expected, rel=1e-3, nan_ok=True)
+    numbers = pd.read_csv(StringIO(picture.numbers))
+    pd.testing.assert_frame_equal(numbers, costs, rtol=1e-3, check_dtype=False)
     (ax,) = picture.figure.axes
     means, alone, slots, *_ = ax.lines
-    on_line = costs[: 1 + len(MINUTE_WORTHS)]
-    assert points(means)[0] == pytest.approx([cost.departure_mean for cost in on_line])
-    assert points(means)[1] == pytest.approx([cost.displacement_mean for cost in on_line])
-    assert points(alone)[1] == pytest.approx([costs[0].displacement_mean])
-    assert points(slots)[1] == pytest.approx([cost.displacement_mean for cost in costs[-2:]])
+    off, moved = costs["departure_mean"].tolist(), costs["displacement_mean"].tolist()
+    assert points(means) == (off[:-2], moved[:-2])
+    assert points(alone)[1] == moved[:1]
+    assert points(slots)[1] == moved[-2:]
     names = [text.get_text() for text in ax.texts]
     assert names == 2 * ([f"{worth:g}" for worth in MINUTE_WORTHS] + ["4 h", "1 h"])
     assert "90 trips, k = 3" in picture.caption
@@ -135,9 +126,10 @@ def test_numbers_of_points_that_lie_together_are_not_on_each_other(
     rides: Trajectories, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     off = [160.0, 154.0, 148.0, 120.0, 100.0, 66.0, 49.0, 30.0]
-    ways = zip([None, *MINUTE_WORTHS], off, strict=True)
-    near = [HoursCost(worth, None, 90, 500.0, 400.0, one, one, 2.0, 2.0) for worth, one in ways]
-    monkeypatch.setattr("trajanon.maps.figures.trade_off.hours_costs", lambda *_, **__: near)
+    near = pd.DataFrame({"minute_worth": [np.nan, *MINUTE_WORTHS], "slot_hours": np.nan})
+    for name in ("mean", "median"):
+        near = near.assign(**{f"departure_{name}": off, f"displacement_{name}": 500.0})
+    monkeypatch.setattr(module, "hours_costs", lambda *_: near.assign(trajectories=90))
     (ax,) = trade_off_time(rides, 3).figure.axes
     above = [text.get_text() for text in ax.texts if text.get_position()[1] > 0]
     assert above == ["1", "1"]  # it is 4 % from 0.5, and 2 is 19 % from it
@@ -164,9 +156,8 @@ def test_departures_are_drawn_of_a_release_with_times(tmp_path: Path) -> None:
         assert picture.caption.startswith("For the holder of the data, not for publication")
         assert "off by 22 min on average, 20 min in the median" in picture.caption
         nothing_overlaps(picture)
-        nothing_overlaps(pictures["group"])
-        save(list(pictures.values()), tmp_path / times)
-        assert mode(tmp_path / times / "departures.svg") == 0o600
+    save([picture], tmp_path)
+    assert mode(tmp_path / "departures.svg") == 0o600
 
 
 def test_the_group_tells_its_times_and_all_speak_of_trips() -> None:
@@ -178,6 +169,7 @@ def test_the_group_tells_its_times_and_all_speak_of_trips() -> None:
     assert sizes.figure.axes[0].get_xlabel() == "trips in a group"
     for picture in (stages, sizes, group):
         assert "trajector" not in picture.caption
+    nothing_overlaps(group)
 
 
 def test_the_command_draws_the_curve(run: Run, rides: Trajectories, tmp_path: Path) -> None:
@@ -197,12 +189,8 @@ def test_the_command_draws_the_curve(run: Run, rides: Trajectories, tmp_path: Pa
     [
         (["a.csv", "-k", "4"], "-k 4 goes with trade-off-time"),
         (["trade-off-time", "--group", "1"], "--group 1 goes with a release"),
-        (
-            ["trade-off-time", "a.parquet", "b.parquet"],
-            "or trade-off-time or which-k and trajectories",
-        ),
+        (["trade-off-time", "a.parquet", "b.parquet"], "or trade-off-time or which-k and traj"),
         (["trade-off-time"], "there is no trajectories.parquet"),
-        (["trade-off-time", "-k", "91"], "there is no trajectories.parquet"),
     ],
 )
 def test_what_is_no_curve_is_refused(run: Run, arguments: list[str], says: str) -> None:

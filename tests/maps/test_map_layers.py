@@ -6,9 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.maps.colours import PALETTE, colours, weights
 from trajanon.maps.drawing import choose_originals
-from trajanon.maps.layers import bends, honeycomb, steps
+from trajanon.maps.layers import PALETTE, bends, colours, honeycomb, steps, weights
 from trajanon.maps.panel import by_displacement
 
 

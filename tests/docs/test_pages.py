@@ -21,7 +21,7 @@ from trajanon.cli.wording import usage_error
 from trajanon.data import sample
 from trajanon.extract import traces
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 CODE = {
     page.name: code
