@@ -1,3 +1,5 @@
+"""The sample: its script makes it again, and it holds the faults that real traces have."""
+
 import gzip
 import math
 import re
@@ -90,52 +92,23 @@ def segments(pieces: list[Piece]) -> list[list[Point]]:
     return [points for points in whole if points[0].time is not None]
 
 
-def steps(points: list[Point]) -> list[tuple[float, float]]:
-    """Seconds and metres from each point of a timed segment to the next."""
-    return [
-        ((after.time or 0) - (before.time or 0), metres(before, after))
-        for before, after in pairwise(points)
-    ]
-
-
-def test_the_sample_is_under_a_megabyte() -> None:
-    files = list(sample().iterdir())
-    assert {file.name for file in files} == {
-        f"page{number:03d}.gpx.gz" for number in range(len(files))
-    }
-    assert 400_000 < sum(file.stat().st_size for file in files) < 1_000_000
-
-
 def test_making_it_again_gives_the_same_text(pages: list[str], tmp_path: Path) -> None:
+    assert 400_000 < sum(file.stat().st_size for file in sample().iterdir()) < 1_000_000
     make_sample.write(tmp_path)
     again = unpacked(tmp_path)
-    assert len(again) == len(pages)
     # Named by number: a difference of two whole pages would take minutes to print.
     assert [n for n, page in enumerate(pages) if page != again[n]] == []
+    assert len(again) == len(pages) == len(list(sample().iterdir()))
 
 
-def test_departures_are_those_of_a_city(segments: list[list[Point]]) -> None:
-    """Two peaks, some drives all day, few at night: hours that the README counts."""
-    seconds = [points[0].time for points in segments]
-    begun = [datetime.fromtimestamp(second or 0, ZoneInfo("Europe/Madrid")) for second in seconds]
-    by_hour = Counter(when.hour for when in begun)
-    morning = sum(by_hour[hour] for hour in (7, 8))
-    evening = sum(by_hour[hour] for hour in (16, 17, 18, 19))
-    assert morning > 90
-    assert evening > 90
-    assert all(by_hour[hour] >= 2 for hour in range(6, 22))
-    assert 3 <= sum(by_hour[hour] for hour in (23, 0, 1, 2, 3, 4, 5)) <= 9
-
-
-def test_each_page_says_that_it_is_synthetic(pages: list[str]) -> None:
+def test_pages_are_as_the_api_writes_them_and_say_that_they_are_synthetic(pages: list[str]) -> None:
+    counts = [page.count("<trkpt ") for page in pages]
+    assert set(counts[:-1]) == {5000}
+    assert 0 < counts[-1] < 5000
     for page in pages:
         assert page.splitlines()[1].startswith("<!-- synthetic: made by data/")
         names = re.findall(r"<(?:name|desc|url)>(.*?)</", page)
         assert all("synthetic" in name.lower() for name in names)
-
-
-def test_pages_are_written_as_the_api_writes_them(pages: list[str]) -> None:
-    for page in pages:
         root = ElementTree.fromstring(page)
         assert root.tag == f"{GPX}gpx"
         assert root.attrib == {"version": "1.0", "creator": "OpenStreetMap.org"}
@@ -145,49 +118,41 @@ def test_pages_are_written_as_the_api_writes_them(pages: list[str]) -> None:
         assert all(re.fullmatch(r"2026-\d\d-\d\dT[\d:]{8}Z", time) for time in times)
 
 
-def test_every_page_but_the_last_has_5000_points(pages: list[str]) -> None:
-    counts = [page.count("<trkpt ") for page in pages]
-    assert set(counts[:-1]) == {5000}
-    assert 0 < counts[-1] < 5000
-
-
-def test_there_are_300_traces_of_120_subjects(pages: list[str], pieces: list[Piece]) -> None:
+def test_there_are_300_traces_of_120_subjects_the_newest_first(
+    pages: list[str], pieces: list[Piece]
+) -> None:
     text = "".join(pages)
     urls = set(re.findall(r"<url>(.*?)</url>", text))
     assert len({url.split("/")[2] for url in urls}) == 120
     nameless = text.count("<trk>") - text.count("<url>") - 1  # the cloud is no trace
-    cut = sum(goes_on(a, b) and b.url is None for a, b in pairwise(pieces))
-    assert len(urls) == 270
-    assert nameless - cut == 30
-
-
-def test_the_newest_upload_comes_first(pieces: list[Piece]) -> None:
+    cut = [after.url for before, after in pairwise(pieces) if goes_on(before, after)]
+    assert (len(urls), nameless - cut.count(None)) == (270, 30)
+    assert 0 < cut.count(None) < len(cut)  # page borders cut traces with and without a url
     numbers = [int(piece.url.rsplit("/", 1)[1]) for piece in pieces if piece.url]
     assert numbers == sorted(numbers, reverse=True)
-
-
-def test_all_points_lie_in_the_box(pieces: list[Piece]) -> None:
-    for piece in pieces:
-        for lat, lon, _ in piece.points:
-            assert SOUTH <= lat <= NORTH
-            assert WEST <= lon <= EAST
-
-
-def test_page_borders_cut_traces_with_and_without_a_url(pieces: list[Piece]) -> None:
-    cut = [after.url for before, after in pairwise(pieces) if goes_on(before, after)]
-    assert any(url is not None for url in cut)
-    assert any(url is None for url in cut)
-
-
-def test_a_track_may_have_two_segments(pages: list[str]) -> None:
-    tracks = [t for page in pages for t in re.findall(r"(?s)<trk>.*?</trk>", page)]
-    double = [track for track in tracks if track.count("<trkseg>") == 2]
+    double = [
+        track for track in re.findall(r"(?s)<trk>.*?</trk>", text) if track.count("<trkseg>") == 2
+    ]
     assert double
     assert not any("<url>" in track for track in double)
 
 
-def test_one_cloud_without_time_ends_the_last_page(pieces: list[Piece]) -> None:
+def test_departures_are_those_of_a_city(segments: list[list[Point]]) -> None:
+    """Two peaks, some drives all day, few at night: hours that the README counts."""
+    seconds = [points[0].time for points in segments]
+    begun = [datetime.fromtimestamp(second or 0, ZoneInfo("Europe/Madrid")) for second in seconds]
+    by_hour = Counter(when.hour for when in begun)
+    assert sum(by_hour[hour] for hour in (7, 8)) > 90
+    assert sum(by_hour[hour] for hour in (16, 17, 18, 19)) > 90
+    assert all(by_hour[hour] >= 2 for hour in range(6, 22))
+    assert 3 <= sum(by_hour[hour] for hour in (23, 0, 1, 2, 3, 4, 5)) <= 9
+
+
+def test_all_points_lie_in_the_box_and_those_without_time_come_last(pieces: list[Piece]) -> None:
     *timed, cloud = pieces
+    assert all(
+        SOUTH <= p.lat <= NORTH and WEST <= p.lon <= EAST for one in pieces for p in one.points
+    )
     assert all(p.time is not None for piece in timed for p in piece.points)
     assert all(p.time is None for p in cloud.points)
     assert 200 < len(cloud.points) < 1000
@@ -196,41 +161,25 @@ def test_one_cloud_without_time_ends_the_last_page(pieces: list[Piece]) -> None:
     assert places == sorted(places)
 
 
-def test_most_traces_are_longer_than_a_window(segments: list[list[Point]]) -> None:
-    lengths = [sum(hop for _, hop in steps(points)) for points in segments]
-    assert sum(length > 4350 for length in lengths) > 250
+def test_receivers_and_clocks_have_faults(segments: list[list[Point]]) -> None:
+    lengths, pauses, repeats, back, wild, tunnels, jumps, still = [], 0, 0, 0, 0, 0, 0, 0
+    for points in segments:
+        steps = [(b.time - a.time, metres(a, b)) for a, b in pairwise(points) if a.time and b.time]
+        lengths.append(sum(hop for _, hop in steps))
+        still += sum(s == 0 for s, _ in steps) > 0.7 * len(steps)
+        for (s, hop), (a, b) in zip(steps, pairwise(points), strict=True):
+            pauses += s > 300
+            repeats += a == b
+            back += s < 0
+            wild += hop > 60 * s > 0 and hop > 1000
+            tunnels += not on_the_border(a) and 20 < s < 300 and 300 < hop < 900
+            jumps += hop > 500 and on_the_border(a) and on_the_border(b)
+    assert sum(length > 4350 for length in lengths) > 250  # longer than a window
     assert sum(length < 3000 for length in lengths) >= 5
-
-
-def test_receivers_pause_and_repeat_points(segments: list[list[Point]]) -> None:
-    assert sum(s > 300 for points in segments for s, _ in steps(points)) >= 10
-    repeats = [a == b for points in segments for a, b in pairwise(points)]
-    assert sum(repeats) >= 20
-
-
-def test_clocks_go_back_and_stand_still(segments: list[list[Point]]) -> None:
-    assert 3 <= sum(s < 0 for points in segments for s, _ in steps(points)) <= 10
-    still = [[s == 0 for s, _ in steps(points)] for points in segments]
-    assert sum(sum(flags) > 0.7 * len(flags) for flags in still) == 2
-
-
-def test_signals_stray_and_vanish_in_tunnels(segments: list[list[Point]]) -> None:
-    wild = [hop > 60 * s > 0 and hop > 1000 for p in segments for s, hop in steps(p)]
-    assert sum(wild) >= 4
-    tunnels = [
-        not on_the_border(before) and 20 < after.time - before.time < 300
-        for points in segments
-        for before, after in pairwise(points)
-        if before.time and after.time and 300 < metres(before, after) < 900
-    ]
-    assert sum(tunnels) >= 5
-
-
-def test_traces_leave_the_box_and_come_back(segments: list[list[Point]]) -> None:
-    jumps = [
-        on_the_border(before) and on_the_border(after)
-        for points in segments
-        for before, after in pairwise(points)
-        if metres(before, after) > 500
-    ]
-    assert sum(jumps) >= 10
+    assert pauses >= 10
+    assert repeats >= 20
+    assert 3 <= back <= 10
+    assert still == 2  # clocks that stand still
+    assert wild >= 4
+    assert tunnels >= 5
+    assert jumps >= 10  # traces leave the box and come back

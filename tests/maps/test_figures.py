@@ -310,6 +310,7 @@ def test_the_command_draws_a_benchmark(run: Run, tmp_path: Path) -> None:
     ("arguments", "says"),
     [
         (["b.csv", "--group", "1"], "--group 1 goes with a release"),
+        (["which-k", "--group", "1"], "--group 1 goes with a release"),
         (["b.parquet"], "takes the CSV of trajanon benchmark, or two files"),
         (["b.csv", "b.csv", "b.csv"], "or two files"),
         (["none.csv"], "cannot read none.csv"),

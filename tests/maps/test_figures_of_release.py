@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from browsing import timed
 from commands import Run, mode
 from matplotlib.image import imread
+from matplotlib.patches import StepPatch
 from pictures import extent, nothing_overlaps, points
 
 from trajanon.anonymization import anonymize
@@ -144,6 +146,38 @@ def test_strangers_are_refused(
     other = Trajectories(originals.points + 0.5)
     with pytest.raises(BadInput, match="do not belong together"):
         of_release(other, *release)
+
+
+def test_departures_are_drawn_of_a_release_with_times(tmp_path: Path) -> None:
+    for times, hours in (("of-day", 24), ("of-week", 168), ("date", 24)):
+        pictures = {picture.name: picture for picture in of_release(*timed(times))}
+        assert list(pictures) == ["stages", "sizes", "departures", "group"]
+        picture = pictures["departures"]
+        (ax,) = picture.figure.axes
+        originals, released = (
+            np.asarray(one.get_data()[0]) for one in ax.patches if isinstance(one, StepPatch)
+        )
+        assert len(originals) == len(released) == hours
+        assert (originals[8], originals[7], released[8]) == (4, 1, 4)
+        assert (originals.sum(), released.sum()) == (11, 11)
+        assert picture.private
+        assert picture.caption.startswith("For the holder of the data, not for publication")
+        assert "off by 22 min on average, 20 min in the median" in picture.caption
+        nothing_overlaps(picture)
+    save([picture], tmp_path)
+    assert mode(tmp_path / "departures.svg") == 0o600
+
+
+def test_the_group_tells_its_times_and_all_speak_of_trips() -> None:
+    stages, sizes, _, group = of_release(*timed(), group=1)
+    assert "released with its times (09:00, 15 min) once for each" in group.caption
+    assert stages.caption.startswith("Loss of places and departures after each stage: 11 trips")
+    assert stages.figure.axes[0].get_xlabel() == "loss of places and departures (%)"
+    assert "of 11 trips" in sizes.caption
+    assert sizes.figure.axes[0].get_xlabel() == "trips in a group"
+    for picture in (stages, sizes, group):
+        assert "trajector" not in picture.caption
+    nothing_overlaps(group)
 
 
 # Files

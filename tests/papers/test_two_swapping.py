@@ -89,13 +89,6 @@ def test_each_pair_is_judged_as_by_making_the_exchange(
             assert may == naive.holds(after, groups.subjects, groups.k)
 
 
-@given(seed=seeds)
-def test_far_from_zero_the_same_exchanges_are_made(seed: int) -> None:
-    near = random_groups(seed, 40, 3, None, grid=False)
-    far = replace(near, records=near.records + 1e6)
-    assert np.array_equal(dense(swap(far, far.labels)), dense(swap(near, near.labels)))
-
-
 def test_the_first_of_equally_good_exchanges_is_made() -> None:
     # Each of 0, 1 (at 0) may change places with each of 4, 5 (at 9): the same gain.
     records = np.array([[0.0], [0.0], [9.0], [9.0], [9.0], [9.0], [0.0], [0.0]])
@@ -149,13 +142,3 @@ def test_swap_repeats_itself_and_says_how_far_it_is() -> None:
     assert np.array_equal(swap(*both(replace(groups, progress=listen))), once)
     assert said[0] == ("Comparing pairs of records", 0, 300)
     assert ("Exchanging pairs of records", 100, None) in said
-
-
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_one_group_and_equal_records_stay_as_they_are(n: int) -> None:
-    one = np.zeros(n, dtype=np.int64)
-    varied = np.arange(n, dtype=np.float64)[:, None]
-    assert swap(*both(grouped(varied, one, n))).tolist() == [0] * n
-    two = np.repeat([0, 1], n)
-    equal = np.full((2 * n, 3), 0.1)
-    assert swap(*both(grouped(equal, two, n))).tolist() == two.tolist()

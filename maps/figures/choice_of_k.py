@@ -1,0 +1,95 @@
+"""The figure of what each k costs and protects."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.ticker import FuncFormatter
+
+from trajanon.errors import BadInput
+from trajanon.evaluation.curve import KS, curve
+from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_below, panels, styled
+from trajanon.maps.layers import PALETTE
+from trajanon.progress import Progress, silent
+from trajanon.trajectories import Trajectories
+
+KEY = bytes(32)
+"""A key that repeats what is measured: nothing of it is published."""
+
+
+def which_k(
+    trajectories: Trajectories,
+    ks: Sequence[int] = KS,
+    *,
+    progress: Progress = silent,
+    **options: Any,
+) -> Picture:
+    """Draw the chance of the best attack over metres moved, with a point for each k.
+
+    Each point is a release of its own, with all attacks that `trajanon.evaluate` tries on it.
+
+    Parameters
+    ----------
+    trajectories
+        As `trajanon.extract` makes them.
+    ks
+        Each k to anonymize with; those for which there are too few subjects are left out.
+    progress
+        Told how far the work is.
+    options
+        As of `trajanon.anonymize`.
+
+    Returns
+    -------
+    Picture
+        Named ``which-k``; its numbers are metres and shares.
+
+    Raises
+    ------
+    BadInput
+        As of `trajanon.anonymize`; or if there are too few for every k.
+
+    Examples
+    --------
+    Four people. The larger k, the farther points move, and the fewer guesses are right:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon.maps.figures import which_k
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> trajectories = trajanon.Trajectories(points, subject=np.arange(4))
+    >>> print(which_k(trajectories, ks=[2, 4], as_published=True).numbers, end="")
+    k,moved,chance,attack,baseline
+    2,1.11e+04,0.5,nearest record,0.5
+    4,5.552e+04,0.25,nearest record,0.25
+    """
+    found = curve(trajectories, ks, progress=progress, **{"key": KEY, **options})
+    if not found.choices:
+        raise BadInput(
+            f"there are too few for any k of {', '.join(map(str, ks))}: give more, or a smaller k"
+        )
+    choices = pd.DataFrame(found.account["choices"])
+    with styled():
+        figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.8)
+        ax.plot(
+            choices["moved"], choices["chance"], "o-", color=PALETTE[0], label="the best attack"
+        )
+        ax.plot(choices["moved"], choices["baseline"], "--", color=INK, linewidth=0.8, label="1/k")
+        for one in found.choices:
+            above = max(one.chance, 1.0 / one.k)
+            ax.annotate(
+                f"{one.k}", (one.moved, above), (3, 3), textcoords="offset points", color=INK
+            )
+        ax.margins(x=0.08)
+        ax.set_xlim(left=0.0)
+        ax.set_ylim(bottom=0.0)
+        ax.yaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
+        ax.set_xlabel("points moved, mean (metres)")
+        ax.set_ylabel("a row of the target is found")
+        legend_below(figure, 2, others=ax.get_legend_handles_labels()[0])
+    caption = (
+        f"Which k: the mean chance of the best attack over metres moved, of "
+        f"{len(trajectories):,} {trajectories.units}. Numbers are k. {found.words}"
+    )
+    numbers = choices.to_csv(index=False, float_format="%.4g")
+    return Picture("which-k", figure, caption, numbers=numbers)
