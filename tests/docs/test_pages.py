@@ -4,6 +4,7 @@ import gzip
 import re
 import shlex
 import tarfile
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,10 @@ def test_what_the_pages_measured_can_be_measured_again() -> None:
 
 @pytest.mark.usefixtures("few_moves")
 def test_the_readme_runs_and_maps_draw_what_it_made(folder: Path) -> None:
-    (folder / "tracks").symlink_to(sample())
+    (folder / "tracks").mkdir()
+    for number in range(4):  # a third of the sample
+        page = f"page{number:03d}.gpx.gz"
+        (folder / "tracks" / page).symlink_to(sample() / page)
     frame = pd.DataFrame(
         [
             {"driver": d, "trip": f"{d}a", "when": 1_700_000_000 + 20 * i, "lat": 41 + d / 1000}
@@ -109,7 +113,7 @@ def test_frames_become_a_release_and_a_release_frames(folder: Path) -> None:
         pd.DataFrame({"trip": one.name, "driver": one.subject, "when": one.time}).assign(
             lat=one.lat, lon=one.lon
         )
-        for one in traces(str(sample()))
+        for one in islice(traces(str(sample())), 100)
         if not np.isnan(one.time).any()
     )
     fixes["when"] = pd.to_datetime(fixes["when"], unit="s", utc=True)
@@ -129,8 +133,8 @@ def test_frames_become_a_release_and_a_release_frames(folder: Path) -> None:
     people = trajanon.read_trajectories("trajectories.parquet").subject
     assert people is not None
     assert people.tolist() == [0, 0, 1, 1]
-    assert len(made["trajectories"]) > 100
-    assert min(len(made["released"]), len(made["lines"])) > 100
+    assert len(made["trajectories"]) > 50
+    assert min(len(made["released"]), len(made["lines"])) > 50
 
 
 def test_tables_are_microaggregated(folder: Path) -> None:

@@ -3,6 +3,7 @@
 from itertools import pairwise
 
 import numpy as np
+from browsing import places
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -60,10 +61,10 @@ def test_samples_of_several_releases_leave_room_for_their_tracks() -> None:
     st.integers(1, 3),
 )
 def test_each_point_counts_in_the_nearest_cell(
-    places: list[tuple[float, float]], copies: int
+    somewhere: list[tuple[float, float]], copies: int
 ) -> None:
     """Against the distance to every middle, on the flat map that the cells lie on."""
-    points = np.array(places)[:, None]
+    points = np.array(somewhere)[:, None]
     south, west = points.min(axis=(0, 1)) - 0.001
     north, east = points.max(axis=(0, 1)) + 0.001
     bounds = [[south, west], [north, east]]
@@ -72,7 +73,7 @@ def test_each_point_counts_in_the_nearest_cell(
     assert cells[:, 2].sum() == copies * len(points)
     up, right = (each / 1e6 for each in comb["radius"])
     expected = np.zeros(len(cells))
-    for lat, lon in places:
+    for lat, lon in somewhere:
         north_of = (cells[:, 0] / 1e6 - lat) / up
         east_of = (cells[:, 1] / 1e6 - lon) / right
         far = np.hypot(north_of, east_of)
@@ -109,21 +110,11 @@ lines = st.lists(
 )
 
 
-def added(flat: list[int]) -> list[list[int]]:
-    """Add the steps of a line up, one by one."""
-    lat = lon = 0
-    found = []
-    for at in range(0, len(flat), 2):
-        lat, lon = lat + flat[at], lon + flat[at + 1]
-        found.append([lat, lon])
-    return found
-
-
 @given(lines)
 def test_steps_lead_from_each_point_to_the_next(lines: list[list[tuple[float, float]]]) -> None:
     for line in lines:
         (flat,) = steps(np.array([line]))
-        for found, place in zip(added(flat), line, strict=True):
+        for found, place in zip(places(flat), line, strict=True):
             assert found == [round(degrees / 1e-6) for degrees in place]
 
 
@@ -132,8 +123,8 @@ def test_bends_begin_and_end_where_lines_do(lines: list[list[tuple[float, float]
     found = bends(np.array(line) for line in lines)
     assert len(found) == len(lines)
     for flat, line in zip(found, lines, strict=True):
-        whole = added(steps(np.array([line]))[0])
-        kept = added(flat)
+        whole = places(steps(np.array([line]))[0])
+        kept = places(flat)
         assert kept[0] == whole[0]
         assert kept[-1] == whole[-1]
         assert all(place in whole for place in kept)
@@ -142,4 +133,4 @@ def test_bends_begin_and_end_where_lines_do(lines: list[list[tuple[float, float]
 def test_points_on_the_way_are_left_out_and_corners_stay() -> None:
     line = np.array([[0.0, 0.0], [0.0, 1e-3], [2e-5, 2e-3], [0.0, 3e-3], [1e-3, 3e-3]])
     (flat,) = bends([line])
-    assert added(flat) == [[0, 0], [0, 3000], [1000, 3000]]
+    assert places(flat) == [[0, 0], [0, 3000], [1000, 3000]]

@@ -100,9 +100,9 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
     fill(page, "Other k", "2,few")
     press(page, "Compare")
     expect(costs.get_by_role("alert")).to_contain_text("few")
-    fill(page, "Other k", "2,4")
+    fill(page, "Other k", "2")
     press(page, "Compare")
-    expect(costs.get_by_role("row")).to_have_count(4)
+    expect(costs.get_by_role("row")).to_have_count(3)
     expect(costs.get_by_role("row").nth(2)).to_contain_text("3, this release")
     saved = [
         save(page, name, tmp_path)
@@ -132,7 +132,6 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
     press(page, "Make the release")
     expect(section(page, "2. Release").get_by_role("alert").first).to_contain_text("10 records")
     expect(old).to_be_visible()
-    assert barriers(page) == ""
     fill(page, "How many stand behind", "3")
     expect(page.get_by_role("link", name="settings.toml")).to_be_hidden()
 
