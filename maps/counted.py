@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import DAY, Clock
 from trajanon.maps.layers import Honeycomb, corners, turning_point, unrolled
+from trajanon.number_text import span
 from trajanon.privacy.in_parts import InParts
 from trajanon.privacy.originals import Matched
+from trajanon.times import DAY, Clock
 from trajanon.utility import displacement
-from trajanon.words import span
 
 _HOURS = 24
 _OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most

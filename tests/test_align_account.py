@@ -27,7 +27,7 @@ import trajanon
 from trajanon import loss
 from trajanon.align.account import MEASURED, account, near_lines, step_lengths
 from trajanon.arrays import Floats
-from trajanon.cli.results import without_lists
+from trajanon.cli.report_tables import without_lists
 from trajanon.files.report import read_report
 from trajanon.files.trajectories import write_trajectories
 from trajanon.maps.drawing import match, release_and_originals

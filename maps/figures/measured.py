@@ -28,8 +28,8 @@ from trajanon.maps.figures.pictures import (
     styled,
 )
 from trajanon.maps.layers import PALETTE
+from trajanon.number_text import number_of
 from trajanon.papers.published_tables import TSP
-from trajanon.words import number_of
 
 _TEXT = ["table", "dataset", "method", "by", "setting", "statistic"]
 _NUMBERS = ["k", "ours"]

@@ -10,9 +10,9 @@ from browsing import LABELS, about, held, layer, means, timed, trajectories, wit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.clock import Clock
 from trajanon.maps import compare, html, public
 from trajanon.maps.counted import by_hour, hours_of, told
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
 ZONE = "America/Los_Angeles"

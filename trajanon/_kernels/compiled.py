@@ -1,6 +1,5 @@
 """How kernels are compiled, kept, and how the first compilation is announced."""
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from functools import cache, cached_property, update_wrapper
@@ -67,14 +66,6 @@ class Kernel:
 
         compiled.compile = compile_alone
         return compiled
-
-    @property
-    def missing(self) -> bool:
-        """Whether it is to be kept, is not yet, and can be awaited."""
-        folder, module = self._called.stats.cache_path, self.__module__.rpartition(".")[2]
-        version = f"py{sys.version_info.major}{sys.version_info.minor}"
-        files = f"{module}.{self._function.__name__}-*.{version}*.nbc"
-        return bool(folder and fcntl) and not any(Path(folder).glob(files))
 
     @cached_property
     def _inner(self) -> Any:

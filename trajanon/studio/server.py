@@ -16,11 +16,10 @@ from nicegui import app, background_tasks, ui
 from starlette.requests import HTTPConnection
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from trajanon.atomic_output import drafting, replacing
+from trajanon.cli.messages import tell
 from trajanon.cli.options import MAP
-from trajanon.cli.wording import tell
-from trajanon.drafts import drafting
 from trajanon.errors import FileProblem
-from trajanon.outputs import replacing
 from trajanon.studio.fields import FILES
 from trajanon.studio.page import Page
 from trajanon.studio.work import COMPARISON, PAGE, Commands, Work
