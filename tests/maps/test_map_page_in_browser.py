@@ -164,7 +164,8 @@ def test_the_evaluation_fits_a_phone(see: Open) -> None:
     found = trajanon.evaluate(toy(), release.trajectories, release.report)
     seen = see(found.html, PHONE)
     assert seen.js("document.documentElement.scrollWidth") <= PHONE[0]
-    table = seen.page.get_by_role("region", name="Attacks")
+    seen.page.locator("summary").first.click()
+    table = seen.page.get_by_role("region", name="Attacks").first
     assert table.evaluate("(one) => one.scrollWidth > one.clientWidth")
     table.evaluate("(one) => { one.scrollLeft = 60; }")
     cell = table.locator("th[scope=row]").first.bounding_box()
