@@ -226,8 +226,6 @@ def test_no_document_can_fill_the_memory(tmp_path: Path) -> None:
         assert outcome in said
 
 
-
-
 @needs_real_data
 def test_the_answers_for_alicante_hold_traces_and_a_cloud() -> None:
     paths = sorted((REAL / "osm_trackpoints_alicante").glob("page*.gpx"))
