@@ -159,9 +159,7 @@ def attacks_in_all(ledger: str | os.PathLike[str], *, subjects_exact: bool = Fal
     seen = [_seen(entry, subjects_exact=subjects_exact) for entry in entries]
     if len(sizes := {one.points.shape[1] for one in seen}) > 1:
         numbers = " and ".join(map(str, sorted(sizes)))
-        raise BadInput(
-            f"the releases of {ledger} have lines of {numbers} points: not alike"
-        )
+        raise BadInput(f"the releases of {ledger} have lines of {numbers} points: not alike")
     return [_tried(seen)]
 
 
