@@ -15,8 +15,8 @@ from real_data import reference
 from trajanon import loss
 from trajanon.bound.column_generation import best_groups
 from trajanon.methods.mdav import mdav
+from trajanon.papers.refinements import swap
 from trajanon.partition import dense
-from trajanon.refine.swap import swap
 
 
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), grid=...)

@@ -12,9 +12,9 @@ from naive_paths import assert_is_path
 from problems import problem
 from test_paths import records_of
 
-from trajanon.benchmark.datasets import Dataset
-from trajanon.benchmark.tables import compression_table
 from trajanon.errors import BadInput, FileProblem
+from trajanon.papers.datasets import Dataset
+from trajanon.papers.published_tables import compression_table
 from trajanon.paths import external
 from trajanon.paths.external import concorde
 from trajanon.progress import silent

@@ -26,8 +26,8 @@ NAMES = [
     *sorted(f"{path.__module__}.{path.__name__}" for path in PATHS if path.__doc__),
     "trajanon.refine.annealing.anneal",
     "trajanon.refine.descent.descend",
-    "trajanon.refine.rcs.rcs",
-    "trajanon.refine.swap.swap",
+    "trajanon.papers.refinements.rcs",
+    "trajanon.papers.refinements.swap",
 ]
 FILES = sorted(
     {

@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass, field
 from functools import partial
+from importlib import import_module
 from time import perf_counter
+from typing import TypeVar
 
 import numpy as np
 
@@ -16,6 +18,17 @@ from trajanon.settings import EFFORTS, Effort, Settings
 # Per record. Ten times as many lead to groups that are no better: while it is hot, annealing
 # forgets where it started.
 _KICKS_BEFORE_ANNEALING = 1
+
+
+_Function = TypeVar("_Function")
+
+
+class Registry(dict[str, _Function]):
+    """Functions by name, as the settings have it; the others are added by `trajanon.papers`."""
+
+    def __missing__(self, name: str) -> _Function:
+        import_module("trajanon.papers").add()
+        return dict(self)[name]
 
 
 class SearchLog:

@@ -1,6 +1,6 @@
 """HM2-Micro: a short path through the records, cut optimally."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -8,14 +8,12 @@ import numpy as np
 from trajanon._kernels.mhm import latest_starts, optimal_cut
 from trajanon.arrays import Ints
 from trajanon.loss import group_means, sse
-from trajanon.methods.decomposition import decomposition
 from trajanon.methods.md import md
 from trajanon.methods.mdav import mdav
-from trajanon.methods.mf_tsp import mf_tsp
 from trajanon.methods.v_mdav import cbfs, v_mdav
 from trajanon.paths import HEURISTICS
 from trajanon.paths.tours import path_length
-from trajanon.problem import Problem, SearchLog
+from trajanon.problem import Problem, Registry, SearchLog
 
 
 def hm2(problem: Problem) -> Ints:
@@ -48,15 +46,9 @@ def hm2(problem: Problem) -> Ints:
     return labels
 
 
-METHODS: Mapping[str, Callable[[Problem], Ints]] = {
-    "hm2": hm2,
-    "mdav": mdav,
-    "v-mdav": v_mdav,
-    "md": md,
-    "cbfs": cbfs,
-    "mf-tsp": mf_tsp,
-    "decomposition": decomposition,
-}
+METHODS: Registry[Callable[[Problem], Ints]] = Registry(
+    {"hm2": hm2, "mdav": mdav, "v-mdav": v_mdav, "md": md, "cbfs": cbfs}
+)
 """By the names in the settings. They stand here because each of them can compress for hm2."""
 
 

@@ -1,14 +1,12 @@
 """Labels -> better labels: a registry of refinements."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from trajanon.arrays import Ints
 from trajanon.partition import dense
-from trajanon.problem import Problem
+from trajanon.problem import Problem, Registry
 from trajanon.refine.annealing import anneal
 from trajanon.refine.descent import descend
-from trajanon.refine.rcs import rcs
-from trajanon.refine.swap import swap
 
 Refinement = Callable[[Problem, Ints], Ints]
 """A problem and the groups of its records, (n,), to groups of no larger SSE, whose labels are new.
@@ -27,12 +25,7 @@ def in_steps(**steps: Refinement) -> Refinement:
     return refinement
 
 
-REFINEMENTS: Mapping[str, Refinement] = {
-    "anneal": anneal,
-    "descent": in_steps(descent=descend),
-    "swap": in_steps(swap=swap),
-    "swap+descent": in_steps(swap=swap, descent=descend),
-    "rcs": in_steps(rcs=rcs),
-    "rcs+descent": in_steps(rcs=rcs, descent=descend),
-}
+REFINEMENTS: Registry[Refinement] = Registry(
+    {"anneal": anneal, "descent": in_steps(descent=descend)}
+)
 """By the names in the options; each tells the log of its steps."""

@@ -1,0 +1,107 @@
+"""Somebody who verifies whole groups and rebuilds members, as `evaluate` lets him."""
+
+from dataclasses import replace
+from html import unescape
+from typing import Any
+
+import numpy as np
+import pytest
+from streets_walked import SCALE, grouped, walked
+
+import trajanon
+from trajanon.evaluation import adversaries
+from trajanon.evaluation.adversaries import patient
+from trajanon.files.report import Report, checked
+from trajanon.privacy.attack import Published
+from trajanon.tracks import STEPS, TrackPoints, Tracks
+from trajanon.trajectories import Trajectories
+
+M = 10
+
+
+@pytest.fixture(scope="module")
+def people() -> Trajectories:
+    return Trajectories(walked(3, 120, M), np.arange(120))
+
+
+@pytest.mark.parametrize("exact", [False, True])
+def test_evaluate_tells_what_is_rebuilt_beside_the_line(people: Trajectories, exact: bool) -> None:
+    release = trajanon.anonymize(
+        people, 4, method="mdav", refine="none", key=bytes(32), exact_means=exact
+    )
+    evidence = trajanon.evaluate(people, release)
+    assert evidence.cascade is not None
+    assert evidence.rebuilding is not None
+    assert evidence.account["cascade"] == evidence.cascade.account
+    assert evidence.account["rebuilding"] == evidence.rebuilding.account
+    assert evidence.rebuilding.words in evidence.facts
+    for words in (evidence.rebuilding.words, evidence.cascade.words):
+        assert words in unescape(evidence.html)
+    if exact:  # plain means are undone
+        assert evidence.rebuilding.best < 5.0
+        assert evidence.cascade.verified > 0.9
+        assert "plain means" in evidence.datasheet
+    else:
+        assert evidence.rebuilding.share > 0.3
+        assert "perturbed smoothly by a secret" in evidence.datasheet
+
+
+def report(key: str | None) -> Report:
+    told: dict[str, Any] = {"notice": "", "n": 1, "k": 4, "counted": "records", "stages": []}
+    off = {"mean": 0.0, "median": 0.0, "p95": 0.0, "max": 0.0}
+    return checked(told | {"information_loss": 0.0, "displacement": off, "labels": [], "key": key})
+
+
+def test_of_many_those_near_one_line_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    city = grouped(walked(3, 200, M), 4)
+    monkeypatch.setattr(adversaries, "MOST", 60)
+    tried: list[Published] = []
+
+    def attack(seen: Published, *_: Any, **__: Any) -> None:
+        tried.append(seen)
+
+    monkeypatch.setattr(adversaries, "cascade", attack)
+    monkeypatch.setattr(adversaries, "rebuilding", attack)
+    patient(city, None, report("00" * 32))
+    one, other = tried
+    assert one is other
+    assert 50 < len(one.points) <= 60
+    whole = {line.tobytes(): size for line, size in zip(city.lines, city.sizes, strict=True)}
+    assert all(
+        whole[line.tobytes()] == size for line, size in zip(one.lines, one.sizes, strict=True)
+    )
+    middles = (city.lines.mean(axis=1) - one.lines.mean(axis=(0, 1))) * SCALE
+    kept = np.array([line.tobytes() in {*map(bytes, one.lines)} for line in city.lines])
+    away = np.hypot(*middles.T)
+    assert np.median(away[kept]) < np.median(away[~kept])
+
+
+def test_windows_of_one_recording_are_of_one_where_nobody_is_known(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also runs on which no window lies are its owner's."""
+    points = walked(3, 8, M)
+    size = STEPS * (M - 1) + 1
+    along = np.linspace(0.0, M - 1.0, size)
+    runs = [
+        np.column_stack([np.interp(along, np.arange(M), way[:, axis]) for axis in (0, 1)])
+        for way in points
+    ]
+    tracks = Tracks(
+        TrackPoints.of(np.concatenate([*runs, runs[0]])),
+        size * np.arange(10),
+        np.arange(8),
+        np.zeros(8, dtype=np.int64),
+        recording=np.array([0, 0, 1, 2, 3, 4, 5, 6, 6]),
+    )
+    assert tracks.owners(np.arange(8)).tolist() == [1, 1, 2, 3, 4, 5, 6, 7, 7]
+    seen: list[tuple[Published, Any]] = []
+    monkeypatch.setattr(adversaries, "cascade", lambda *_, **__: None)
+    monkeypatch.setattr(
+        adversaries, "rebuilding", lambda one, noise, ways, **_: seen.append((one, ways))
+    )
+    city = replace(grouped(points, 2), subjects=None)
+    patient(city, tracks, report(None))
+    (found, ways), *_ = seen
+    assert found.owners.tolist() == [0, 0, 1, 2, 3, 4, 5, 6]
+    assert ways.owner.tolist() == [0, 0, 1, 2, 3, 4, 5, 6, 6]

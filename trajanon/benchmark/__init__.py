@@ -1,1 +1,0 @@
-"""The papers' tables, measured again beside what was published."""

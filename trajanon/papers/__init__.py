@@ -1,0 +1,27 @@
+"""What only the papers' tables need: methods, paths and refinements, and the tables themselves.
+
+The registries of the search call `add` when a name of these is first used.
+"""
+
+from trajanon.methods.hm2 import METHODS
+from trajanon.papers.decomposition import decomposition
+from trajanon.papers.mf_tsp import mf_tsp
+from trajanon.papers.path_heuristics import INSERTIONS, npn, repetitive_nn
+from trajanon.papers.refinements import rcs, swap
+from trajanon.paths import HEURISTICS
+from trajanon.refine import REFINEMENTS, in_steps
+from trajanon.refine.descent import descend
+
+
+def add() -> None:
+    """Add these methods, paths and refinements to the registries of the search."""
+    METHODS.update({"mf-tsp": mf_tsp, "decomposition": decomposition})
+    HEURISTICS.update({"repetitive-nn": repetitive_nn, **INSERTIONS, "npn": npn})
+    REFINEMENTS.update(
+        {
+            "swap": in_steps(swap=swap),
+            "swap+descent": in_steps(swap=swap, descent=descend),
+            "rcs": in_steps(rcs=rcs),
+            "rcs+descent": in_steps(rcs=rcs, descent=descend),
+        }
+    )

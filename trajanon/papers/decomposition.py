@@ -1,0 +1,91 @@
+"""Decomposition: the best groups in each part of the table, by column generation."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from trajanon.arrays import Ints
+from trajanon.errors import BadInput
+from trajanon.loss import sse
+from trajanon.methods.mdav import mdav
+from trajanon.methods.v_mdav import v_mdav
+from trajanon.papers.refinements import swap
+from trajanon.partition import dense
+from trajanon.problem import Problem, SearchLog
+
+# Records of a part times k, about, if the number of parts is not given: there are more large
+# groups to choose from than small ones, and a large part then takes long and gains little.
+_SUBSET = 1_500
+
+_LARGEST = 4_000  # records of a part, whose distances are held pair by pair
+
+
+def decomposition(problem: Problem) -> Ints:
+    """Group by distance, exchange records, regroup each part, exchange again.
+
+    The paper's steps: the better of MDAV and V-MDAV; two-swapping; whole groups, in the order in
+    which they were formed, fill parts of n / s records; column generation in each part;
+    two-swapping of the union. A part's own groups are among the columns, so it never gets worse.
+
+    References
+    ----------
+    Castro, Gentile, Spagnolo-Arrizabalaga (PSD 2022), section 2.
+
+    Examples
+    --------
+    MDAV makes pairs. Of all groups, these three lose the least:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> trajanon.microaggregate(ages, k=2, method="decomposition", refine="none").labels.tolist()
+    [0, 0, 0, 1, 1, 2, 2, 2]
+    """
+    quiet = replace(problem, log=SearchLog())
+    labels = swap(quiet, start(problem))
+    return swap(quiet, regroup_parts(problem, labels))
+
+
+def start(problem: Problem) -> Ints:
+    """Group by the better of MDAV and V-MDAV (step 2)."""
+    tried = [mdav(problem), v_mdav(problem)]
+    return min(tried, key=lambda labels: sse(problem.records, labels))
+
+
+def regroup_parts(problem: Problem, labels: Ints) -> Ints:
+    """Regroup each part of the table by column generation (steps 4 to 6)."""
+    from trajanon.bound.column_generation import best_groups  # loads HiGHS: nothing else does
+
+    n = len(labels)
+    subsets = problem.settings.subsets or max(round(n * problem.k / _SUBSET), 1)
+    if n > subsets * _LARGEST:
+        least = -(-n // _LARGEST)
+        raise BadInput(
+            f"`subsets` {subsets} makes parts of {n // subsets} records; ask for {least} or more"
+        )
+    regrouped, groups = np.empty_like(labels), 0
+    parts, task = fill_parts(labels, subsets), "Regrouping the parts of the table"
+    for number, rows in enumerate(parts):
+        problem.progress(task, number, len(parts))
+        records, subjects = problem.records[rows], dense(problem.subjects[rows])
+        own = dense(labels[rows])
+        best = best_groups(records, problem.k, subjects, own, progress=problem.progress)
+        regrouped[rows] = groups + best
+        groups += int(best.max()) + 1
+    problem.progress(task, len(parts), len(parts))
+    return regrouped
+
+
+def fill_parts(labels: Ints, subsets: int) -> list[Ints]:
+    """Fill parts with whole groups, one after the other: the rows of each part.
+
+    A part is full from round(n / subsets) records on; the last one takes what is left.
+    """
+    least = max(round(len(labels) / subsets), 1)
+    sizes = np.bincount(labels)
+    part_of, part, held = np.empty(len(sizes), dtype=np.int64), 0, 0
+    for group, size in enumerate(sizes):
+        part_of[group] = part
+        held += size
+        if held >= least:
+            part, held = part + 1, 0
+    return [np.flatnonzero(part_of[labels] == part) for part in range(int(part_of.max()) + 1)]
