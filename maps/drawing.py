@@ -29,8 +29,7 @@ from trajanon.maps.layers import (
 )
 from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
 from trajanon.number_text import UNITS
-from trajanon.privacy.in_parts import InParts
-from trajanon.privacy.originals import Matched, matched
+from trajanon.privacy.originals import InParts, Matched, matched
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 

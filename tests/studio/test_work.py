@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trajanon.cli.main import app
 from trajanon.cli.run_commands import Table
 from trajanon.studio.fields import FIELDS, FILES, NOBODY
-from trajanon.studio.work import ASK, COMPARE, LOOK, RELEASE, Work
+from trajanon.studio.work import ASK, COMPARE, COUNT, LOOK, RELEASE, Work
 
 USED = "id=trip, lat=lat, lon=lon, time=time; not used: medallion, fare"
 FOUND = "id=trip, lat=lat, lon=lon, subject=user; not used: none"
@@ -138,6 +138,19 @@ def test_a_comparison_leaves_the_release_and_holds_for_each_k() -> None:
     assert work.go(COMPARE) == []
     work.chosen["times"] = "of-day"
     assert work.go(COMPARE) == [*RELEASE[1:], "compare"]
+
+
+def test_streets_are_counted_where_roads_are_named() -> None:
+    work = Quick()
+    work.go()
+    assert work.go(COUNT) == []
+    assert work.trouble["roads"] == "Name the file with the roads first."
+    work.chosen["roads"] = "town.osm.pbf"
+    assert work.go(COUNT) == ["streets"]
+    assert "streets.gpkg" in work.offered
+    work.chosen["roads"] = "other.osm.pbf"
+    assert "streets.gpkg" not in work.offered
+    assert work.offered
 
 
 def test_what_must_not_be_published_has_no_public_files() -> None:

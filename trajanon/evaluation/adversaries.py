@@ -21,15 +21,14 @@ from trajanon.files.report import (
     released_of,
 )
 from trajanon.files.trajectories import read_marks, read_trajectories
-from trajanon.loss import group_means
 from trajanon.partition import dense
-from trajanon.perturbation import correlation, displacement_root, group_parts, group_spread
+from trajanon.perturbation import correlation, displacement_root
 from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.cascade import Cascade, cascade
+from trajanon.privacy.cascade import Cascade, Noise, cascade
 from trajanon.privacy.ledger import Entry, opened
 from trajanon.privacy.linkage import other_tracks
 from trajanon.privacy.originals import Matched, matched
-from trajanon.privacy.rebuilding import Noise, Rebuilding, Ways, rebuilding
+from trajanon.privacy.rebuilding import Rebuilding, Ways, rebuilding
 from trajanon.settings import ReleaseSettings
 from trajanon.times import Timing
 from trajanon.tracks import Tracks
@@ -43,10 +42,10 @@ _ROUNDED = 0.3  # metres, the standard deviation of what is rounded to 5 decimal
 
 def timing_in(report: Report) -> Timing | None:
     """How the report says that times were released."""
-    clock, told = clock_in(report), report.get("times")
-    if clock is None or told is None:
+    clock, times = clock_in(report), report.get("times")
+    if clock is None or times is None:
         return None
-    return Timing(clock, ReleaseSettings(minute_worth=told["minute_worth"]).minute_worth)
+    return Timing(clock, ReleaseSettings(minute_worth=times["minute_worth"]).minute_worth)
 
 
 def published(
@@ -88,13 +87,10 @@ def patient(
         seen, tracks = _only(seen, near), None if tracks is None else tracks.take(near)
     m = seen.points.shape[1]
     if key_in(report) is None:
-        alike, root_of = np.eye(m), _rounding
+        noise = Noise(np.eye(m), _rounding)
     else:
-        alike, root_of = correlation(m), displacement_root
-    verified = cascade(seen, alike, root_of, seed=seed)
-    means = group_means(seen.points.reshape(len(seen.points), -1), seen.labels)
-    spread = group_spread(seen.points, means.reshape(seen.lines.shape), seen.labels)
-    noise = Noise(root_of(spread, group_parts(seen.labels, seen.subjects)), alike)
+        noise = Noise(correlation(m), displacement_root)
+    verified = cascade(seen, noise, seed=seed)
     ways = Ways.of(seen.points, seen.owners)
     if tracks is not None:
         ways = Ways(tracks.points[:], tracks.first, tracks.owners(seen.owners))
@@ -158,8 +154,8 @@ def attacks_in_all(ledger: str | os.PathLike[str], *, subjects_exact: bool = Fal
         raise BadInput(f"nothing is released in {ledger}: anonymize with --ledger {ledger} first")
     seen = [_seen(entry, subjects_exact=subjects_exact) for entry in entries]
     if len(sizes := {one.points.shape[1] for one in seen}) > 1:
-        told = " and ".join(map(str, sorted(sizes)))
-        raise BadInput(f"the releases of {ledger} have lines of {told} points, and are not alike")
+        numbers = " and ".join(map(str, sorted(sizes)))
+        raise BadInput(f"the releases of {ledger} have lines of {numbers} points: not alike")
     return [_tried(seen)]
 
 

@@ -2,7 +2,7 @@
 
 The sample has all trajectories on the lines of a few compact areas, drawn at random among areas of
 nearly as many trajectories each, so that lines are as dense in it as in the release. Somebody who
-is told the area has fewer lines to choose from than somebody who is not: an attack on one
+knows the area has fewer lines to choose from than somebody who is not: an attack on one
 trajectory does no worse than on the whole. What a subject did elsewhere is not in the sample.
 """
 
@@ -20,7 +20,7 @@ from trajanon.geodesy import metres_of_degrees
 from trajanon.hashing import hashed
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack
-from trajanon.privacy.in_parts import LARGEST, InParts, Sample
+from trajanon.privacy.originals import LARGEST, InParts, Sample
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement

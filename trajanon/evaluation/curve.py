@@ -10,8 +10,8 @@ from trajanon.evaluation.adversaries import published, timing_in
 from trajanon.files.report import Report, checked, key_in, rows_in
 from trajanon.number_text import metres, percent
 from trajanon.partition import check_k, dense
+from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import matched
-from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings
 from trajanon.trajectories import Trajectories
@@ -87,7 +87,7 @@ def curve(
 
 def options_in(report: Report) -> dict[str, Any]:
     """How a release was made, as far as its report tells: options of `anonymize`."""
-    if "as_published" not in report:  # whose options were others
+    if "as_published" not in report:  # its options were others
         raise BadInput("an earlier version made this release: run trajanon anonymize again")
     options: dict[str, Any] = {
         "as_published": report["as_published"],
@@ -98,9 +98,9 @@ def options_in(report: Report) -> dict[str, Any]:
     }
     search = report.get("search", {})
     options |= {one.name: search[one.name] for one in fields(Settings) if one.name in search}
-    if told := report.get("times"):
-        options |= {name: told[name] for name in ("times", "timezone", "minute_worth")}
-        options["time_step"] = told["step"]
+    if times := report.get("times"):
+        options |= {name: times[name] for name in ("times", "timezone", "minute_worth")}
+        options["time_step"] = times["step"]
     return options
 
 

@@ -14,8 +14,16 @@ from trajanon.evaluation.curve import options_in
 from trajanon.files.report import Report, promise_in
 from trajanon.number_text import metres, number_of, percent
 from trajanon.partition import dense
-from trajanon.privacy.inference import NEAR, departures_told, ends_told
-from trajanon.privacy.membership import Auc, Lines, Z, told_apart, variance
+from trajanon.privacy.inference import (
+    NEAR,
+    Auc,
+    Lines,
+    Z,
+    departures_told,
+    ends_told,
+    told_apart,
+    variance,
+)
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 
@@ -120,7 +128,7 @@ class Holdout:
 
     @property
     def was_in(self) -> str:
-        """How well members are told from others, a sentence without its end."""
+        """How well members are distinguished from others, a sentence without its end."""
         what, (auc, low, high) = self.told
         return (
             "Was somebody in it? Of a member and somebody held out, the member is the one nearer "
@@ -202,7 +210,7 @@ def measured(
 ) -> Holdout:
     """Attack members, by mask, and the others, with the different lines of the members' release.
 
-    ``hours`` says of each trajectory whether its departure is told, and whether it is guessed.
+    ``hours`` says of each trajectory whether its departure is found by the line, and by one guess.
     """
     points, released = trajectories.points, Lines(lines)
     away, _ = released.nearest(points)

@@ -32,7 +32,7 @@ _STATE = np.dtype([("row", "i8"), ("group", "i8"), ("shard", "i4"), ("moved", "i
 it slid. After the last round, the group is that of equal lines: see `line_keys`."""
 
 
-class Found(NamedTuple):
+class Search(NamedTuple):
     """What the search of a shard found."""
 
     lost: float  # SSE of the standardised records
@@ -98,7 +98,7 @@ def shards_of(
     return tasks
 
 
-def search(plan: Plan, number: int, task: Task) -> Found:
+def search(plan: Plan, number: int, task: Task) -> Search:
     """Find the groups of a shard, or better ones; slide windows to them."""
     batch = Batch.joined(map(plan.scratch.read_piece, task.places), plan.timing is not None)
     if number == 0:
@@ -145,7 +145,7 @@ def search(plan: Plan, number: int, task: Task) -> Found:
         state["group"] = task.number * plan.parts.n + labels
         state["shard"] = _next_shards(plan, number + 1, records, labels, state["group"])
     pieces = parted(plan.parts.slice_of(state["row"]), [state])
-    return Found(lost, cut, plan.scratch.write_pieces(f"state-{key}.npy", pieces), tally, mends)
+    return Search(lost, cut, plan.scratch.write_pieces(f"state-{key}.npy", pieces), tally, mends)
 
 
 def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:
