@@ -11,9 +11,8 @@ from typing import Any
 
 import pytest
 
-from trajanon.methods.hm2 import METHODS
-from trajanon.paths import HEURISTICS
-from trajanon.paths.external import concorde
+from trajanon.search.external_solvers import concorde
+from trajanon.search.hm2 import HEURISTICS, METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs/reference").glob("*.md"))
@@ -24,8 +23,8 @@ NAMES = [
     "trajanon.data.sample",
     *(f"{each.__module__}.{each.__name__}" for each in METHODS.values()),
     *sorted(f"{path.__module__}.{path.__name__}" for path in PATHS if path.__doc__),
-    "trajanon.refine.annealing.anneal",
-    "trajanon.refine.descent.descend",
+    "trajanon.search.annealing.anneal",
+    "trajanon.search.descent.descend",
     "trajanon.papers.rcs.rcs",
     "trajanon.papers.two_swapping.swap",
 ]

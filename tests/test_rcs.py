@@ -18,7 +18,7 @@ from trajanon._kernels.shuffle import Room, recut, room_for, shuffling_pass
 from trajanon.arrays import Ints
 from trajanon.papers.rcs import STANDSTILL, rcs
 from trajanon.partition import dense
-from trajanon.refine.descent import build_groups
+from trajanon.search.descent import build_groups
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 30)

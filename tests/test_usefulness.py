@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from naive_sliding import town, tracks_of
 from scipy.spatial.distance import jensenshannon
 
-from trajanon._kernels.couplings import closest_couplings
+from trajanon._kernels.curves import closest_couplings
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.geodesy import DEGREE

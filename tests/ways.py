@@ -7,9 +7,8 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from trajanon.methods.hm2 import METHODS
-from trajanon.paths import HEURISTICS
-from trajanon.refine import REFINEMENTS
+from trajanon.search.hm2 import HEURISTICS, METHODS
+from trajanon.search.refinements import REFINEMENTS
 from trajanon.settings import EXPANSIONS
 
 OURS = [name for name in HEURISTICS if name not in ("concorde", "lkh")]

@@ -10,27 +10,27 @@ from threading import Event
 
 import numpy as np
 
-from trajanon._kernels.annealing import make_random_moves
 from trajanon._kernels.compiled import Kernel
-from trajanon._kernels.descent import record_pass
+from trajanon._kernels.far_records import farthest_left
 from trajanon._kernels.group_moves import creation_pass, group_pass
 from trajanon._kernels.groups import refresh_centroids
 from trajanon._kernels.known_points import attack_targets
-from trajanon._kernels.leaves import farthest_left
-from trajanon._kernels.sliding import slide_pass
-from trajanon._kernels.tour_search import shorten
-from trajanon._kernels.windows import find_meetings
+from trajanon._kernels.random_moves import make_random_moves
+from trajanon._kernels.record_moves import record_pass
+from trajanon._kernels.slide_moves import slide_pass
+from trajanon._kernels.tour_moves import shorten
+from trajanon._kernels.window_records import find_meetings
 from trajanon.align.alignment import WindowLog, search_windows, window_field
 from trajanon.align.sliding import anneal_windows, work_in_blocks
 from trajanon.align.windows import Aligned, build_windows
-from trajanon.methods.hm2 import hm2
-from trajanon.methods.mdav import mdav
 from trajanon.privacy.attack import Published
 from trajanon.privacy.known_points import known_in_both_orders
 from trajanon.privacy.rebuilding import Noise, Ways, rebuilding
 from trajanon.problem import Problem, whole_problem
-from trajanon.refine.descent import build_descent
-from trajanon.refine.random_moves import anneal_block, build_field
+from trajanon.search.annealing import anneal_block, build_field
+from trajanon.search.descent import build_descent
+from trajanon.search.distance_methods import mdav
+from trajanon.search.hm2 import hm2
 from trajanon.settings import Settings
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.utility.displacements import closeness, from_runs

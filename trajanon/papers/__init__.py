@@ -3,7 +3,6 @@
 The registries of the search call `add` when a name of these is first used.
 """
 
-from trajanon.methods.hm2 import METHODS
 from trajanon.papers.decomposition import decomposition
 from trajanon.papers.insertion_paths import (
     arbitrary_insertion,
@@ -15,9 +14,9 @@ from trajanon.papers.mf_tsp import mf_tsp
 from trajanon.papers.rcs import rcs
 from trajanon.papers.two_swapping import swap
 from trajanon.papers.walks import npn, repetitive_nn
-from trajanon.paths import HEURISTICS
-from trajanon.refine import REFINEMENTS, in_steps
-from trajanon.refine.descent import descend
+from trajanon.search.descent import descend
+from trajanon.search.hm2 import HEURISTICS, METHODS
+from trajanon.search.refinements import REFINEMENTS, in_steps
 
 
 def add() -> None:

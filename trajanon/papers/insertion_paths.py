@@ -15,8 +15,8 @@ import numpy as np
 
 from trajanon._kernels.insertion import GrowingTour, insert_by_rule, insert_cheapest
 from trajanon.arrays import Floats, Ints
-from trajanon.paths.tours import from_any_start
 from trajanon.problem import Problem
+from trajanon.search.paths import from_any_start
 
 _NEAREST, _ARBITRARY, _FARTHEST = -1, 0, 1
 

@@ -15,9 +15,6 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import standardise
-from trajanon.methods.hm2 import best_cut, find_paths
-from trajanon.methods.mdav import mdav
-from trajanon.methods.v_mdav import v_mdav
 from trajanon.microaggregation import microaggregate
 from trajanon.papers.datasets import PAPERS, Dataset
 from trajanon.papers.decomposition import regroup_parts, start
@@ -33,9 +30,11 @@ from trajanon.papers.measurement import (
 from trajanon.papers.mf_tsp import group_by_paths, paths_from_every_record
 from trajanon.papers.rcs import rcs
 from trajanon.papers.two_swapping import swap
-from trajanon.paths.external import concorde_command
-from trajanon.paths.tours import path_length
 from trajanon.progress import Progress
+from trajanon.search.distance_methods import mdav, v_mdav
+from trajanon.search.external_solvers import concorde_command
+from trajanon.search.hm2 import best_cut, find_paths
+from trajanon.search.paths import path_length
 
 Table = Callable[[Dataset, int, Progress], Iterator[Measurement]]
 

@@ -5,7 +5,7 @@ import numpy as np
 from trajanon._kernels.swap import Swaps, exchanges, find_partners
 from trajanon.arrays import Ints
 from trajanon.problem import Problem
-from trajanon.refine.descent import TINY_GAIN, build_groups
+from trajanon.search.descent import TINY_GAIN, build_groups
 
 _PAIRS = 10_000_000  # at most compared between two words about progress
 _CHUNK = 100  # exchanges between two words about progress

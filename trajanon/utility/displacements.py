@@ -4,8 +4,7 @@ from threading import Event
 
 import numpy as np
 
-from trajanon._kernels.couplings import closest_couplings
-from trajanon._kernels.runs import nearest_on_runs
+from trajanon._kernels.curves import closest_couplings, nearest_on_runs
 from trajanon.arrays import Floats, Ints, Metres
 from trajanon.geodesy import metres_of_degrees, radii
 from trajanon.tracks import TICKS, Tracks

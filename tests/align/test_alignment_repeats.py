@@ -1,0 +1,112 @@
+"""Alignment as a whole: the same from a seed, on any cores, in any parts."""
+
+from collections.abc import Callable, Iterable
+from threading import Event
+from typing import Any
+
+import numpy as np
+import pytest
+from alignments import aligned, bits, cut, same_but_for_order, searched
+from naive_refine import search_in_blocks
+from naive_sliding import town, tracks_of
+
+import trajanon
+from trajanon import workers
+from trajanon.align import alignment, sliding
+from trajanon.align.alignment import WindowLog
+from trajanon.align.windows import Aligned
+from trajanon.partition import dense
+from trajanon.search.annealing import PASS
+
+pytestmark = pytest.mark.usefixtures("few_moves")
+
+
+def test_a_seed_repeats_every_bit_on_any_cores(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = town(7, 60, 3, people=20)
+    partition = cut(before, 3)
+    monkeypatch.setattr("trajanon.neighbours._QUERIES", 7)
+    found = []
+    for cores in (1, 2, 5, 1):
+        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
+        found.append(bits(aligned(before, partition, 3)))
+    assert len(set(found)) == 1
+
+
+def test_the_order_in_which_parts_are_done_leaves_every_bit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def backwards(jobs: Iterable[Callable[[Event], object]], *_: object) -> list[object]:
+        return [job(Event()) for job in list(jobs)[::-1]][::-1]
+
+    search_in_blocks(monkeypatch, 9)
+    before = town(7, 60, 3, people=20)
+    partition = cut(before, 3)
+    once = bits(aligned(before, partition, 3))
+    monkeypatch.setattr(sliding, "in_threads", backwards)
+    assert bits(aligned(before, partition, 3)) == once
+
+
+def test_another_seed_takes_another_course(block: int) -> None:
+    before = town(7, 60, 3)
+    partition = cut(before, 3)
+    assert len({bits(aligned(before, partition, 3, seed=s)) for s in range(3)}) > 1
+
+
+def test_a_seed_repeats_a_release() -> None:
+    before = town(7, 60, 3, people=20)
+    one, other = [trajanon.anonymize(before, 3, seed=5) for _ in range(2)]
+    assert same_but_for_order(one, other)
+
+
+def test_parts_are_as_few_as_can_be_and_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    search_in_blocks(monkeypatch, 9)
+    settle, seen = alignment._settle_block, []
+
+    def look(problem: Any, near: Any, large: bool, block: Any, stop: Event) -> Aligned:
+        seen.append(block.rows)
+        return settle(problem, near, large, block, stop)
+
+    monkeypatch.setattr(alignment, "_settle_block", look)
+    before = town(7, 60, 3)
+    aligned(before, cut(before, 3), 3)
+    assert len(seen) % 7 == 0  # of 60 records in parts of 9
+    assert max(map(len, seen)) <= 9 + 2 * 5  # two groups more
+    assert sorted(np.concatenate(seen).tolist()) == list(range(60))
+
+
+def test_parts_that_do_nothing_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    search_in_blocks(monkeypatch, 9)
+    monkeypatch.setattr(alignment, "_settle_block", lambda *given: given[3].aligned)
+    before, told = town(7, 60, 3), []
+    # Slides alone come first, then blocks, and all of them again in the end.
+    monkeypatch.setattr(alignment, "settle_windows", lambda *given: given[2])
+    monkeypatch.setattr(WindowLog, "offer_windows", lambda _, found: told.append(found))
+    labels = cut(before, 3).labels
+    searched(before, labels, 3)
+    assert told
+    for found in told:
+        assert np.array_equal(found.start, tracks_of(before).start)
+        assert np.array_equal(dense(found.labels), labels)
+
+
+@pytest.mark.parametrize(
+    ("options", "moved"),
+    [
+        ({}, True),
+        ({"effort": "fast"}, False),
+        ({"refine": "descent"}, False),
+        ({"refine": "none"}, False),
+    ],
+)
+def test_random_moves_are_made_where_annealing_is_asked_for(
+    options: dict[str, Any], moved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def count(annealing: Any, slides: Any, k: int, moves: int, *heats: float) -> None:
+        made.append(moves)
+
+    monkeypatch.setattr(sliding, "make_random_moves", count)
+    trajanon.anonymize(town(7, 60, 3), 3, **options)
+    # A share of the moves that the search for groups was given.
+    assert sum(made) == (2.5 * PASS * 60 if moved else 0)

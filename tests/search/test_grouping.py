@@ -1,0 +1,175 @@
+"""V-MDAV, MD and CBFS; MDAV has a file of its own."""
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from problems import problem
+from real_data import reference, toy
+
+import trajanon
+from trajanon._kernels.far_records import farthest_pair
+from trajanon.arrays import Floats, Ints
+from trajanon.partition import dense
+from trajanon.search.distance_methods import GAMMAS, cbfs, md, mdav, v_mdav
+
+seeds = st.integers(0, 10**6)
+sizes = st.integers(2, 40)
+ks = st.integers(2, 8)
+columns = st.integers(1, 4)
+gammas = st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0, 1.5, 10.0])
+
+
+def groups_of(labels: Ints) -> list[set[int]]:
+    return [set(np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
+
+
+# Published numbers
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "gamma", "il"),
+    [
+        ("census", 3, 0.0, "5.6619"),
+        ("census", 5, 0.0, "9.0070"),
+        ("census", 9, 0.0, "13.3368"),
+        ("census", 10, 0.0, "14.0730"),
+        ("census", 6, 0.5, "10.2666"),
+        ("census", 5, 0.2**0.5, "8.9784"),
+        ("tarragona", 3, 0.0, "16.9507"),
+        ("tarragona", 5, 0.0, "22.8722"),
+        ("tarragona", 10, 0.0, "33.2536"),
+        ("tarragona", 3, 0.6, "15.8491"),
+        ("eia", 10, 1.45, "2.6204"),
+    ],
+)
+def test_v_mdav_gives_the_verified_losses(name: str, k: int, gamma: float, il: str) -> None:
+    X = reference(name)
+    partition = trajanon.microaggregate(X, k, method="v-mdav", gamma=gamma, refine="none")
+    assert f"{partition.information_loss:.4f}" == il
+    if gamma == 0.0:
+        by_cbfs = trajanon.microaggregate(X, k, method="cbfs", refine="none")
+        assert np.array_equal(by_cbfs.labels, partition.labels)
+
+
+@pytest.mark.parametrize(("name", "k"), [("census", 6), ("tarragona", 3)])
+def test_v_mdav_without_a_gamma_takes_the_best_of_0_to_2(name: str, k: int) -> None:
+    X = reference(name)
+
+    def loses(gamma: float | None) -> float:
+        return trajanon.microaggregate(
+            X, k, method="v-mdav", gamma=gamma, refine="none"
+        ).information_loss
+
+    assert pytest.approx([i / 20 for i in range(41)]) == GAMMAS
+    assert loses(None) == min(loses(gamma) for gamma in GAMMAS)
+
+
+@pytest.mark.parametrize(("name", "il"), [("companies", 34.0218), ("hospital", 36.4145)])
+def test_the_printed_groups_of_the_examples_are_the_optimum(name: str, il: float) -> None:
+    X, labels = toy(name)
+    records = naive.standardise(X)
+    least = naive.least_sse(records, 3)
+    assert naive.sse(records, labels) == pytest.approx(least)
+    assert 100 * least / naive.group_sse(records) == pytest.approx(il, abs=1e-4)
+
+
+@pytest.mark.parametrize("method", ["mdav", "v-mdav", "md", "cbfs"])
+def test_swapping_gives_the_printed_groups_of_the_hospital(method: str) -> None:
+    X, labels = toy("hospital")
+    partition = trajanon.microaggregate(X, 3, method=method, refine="swap")
+    assert partition.labels.tolist() == labels.tolist()
+
+
+# Slow twins
+
+
+@given(seed=seeds, n=sizes, k=ks, p=columns, gamma=gammas)
+def test_v_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int, gamma: float) -> None:
+    k = min(k, n)
+    records = np.random.default_rng(seed).normal(size=(n, p))
+    labels = v_mdav(problem(records, k, gamma=gamma))
+    assert groups_of(labels) == naive.v_mdav(records, k, gamma)
+
+
+@given(seed=seeds, n=sizes, k=ks, p=columns)
+def test_cbfs_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
+    """That is V-MDAV whose groups never grow; leftovers make at most 2k - 1."""
+    k = min(k, n)
+    records = np.random.default_rng(seed).normal(size=(n, p))
+    labels = cbfs(problem(records, k))
+    assert groups_of(labels) == naive.v_mdav(records, k, 0.0)
+    assert k <= np.bincount(labels).min()
+    assert np.bincount(labels).max() <= 2 * k - 1
+
+
+@given(seed=seeds, n=sizes, k=ks, p=columns)
+def test_md_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
+    k = min(k, n)
+    records = np.random.default_rng(seed).normal(size=(n, p))
+    labels = md(problem(records, k))
+    assert groups_of(labels) == naive.md(records, k)
+
+
+@given(seed=seeds, n=sizes, grid=st.booleans(), p=columns)
+def test_the_farthest_pair_is_a_diameter_as_records_leave(
+    seed: int, n: int, grid: bool, p: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    records = rng.normal(size=(n, p))
+    records = records.round() if grid else records
+    radius = np.sqrt(((records - rng.normal(size=p)) ** 2).sum(axis=1))
+    outer_first = np.argsort(-radius, kind="stable")
+    opposite, reach = np.full(n, -1), np.full(n, np.inf)
+    labels = np.full(n, -1)
+    while len(outer_first) >= 2:
+        first, second = farthest_pair(records, outer_first, radius, opposite, reach, labels)
+        assert first != second
+        assert {first, second} <= set(outer_first.tolist())
+        a, b = naive.diameter(records, outer_first.tolist())
+        assert naive.distance(records[first], records[second]) == pytest.approx(
+            naive.distance(records[a], records[b])
+        )
+        labels[rng.choice(outer_first, rng.integers(1, 4))] = 0
+        labels[first] = 0
+        outer_first = outer_first[labels[outer_first] < 0]
+
+
+# Subjects
+
+
+def group(how: str, records: Floats, k: int, subjects: Ints, gamma: float) -> Ints:
+    if how == "v-mdav":
+        return v_mdav(problem(records, k, subjects, gamma=gamma))
+    return {"mdav": mdav, "md": md, "cbfs": cbfs}[how](problem(records, k, subjects))
+
+
+@pytest.mark.parametrize("how", ["mdav", "md", "cbfs", "v-mdav"])
+@given(
+    seed=seeds,
+    n=st.integers(2, 60),
+    k=st.integers(2, 6),
+    others=st.integers(1, 12),
+    share=st.floats(0.0, 0.95),
+    gamma=gammas,
+    grid=st.booleans(),
+)
+def test_every_group_has_k_subjects_whoever_has_most_records(
+    how: str, seed: int, n: int, k: int, others: int, share: float, gamma: float, grid: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    subjects = dense(np.where(rng.random(n) < share, 0, rng.integers(1, others + 1, n)))
+    k = min(k, int(subjects.max()) + 1)
+    records = rng.normal(size=(n, 2))
+    labels = group(how, records.round() if grid else records, k, subjects, gamma)
+    assert set(labels.tolist()) == set(range(labels.max() + 1))
+    assert naive.holds(labels, subjects, k)
+
+
+@pytest.mark.parametrize("how", ["mdav", "md", "cbfs", "v-mdav"])
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 20])
+def test_equal_records_are_grouped(how: str, n: int) -> None:
+    for k in range(2, n + 1):
+        labels = group(how, np.full((n, 2), 0.7), k, np.arange(n), 0.5)
+        assert naive.holds(labels, None, k)
