@@ -8,11 +8,10 @@ from hypothesis import strategies as st
 from problems import problem
 from real_data import published, reference
 
-from trajanon._kernels.mhm import latest_starts, optimal_cut
 from trajanon._kernels.tour_moves import Tour
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse, standardise
-from trajanon.search.hm2 import HEURISTICS
+from trajanon.search.hm2 import HEURISTICS, cut_path
 from trajanon.search.local_search import greedy, near_lists, tour_through
 
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "equal"])
@@ -65,11 +64,8 @@ def losses(dataset: str, heuristic: str, seeds: Iterable[int]) -> Floats:
     found = []
     for seed in seeds:
         path = HEURISTICS[heuristic](problem(records, seed=seed, kicks=10), None)
-        along = records[path]
-        cuts = [
-            optimal_cut(along, np.arange(len(along)), latest_starts(path, k)) for k in range(3, 7)
-        ]
-        found.append([sse(along, np.cumsum(starts) - 1) for starts in cuts])
+        cuts = [cut_path(problem(records, k), path) for k in range(3, 7)]
+        found.append([sse(records, labels) for labels in cuts])
     average: Floats = 100.0 * np.mean(found, axis=0) / (records**2).sum()
     return average
 

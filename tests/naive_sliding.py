@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from naive import distance, group_sse, holds, sse
 
-from trajanon._kernels.groups import Groups
+from trajanon._kernels.group_state import Groups
 from trajanon._kernels.random_moves import (
     RARE,
     Annealing,

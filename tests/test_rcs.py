@@ -13,7 +13,7 @@ from real_data import REFERENCE, reference
 
 import trajanon
 from trajanon import loss
-from trajanon._kernels.groups import Groups
+from trajanon._kernels.group_state import Groups
 from trajanon._kernels.shuffle import Room, recut, room_for, shuffling_pass
 from trajanon.arrays import Ints
 from trajanon.papers.rcs import STANDSTILL, rcs

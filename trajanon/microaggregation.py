@@ -54,7 +54,7 @@ def microaggregate(
         there twice. The information loss is then that of the weighted columns. None counts all
         alike.
     progress
-        Told how far the work is.
+        Called with how far the work is.
     options
         Those of the search, ``method`` to ``seed``: see `trajanon.settings.Settings`.
 

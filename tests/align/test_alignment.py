@@ -17,7 +17,7 @@ from alignments import (
 )
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
-from naive_sliding import MADRID, STEP, on_runs, standardised, town, tracks_of
+from naive_sliding import MADRID, STEP, standardised, town, tracks_of
 
 import trajanon
 from trajanon.align.alignment import WindowLog
@@ -148,22 +148,6 @@ def test_every_release_is_of_windows_that_only_slid(
     ceiling = plain.report["displacement"]["mean"] + ROUNDING
     assert report["displacement"]["mean"] < ceiling
     assert release.trajectories.tracks is None
-
-
-def test_a_column_that_was_constant_counts_once_windows_slid() -> None:
-    """All go north side by side, and on a wave that each of them meets elsewhere."""
-    rng, step = np.random.default_rng(0), np.arange(40)
-    ways = [
-        np.column_stack([40 + 1e-7 * step, -3.7 + 1e-3 * np.sin((step + phase) / 5)])
-        for phase in rng.integers(0, 30, 12)
-    ]
-    before = on_runs(4, [[10, 17]] * 12, np.concatenate(ways))
-    partition = cut(before, 3)
-    assert partition.sst == pytest.approx(4 * 11)
-    after, found = aligned(before, partition, 3)
-    assert np.ptp(start_of(after)) > 0
-    assert found.sst == pytest.approx(8 * 11)
-    assert loses_what_it_says(after, found)
 
 
 def test_a_search_that_ends_farther_away_is_thrown_away(monkeypatch: pytest.MonkeyPatch) -> None:

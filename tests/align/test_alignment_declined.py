@@ -1,11 +1,10 @@
 """Alignment as a whole: what it leaves alone or refuses."""
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
-from alignments import aligned, cut, lie_well, same_but_for_order, seeds
+from alignments import aligned, cut, same_but_for_order, seeds
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_sliding import MADRID, on_runs, town
@@ -56,18 +55,6 @@ def test_trajectories_without_tracks_are_left_alone(refine: str) -> None:
     assert aligned(before, partition, 3) == (before, partition)
 
 
-def test_alignment_is_done_unless_it_is_declined() -> None:
-    before = town(1, 24, 3)
-    assert trajanon.anonymize(before, 3).report["alignment"] is not None
-    plain = trajanon.anonymize(before, 3, align=False)
-    assert plain.report["alignment"] is None
-    without = trajanon.anonymize(replace(before, tracks=None), 3)
-    assert without.report["from_runs"] is None
-    for name in ("from_runs", "chains"):  # of tracks
-        without.report[name] = plain.report[name]
-    assert same_but_for_order(plain, without)
-
-
 def test_tracks_that_cross_the_antimeridian_are_refused() -> None:
     """Windows on one side might slide to the other."""
     longitude = (179.99 + 1e-3 * np.arange(30) + 180) % 360 - 180
@@ -87,23 +74,9 @@ def test_tracks_on_both_sides_of_the_antimeridian_may_slide() -> None:
     assert np.abs(released) == pytest.approx(179.9, abs=1e-3)
 
 
-@pytest.mark.parametrize("align", [None, 1, "no"])
-def test_align_is_true_or_false(align: Any) -> None:
-    with pytest.raises(BadInput, match=f"`align` must be True or False .got {align!r}"):
-        trajanon.anonymize(town(1, 24, 3), 3, align=align)
-
-
 def test_equal_windows_stay_where_they_are() -> None:
     line = np.column_stack([40 + 1e-4 * np.arange(30), np.full(30, -3.7)])
     before = on_runs(3, [[5, 16]] * 6, np.concatenate([line] * 6))
     report = trajanon.anonymize(before, 3).report
     assert report["information_loss"] == 0.0
     assert report["alignment"] is None
-
-
-@pytest.mark.parametrize("n", [2, 3, 5])
-def test_few_windows_are_one_group(n: int) -> None:
-    before = town(4, n, 3, slack=20)
-    after, found = aligned(before, cut(before, n), n)
-    assert lie_well(before, after)
-    assert found.labels.tolist() == [0] * n

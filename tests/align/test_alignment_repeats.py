@@ -6,16 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from alignments import aligned, bits, cut, same_but_for_order, searched
+from alignments import aligned, bits, cut
 from naive_refine import search_in_blocks
-from naive_sliding import town, tracks_of
+from naive_sliding import town
 
 import trajanon
 from trajanon import workers
 from trajanon.align import alignment, sliding
-from trajanon.align.alignment import WindowLog
 from trajanon.align.windows import Aligned
-from trajanon.partition import dense
 from trajanon.search.annealing import PASS
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -46,18 +44,6 @@ def test_the_order_in_which_parts_are_done_leaves_every_bit(
     assert bits(aligned(before, partition, 3)) == once
 
 
-def test_another_seed_takes_another_course(block: int) -> None:
-    before = town(7, 60, 3)
-    partition = cut(before, 3)
-    assert len({bits(aligned(before, partition, 3, seed=s)) for s in range(3)}) > 1
-
-
-def test_a_seed_repeats_a_release() -> None:
-    before = town(7, 60, 3, people=20)
-    one, other = [trajanon.anonymize(before, 3, seed=5) for _ in range(2)]
-    assert same_but_for_order(one, other)
-
-
 def test_parts_are_as_few_as_can_be_and_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None:
     search_in_blocks(monkeypatch, 9)
     settle, seen = alignment._settle_block, []
@@ -72,21 +58,6 @@ def test_parts_are_as_few_as_can_be_and_of_one_size(monkeypatch: pytest.MonkeyPa
     assert len(seen) % 7 == 0  # of 60 records in parts of 9
     assert max(map(len, seen)) <= 9 + 2 * 5  # two groups more
     assert sorted(np.concatenate(seen).tolist()) == list(range(60))
-
-
-def test_parts_that_do_nothing_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    search_in_blocks(monkeypatch, 9)
-    monkeypatch.setattr(alignment, "_settle_block", lambda *given: given[3].aligned)
-    before, told = town(7, 60, 3), []
-    # Slides alone come first, then blocks, and all of them again in the end.
-    monkeypatch.setattr(alignment, "settle_windows", lambda *given: given[2])
-    monkeypatch.setattr(WindowLog, "offer_windows", lambda _, found: told.append(found))
-    labels = cut(before, 3).labels
-    searched(before, labels, 3)
-    assert told
-    for found in told:
-        assert np.array_equal(found.start, tracks_of(before).start)
-        assert np.array_equal(dense(found.labels), labels)
 
 
 @pytest.mark.parametrize(

@@ -59,20 +59,6 @@ def test_ctrl_c_while_windows_slide_gives_the_best_so_far(
         assert report["stages"][-1]["name"] == "alignment"
 
 
-def test_the_later_ctrl_c_comes_the_nearer_are_the_windows() -> None:
-    before = town(11, 60, 3)
-    partition = cut(before, 3)
-    metres = []
-    for j in (0, 6, 10, 10**9):
-        interrupting = Interrupting(j, ALIGNING)
-        found = aligned(before, partition, 3, moves=12 * PASS, progress=interrupting)
-        assert found[1].stopped == (j < 10**9)
-        metres.append(mean_metres(*found))
-    assert metres == sorted(metres, reverse=True)
-    assert metres[0] == mean_metres(before, partition)
-    assert metres[-1] < metres[1] < metres[0]
-
-
 @pytest.mark.parametrize("kernel", ["make_random_moves", "slide_pass"])
 @pytest.mark.parametrize("cores", [1, 2])
 def test_ctrl_c_while_threads_slide_windows_ends_them_all(

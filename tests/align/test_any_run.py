@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from shards import rows_told, shards_of, write_parts
 
 import trajanon
-from trajanon.align import places
-from trajanon.align.places import placed
+from trajanon.align import placing
+from trajanon.align.placing import placed
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
@@ -43,7 +43,10 @@ def recorded(seed: int, n: int = 12, people: int = 6, several: int = 0) -> Traje
     start[n:] = ROOM + 1
     tracks = Tracks(TrackPoints.of(steps), first, run, start, recording=recording)
     return Trajectories(
-        tracks.windows(M), subject=np.arange(len(run)) % people, trace=tracks.whose, tracks=tracks
+        tracks.windows(M),
+        subject=np.arange(len(run)) % people,
+        trace=tracks.recording_of,
+        tracks=tracks,
     )
 
 
@@ -69,11 +72,11 @@ def one_look(trajectories: Trajectories, k: int, start: list[tuple[int, int]]) -
     found = []
     for x, here in enumerate(start):
         tried = [here]
-        mine = int(tracks.whose[x])
+        mine = int(tracks.recording_of[x])
         runs = [r for r in range(len(tracks.recording)) if tracks.recording[r] == mine]
         room = {r: int(tracks.first[r + 1] - tracks.first[r]) - ROOM for r in runs}
         pace = max(2 * STEPS, sum(room.values()) // 30)
-        if (tracks.whose == mine).sum() == 1:
+        if (tracks.recording_of == mine).sum() == 1:
             tried = [(int(tracks.run[x]), int(tracks.start[x]))]
             tried += [(r, s) for r in runs for s in range(0, room[r], pace)]
         costs = []
@@ -96,7 +99,7 @@ def test_windows_go_where_those_of_others_are_nearest(seed: int, k: int, several
     for _ in range(4):
         expected = one_look(trajectories, k, expected)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(places, "_SEEN", 100)  # so many that of one subject never hide the others
+        patch.setattr(placing, "_SEEN", 100)  # so many that of one subject never hide the others
         found = tracks_of(placed(trajectories, k, subjects=trajectories.subject))
     assert list(zip(found.run.tolist(), found.start.tolist(), strict=True)) == expected
 
@@ -112,7 +115,7 @@ def test_starts_along_recordings_are_places_on_runs(seed: int, several: int) -> 
     np.testing.assert_array_equal(some.windows(M), tracks.windows(M)[which])
     assert some.recording is not None
     assert tracks.recording is not None
-    kept = np.isin(tracks.recording, tracks.whose[which])
+    kept = np.isin(tracks.recording, tracks.recording_of[which])
     assert some.recording.tolist() == tracks.recording[kept].tolist()
     both = joined_tracks([tracks, some])
     np.testing.assert_array_equal(

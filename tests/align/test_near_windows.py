@@ -1,24 +1,14 @@
 """Which windows are near if either slides."""
 
-import naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_sliding import (
-    at_all_starts,
-    in_sight,
-    nearest_in_reach,
-    on_runs,
-    standardised,
-    town,
-    tracks_of,
-)
+from naive_sliding import at_all_starts, in_sight, nearest_in_reach, standardised, town, tracks_of
 from sliding_towns import points_of, seeds, towns
 
 from trajanon.align.windows import build_windows, exact_window_neighbours
 from trajanon.arrays import Floats
-from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
 
 
@@ -79,34 +69,6 @@ def test_windows_that_are_near_know_of_each_other(
         assert len(set(others)) == len(others)
         for y in others:
             assert x in near[y] or y not in near[y]  # or the list of y is full
-
-
-def test_windows_out_of_phase_are_near() -> None:
-    """Two on one street, three windows apart; and others beside where each is now."""
-    rng = np.random.default_rng(0)
-    way = np.column_stack([40 + 1e-4 * np.arange(33), -3.7 + 1e-5 * np.arange(33)])
-    window, free = STEPS * 2 + 1, [[0, 24], [24, 0]]
-    beside = [
-        way[begin : begin + window] + rng.normal(0, 3e-4, (window, 2))
-        for begin in [0] * 5 + [24] * 5
-    ]
-    trajectories = on_runs(3, [*free, *[[0, 0]] * 10], np.concatenate([way, way, *beside]))
-    tracks = tracks_of(trajectories)
-    near = exact_window_neighbours(build_windows(tracks, 3), tracks.start, np.eye(6), 3)
-    assert near[0, 0] == 1
-    assert near[1, 0] == 0
-    rows = standardised(tracks, 3, tracks.start)
-    nearest = naive.nearest_distances(rows, 3)
-    assert naive.distance(rows[0], rows[1]) > 2 * nearest[0][-1]
-
-
-def test_a_window_without_others_stands_for_itself() -> None:
-    trajectories = town(0, 3, 3, slack=0)
-    tracks = tracks_of(trajectories)
-    near = exact_window_neighbours(build_windows(tracks, 3), tracks.start, np.eye(6), 5)
-    for x, found in enumerate(near.tolist()):
-        assert set(found[:2]) == {0, 1, 2} - {x}
-        assert found[2:] == [x] * 3
 
 
 def test_many_places_are_read_in_batches(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive_sliding import put, unsound
 from sliding_towns import seeds
 
-from trajanon._kernels.groups import Groups, exchange
+from trajanon._kernels.group_state import Groups
 from trajanon._kernels.slide_moves import slid_exchange_change, slide, sliding_change
 from trajanon.arrays import Floats
 from trajanon.partition import dense
@@ -81,18 +81,3 @@ def test_what_a_slide_and_an_exchange_change_is_what_the_sse_changes_by(state: S
         change = naive.sse(after, exchanged) - now
         found = slid_exchange_change(groups, x, state.others[x], z)
         assert found == pytest.approx(change, rel=1e-7, abs=1e-7)
-
-
-@given(state=states(), data=st.data())
-def test_a_slide_and_an_exchange_leave_groups_as_if_laid_out_anew(
-    state: State, data: st.DataObject
-) -> None:
-    groups = state.groups
-    rows = st.integers(0, len(groups.labels) - 1)
-    for _ in range(10):
-        x, z = data.draw(rows), data.draw(rows)
-        if groups.labels[x] != groups.labels[z]:
-            slide(groups, x, state.others[z])
-            exchange(groups, x, z)
-            assert np.array_equal(groups.records[x], state.others[z])
-    assert not unsound(groups)

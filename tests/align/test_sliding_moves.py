@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive_sliding import move_drawn, rows_at, unsound
 from sliding_towns import Scene, scene, scenes, seeds
 
-from trajanon._kernels.random_moves import draw_start, make_random_moves, slide_to
+from trajanon._kernels.random_moves import draw_start, make_random_moves
 
 
 @given(scene=scenes, heat=st.sampled_from([1e-6, 0.1, 1.0, 10.0]))
@@ -68,33 +68,6 @@ def test_a_start_is_drawn_where_two_meet_or_near_by(scene: Scene) -> None:
         assert same or len(drawn) == 1
 
 
-def test_near_by_is_four_steps_either_way_and_each_as_often() -> None:
-    slides = scene(1, 12, 2).slides
-    x = int(np.argmax(slides.starts))
-    assert slides.starts[x] > 9
-    slides.start[x] = 4
-    words = np.random.default_rng(0).integers(0, 2**32, 4_000, dtype=np.uint64)
-    words &= ~np.uint64(2)
-    drawn = [draw_start(slides, x, x, 0, True, word) for word in words]
-    counts = np.bincount(drawn, minlength=9)
-    assert len(counts) == 9
-    assert counts.min() > 0.7 * 4_000 / 9
-
-
-def test_a_window_slides_to_a_start_and_its_group_follows() -> None:
-    annealing, slides, _ = scene(2, 12, 3)
-    groups = annealing.descent.groups
-    for x in range(12):
-        records = groups.records.copy()
-        slide_to(groups, slides, x, slides.start[x])
-        assert np.array_equal(groups.records, records)
-        slide_to(groups, slides, x, slides.starts[x] - 1)
-        assert slides.start[x] == slides.starts[x] - 1
-    there = rows_at(slides, slides.start)
-    np.testing.assert_allclose(groups.records, there, rtol=0, atol=1e-9)
-    assert not unsound(groups)
-
-
 @given(
     seed=seeds,
     n=st.integers(4, 30),
@@ -116,23 +89,3 @@ def test_after_many_random_moves_everything_can_be_found_again(
     assert not unsound(groups)
     assert naive.holds(groups.labels, groups.subjects, k)
     assert naive.holds(groups.labels, None, k)
-
-
-def test_random_moves_slide_windows_and_lose_less() -> None:
-    """From random groups, with no heat to speak of."""
-    annealing, slides, k = scene(5, 40, 3)
-    groups, start = annealing.descent.groups, slides.start.copy()
-    before = naive.sse(groups.records, groups.labels)
-    make_random_moves(annealing, slides, k, 500 * 40, 1e-3, 1e-4)
-    assert naive.sse(groups.records, groups.labels) < 0.3 * before
-    assert (slides.start != start).mean() > 0.3
-
-
-def test_the_random_state_decides_on_all_moves() -> None:
-    ended = []
-    for word in (7, 7, 8):
-        annealing, slides, k = scene(5, 40, 3)
-        annealing.random[0] = word
-        make_random_moves(annealing, slides, k, 5_000, 1.0, 0.1)
-        ended.append((slides.start.tobytes(), annealing.descent.groups.labels.tobytes()))
-    assert ended[0] == ended[1] != ended[2]

@@ -74,20 +74,6 @@ def test_whatever_all_do_within_their_shares_is_allowed(
         assert len(trajectories.slid(way)) == len(start)
 
 
-def test_shares_leave_no_ground_and_differ_every_time() -> None:
-    """Their starts are 25 steps apart, and must stay 12 apart: 13 to share."""
-    tracks = tracks_of(on_runs(3, [[10, 16, 10]], np.random.default_rng(0).random((54, 2))))
-    windows, rng = build_windows(tracks, 3), np.random.default_rng(0)
-    shares = set()
-    for _ in range(400):
-        first, last = start_ranges(windows, tracks.start, rng)
-        assert first[0] == 0
-        assert last[1] == windows.most[1] == 45
-        assert first[1] - last[0] == STEPS * 3
-        shares.add(int(last[0]))
-    assert shares == set(range(10, 10 + 13 + 1))
-
-
 @given(trajectories=towns(), seed=seeds)
 def test_a_part_is_the_same_ground_for_each_window_alone(
     trajectories: Trajectories, seed: int

@@ -84,16 +84,6 @@ def test_no_partition_undercuts_it(shape: str, seed: int, n: int, k: int, p: int
     assert got.certified
 
 
-def test_on_most_small_tables_it_is_the_optimum() -> None:
-    reached = []
-    for seed in range(40):
-        n, k = 6 + seed % 5, 2 + seed % 3
-        X = table(list(SHAPES)[seed % len(SHAPES)], seed, n, 2)
-        least = naive.least_sse(loss.standardise(X), k)
-        reached.append(lower_bound(X, k).sse >= least * (1.0 - 1e-6) - 1e-12)
-    assert np.mean(reached) > 0.75
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @given(seed=seeds, k=st.integers(6, 7), more=st.integers(0, 2), p=st.integers(1, 3))
 @settings(max_examples=3)
@@ -159,12 +149,6 @@ def test_equal_records_lose_nothing(n: int) -> None:
     assert (got.sse, got.information_loss, got.certified) == (0.0, 0.0, True)
 
 
-def test_enough_duplicates_lose_nothing() -> None:
-    X = np.repeat(np.random.default_rng(0).normal(size=(7, 2)), 3, axis=0)
-    got = lower_bound(X, 3)
-    assert (got.sse, got.certified) == (0.0, True)
-
-
 @given(seed=seeds, n=st.integers(12, 40), k=st.integers(2, 5))
 @settings(max_examples=15)
 def test_units_and_order_do_not_matter(seed: int, n: int, k: int) -> None:
@@ -174,18 +158,6 @@ def test_units_and_order_do_not_matter(seed: int, n: int, k: int) -> None:
     assert got.certified
     assert other.certified
     assert got.sse == pytest.approx(other.sse, rel=2e-3)
-
-
-@given(seed=seeds, n=st.integers(12, 40), k=st.integers(2, 5))
-@settings(max_examples=15)
-def test_it_never_exceeds_a_partition(seed: int, n: int, k: int) -> None:
-    X = table("grid", seed, n, 3)
-    records = loss.standardise(X)
-    rng = np.random.default_rng(seed)
-    labels = rng.permutation(np.arange(n) % (n // k))
-    by_order = np.minimum(np.argsort(np.argsort(records[:, 0])) // k, n // k - 1)
-    got = lower_bound(X, k).sse
-    assert got <= min(loss.sse(records, labels), loss.sse(records, by_order))
 
 
 # The proof
@@ -215,10 +187,7 @@ def test_a_search_cut_short_proves_a_true_bound(seed: int, n: int, k: int, nodes
 
 @pytest.mark.parametrize(
     ("prices", "cut_duals", "certified"),
-    [
-        *[(1.0, 1.0, True), (1.1, 1.0, False), (1.0, 0.5, False), (1.001, 1.0, False)],
-        *[(0.0, 0.0, False), (0.5, 0.5, False), (0.999, 0.999, False)],
-    ],
+    [*[(1.0, 1.0, True), (1.001, 1.0, False), (1.0, 0.5, False), (0.999, 0.999, False)]],
 )
 def test_wrong_prices_do_not_certify(
     monkeypatch: pytest.MonkeyPatch, prices: float, cut_duals: float, certified: bool
@@ -373,23 +342,6 @@ def test_one_core_and_two_prove_the_same_bits(monkeypatch: pytest.MonkeyPatch, k
     monkeypatch.setattr(workers, "cores", lambda: 2)
     assert lower_bound(X, k) == one
     assert lower_bound(X, k) == one
-
-
-def test_it_leaves_the_records_alone() -> None:
-    X = table("normal", 1, 20, 2)
-    before = X.copy()
-    lower_bound(X, 3)
-    assert np.array_equal(X, before)
-
-
-def test_it_says_how_far_it_is() -> None:
-    said: list[str] = []
-    X = table("outliers", 3, 60, 2)
-    got = lower_bound(X, 2, progress=lambda task, *_: said.append(task))
-    assert got == lower_bound(X, 2)
-    assert said[0] == "Cutting"
-    assert "Generating groups" in said
-    assert said[-1] == "Proving the bound"
 
 
 @pytest.mark.parametrize(

@@ -36,26 +36,6 @@ def test_the_search_finds_the_group_that_earns_most_round_each_record(
 
 
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
-def test_no_group_of_all_earns_more_than_the_best_found(
-    seed: int, m: int, k: int, people: int | None, grid: bool
-) -> None:
-    records, pricing = random_pricing(seed, m, k, people, grid)
-    room = room_for(pricing, m, every=False)
-    search_groups(pricing, room, np.arange(m), -100.0, 10**6, np.zeros(m))
-    most = max(
-        naive_columns.earnings(records, pricing.prices, group)
-        for group in naive_columns.every_group(m, pricing.k, pricing.subjects)
-    )
-    assert most == pytest.approx(
-        max(
-            earnings(pricing, members[:size])
-            for members, size in zip(room.found, room.sizes, strict=True)
-            if size
-        )
-    )
-
-
-@given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
 def test_every_group_that_earns_enough_is_found(
     seed: int, m: int, k: int, people: int | None, grid: bool
 ) -> None:

@@ -15,7 +15,7 @@ from trajanon._kernels.group_moves import (
     send_back,
     split_group,
 )
-from trajanon._kernels.groups import (
+from trajanon._kernels.group_state import (
     Groups,
     exchange_change,
     joining_change,
@@ -27,7 +27,7 @@ from trajanon._kernels.groups import (
     replacing_change,
 )
 from trajanon._kernels.record_moves import Descent
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Ints
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
 from trajanon.search.descent import build_descent, build_groups
@@ -152,11 +152,6 @@ def test_a_record_may_take_a_place_where_k_different_subjects_are_there_then(
 # What is kept while records move
 
 
-@given(groups=states())
-def test_groups_are_sound_at_the_start(groups: Groups) -> None:
-    assert are_sound(groups)
-
-
 @given(groups=states(), seed=seeds, k=st.integers(1, 4))
 def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> None:
     """Moves, and whole groups dissolved, created and cut, done and taken back."""
@@ -235,24 +230,3 @@ def test_a_hundred_thousand_moves_add_up_little_rounding() -> None:
         if own != target and groups.sizes[own] > 1:
             move(groups, record, target)
     assert are_sound(groups)
-
-
-def test_equal_members_have_their_common_value_as_centroid_again() -> None:
-    records = np.full((8, 2), 0.1)
-    records[:2] = 5.0
-    groups = build_groups(records, np.array([0, 0, 1, 1, 1, 2, 2, 2]), np.arange(8), 4)
-    for _ in range(3):
-        move(groups, 0, 1)
-        move(groups, 0, 0)
-    refresh_centroids(groups)
-    for group, member in ((0, 0), (1, 2), (2, 5)):
-        assert np.array_equal(groups.centroids[group], groups.records[member])
-
-
-def test_the_records_given_are_not_changed() -> None:
-    records: Floats = np.arange(8.0).reshape(4, 2)
-    labels, subjects = np.array([0, 0, 1, 1]), np.arange(4)
-    groups = build_groups(records, labels, subjects, 3)
-    move(groups, 0, 1)
-    assert records.tolist() == [[0.0, 1.0], [2.0, 3.0], [4.0, 5.0], [6.0, 7.0]]
-    assert labels.tolist() == [0, 0, 1, 1]

@@ -3,18 +3,18 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import problem
 
-import trajanon
-from trajanon._kernels.mhm import latest_starts, optimal_cut
 from trajanon.arrays import Floats, Ints
+from trajanon.search.hm2 import cut_path, latest_starts
 
 seeds = st.integers(0, 10**6)
 
 
 def cut(path_records: Floats, subjects: Ints, k: int) -> Ints:
-    starts = optimal_cut(path_records, np.arange(len(path_records)), latest_starts(subjects, k))
-    assert starts[0]
-    labels: Ints = np.cumsum(starts) - 1
+    labels = cut_path(problem(path_records, k, subjects), np.arange(len(path_records)))
+    assert (np.diff(labels, prepend=-1) >= 0).all()
+    assert labels[0] == 0
     return labels
 
 
@@ -70,26 +70,3 @@ def test_with_subjects_no_other_cut_of_the_path_loses_less(
     assert naive.holds(labels, subjects, k)
     least = naive.least_cut(records, subjects.tolist(), k)
     assert naive.sse(records, labels) == pytest.approx(least, rel=1e-7, abs=1e-9)
-
-
-@pytest.mark.parametrize("k", [2, 3, 4])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_sorted_numbers_get_the_optimum_of_all_partitions(k: int, seed: int) -> None:
-    records = np.sort(np.random.default_rng(seed).normal(size=(9, 1)) ** 3, axis=0)
-    least = naive.least_sse(records, k)
-    labels = cut(records, np.arange(9), k)
-    assert naive.sse(records, labels) == pytest.approx(least)
-
-
-@pytest.mark.parametrize("n", [4, 5, 8, 13])
-def test_hm2_finds_the_optimum_of_well_parted_numbers(n: int) -> None:
-    """Pairs and a triple far apart, in any order: the path has only to follow them."""
-    values = np.arange(n) // 2 * 100.0 + np.arange(n) % 2
-    values[n - 1] = values[n - 2] + 1
-    shuffled = np.random.default_rng(3).permutation(values)[:, None]
-    got = trajanon.microaggregate(shuffled, 2, refine="none")
-    best = trajanon.microaggregate(np.sort(shuffled, axis=0), 2, refine="none")
-    in_pairs = naive.standardise(np.sort(shuffled, axis=0))
-    labels = np.minimum(np.arange(n) // 2, n // 2 - 1)
-    assert best.sse == pytest.approx(naive.sse(in_pairs, labels))
-    assert got.sse == pytest.approx(best.sse)

@@ -19,7 +19,6 @@ from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.problem import SearchLog
 from trajanon.search import annealing as annealings
-from trajanon.search import annealing as random_moves
 from trajanon.search.annealing import (
     PASS,
     QUANTILES,
@@ -83,13 +82,6 @@ def test_the_best_effort_finds_the_optimum_of_small_tables(
     assert found == pytest.approx(least, rel=1e-9, abs=1e-9)
 
 
-@pytest.mark.parametrize("k", [2, 3, 4])
-def test_the_best_effort_finds_the_optimum_of_eleven_records(k: int) -> None:
-    X = np.random.default_rng(k).normal(size=(11, 2)) ** 3
-    least = naive.least_sse(loss.standardise(X), k)
-    assert microaggregate(X, k, effort="best").sse == pytest.approx(least)
-
-
 @given(seed=seeds, n=st.integers(4, 40), k=st.integers(2, 5), grid=...)
 @settings(max_examples=20)
 def test_annealing_never_ends_worse_than_descent(
@@ -110,15 +102,6 @@ def test_annealing_finds_what_descent_does_not() -> None:
         work.records, descend(work, work.labels)
     )
     assert gained < 0.99
-
-
-def test_more_moves_find_better_groups() -> None:
-    works = [random_groups(seed, 300, 3, None, grid=False) for seed in range(4)]
-    few, many = [
-        sum(loss.sse(w.records, anneal(*both(searched(w, moves, 1)))) for w in works)
-        for moves in (PASS, 40 * PASS)
-    ]
-    assert many < 0.995 * few
 
 
 def test_a_record_joins_the_group_of_one_whose_neighbour_it_is() -> None:
@@ -247,12 +230,6 @@ def test_blocks_are_of_whole_groups_and_hold_each_record_once(
         assert len(rows) <= size + 2 * largest or len(inside) == 1
 
 
-def test_groups_in_one_place_are_parted_into_blocks_as_well() -> None:
-    labels = np.repeat(np.arange(20), 3)
-    drawn = draw_blocks(np.zeros((60, 2)), labels, np.random.default_rng(0), 10)
-    assert all(6 <= len(rows) <= 15 for rows in drawn)
-
-
 def test_blocks_are_as_few_as_can_be_and_of_one_size() -> None:
     rng = np.random.default_rng(0)
     labels = np.repeat(np.arange(50), 2)
@@ -278,7 +255,7 @@ def test_a_table_is_searched_in_as_few_blocks_as_can_be(monkeypatch: pytest.Monk
         seen.append(len(arguments[2]))
         return build_annealing(*arguments)
 
-    monkeypatch.setattr(random_moves, "build_annealing", look)
+    monkeypatch.setattr(annealings, "build_annealing", look)
     work = searched(random_groups(0, 100, 3, None, grid=False))
     anneal(work, work.labels)
     assert len(seen) == 5 * 4 * 1  # blocks of 20, passes, runs: two become one
@@ -313,16 +290,6 @@ def test_the_order_in_which_blocks_are_done_leaves_every_bit(
     assert np.array_equal(anneal(again, again.labels), once)
 
 
-def test_another_seed_takes_another_course(block: int) -> None:
-    work = random_groups(7, 120, 3, None, grid=False)
-    courses = set()
-    for seed in range(3):
-        seeded = replace(searched(work), random=np.random.default_rng(seed))
-        anneal(seeded, seeded.labels)
-        courses.add(b"".join(labels.tobytes() for labels in heard(seeded)))
-    assert len(courses) == 3
-
-
 @given(seed=seeds)
 @settings(max_examples=5)
 def test_far_from_zero_the_same_groups_are_found(block: int, seed: int) -> None:
@@ -338,7 +305,7 @@ def test_equal_records_are_not_annealed(monkeypatch: pytest.MonkeyPatch) -> None
     def never(*_: object) -> None:
         pytest.fail("it was annealed")
 
-    monkeypatch.setattr(random_moves, "make_random_moves", never)
+    monkeypatch.setattr(annealings, "make_random_moves", never)
     for X in (np.full((30, 2), 0.1), np.repeat([[0.0], [1.0], [5.0]], 10, axis=0)):
         for effort in ("balanced", "best"):
             assert microaggregate(X, 3, effort=effort).sse == 0.0
@@ -348,12 +315,6 @@ def test_without_moves_it_is_descent() -> None:
     work = searched(random_groups(3, 100, 3, None, grid=False), moves=0)
     assert np.array_equal(anneal(work, work.labels), descend(work, work.labels))
     assert [stage.name for stage in work.log.stages] == ["descent"]
-
-
-@pytest.mark.parametrize("moves", [1, 7, PASS - 1, PASS, PASS + 1])
-def test_any_number_of_moves_can_be_asked_for(moves: int) -> None:
-    work = searched(random_groups(3, 50, 3, None, grid=False), moves)
-    assert naive.holds(anneal(work, work.labels), work.subjects, work.k)
 
 
 @pytest.mark.parametrize("n", [2, 3, 4, 5])
@@ -385,10 +346,3 @@ def test_progress_tells_the_loss_of_the_best_groups_so_far() -> None:
     losses = [float(note.removeprefix("IL ").removesuffix(" %")) for *_, note in told]
     assert losses == sorted(losses, reverse=True)
     assert losses[0] > 0.0
-
-
-def test_large_groups_gain_by_annealing() -> None:
-    X = np.random.default_rng(0).normal(size=(400, 2))
-    stages = microaggregate(X, 20).stages
-    losses = {stage.name: stage.information_loss for stage in stages}
-    assert (losses["annealing"] or 0.0) < (losses["descent"] or 0.0)

@@ -72,18 +72,6 @@ def test_at_k_of_the_compression_nothing_is_lost_to_mdav(
     assert ours.information_loss <= theirs.information_loss + 1e-9
 
 
-@every_expansion
-@pytest.mark.parametrize("name", ["census", "tarragona"])
-@pytest.mark.parametrize("c", [2, 3, 4, 5, 6])
-def test_at_k_of_the_compression_the_reference_loses_no_more(
-    expansion: str, name: str, c: int
-) -> None:
-    X = reference(name)
-    ours = microaggregate(X, c, compression=c, expansion=expansion, refine="none")
-    theirs = microaggregate(X, c, method="mdav", refine="none")
-    assert ours.information_loss <= theirs.information_loss + 1e-9
-
-
 @pytest.mark.parametrize(
     ("dataset", "c"),
     [
@@ -124,12 +112,6 @@ def test_of_all_paths_the_cut_that_loses_least_is_taken(expansion: str) -> None:
     assert np.array_equal(cut_path(asked, path), labels)
 
 
-def test_both_orders_lose_no_more_than_one_on_the_same_path() -> None:
-    records = naive.standardise(np.random.default_rng(0).normal(size=(90, 3)))
-    by_distance, _, _, _ = find_paths(compressed(records, 4, "both"))
-    assert np.array_equal(by_distance, find_paths(compressed(records, 4, "distance"))[0])
-
-
 @pytest.mark.parametrize("weights", [None, np.array([4.0, 1.0, 0.0])])
 def test_by_rows_the_path_leads_through_centroids_standardised_again(
     weights: Floats | None,
@@ -159,9 +141,3 @@ def test_a_compression_above_the_table_leaves_one_city() -> None:
         labels = np.sort(partition.labels)
         assert partition.labels.tolist() == labels.tolist()  # cuts of the table itself
         assert loss.sse(naive.standardise(X), labels) == pytest.approx(partition.sse)
-
-
-def test_without_compression_the_expansion_does_not_matter() -> None:
-    X = np.random.default_rng(0).normal(size=(50, 2))
-    first, *others = (microaggregate(X, 3, expansion=expansion) for expansion in EXPANSIONS)
-    assert all(np.array_equal(first.labels, other.labels) for other in others)

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_refine import Group, Grouped, Neighbourhood, both, grouped, random_groups
+from naive_refine import Group, Grouped, Neighbourhood, both, grouped
 
 from trajanon import loss
 from trajanon._kernels.group_moves import create_group, dissolve_group, split_group
@@ -86,26 +86,6 @@ def test_the_numbers_of_the_groups_at_the_start_do_not_matter(work: Grouped, see
     assert naive.sse(work.records, after) <= naive.sse(work.records, work.labels) + 1e-9
     end = neighbourhood(replace(work, labels=dense(after)))
     assert all(end.gain(move) <= 1e-9 for move in end.moves())
-
-
-def test_descent_repeats_itself() -> None:
-    work = random_groups(1, 200, 3, 40, grid=False)
-    once = descend(work, work.labels)
-    assert np.array_equal(descend(work, work.labels), once)
-    again = descend(*both(replace(work, labels=dense(once))))
-    assert np.array_equal(again, dense(once))
-
-
-@pytest.mark.parametrize("n", [1, 2, 3])
-def test_one_group_stays_one_group(n: int) -> None:
-    labels = descend(*both(grouped(np.zeros((n, 1)), np.zeros(n, dtype=np.int64), n)))
-    assert labels.tolist() == [0] * n
-
-
-def test_two_far_pairs_in_one_group_are_parted() -> None:
-    records = np.array([[0.0], [9.0], [0.1], [9.1]])
-    labels = descend(*both(grouped(records, np.zeros(4, dtype=np.int64), 2)))
-    assert members(labels) == {frozenset({0, 2}), frozenset({1, 3})}
 
 
 # Each move beside its slow twin
@@ -212,12 +192,3 @@ def test_a_group_is_cut_where_that_gains_most(work: Grouped) -> None:
         assert gained >= max(gains) - 1e-9
     if twin.different(whole) < 2 * work.k:
         assert moved == 0
-
-
-def test_large_groups_are_split_where_they_fall_apart() -> None:
-    rng = np.random.default_rng(0)
-    centres = np.repeat(rng.normal(size=(6, 2)) * 100, 40, axis=0)
-    records = centres + rng.normal(size=(240, 2))
-    heaps = np.arange(240) // 80  # two heaps of 40 in each group
-    labels = descend(*both(grouped(records, heaps, 40)))
-    assert sorted(np.bincount(dense(labels)).tolist()) == [40] * 6

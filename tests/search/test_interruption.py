@@ -112,16 +112,6 @@ def test_ctrl_c_in_the_recombination_gives_the_best_groups_so_far() -> None:
     assert partition.sizes.min() >= 3
 
 
-def test_the_later_ctrl_c_comes_the_less_is_lost() -> None:
-    X = np.random.default_rng(0).normal(size=(150, 2))
-    losses = [
-        microaggregate(X, 3, progress=Interrupting(j, SEARCHING)).information_loss
-        for j in (0, 3, 9, 15, 10**9)
-    ]
-    assert losses == sorted(losses, reverse=True)
-    assert losses[0] > losses[-1]
-
-
 @pytest.mark.parametrize(
     "how",
     [
@@ -170,12 +160,6 @@ def test_ctrl_c_while_threads_anneal_ends_them_all(
     names = [stage.name for stage in partition.stages]
     assert names == ["path", "MHM", "descent", "Ctrl-C"]
     assert set(threading.enumerate()) <= before
-
-
-def test_a_search_that_is_over_was_not_stopped() -> None:
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    assert not microaggregate(X, 3).stopped
-    assert not microaggregate(X, 3, refine="none").stopped
 
 
 # The command

@@ -31,8 +31,8 @@ def elkai() -> None:
     pytest.importorskip("elkai", reason="LKH comes with the extra lkh")
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 7, 8, 9, 10])
-@pytest.mark.parametrize("kind", ["normal", "grid", "line", "clusters", "far", "heavy"])
+@pytest.mark.parametrize("n", [3, 8, 10])
+@pytest.mark.parametrize("kind", ["normal", "grid", "heavy"])
 @pytest.mark.parametrize("begins", [False, True])
 @pytest.mark.usefixtures("elkai")
 def test_lkh_finds_the_shortest_path(n: int, kind: str, begins: bool, temporary: Path) -> None:
@@ -45,20 +45,12 @@ def test_lkh_finds_the_shortest_path(n: int, kind: str, begins: bool, temporary:
     assert list(temporary.iterdir()) == []
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 8, 9, 30])
-@pytest.mark.parametrize("start", [None, 0, -1])
+@pytest.mark.parametrize("n", [1, 9, 30])
+@pytest.mark.parametrize("start", [None, -1])
 @pytest.mark.usefixtures("elkai")
 def test_equal_records_get_a_path(n: int, start: int | None) -> None:
     begin = None if start is None else start % n
     assert_is_path(lkh(problem(np.full((n, 2), 0.7)), begin), n, begin)
-
-
-@pytest.mark.usefixtures("elkai")
-def test_all_but_one_equal_records_get_the_shortest_path() -> None:
-    records = np.full((30, 2), 0.7)
-    records[11] += 2.0
-    assert path_length(records, lkh(problem(records))) == pytest.approx(8**0.5)
-    assert path_length(records, lkh(problem(records), 11)) == pytest.approx(8**0.5)
 
 
 @pytest.mark.usefixtures("elkai")
@@ -68,9 +60,3 @@ def test_a_seed_repeats_the_path_of_lkh(capfd: pytest.CaptureFixture[str]) -> No
     assert paths[0] == paths[1]
     assert len({tuple(path) for path in paths}) > 1
     assert capfd.readouterr() == ("", "")
-
-
-@pytest.mark.usefixtures("elkai")
-def test_a_straight_line_is_walked_once() -> None:
-    numbers = np.random.default_rng(0).permutation(100).astype(float)[:, None]
-    assert path_length(numbers, lkh(problem(numbers))) == 99.0

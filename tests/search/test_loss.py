@@ -68,13 +68,6 @@ def test_any_table_of_numbers_is_taken(convert: Callable[[Floats], ArrayLike]) -
     assert np.array_equal(loss.standardise(convert(X)), loss.standardise(X))
 
 
-def test_the_input_is_not_changed() -> None:
-    X = np.random.default_rng(0).normal(size=(9, 2))
-    before = X.copy()
-    loss.standardise(X)
-    assert np.array_equal(X, before)
-
-
 @pytest.mark.parametrize(
     ("X", "says"),
     [
@@ -133,14 +126,6 @@ def test_subjects_of_a_group_are_counted_once(pairs: list[tuple[int, int]]) -> N
     labels = dense(raw[:, 0])
     expected = [len(set(raw[labels == g, 1])) for g in range(labels.max() + 1)]
     assert subjects_per_group(labels, raw[:, 1]).tolist() == expected
-
-
-@pytest.mark.parametrize("order", [[0, 1, 2], [1, 0, 2], [2, 1, 0]])
-def test_a_column_too_wide_to_be_averaged_is_refused(order: list[int]) -> None:
-    """Whatever the order of its rows, and before anything overflows."""
-    wide = np.array([[0.0], [8e307], [-8e307]] * 2)[[*order, 3, 4, 5]]
-    with pytest.raises(BadInput, match="column 0 spans more than a number can hold"):
-        loss.standardise(wide)
 
 
 def test_complex_numbers_are_refused() -> None:

@@ -122,15 +122,6 @@ def test_threads_leave_every_bit(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert found[0] == found[1] == found[2]
 
 
-def test_neighbours_are_looked_for_once_and_that_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    search_as_if_large(monkeypatch)
-    said: list[int] = []
-    known = Neighbours(tables("any", 100, 0), 8, lambda: said.append(1))
-    assert not said
-    assert known.nearest is known.nearest is known.approximate.nearest
-    assert said == [1]
-
-
 def test_a_leaf_is_no_large_table() -> None:
     assert not Neighbours(np.zeros((neighbours.WHOLE + 1, 1)), 2_000).large
     assert Neighbours(np.zeros((neighbours.WHOLE + 1, 1)), 16).large

@@ -1,293 +1,153 @@
+"""Paths along nearest records, and through groups."""
+
+from itertools import pairwise
+
 import naive
+import naive_paths
 import numpy as np
 import pytest
-from drawn_paths import first_tour, kinds, length, losses, of_published, path_by, records_of
-from hypothesis import given, settings
+from drawn_paths import kinds, path_by, records_of
+from hypothesis import given
 from hypothesis import strategies as st
 from problems import problem
-from real_data import reference
 
-from trajanon._kernels.path_building import greedy_fragments, join_fragments
-from trajanon._kernels.tour_moves import enqueue, improve, kick, shorten, take_back
+from trajanon import loss
+from trajanon._kernels.path_building import shortest_walk, walk
 from trajanon.arrays import Floats, Ints
-from trajanon.microaggregation import microaggregate
+from trajanon.axes import principal_axes, turn
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
-from trajanon.problem import Problem
-from trajanon.search.hm2 import HEURISTICS
-from trajanon.search.local_search import NEIGHBOURS, or_opt
-from trajanon.search.paths import from_any_start, path_length
+from trajanon.search.distance_methods import cbfs, md, mdav
+from trajanon.search.hm2 import cut_path
+from trajanon.search.paths import path_length, path_through
 
 seeds = st.integers(0, 10**6)
-sizes = st.integers(5, 30)
 
 
-def path(records: Floats, kicks_per_record: int = 10, seed: int = 0) -> Ints:
-    return or_opt(problem(records, seed=seed, kicks=kicks_per_record), None)
+def assert_ever_nearest(records: Floats, path: list[int]) -> None:
+    for place, (a, b) in enumerate(pairwise(path), start=1):
+        step = naive.distance(records[a], records[b])
+        left = [naive.distance(records[a], records[i]) for i in path[place:]]
+        assert step == pytest.approx(min(left), rel=1e-9, abs=1e-9)
 
 
-@given(kind=kinds, seed=seeds, n=st.integers(1, 25), count=st.integers(1, 12))
-def test_neighbours_are_as_near_as_brute_force_finds(
-    kind: str, seed: int, n: int, count: int
-) -> None:
-    records = records_of(kind, seed, n)
-    found = exact_neighbours(records, count)
-    assert found.shape == (n, min(count, n - 1))
-    distances = [[naive.distance(records[i], records[j]) for j in found[i]] for i in range(n)]
-    for i in range(n):
-        assert i not in found[i]
-        assert len(set(found[i].tolist())) == found.shape[1]
-    expected = naive.nearest_distances(records, count)
-    assert np.allclose(distances, expected, rtol=1e-9, atol=1e-9)
-
-
-@given(seed=seeds, n=st.integers(2, 25), m=st.integers(0, 80))
-def test_greedy_edges_are_the_slow_twins(seed: int, n: int, m: int) -> None:
+@given(kind=kinds, seed=seeds, n=st.integers(1, 25), share=st.floats(0.0, 0.9))
+def test_a_walk_is_its_slow_twin(kind: str, seed: int, n: int, share: float) -> None:
     rng = np.random.default_rng(seed)
-    edges = rng.integers(0, n, (m, 2))
-    edges = edges[edges[:, 0] != edges[:, 1]]
-    links, order = np.full((n, 2), -1), np.empty(n, dtype=np.int64)
-    greedy_fragments(edges, links, np.arange(n))
-    expected = naive.greedy_links(edges, n)
-    assert [set(row[row >= 0].tolist()) for row in links] == expected
-    records = rng.normal(size=(n, 2))
-    ends = np.flatnonzero(links[:, 1] < 0)
-    join_fragments(records, links, ends, np.zeros(n, dtype=np.bool_), order)
-    assert order.tolist() == naive.join(records, expected)
+    records, met = records_of(kind, seed, n), rng.random(n) < share
+    start = int(rng.integers(n))
+    met[start] = False
+    order = np.empty(int(np.sum(~met)), dtype=np.int64)
+    walk(records, start, np.flatnonzero(~met), order)
+    assert order.tolist() == naive_paths.walk(records, start, np.flatnonzero(met).tolist())
 
 
-@given(kind=kinds, seed=seeds, n=sizes)
-def test_the_gain_of_all_moves_is_what_the_tour_gets_shorter(kind: str, seed: int, n: int) -> None:
-    tour = first_tour(kind, seed, n)
-    before = length(tour)
-    gained = improve(tour, True)
-    assert gained >= 0.0
-    assert length(tour) == pytest.approx(before - gained, abs=1e-8)
+def lists(records: Floats, count: int) -> tuple[Ints, Floats]:
+    neighbours = exact_neighbours(records, count)
+    away = records[:, None, :] - records[neighbours]
+    return neighbours, np.sqrt((away**2).sum(axis=2))
 
 
-@given(kind=kinds, seed=seeds, n=sizes)
-def test_the_loss_of_a_kick_is_what_the_tour_gets_longer(kind: str, seed: int, n: int) -> None:
-    tour = first_tour(kind, seed, n)
-    improve(tour, True)
-    before = length(tour)
-    for _ in range(5):
-        lost = kick(tour)
-        after = length(tour)
-        assert after == pytest.approx(before + lost, abs=1e-8)
-        before = after
-
-
-@given(kind=kinds, seed=seeds, n=sizes)
-def test_a_kick_and_its_repair_can_be_taken_back(kind: str, seed: int, n: int) -> None:
-    tour = first_tour(kind, seed, n)
-    improve(tour, True)
-    before = tour.order.copy()
-    tour.journal[-1] = 0
-    kick(tour)
-    improve(tour, True)
-    take_back(tour, 0)
-    assert np.array_equal(tour.order, before)
-    assert length(tour) >= 0.0
-
-
-@given(kind=kinds, seed=seeds, n=sizes)
-def test_kicks_never_lengthen_the_tour(kind: str, seed: int, n: int) -> None:
-    tour = first_tour(kind, seed, n)
-    improve(tour, True)
-    before = length(tour)
-    for _ in range(10):
-        shorten(tour, True, 10)
-        after = length(tour)
-        assert after <= before + 1e-8
-        before = after
-
-
-def test_a_full_journal_keeps_the_tour_whole() -> None:
-    """What cannot be taken back stays: a longer tour, but a tour."""
-    tour = first_tour("normal", 0, 30)
-    tour = tour._replace(journal=np.zeros(9, dtype=np.int64))
-    improve(tour, True)
-    shorten(tour, True, 200)
-    assert length(tour) > 0.0
-
-
-def assert_no_move_is_left(records: Floats, order: list[int], neighbours: Ints) -> None:
-    reached = naive.tour_length(records, order)
-    for other in naive.tours_one_move_away(records, order, neighbours):
-        assert naive.tour_length(records, other) >= reached - 1e-8
-
-
-@given(kind=kinds, seed=seeds, n=sizes, kicked=st.sampled_from([0, 100]))
-def test_no_move_is_overlooked_where_every_city_is_looked_at(
-    kind: str, seed: int, n: int, kicked: int
-) -> None:
-    tour = first_tour(kind, seed, n)
-    improve(tour, True)
-    shorten(tour, True, kicked)
-    gained = 1.0
-    while gained > 0.0:
-        for city in tour.order:
-            enqueue(tour, city)
-        gained = improve(tour, True)
-    assert_no_move_is_left(tour.records, tour.order.tolist(), tour.neighbours)
-
-
-@pytest.mark.parametrize("seed", [0, 41, 46, 158, 286, 367])
-def test_the_path_is_a_local_optimum_before_it_is_kicked(seed: int) -> None:
-    """Also where a record has another among its nearest that does not have it."""
-    rng = np.random.default_rng(seed)
-    n, p = int(rng.integers(12, 45)), int(rng.integers(1, 4))
-    records = rng.normal(size=(n, p)) ** 3
-    order = [n, *path(records, 0).tolist()]
-    assert_no_move_is_left(records, order, exact_neighbours(records, NEIGHBOURS))
-
-
-@given(kind=kinds, seed=seeds, n=st.integers(1, 40))
-def test_a_path_meets_every_record_once(kind: str, seed: int, n: int) -> None:
-    records = records_of(kind, seed, n)
-    assert sorted(path(records, 2).tolist()) == list(range(n))
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_path_through_a_few_numbers_goes_straight(n: int, seed: int) -> None:
-    numbers = np.random.default_rng(seed).permutation(n).astype(float)[:, None]
-    assert path_length(numbers, path(numbers)) == n - 1
-
-
-def test_a_seed_repeats_the_path() -> None:
-    records = records_of("normal", 5, 80)
-    assert np.array_equal(path(records, 10, 1), path(records, 10, 1))
-
-
-@pytest.mark.parametrize("kind", ["normal", "clusters", "grid"])
-def test_more_kicks_never_lengthen_the_path(kind: str) -> None:
-    records = records_of(kind, 7, 120)
-    lengths = [path_length(records, path(records, kicks)) for kicks in (0, 1, 10, 100)]
-    assert lengths == sorted(lengths, reverse=True)
-    if kind == "grid":  # 16 points
-        assert lengths[-1] == 15.0
-    else:
-        assert lengths[-1] < lengths[0]
-
-
-def test_the_length_of_a_path_is_that_of_its_steps() -> None:
-    records = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]])
-    assert path_length(records, np.array([0, 1, 2])) == 9.0
-    assert path_length(records[:1], np.array([0])) == 0.0
-
-
-def test_sixteen_neighbours_are_listed() -> None:
-    assert first_tour("normal", 0, 30).neighbours.shape == (30, NEIGHBOURS)
-
-
-# Every heuristic that needs no other program
-
-
-every_heuristic = pytest.mark.parametrize(
-    "heuristic", [name for name in HEURISTICS if name not in ("concorde", "lkh")]
-)
-
-
-@every_heuristic
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6, 7, 20, 40])
-@pytest.mark.parametrize("kind", ["normal", "grid", "line", "clusters", "equal"])
-def test_a_path_begins_at_its_start(heuristic: str, n: int, kind: str) -> None:
-    records = records_of(kind, n, n)
-    for start in [None, *range(min(n, 7))]:
-        for k in (2, 3):
-            path = path_by(heuristic, records, start, k=k)
-            assert path.dtype == np.int64
-            assert sorted(path.tolist()) == list(range(n))
-            assert start is None or path[0] == start
-
-
-@every_heuristic
-@given(
-    seed=seeds,
-    n=st.integers(2, 25),
-    k=st.integers(2, 6),
-    people=st.integers(2, 8),
-    runs=st.booleans(),
-)
-@settings(max_examples=25)
-def test_a_path_begins_at_the_record_of_a_subject_that_is_needed(
-    heuristic: str, seed: int, n: int, k: int, people: int, runs: bool
-) -> None:
-    """Without their start the records may be of k - 1 subjects."""
-    rng = np.random.default_rng(seed)
-    subjects = dense(rng.integers(0, people, n))
-    subjects = np.sort(subjects) if runs else subjects
-    k = min(k, int(subjects.max()) + 1)
-    records = records_of("normal", seed, n)
-    for start in [None, *range(n)]:
-        path = path_by(heuristic, records, start, seed, k, subjects)
-        assert sorted(path.tolist()) == list(range(n))
-        assert start is None or path[0] == start
-
-
-@every_heuristic
-@pytest.mark.parametrize("start", [None, 5])
-def test_a_seed_repeats_the_path_of_every_heuristic(heuristic: str, start: int | None) -> None:
-    for kind in ("normal", "grid", "equal"):
-        records = records_of(kind, 0, 60)
-        paths = [path_by(heuristic, records, start, 1).tolist() for _ in range(2)]
-        assert paths[0] == paths[1]
-
-
-@pytest.mark.parametrize(
-    "heuristic",
-    [
-        "two-opt",
-        "nearest-neighbor",
-        "nearest-insertion",
-        "farthest-insertion",
-        "cheapest-insertion",
-        "arbitrary-insertion",
-    ],
-)
-def test_another_seed_gives_another_path(heuristic: str) -> None:
-    records = records_of("normal", 0, 80)
-    paths = {tuple(path_by(heuristic, records, None, seed)) for seed in range(5)}
-    assert len(paths) > 1
-
-
-@given(seed=seeds, n=st.integers(2, 12))
-def test_the_start_stands_before_the_nearer_end(seed: int, n: int) -> None:
-    records = records_of("normal", seed, n)
-    start = int(np.random.default_rng(seed).integers(n))
-    others = np.delete(np.arange(n), start)
-
-    @from_any_start
-    def in_order(free: Problem) -> Ints:
-        assert np.array_equal(free.records, records[others])
-        assert free.subjects.tolist() == others.tolist()
-        return np.arange(n - 1)
-
-    path = in_order(problem(records), start).tolist()
-    assert path[1:] in (others.tolist(), others.tolist()[::-1])
-    near, far = (naive.distance(records[i], records[start]) for i in (path[1], path[-1]))
-    assert near <= far
-
-
-# Published numbers
-
-
-def test_a_path_is_cut_for_every_k_as_hm2_cuts_it() -> None:
-    X = reference("tarragona")
-    for heuristic in ("or-opt", "nearest-insertion"):
-        ours = losses("Tarragona", heuristic, [4])
-        for k, il in zip(range(3, 7), ours, strict=True):
-            partition = microaggregate(X, k, heuristic=heuristic, refine="none", seed=4)
-            assert partition.information_loss == pytest.approx(il)
-
-
-def test_our_path_comes_near_the_losses_of_the_shortest_one() -> None:
-    parts = np.array(
-        [
-            of_published(losses(name, "or-opt", range(3)), name, "Concorde-MHM")
-            for name in ("Census", "Tarragona", "EIA")
-        ]
+@given(seed=seeds, n=st.integers(2, 30), p=st.integers(1, 7), count=st.sampled_from([1, 3, 32]))
+def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, count: int) -> None:
+    records = np.random.default_rng(seed).normal(size=(n, p))
+    best = np.empty(n, dtype=np.int64)
+    room = np.tile(np.arange(n), (3, 1))
+    length, middle = np.inf, n // 2
+    for first, last in ((0, middle), (middle, n)):  # a chunk, and another
+        length = shortest_walk(
+            turn(records, principal_axes(records)),
+            *lists(records, count),
+            first,
+            last,
+            room,
+            best,
+            length,
+        )
+    expected = min(
+        (naive_paths.walk(records, start) for start in range(n)),
+        key=lambda path: path_length(records, np.array(path)),
     )
-    assert parts.mean() == pytest.approx(1.0, abs=0.02)
-    assert parts.max() <= 1.04
+    assert length == pytest.approx(path_length(records, np.array(expected)))
+    assert length == pytest.approx(path_length(records, best))
+    assert_ever_nearest(records, best.tolist())
+
+
+@given(kind=kinds, seed=seeds, n=st.integers(1, 70))
+def test_the_repetitive_path_is_one_of_nearest_neighbours(kind: str, seed: int, n: int) -> None:
+    records = records_of(kind, seed, n)
+    path = path_by("repetitive-nn", records, None)
+    assert sorted(path.tolist()) == list(range(n))
+    assert_ever_nearest(records, path.tolist())
+    if kind == "normal":
+        lengths = [
+            path_length(records, np.array(naive_paths.walk(records, start))) for start in range(n)
+        ]
+        assert path_length(records, path) == pytest.approx(min(lengths))
+
+
+@given(kind=kinds, seed=seeds, n=st.integers(1, 25))
+def test_only_the_last_record_of_a_free_path_may_be_far(kind: str, seed: int, n: int) -> None:
+    records = records_of(kind, seed, n)
+    path = path_by("nearest-neighbor", records, None, seed).tolist()
+    assert sorted(path) == list(range(n))
+    whole = path == naive_paths.walk(records, path[0])
+    assert whole or path[:-1] == naive_paths.walk(records, path[0], path[-1:])
+
+
+@given(kind=kinds, seed=seeds, n=st.integers(1, 25))
+def test_a_path_from_a_start_is_the_walk_from_there(kind: str, seed: int, n: int) -> None:
+    records = records_of(kind, seed, n)
+    start = seed % n
+    path = path_by("nearest-neighbor", records, start, seed).tolist()
+    assert path == naive_paths.walk(records, start)
+
+
+@given(seed=seeds, n=st.integers(1, 30), groups=st.integers(1, 8))
+def test_a_chain_leads_on_to_the_nearest_centroid_and_record(
+    seed: int, n: int, groups: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    records, labels = rng.normal(size=(n, 2)), dense(rng.integers(0, groups, n))
+    centroids = np.array([records[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
+    outermost = 0  # of two, which are equally far from their middle
+    if len(centroids) != 2:
+        middle = centroids.mean(axis=0)
+        outermost = naive.farthest(centroids, range(len(centroids)), middle)
+    expected: list[int] = []
+    for group in naive_paths.walk(centroids, outermost):
+        others = np.flatnonzero(labels != group).tolist()
+        members = np.flatnonzero(labels == group).tolist()
+        if expected:
+            last = records[expected[-1]]
+            first = min(members, key=lambda i: naive.distance(records[i], last))
+        else:
+            first = naive.farthest(records, members, records.mean(axis=0))
+        expected += naive_paths.walk(records, first, others)
+    assert path_through(records, labels).tolist() == expected
+
+
+@pytest.mark.parametrize("heuristic", ["mdav", "md", "cbfs"])
+@given(kind=kinds, seed=seeds, n=st.integers(2, 40), k=st.integers(2, 5))
+def test_the_cut_loses_no_more_than_the_groups(
+    heuristic: str, kind: str, seed: int, n: int, k: int
+) -> None:
+    k = min(k, n)
+    records = records_of(kind, seed, n)
+    grouping = {"mdav": mdav, "md": md, "cbfs": cbfs}[heuristic]
+    labels = grouping(problem(records, k))
+    path = path_by(heuristic, records, None, k=k)
+    assert path.tolist() == path_through(records, labels).tolist()
+    cut = loss.sse(records, cut_path(problem(records, k), path))
+    assert cut <= naive.sse(records, labels) + 1e-9
+
+
+@given(seed=seeds, n=st.integers(1, 30))
+def test_nearest_point_next_begins_at_the_farthest_record(seed: int, n: int) -> None:
+    records: Floats = np.random.default_rng(seed).normal(size=(n, 2))
+    path = path_by("npn", records, None).tolist()
+    outermost = naive.farthest(records, range(n), records.mean(axis=0))
+    assert path == naive_paths.walk(records, outermost)
+    start = seed % n
+    path = path_by("npn", records, start).tolist()
+    assert path == naive_paths.walk(records, start)

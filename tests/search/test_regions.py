@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_refine import Grouped, both, grouped, random_groups
+from naive_refine import Grouped, both, random_groups
 
 from trajanon import loss, workers
 from trajanon.arrays import Floats, Ints
@@ -22,7 +22,6 @@ from trajanon.search.descent import descend
 from trajanon.settings import Effort
 
 ANNEALING = import_module("trajanon.search.annealing")
-MOVES = import_module("trajanon.search.annealing")
 
 seeds = st.integers(0, 10**6)
 
@@ -62,13 +61,6 @@ def test_regions_find_what_descent_does_not() -> None:
     assert lost < 0.98 * loss.sse(work.records, work.labels)
 
 
-def test_a_region_that_only_loses_stays_as_it_is() -> None:
-    records = np.repeat(np.arange(8.0), 3)[:, None]  # eight places, three at each
-    best = np.repeat(np.arange(8), 3)
-    work = searched(grouped(records + 0.01 * np.tile([0, 1, 2], 8)[:, None], best, 3))
-    assert np.array_equal(anneal_regions(work, work.labels), best)
-
-
 def test_regions_are_as_few_as_can_be_and_have_other_borders_every_time(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -95,15 +87,6 @@ def test_the_number_of_cores_leaves_every_bit(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
         found.append(anneal_regions(*both(searched(random_groups(7, 120, 6, 40, grid=True)))))
     assert all(np.array_equal(found[0], other) for other in found[1:])
-
-
-def test_equal_records_are_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    def never(*_: object) -> None:
-        pytest.fail("they were annealed")
-
-    monkeypatch.setattr(MOVES, "make_random_moves", never)
-    work = searched(grouped(np.zeros((14, 2)), np.arange(14) // 7, 7))
-    assert np.array_equal(anneal_regions(work, work.labels), work.labels)
 
 
 def test_random_moves_end_between_two_heats() -> None:

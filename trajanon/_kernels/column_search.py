@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.compiled import bare, inlined
-from trajanon._kernels.groups import NONE
+from trajanon._kernels.group_state import NONE
 
 
 class PricingProblem(NamedTuple):

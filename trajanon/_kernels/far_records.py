@@ -21,17 +21,6 @@ def farthest(records, remaining, point):
 
 
 @bare
-def nearest_centroid(point, centroids):
-    """The row of ``centroids`` nearest to a point."""
-    best, best_distance = 0, np.inf
-    for group in range(centroids.shape[0]):
-        distance = squared_distance(centroids[group], point)
-        if distance < best_distance:
-            best, best_distance = group, distance
-    return best
-
-
-@bare
 def farthest_pair(records, outer_first, radius, opposite, reach, labels):
     """The two remaining records that are farthest apart: ``outer_first``, by falling ``radius``."""
     first, second, best = outer_first[0], outer_first[1], -1.0

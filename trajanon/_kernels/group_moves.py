@@ -8,7 +8,7 @@ import numpy as np
 from trajanon._kernels.common import insert_rising, squared_distance
 from trajanon._kernels.compiled import bare
 from trajanon._kernels.far_records import farthest
-from trajanon._kernels.groups import (
+from trajanon._kernels.group_state import (
     NONE,
     close_group,
     holds_subject,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from trajanon._kernels.common import draw_bits
 from trajanon._kernels.compiled import bare
 from trajanon._kernels.group_moves import create_group, dissolve_group
-from trajanon._kernels.groups import (
+from trajanon._kernels.group_state import (
     exchange,
     exchange_change,
     joining_change,

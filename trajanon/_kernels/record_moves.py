@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.groups import (
+from trajanon._kernels.group_state import (
     NONE,
     Groups,
     exchange_change,

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from trajanon._kernels.column_search import different_subjects
 from trajanon._kernels.common import below, insert_rising, squared_distance
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.groups import (
+from trajanon._kernels.group_state import (
     Groups,
     close_group,
     joining_change,

@@ -25,9 +25,7 @@ class Windows(NamedTuple):
     before: NDArray[np.int64]  # the window before each one on its run, (n,); -1 for none
     after: NDArray[np.int64]  # the window after each one on its run, (n,); -1 for none
     apart: NDArray[np.int64]  # how far behind the start of the one before each must start, (n,)
-    departure: NDArray[
-        np.float64
-    ]  # seconds, of who departs at each point, (t,); or (0,): no matter
+    departure: NDArray[np.float64]  # seconds, at each point, (t,); (0,) if it does not count
     mean: NDArray[np.float64]  # what is subtracted from each number of a record, (p,)
     share: NDArray[np.float64]  # what the rest is multiplied by, (p,)
 
@@ -66,7 +64,7 @@ def read_records(windows, start, records):
 
 @bare
 def lost_in_groups(windows, start, members, first, room):
-    """Sum up what windows lose in groups, whose members stand one after another, (g + 1,).
+    """Sum up what windows lose in groups; the members of a group stand together, (g + 1,).
 
     There is ``room`` for three records.
     """
@@ -175,10 +173,10 @@ def compare_places(rows, window, here, order, borders, nearest, away):
     """Compare each window where it is with the places, (v, q), that share a leaf with it."""
     for leaf in range(borders.shape[0] - 1):
         members = order[borders[leaf] : borders[leaf + 1]]
-        whose, columns = window[members], rows[members].T.copy()
+        owner, columns = window[members], rows[members].T.copy()
         distances = np.empty(members.shape[0], dtype=rows.dtype)
         for i in range(members.shape[0]):
-            x = whose[i]
+            x = owner[i]
             if here[x] != members[i]:
                 continue
             # Column by column, for all places: a loop that does several at once.
@@ -188,8 +186,8 @@ def compare_places(rows, window, here, order, borders, nearest, away):
                     difference = column[j] - column[i]
                     distances[j] += difference * difference
             for j in range(members.shape[0]):
-                if distances[j] < away[x, -1] and whose[j] != x:
-                    keep_nearest(nearest[x], away[x], whose[j], distances[j])
+                if distances[j] < away[x, -1] and owner[j] != x:
+                    keep_nearest(nearest[x], away[x], owner[j], distances[j])
 
 
 @bare

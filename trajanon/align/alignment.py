@@ -182,9 +182,9 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     large = is_large(n, problem.k)
 
     def in_blocks(
-        work: Work, axes: Floats, told: tuple[str, int, int | None], *, chained: bool = False
+        work: Work, axes: Floats, stage: tuple[str, int, int | None], *, chained: bool = False
     ) -> Aligned:
-        tell = partial(problem.progress, *told, log.note)
+        tell = partial(problem.progress, *stage, log.note)
         tell()
         found = work_in_blocks(problem, windows, aligned, axes, work, chained=chained, watch=tell)
         log.offer_windows(found)

@@ -103,7 +103,7 @@ def lower_bound(
         ``fast`` takes the distances to the k - 1 nearest alone, ``balanced`` the linear programme
         without cuts, ``best`` both and the cuts.
     progress
-        Told how far the work is.
+        Called with how far the work is.
 
     Returns
     -------

@@ -69,7 +69,7 @@ def anonymize(
     named = {"align": align, "refine": refine}
     how |= {name: value for name, value in named.items() if value is not None}
     if not how.get("as_published"):
-        compile_ahead("sliding", how)
+        compile_ahead(how)
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)

@@ -17,7 +17,7 @@ def demo(folder: Path = Path("trajanon-demo")) -> None:
     from trajanon.outputs import making
 
     trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED
-    compile_ahead("sliding")
+    compile_ahead()
     with making(folder):
         tell("1. trajanon extract (the bundled sample) --bbox madrid")
         extract([str(sample())], bbox=["madrid"], out=trajectories)

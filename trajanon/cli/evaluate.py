@@ -6,7 +6,7 @@ import typer
 
 import trajanon
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
-from trajanon.cli.wording import compile_ahead, show_json, tell
+from trajanon.cli.wording import show_json, tell
 from trajanon.errors import BadInput
 
 _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
@@ -58,7 +58,6 @@ def evaluate(
     named = [file for file in (ledger, pbf) if file is not None]
     read = [*given, reports.report_path(released), *named]
     replaced = replacing(*outputs, inputs=read, public=outputs[-1:])
-    compile_ahead("evaluation")
     with bars() as progress, replaced as (page, account, sheet):
         report = reports.read_report(released)
         k, _ = reports.promise_in(report)

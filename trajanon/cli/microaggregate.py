@@ -48,7 +48,7 @@ def microaggregate(
     how |= {"subject": subject, "subjects_exact": subjects_exact, "strata": strata}
     how |= {"columns": None if columns is None else names_of(columns), "keep": names_of(keep)}
     how["weights"] = None if weights is None else _weights_of(weights)
-    compile_ahead("search", how)
+    compile_ahead(how)
     with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
         result = microaggregate_table(file, k, missing=missing, progress=progress, **how)
         write_draft(result, draft)

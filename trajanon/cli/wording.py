@@ -104,14 +104,14 @@ def announce_compilation() -> None:
     at_first_compilation.append(say_compiling)
 
 
-def compile_ahead(what: str, search: Mapping[str, Any] | None = None) -> None:
+def compile_ahead(search: Mapping[str, Any] | None = None) -> None:
     """Let all cores compile what a search needs, if it is the usual one and the first; say so."""
-    from trajanon import compilation
+    from trajanon import precompile
 
     usual = vars(Settings())
     given = search or {}
     asked = [name for name in ("method", "heuristic", "refine") if name in given]
-    if all(given[name] == usual[name] for name in asked) and compilation.compile_ahead(what):
+    if all(given[name] == usual[name] for name in asked) and precompile.compile_ahead():
         say_compiling(True)
 
 

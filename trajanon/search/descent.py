@@ -7,7 +7,7 @@ from threading import Event
 import numpy as np
 
 from trajanon._kernels.group_moves import creation_pass, group_pass
-from trajanon._kernels.groups import Groups, chain_members, refresh_centroids
+from trajanon._kernels.group_state import Groups, chain_members, refresh_centroids
 from trajanon._kernels.record_moves import Descent, record_pass
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means, sse

@@ -6,7 +6,7 @@ from threading import Event
 import numpy as np
 
 from trajanon._kernels import far_records as kernels
-from trajanon._kernels.far_records import farthest_pair, nearest_centroid
+from trajanon._kernels.far_records import farthest_pair
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
 from trajanon.loss import group_means, sse
@@ -114,16 +114,17 @@ class Remaining:
         self.leaves.take(members)
         self.count -= len(members)
         self._sum = self._sum - self.problem.records[members].sum(axis=0)
-        whose = self.problem.subjects[members]
-        self._held[whose] -= 1
-        self._subjects -= int(np.count_nonzero(self._held[whose] == 0))
+        subjects = self.problem.subjects[members]
+        self._held[subjects] -= 1
+        self._subjects -= int(np.count_nonzero(self._held[subjects] == 0))
 
     def join_nearest(self) -> Ints:
         """Give every remaining record to the group with the nearest centroid; all labels."""
         records, grouped = self.problem.records, self.labels >= 0
         centroids = group_means(records[grouped], self.labels[grouped])
         for record in np.flatnonzero(~grouped):
-            self.labels[record] = nearest_centroid(records[record], centroids)
+            away = ((centroids - records[record]) ** 2).sum(axis=1)
+            self.labels[record] = int(away.argmin())
         self.count = 0
         return self.labels
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from trajanon._kernels.mhm import latest_starts, optimal_cut
+from trajanon._kernels.mhm import fill_latest_starts, mark_optimal_cut
 from trajanon.arrays import Ints
 from trajanon.loss import group_means, sse
 from trajanon.problem import Problem, Registry, SearchLog
@@ -76,11 +76,20 @@ def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
 
 def cut_path(problem: Problem, path: Ints) -> Ints:
     """Cut a path by MHM: the group of each record, shape (n,)."""
-    latest = latest_starts(problem.subjects[path], problem.k)
-    starts = optimal_cut(problem.records, path, latest)
-    labels = np.empty(len(path), dtype=np.int64)
+    n, latest = len(path), latest_starts(problem.subjects[path], problem.k)
+    cost, starts, labels = np.full(n + 1, np.inf), np.zeros(n, np.bool_), np.empty(n, np.int64)
+    cost[0] = 0.0
+    room = np.zeros(n), cost, np.zeros(n + 1, np.int64)
+    mark_optimal_cut(problem.records, path, latest, *room, starts)
     labels[path] = np.cumsum(starts) - 1
     return labels
+
+
+def latest_starts(subjects: Ints, k: int) -> Ints:
+    """Find for each end of a group on a path the latest start that gives k subjects, or -1."""
+    latest = np.empty_like(subjects)
+    fill_latest_starts(subjects, k, np.zeros(int(subjects.max()) + 1, np.int64), latest)
+    return latest
 
 
 def find_paths(problem: Problem) -> list[Ints]:

@@ -23,7 +23,7 @@ the records on the path, (n,)."""
 
 
 def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
-    """Let a search that cannot be told where to begin take a start, or None.
+    """Let a search that chooses its own start take one, or None.
 
     The start then plays the dummy: it is at distance 0 from the others, which get their shortest
     path, and stands before the nearer end of that.

@@ -9,12 +9,12 @@ from trajanon.search.annealing import anneal
 from trajanon.search.descent import descend
 
 Refinement = Callable[[Problem, Ints], Ints]
-"""A problem and the groups of its records, (n,), to groups of no larger SSE, whose labels are new.
+"""A problem and the groups of its records, (n,), to new labels of groups of no larger SSE.
 Every group keeps k different subjects."""
 
 
 def in_steps(**steps: Refinement) -> Refinement:
-    """Refine by one step after the other; the log is told of each."""
+    """Refine by one step after the other; each is logged."""
 
     def refinement(problem: Problem, labels: Ints) -> Ints:
         for name, step in steps.items():

@@ -84,7 +84,7 @@ def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Metres:
     if tracks.recording is not None:
         begins = np.flatnonzero(np.diff(tracks.recording, prepend=-1))
         first = np.append(first[begins], first[-1])
-        whole = np.searchsorted(tracks.recording[begins], tracks.whose)
+        whole = np.searchsorted(tracks.recording[begins], tracks.recording_of)
     order = np.argsort(whole, kind="stable")
     found = np.empty((len(order), lines.shape[1]), dtype=np.float32)
 

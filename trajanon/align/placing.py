@@ -55,10 +55,10 @@ def _places(tracks: Tracks, points: int) -> tuple[Ints, Ints]:
     First the places where they are, then those of windows that are alone in their recordings.
     """
     assert tracks.recording is not None
-    whose, n = tracks.whose, len(tracks.run)
-    alone = np.flatnonzero(np.bincount(whose)[whose] == 1)
+    recording, n = tracks.recording_of, len(tracks.run)
+    alone = np.flatnonzero(np.bincount(recording)[recording] == 1)
     owner = np.full(int(tracks.recording.max()) + 1, -1)
-    owner[whose[alone]] = alone
+    owner[recording[alone]] = alone
     starts = (np.diff(tracks.first) - STEPS * (points - 1)).clip(0)
     runs = np.flatnonzero((owner[tracks.recording] >= 0) & (starts > 0))
     first, starts, owned = tracks.first[runs], starts[runs], owner[tracks.recording[runs]]

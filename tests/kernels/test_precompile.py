@@ -1,5 +1,6 @@
 """What is compiled ahead of a search, and by whom."""
 
+import os
 import pickle
 import subprocess
 import sys
@@ -9,18 +10,18 @@ from typing import Any
 
 import pytest
 
-from trajanon import compilation
+from trajanon import precompile
 from trajanon._kernels.compiled import _alone
 from trajanon._kernels.tour_moves import shorten
-from trajanon.compilation import compile_ahead
+from trajanon.precompile import compile_ahead
 
 ASKED = """
 import sys
 import trajanon
 from trajanon._kernels.compiled import Kernel
-from trajanon.compilation import _NEEDED, compile_some
 from trajanon.data import sample
 from trajanon.extract import extract
+from trajanon.precompile import compile_search
 
 def compiled():
     modules = [module for name, module in sys.modules.items() if "_kernels" in name]
@@ -28,17 +29,15 @@ def compiled():
     called = [one for one in kernels if "_called" in vars(one)]
     return {(one.__name__, str(sign)) for one in called for sign in one._called.signatures}
 
-trajectories = extract(str(sample()), "madrid")
-compile_some(*_NEEDED["sliding"])
+compile_search()
 ahead = compiled()
-assert len(ahead) > 15, ahead
-release = trajanon.anonymize(trajectories, 4)
-assert compiled() == ahead, compiled() ^ ahead
-compile_some(*_NEEDED["evaluation"])
-with_evaluation = compiled()
-assert len(with_evaluation) > len(ahead), with_evaluation
-trajanon.evaluate(trajectories, release)
-assert compiled() == with_evaluation, compiled() ^ with_evaluation
+assert len(ahead) == 6, ahead
+trajanon.anonymize(extract(str(sample()), "madrid"), 4)
+used = compiled()
+names = {name for name, _ in used - ahead}
+assert names == {
+    "greedy_fragments", "join_fragments", "shorten", "fill_latest_starts", "mark_optimal_cut"
+}, used ^ ahead
 """
 
 
@@ -67,16 +66,11 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return tasks
 
 
-def shares(monkeypatch: pytest.MonkeyPatch, cores: int, missing: str) -> None:
-    """Let some shares be missing, by their numbers."""
-    kernels = [Missing(str(number) in missing) for number in range(8)]
-    monkeypatch.setattr(compilation, "_SHARES", [(kernel, print) for kernel in kernels])
-    monkeypatch.setattr(compilation, "cores", lambda: cores)
-
-
-def told(*numbers: str) -> list[str]:
-    before = "from trajanon.compilation import compile_some; "
-    return [f"{before}compile_some({some})" for some in numbers]
+def given(monkeypatch: pytest.MonkeyPatch, cores: int, load: float, missing: bool) -> None:
+    """So many cores, of which so many are busy, and kernels that are missing or not."""
+    monkeypatch.setattr(precompile, "make_random_moves", Missing(missing))
+    monkeypatch.setattr(precompile, "cores", lambda: cores)
+    monkeypatch.setattr(os, "getloadavg", lambda: (load, 0.0, 0.0))
 
 
 def test_what_was_compiled_ahead_is_asked_for_and_nothing_else() -> None:
@@ -85,33 +79,26 @@ def test_what_was_compiled_ahead_is_asked_for_and_nothing_else() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cores", "missing", "what", "tasks"),
+    ("cores", "load", "missing", "helped"),
     [
-        (1, "012345", "sliding", []),
-        (2, "012345", "sliding", ["0, 1, 2, 3, 4, 5"]),
-        (4, "012345", "sliding", ["0, 3", "1, 4", "2, 5"]),
-        (4, "012345", "search", ["2, 5", "3", "4"]),
-        (64, "012345", "sliding", ["0, 5", "1", "2", "3", "4"]),
-        (4, "135", "sliding", ["1, 5", "3"]),
-        (4, "5", "sliding", []),
-        (4, "01", "search", []),
-        (4, "", "sliding", []),
-        (2, "01234567", "evaluation", ["6, 7"]),
-        (4, "01234567", "sliding", ["0, 3", "1, 4", "2, 5"]),
-        (4, "7", "evaluation", []),
+        (2, 0.9, True, True),
+        (64, 12.0, True, True),
+        (1, 0.0, True, False),
+        (2, 1.1, True, False),
+        (4, 0.0, False, False),
     ],
 )
-def test_processes_on_the_other_cores_share_what_is_missing(
+def test_another_process_helps_where_a_core_is_free_and_kernels_are_missing(
     monkeypatch: pytest.MonkeyPatch,
     started: list[str],
     cores: int,
-    missing: str,
-    what: str,
-    tasks: list[str],
+    load: float,
+    missing: bool,
+    helped: bool,
 ) -> None:
-    shares(monkeypatch, cores, missing)
-    assert compile_ahead.__wrapped__(what) == bool(tasks)
-    assert started == told(*tasks)
+    given(monkeypatch, cores, load, missing)
+    assert compile_ahead.__wrapped__() == helped
+    assert len(started) == helped
 
 
 def test_where_no_process_can_be_started_a_search_compiles_by_itself(
@@ -120,9 +107,9 @@ def test_where_no_process_can_be_started_a_search_compiles_by_itself(
     def refuse(*_: Any, **__: Any) -> None:
         raise OSError
 
-    shares(monkeypatch, 4, "012345")
+    given(monkeypatch, 4, 0.0, True)
     monkeypatch.setattr(subprocess, "Popen", refuse)
-    assert not compile_ahead.__wrapped__("sliding")
+    assert not compile_ahead.__wrapped__()
 
 
 def test_who_wants_a_kernel_that_another_compiles_waits(tmp_path: Path) -> None:

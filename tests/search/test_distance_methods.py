@@ -1,4 +1,6 @@
-"""V-MDAV, MD and CBFS; MDAV has a file of its own."""
+"""MDAV, V-MDAV, MD and CBFS, and the records that are left to them."""
+
+from unittest import mock
 
 import naive
 import numpy as np
@@ -6,13 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from problems import problem
-from real_data import reference, toy
+from real_data import CLASSIC, reference, toy
 
 import trajanon
-from trajanon._kernels.far_records import farthest_pair
+from trajanon._kernels.far_records import farthest, farthest_pair
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
-from trajanon.search.distance_methods import GAMMAS, cbfs, md, mdav, v_mdav
+from trajanon.search import distance_methods as leaves
+from trajanon.search.distance_methods import GAMMAS, Leaves, cbfs, md, mdav, v_mdav
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 40)
@@ -94,17 +97,6 @@ def test_v_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int, gamma
 
 
 @given(seed=seeds, n=sizes, k=ks, p=columns)
-def test_cbfs_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
-    """That is V-MDAV whose groups never grow; leftovers make at most 2k - 1."""
-    k = min(k, n)
-    records = np.random.default_rng(seed).normal(size=(n, p))
-    labels = cbfs(problem(records, k))
-    assert groups_of(labels) == naive.v_mdav(records, k, 0.0)
-    assert k <= np.bincount(labels).min()
-    assert np.bincount(labels).max() <= 2 * k - 1
-
-
-@given(seed=seeds, n=sizes, k=ks, p=columns)
 def test_md_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, p))
@@ -167,9 +159,88 @@ def test_every_group_has_k_subjects_whoever_has_most_records(
     assert naive.holds(labels, subjects, k)
 
 
-@pytest.mark.parametrize("how", ["mdav", "md", "cbfs", "v-mdav"])
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6, 20])
-def test_equal_records_are_grouped(how: str, n: int) -> None:
-    for k in range(2, n + 1):
-        labels = group(how, np.full((n, 2), 0.7), k, np.arange(n), 0.5)
-        assert naive.holds(labels, None, k)
+@pytest.mark.parametrize("name", CLASSIC)
+def test_mdav_gives_the_published_losses(name: str) -> None:
+    X = reference(name)
+    assert X.shape == {"tarragona": (834, 13), "census": (1080, 13), "eia": (4092, 11)}[name]
+    for k, il in zip(range(3, 11), CLASSIC[name].split(), strict=True):
+        partition = trajanon.microaggregate(X, k, method="mdav", refine="none")
+        assert f"{partition.information_loss:.4f}" == il
+
+
+@given(seed=seeds, n=st.integers(2, 40), k=st.integers(2, 8), p=st.integers(1, 4))
+def test_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
+    k = min(k, n)
+    records = np.random.default_rng(seed).normal(size=(n, p))
+    labels = mdav(problem(records, k))
+    groups = [set(np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
+    assert groups == naive.mdav(records, k)
+
+
+@given(seed=seeds, n=st.integers(1, 12))
+def test_the_loops_of_mdav_are_their_slow_twins(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    records = rng.normal(size=(n, 2))
+    remaining = np.flatnonzero(rng.random(n) < 0.7)
+    if not len(remaining):
+        remaining = np.arange(n)
+    point = rng.normal(size=2)
+    assert farthest(records, remaining, point) == naive.farthest(records, remaining.tolist(), point)
+
+
+def test_the_first_of_equals_is_the_farthest() -> None:
+    records = np.array([[1.0], [5.0], [5.0], [1.0]])
+    assert farthest(records, np.arange(4), np.zeros(1)) == 1
+
+
+Some = tuple[Floats, Leaves, Ints, np.random.Generator]
+
+
+@st.composite
+def some_left(draw: st.DrawFn) -> Some:
+    """Records, many of them equal at times, in leaves of four; those left."""
+    random = np.random.default_rng(draw(st.integers(0, 10**6)))
+    records = random.normal(size=(draw(st.integers(1, 80)), draw(st.integers(1, 6))))
+    if draw(st.booleans()):
+        records = records.round()
+    out = random.random(len(records)) < draw(st.sampled_from([0.0, 0.5, 0.9]))
+    out[random.integers(len(records))] = False
+    with mock.patch.object(leaves, "_LEAF", 4):
+        left = Leaves(records)
+    left.take(random.permutation(np.flatnonzero(out)))
+    return records, left, np.flatnonzero(~out), random
+
+
+@given(some_left())
+def test_the_farthest_is_the_first_of_equals(some: Some) -> None:
+    records, left, rows, random = some
+    points = [records[random.choice(rows)], random.normal(size=records.shape[1])]
+    for point in np.array(points):
+        assert left.farthest(point) == naive.farthest(records, rows.tolist(), point)
+
+
+@given(some_left(), st.integers(1, 8), st.integers(1, 12))
+def test_the_nearest_are_the_first_of_each_other_subject(
+    some: Some, count: int, people: int
+) -> None:
+    records, left, rows, random = some
+    subjects = random.integers(0, people, len(records))
+    centre = int(random.choice(rows))
+    expected = naive.nearest_of_other_subjects(records, rows.tolist(), subjects, centre, count)
+    assert left.nearest(centre, subjects, count).tolist() == expected
+
+
+@given(some_left(), st.integers(1, 5))
+def test_the_nearest_to_a_group_is_that_of_its_slow_twin(some: Some, size: int) -> None:
+    records, left, rows, random = some
+    members = random.permutation(rows)[:size]
+    left.take(members)
+    rest = [row for row in rows.tolist() if row not in members]
+    record, near = naive.nearest_to_group(records, rest, members.tolist())
+    found, away = left.nearest_to_group(members)
+    assert found == record
+    assert np.isclose(np.sqrt(away), near)
+    others = [row for row in rest if row != record]
+    if others:
+        again, _ = naive.nearest_to_group(records, others, [record])
+        assert left.nearest_to_group(np.array([record]), but=record)[0] == again
