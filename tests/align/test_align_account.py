@@ -12,22 +12,13 @@ import pytest
 from commands import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_sliding import (
-    metres,
-    on_runs,
-    random_labels,
-    share_near,
-    slid_at_random,
-    town,
-    tracks_of,
-)
+from naive_sliding import metres, random_labels, share_near, slid_at_random, town, tracks_of
 from plain import plain_means
 
 import trajanon
 from trajanon import loss
-from trajanon.align.account import MEASURED, account, near_lines, step_lengths
+from trajanon.align.account import MEASURED, account, near_lines
 from trajanon.arrays import Floats
-from trajanon.cli.results import without_lists
 from trajanon.files.report import read_report
 from trajanon.files.trajectories import write_trajectories
 from trajanon.maps.drawing import match, release_and_originals
@@ -111,16 +102,6 @@ def test_the_account_is_what_can_be_counted(seed: int, n: int, m: int) -> None:
 ROUNDING = 0.02  # metres: a release has seven decimals of a degree
 
 
-def test_metres_of_a_run_are_those_of_its_longest_step() -> None:
-    north = [[40.0 + 1e-4 * i, -3.7] for i in range(9)]
-    bent = [[41.0, -3.7 + 2e-4 * i] for i in range(9)]
-    bent[4:] = [[41.0 + 1e-4, lon] for _, lon in bent[4:]]
-    alone = on_runs(3, [[0, 0], [0, 0]], np.array(north + bent))
-    found = step_lengths(tracks_of(alone))
-    assert found[0] == pytest.approx(11.1, rel=0.01)
-    assert found[1] == pytest.approx(np.hypot(16.8, 11.1), rel=0.01)
-
-
 @given(seed=seeds, n=st.integers(3, 8), within=st.sampled_from([5.0, 20.0, 60.0]))
 @settings(max_examples=15)
 def test_the_share_of_tracks_near_lines_is_what_can_be_measured(
@@ -132,16 +113,6 @@ def test_the_share_of_tracks_near_lines_is_what_can_be_measured(
     # One place may lie just there, as one Earth is round and the other is not.
     few, many = [share_near(tracks_of(before), lines, within * w) for w in (0.999, 1.001)]
     assert few <= near <= many
-
-
-def test_there_is_no_account_where_nothing_slid() -> None:
-    before = town(1, 12, 3)
-    partition = grouped(before, 1, 2)
-    same = TrajectoryGroups(before, partition, None)
-    assert account(before, same, same) is None
-    without = replace(before, tracks=None)
-    same = TrajectoryGroups(without, partition, None)
-    assert account(without, same, same) is None
 
 
 # The report
@@ -183,23 +154,6 @@ def test_a_report_has_both_faces_of_sliding() -> None:
     assert as_cut["information_loss"] == pytest.approx(100 * lost / total, rel=1e-3)
     assert report["from_runs"]["max"] <= report["displacement"]["max"] + ROUNDING
     assert report["displacement"]["mean"] < as_cut["displacement"]["mean"]
-
-
-def test_lists_are_left_out_at_every_depth() -> None:
-    report = {
-        "n": 3,
-        "labels": [0, 0, 1],
-        "stages": [{"name": "path"}],
-        "alignment": {"starts": [1, 2], "slid": {"share": 0.5, "all": [1]}},
-        "nothing": None,
-    }
-    assert without_lists(report) == {
-        "n": 3,
-        "stages": [{"name": "path"}],
-        "alignment": {"slid": {"share": 0.5}},
-        "nothing": None,
-    }
-    assert report["labels"] == [0, 0, 1]
 
 
 def test_alignment_tells_nothing_in_the_release(tmp_path: Path) -> None:

@@ -11,22 +11,11 @@ from alignments import aligned, bits, cut, lie_well, loses_what_it_says, mean_me
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from naive_refine import search_in_blocks
-from naive_sliding import (
-    gaps,
-    random_labels,
-    room,
-    share_near,
-    single_slides_that_gain,
-    standardised,
-    town,
-    tracks_of,
-)
+from naive_sliding import gaps, random_labels, room, standardised, town, tracks_of
 
 from trajanon import neighbours, workers
-from trajanon._kernels.common import keep_nearest
 from trajanon._kernels.window_records import build_rows
 from trajanon.align import account, alignment, sliding, windows
-from trajanon.align.account import near_lines, step_lengths
 from trajanon.align.alignment import axes_of, sliding_schedule
 from trajanon.align.sliding import build_rows_in_single
 from trajanon.align.windows import (
@@ -125,19 +114,6 @@ def test_more_than_so_many_windows_are_many(monkeypatch: pytest.MonkeyPatch) -> 
     before = town(3, 25, 3)
     aligned(before, cut(before, 3), 3)
     assert set(searched) == {21}
-
-
-def test_windows_of_one_part_slide_as_far_as_gains(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing is shared out, and slides go on until none gains."""
-    monkeypatch.setattr(alignment, "SETTLED", 0.0)
-    search_in_blocks(monkeypatch, 1_000)
-    for seed in range(5):
-        before = town(seed, 12, 3, most=1)
-        partition = cut(before, 3)
-        after, found = aligned(before, partition, 3, regroup=False)
-        tracks, start = tracks_of(before), tracks_of(after).start
-        assert after is not before
-        assert not single_slides_that_gain(tracks, 3, start, found.labels)
 
 
 def test_a_seed_repeats_every_bit_on_any_cores(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -281,25 +257,6 @@ def test_what_is_lost_is_summed_up_in_batches(seed: int, k: int) -> None:
 # Near windows
 
 
-@given(
-    told=st.lists(st.tuples(st.integers(0, 6), st.integers(0, 9)), max_size=40),
-    count=st.integers(1, 5),
-)
-def test_a_list_keeps_the_nearest_each_once(told: list[tuple[int, int]], count: int) -> None:
-    nearest, away = np.full(count, -1), np.full(count, np.inf)
-    least: dict[int, int] = {}
-    for window, distance in told:
-        if distance < away[-1]:
-            keep_nearest(nearest, away, window, float(distance))
-        # What once fell out may come back only by a nearer place.
-        least[window] = min(distance, least.get(window, distance))
-    kept = sorted(least.values())[:count]
-    assert away[: len(kept)].tolist() == kept
-    assert (nearest[len(kept) :] == -1).all()
-    assert len(set(nearest[: len(kept)].tolist())) == len(kept)
-    assert [least[window] for window in nearest[: len(kept)].tolist()] == kept
-
-
 @given(seed=seeds, n=st.integers(4, 12), m=st.integers(2, 3))
 @settings(max_examples=20)
 def test_in_one_leaf_all_windows_are_found(seed: int, n: int, m: int) -> None:
@@ -334,20 +291,3 @@ def test_trees_find_most_of_the_near_windows(monkeypatch: pytest.MonkeyPatch) ->
 
 
 # The account
-
-
-@given(seed=seeds, m=st.integers(2, 4))
-@settings(max_examples=15)
-def test_the_account_is_the_same_in_batches(seed: int, m: int) -> None:
-    rng = np.random.default_rng(seed)
-    trajectories = town(seed, 30, m)
-    tracks = tracks_of(trajectories)
-    lines = trajectories.points[rng.random(30) < 0.7] + rng.normal(0, 1e-4, 2)
-    assume(len(lines))
-    found = step_lengths(tracks), near_lines(tracks, lines, 15.0)
-    with pytest.MonkeyPatch.context() as patch:
-        in_batches(patch, 10_000)
-        whole = step_lengths(tracks), near_lines(tracks, lines, 15.0)
-    assert np.array_equal(found[0], whole[0])
-    assert found[1] == whole[1]
-    assert found[1] == pytest.approx(share_near(tracks, lines, 15.0), abs=0.02)

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable
 from threading import Event
 from typing import Any
 
-import numpy as np
 import pytest
 from alignments import aligned, bits, cut
 from naive_refine import search_in_blocks
@@ -12,8 +11,7 @@ from naive_sliding import town
 
 import trajanon
 from trajanon import workers
-from trajanon.align import alignment, sliding
-from trajanon.align.windows import Aligned
+from trajanon.align import sliding
 from trajanon.search.annealing import PASS
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -42,22 +40,6 @@ def test_the_order_in_which_parts_are_done_leaves_every_bit(
     once = bits(aligned(before, partition, 3))
     monkeypatch.setattr(sliding, "in_threads", backwards)
     assert bits(aligned(before, partition, 3)) == once
-
-
-def test_parts_are_as_few_as_can_be_and_of_one_size(monkeypatch: pytest.MonkeyPatch) -> None:
-    search_in_blocks(monkeypatch, 9)
-    settle, seen = alignment._settle_block, []
-
-    def look(problem: Any, near: Any, large: bool, block: Any, stop: Event) -> Aligned:
-        seen.append(block.rows)
-        return settle(problem, near, large, block, stop)
-
-    monkeypatch.setattr(alignment, "_settle_block", look)
-    before = town(7, 60, 3)
-    aligned(before, cut(before, 3), 3)
-    assert len(seen) % 7 == 0  # of 60 records in parts of 9
-    assert max(map(len, seen)) <= 9 + 2 * 5  # two groups more
-    assert sorted(np.concatenate(seen).tolist()) == list(range(60))
 
 
 @pytest.mark.parametrize(

@@ -174,18 +174,3 @@ def test_on_a_very_long_run_a_window_goes_as_far_as_it_sees_at_once() -> None:
         moves = slid.go(moves)
         assert slid.start.tolist() == [there, 0]
     assert moves == 7
-
-
-def test_windows_are_looked_at_again_only_if_something_changed() -> None:
-    """Twelve runs of one window each, in four groups."""
-    slid = about_to_slide(tracks_of(town(3, 12, 3, most=1)), 3, np.arange(12) // 3)
-    moves, had = 0, -1
-    while moves > had:
-        had, moves = moves, slid.go(moves)
-    assert moves > 0
-    still = slid.looked.copy()
-    slid.go(moves)
-    assert np.array_equal(slid.looked, still)
-    slid.descent.changed[2] = moves + 1
-    slid.go(moves + 1)
-    assert np.flatnonzero(slid.looked != still).tolist() == [6, 7, 8]

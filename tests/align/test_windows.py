@@ -7,7 +7,6 @@ from hypothesis import assume, given
 from naive_sliding import (
     gaps,
     in_sight,
-    on_runs,
     room,
     slid_at_random,
     standardised,
@@ -128,17 +127,3 @@ def test_records_are_standardised_as_those_that_were_cut(
     for x, begin_at in enumerate(start.tolist()):
         read_record(own, x, begin_at, record)
         np.testing.assert_allclose(record, found[x], rtol=1e-12, atol=1e-12)
-
-
-def test_a_column_that_is_constant_counts_nothing() -> None:
-    points = np.random.default_rng(0).normal(40, 1e-3, (50, 2))
-    points[:, 1] = -3.7
-    points[[1, 26], 0] = 40.1  # the first point of both windows, and of none that slid
-    tracks = tracks_of(on_runs(3, [[1, 15], [1, 15]], points))
-    windows = build_windows(tracks, 3)
-    assert windows.share[[0, 1, 3, 5]].tolist() == [0.0] * 4
-    assert (windows.share[[2, 4]] > 0).all()
-    assert np.isfinite(windows.mean).all()
-    there = records_at(windows, tracks.start + 3)
-    assert (there[:, [0, 1, 3, 5]] == 0.0).all()
-    assert (there[:, [2, 4]] != 0.0).all()

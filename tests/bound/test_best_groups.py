@@ -61,17 +61,6 @@ def test_no_group_loses_its_promise_and_no_partition_its_rank(
     assert np.array_equal(labels, best_groups(*args)), "it does not repeat itself"
 
 
-@pytest.mark.parametrize("k", [2, 3, 7])
-def test_one_group_stays_one_up_to_two_k(k: int) -> None:
-    records = np.random.default_rng(k).normal(size=(2 * k, 3))
-    for n in (k, 2 * k - 1):
-        one = np.zeros(n, dtype=np.int64)
-        assert best_groups(records[:n], k, np.arange(n), one).tolist() == [0] * n
-    one = np.zeros(2 * k, dtype=np.int64)
-    labels = best_groups(records, k, np.arange(2 * k), one)
-    assert np.bincount(labels).tolist() == [k, k]
-
-
 def test_a_group_of_the_incumbent_may_be_of_any_size() -> None:
     """One subject has so many records that no column of 2k - 1 could hold them."""
     subjects = np.array([0] * 9 + [1, 2, 1])

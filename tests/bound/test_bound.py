@@ -1,5 +1,4 @@
 from collections.abc import Callable
-from itertools import combinations
 from types import ModuleType
 from typing import Any
 
@@ -11,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from real_data import reference
 
-from trajanon import loss, workers
+from trajanon import loss
 from trajanon._kernels.column_search import PricingProblem
 from trajanon.arrays import Floats
 from trajanon.bound import column_generation
@@ -84,36 +83,6 @@ def test_no_partition_undercuts_it(shape: str, seed: int, n: int, k: int, p: int
     assert got.certified
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@given(seed=seeds, k=st.integers(6, 7), more=st.integers(0, 2), p=st.integers(1, 3))
-@settings(max_examples=3)
-def test_no_two_large_groups_undercut_it(shape: str, seed: int, k: int, more: int, p: int) -> None:
-    n = 2 * k + more
-    X = table(shape, seed, n, p)
-    got = lower_bound(X, k)
-    records = loss.standardise(X)
-    sizes = range(k, n - k + 1)
-    splits = np.array(
-        [np.isin(np.arange(n), some) for size in sizes for some in combinations(range(n), size)]
-    ).astype(np.int64)
-    apart = 1 / splits.sum(axis=1) + 1 / (n - splits.sum(axis=1))  # of groups about zero together
-    rising = np.argsort(-((splits @ records) ** 2).sum(axis=1) * apart)
-    least = min(loss.sse(records, labels) for labels in splits[rising[:50]])
-    assert 0.0 <= got.sse <= least * (1.0 + 1e-12) + 1e-28
-    assert got.certified
-
-
-@pytest.mark.parametrize("k", [2, 3, 4])
-def test_steady_prices_prove_the_same(monkeypatch: pytest.MonkeyPatch, k: int) -> None:
-    X = table("outliers", k, 60, 3)
-    swinging = lower_bound(X, k)
-    monkeypatch.setattr(bound, "SMALL", 1)
-    steady = lower_bound(X, k)
-    assert swinging.certified
-    assert steady.certified
-    assert steady.sse == pytest.approx(swinging.sse, rel=2e-3)
-
-
 @pytest.mark.parametrize("k", [2, 3, 4, 6, 10])
 def test_clusters_of_k_are_proven_optimal(k: int) -> None:
     X, optimum = clusters(k, 8, k)
@@ -147,17 +116,6 @@ def test_fewer_than_2k_records_are_one_group(seed: int, k: int, n: int) -> None:
 def test_equal_records_lose_nothing(n: int) -> None:
     got = lower_bound(np.full((n, 2), 0.1), 3)
     assert (got.sse, got.information_loss, got.certified) == (0.0, 0.0, True)
-
-
-@given(seed=seeds, n=st.integers(12, 40), k=st.integers(2, 5))
-@settings(max_examples=15)
-def test_units_and_order_do_not_matter(seed: int, n: int, k: int) -> None:
-    X = table("outliers", seed, n, 2)
-    order = np.random.default_rng(seed).permutation(n)
-    got, other = lower_bound(X, k), lower_bound(X[order] * [1e-3, 1e5], k)
-    assert got.certified
-    assert other.certified
-    assert got.sse == pytest.approx(other.sse, rel=2e-3)
 
 
 # The proof
@@ -332,16 +290,6 @@ def test_nothing_is_proven_beyond_what_was_reached() -> None:
 
 
 # Repetition, words, refusals
-
-
-@pytest.mark.parametrize("k", [2, 3])
-def test_one_core_and_two_prove_the_same_bits(monkeypatch: pytest.MonkeyPatch, k: int) -> None:
-    X = table("outliers", 3, 80, 3)
-    monkeypatch.setattr(workers, "cores", lambda: 1)
-    one = lower_bound(X, k)
-    monkeypatch.setattr(workers, "cores", lambda: 2)
-    assert lower_bound(X, k) == one
-    assert lower_bound(X, k) == one
 
 
 @pytest.mark.parametrize(

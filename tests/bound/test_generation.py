@@ -48,26 +48,6 @@ def test_what_a_limit_cut_short_is_not_proven(
     assert not generate(master, pricing).proven
 
 
-def test_steady_prices_need_fewer_columns(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Large groups, from a partition and the fair prices of its records alone."""
-    set_limit(monkeypatch, "POOL", 1_000)
-    records = loss.standardise(np.random.default_rng(0).normal(size=(120, 3)))
-    pricing = pricing_problem(records, 8, np.arange(120))
-    labels = mdav(problem(records, 8))
-    columns, reached = [], []
-    for steady in (False, True):
-        master = Master(pricing.distances, labels)
-        fair = (np.array(master.costs) / np.bincount(labels))[labels]
-        master.add(nearest_groups(pricing))
-        priced = pricing._replace(prices=fair)
-        relaxation = generate(master, priced, rounds=1_000, steady=steady)
-        assert relaxation.proven
-        columns.append(len(master.groups))
-        reached.append(relaxation.sse)
-    assert reached[0] == pytest.approx(reached[1], rel=1e-6)
-    assert columns[1] < columns[0]
-
-
 @given(seed=seeds, m=st.integers(2, 12), k=st.integers(2, 5), people=peoples)
 def test_the_nearest_of_each_record_are_groups(
     seed: int, m: int, k: int, people: int | None

@@ -39,15 +39,6 @@ def test_halves_lie_on_two_sides(seed: int, n: int, kind: str, data: st.DataObje
         assert naive_forest.parted_by_a_plane(left, right, points)
 
 
-@pytest.mark.parametrize("kind", ["any", "grid"])
-def test_halves_are_about_halves(kind: str) -> None:
-    """The middle of some is seldom far from that of all."""
-    for seed in range(50):
-        tree = sprout(points_of(seed, 10_000, kind), 10_000, seed + 1)
-        border = halve(tree, 0, 10_000)
-        assert 2_500 < border < 7_500
-
-
 @given(seed=seeds, n=st.integers(1, 200), leaf=st.integers(1, 50), kind=kinds)
 def test_leaves_hold_each_point_once(seed: int, n: int, leaf: int, kind: str) -> None:
     tree = sprout(points_of(seed, n, kind), leaf, seed + 1)

@@ -217,16 +217,3 @@ def test_centroids_are_exact_again_when_they_are_computed_anew(seed: int, far: b
     for group in range(4):
         mean = groups.records[labels == group].mean(axis=0)
         assert groups.centroids[group] == pytest.approx(mean, abs=1e-14)
-
-
-def test_a_hundred_thousand_moves_add_up_little_rounding() -> None:
-    rng = np.random.default_rng(0)
-    records = rng.normal(size=(60, 3)) + 1e6
-    groups = build_groups(records, np.arange(60) % 10, np.arange(60), 11)
-    for record, target in zip(
-        rng.integers(60, size=100_000), rng.integers(10, size=100_000), strict=True
-    ):
-        own = groups.labels[record]
-        if own != target and groups.sizes[own] > 1:
-            move(groups, record, target)
-    assert are_sound(groups)

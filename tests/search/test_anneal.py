@@ -1,9 +1,6 @@
 """Annealing, the blocks it works in, and what does not depend on either."""
 
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from threading import Event
-from typing import Any
 
 import naive
 import numpy as np
@@ -19,15 +16,7 @@ from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.problem import SearchLog
 from trajanon.search import annealing as annealings
-from trajanon.search.annealing import (
-    PASS,
-    QUANTILES,
-    anneal,
-    anneal_runs,
-    build_annealing,
-    nearest_most,
-    schedule,
-)
+from trajanon.search.annealing import PASS, QUANTILES, anneal, anneal_runs, nearest_most, schedule
 from trajanon.search.blocks import draw_blocks
 from trajanon.search.descent import build_descent, descend
 from trajanon.settings import Effort
@@ -247,22 +236,6 @@ def test_blocks_drawn_anew_have_other_borders() -> None:
     assert len(drawings) == 5
 
 
-def test_a_table_is_searched_in_as_few_blocks_as_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
-    search_in_blocks(monkeypatch, 20)
-    seen: list[int] = []
-
-    def look(*arguments: Any) -> Annealing:
-        seen.append(len(arguments[2]))
-        return build_annealing(*arguments)
-
-    monkeypatch.setattr(annealings, "build_annealing", look)
-    work = searched(random_groups(0, 100, 3, None, grid=False))
-    anneal(work, work.labels)
-    assert len(seen) == 5 * 4 * 1  # blocks of 20, passes, runs: two become one
-    assert max(seen) <= 20 + 2 * np.bincount(work.labels).max()
-    assert sum(seen) == 100 * 4 * 1
-
-
 # What does not matter, and what does
 
 
@@ -274,28 +247,6 @@ def test_the_number_of_cores_leaves_every_bit(block: int, monkeypatch: pytest.Mo
         found.append([anneal(work, work.labels), *heard(work)])
     for others in found[1:]:
         assert all(map(np.array_equal, found[0], others))
-
-
-def test_the_order_in_which_blocks_are_done_leaves_every_bit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def backwards(jobs: Sequence[Callable[[Event], object]], *_: object) -> list[object]:
-        return [job(Event()) for job in reversed(jobs)][::-1]
-
-    search_in_blocks(monkeypatch, 12)
-    work = random_groups(7, 120, 3, 40, grid=True)
-    once = anneal(*both(searched(work)))
-    monkeypatch.setattr(annealings, "in_threads", backwards)
-    again = replace(searched(work), random=np.random.default_rng(7))
-    assert np.array_equal(anneal(again, again.labels), once)
-
-
-@given(seed=seeds)
-@settings(max_examples=5)
-def test_far_from_zero_the_same_groups_are_found(block: int, seed: int) -> None:
-    X = np.random.default_rng(seed).integers(0, 50, (40, 2)).astype(float)
-    near, far = [microaggregate(table, 3) for table in (X, X + 1e6)]
-    assert np.array_equal(near.labels, far.labels)
 
 
 # Little to do
@@ -315,22 +266,6 @@ def test_without_moves_it_is_descent() -> None:
     work = searched(random_groups(3, 100, 3, None, grid=False), moves=0)
     assert np.array_equal(anneal(work, work.labels), descend(work, work.labels))
     assert [stage.name for stage in work.log.stages] == ["descent"]
-
-
-@pytest.mark.parametrize("n", [2, 3, 4, 5])
-def test_records_for_one_group_stay_one_group(n: int) -> None:
-    X = np.random.default_rng(n).normal(size=(n, 2))
-    for effort in ("fast", "balanced", "best"):
-        k = max(2, n // 2 + 1)
-        assert microaggregate(X, k, effort=effort).labels.tolist() == [0] * n
-
-
-def test_constant_columns_count_nothing() -> None:
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    constant = np.column_stack([X, np.full(60, 7.0)])
-    a, b = microaggregate(X, 3), microaggregate(constant, 3)
-    assert b.information_loss == pytest.approx(a.information_loss, rel=1e-9)
-    assert np.array_equal(b.centroids[:, 2], np.full(len(b.centroids), 7.0))
 
 
 def test_progress_tells_the_loss_of_the_best_groups_so_far() -> None:

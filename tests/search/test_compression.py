@@ -132,12 +132,3 @@ def test_any_method_makes_the_groups_of_compression(method: str) -> None:
     groups = METHODS[method](problem(records, 4, **quick))
     for path in find_paths(compressed(records, 4, "row", compress_by=method, **quick)):
         assert len(np.flatnonzero(np.diff(groups[path]))) == groups.max()
-
-
-def test_a_compression_above_the_table_leaves_one_city() -> None:
-    X = np.random.default_rng(0).normal(size=(9, 2))
-    for c in (10, 10**9):
-        partition = microaggregate(X, 3, compression=c, expansion="row", refine="none")
-        labels = np.sort(partition.labels)
-        assert partition.labels.tolist() == labels.tolist()  # cuts of the table itself
-        assert loss.sse(naive.standardise(X), labels) == pytest.approx(partition.sse)

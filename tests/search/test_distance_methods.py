@@ -69,15 +69,6 @@ def test_v_mdav_without_a_gamma_takes_the_best_of_0_to_2(name: str, k: int) -> N
     assert loses(None) == min(loses(gamma) for gamma in GAMMAS)
 
 
-@pytest.mark.parametrize(("name", "il"), [("companies", 34.0218), ("hospital", 36.4145)])
-def test_the_printed_groups_of_the_examples_are_the_optimum(name: str, il: float) -> None:
-    X, labels = toy(name)
-    records = naive.standardise(X)
-    least = naive.least_sse(records, 3)
-    assert naive.sse(records, labels) == pytest.approx(least)
-    assert 100 * least / naive.group_sse(records) == pytest.approx(il, abs=1e-4)
-
-
 @pytest.mark.parametrize("method", ["mdav", "v-mdav", "md", "cbfs"])
 def test_swapping_gives_the_printed_groups_of_the_hospital(method: str) -> None:
     X, labels = toy("hospital")

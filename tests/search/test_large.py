@@ -19,7 +19,6 @@ from trajanon.microaggregation import microaggregate
 from trajanon.neighbours import Neighbours
 from trajanon.partition import dense
 from trajanon.problem import SearchLog
-from trajanon.search import local_search
 from trajanon.search.annealing import schedule
 from trajanon.search.descent import descend
 from trajanon.search.local_search import joined_paths
@@ -176,19 +175,6 @@ def test_ctrl_c_in_a_thread_ends_the_search(name: str, monkeypatch: pytest.Monke
 
 
 # The path
-
-
-def test_a_path_in_blocks_is_hardly_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    X = clustered(400, 3)
-    parted = microaggregate(X, 3, refine="none").path_length
-    monkeypatch.setattr(local_search, "PATH_BLOCK", 1)  # a leaf each
-    leaves = microaggregate(X, 3, refine="none").path_length
-    monkeypatch.undo()
-    whole = microaggregate(X, 3, refine="none").path_length
-    assert whole is not None
-    assert parted is not None
-    assert leaves is not None
-    assert whole < parted < leaves < 3 * whole
 
 
 def test_blocks_are_joined_at_their_nearer_ends() -> None:

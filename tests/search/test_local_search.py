@@ -9,13 +9,11 @@ from drawn_paths import first_tour, kinds, length, losses, of_published, path_by
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from problems import problem
-from real_data import reference
 
 from trajanon._kernels.path_building import greedy_fragments, join_fragments
 from trajanon._kernels.tour_moves import (
     Tour,
     after,
-    between,
     chain,
     enqueue,
     improve,
@@ -26,7 +24,6 @@ from trajanon._kernels.tour_moves import (
     take_back,
 )
 from trajanon.arrays import Floats, Ints
-from trajanon.microaggregation import microaggregate
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
 from trajanon.problem import Problem
@@ -140,27 +137,11 @@ def test_no_move_is_overlooked_where_every_city_is_looked_at(
     assert_no_move_is_left(tour.records, tour.order.tolist(), tour.neighbours)
 
 
-@pytest.mark.parametrize("seed", [0, 41, 46, 158, 286, 367])
-def test_the_path_is_a_local_optimum_before_it_is_kicked(seed: int) -> None:
-    """Also where a record has another among its nearest that does not have it."""
-    rng = np.random.default_rng(seed)
-    n, p = int(rng.integers(12, 45)), int(rng.integers(1, 4))
-    records = rng.normal(size=(n, p)) ** 3
-    order = [n, *path(records, 0).tolist()]
-    assert_no_move_is_left(records, order, exact_neighbours(records, NEIGHBOURS))
-
-
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_the_path_through_a_few_numbers_goes_straight(n: int, seed: int) -> None:
     numbers = np.random.default_rng(seed).permutation(n).astype(float)[:, None]
     assert path_length(numbers, path(numbers)) == n - 1
-
-
-def test_the_length_of_a_path_is_that_of_its_steps() -> None:
-    records = np.array([[0.0, 0.0], [3.0, 4.0], [3.0, 0.0]])
-    assert path_length(records, np.array([0, 1, 2])) == 9.0
-    assert path_length(records[:1], np.array([0])) == 0.0
 
 
 # Every heuristic that needs no other program
@@ -217,23 +198,6 @@ def test_a_seed_repeats_the_path_of_every_heuristic(heuristic: str, start: int |
         assert paths[0] == paths[1]
 
 
-@pytest.mark.parametrize(
-    "heuristic",
-    [
-        "two-opt",
-        "nearest-neighbor",
-        "nearest-insertion",
-        "farthest-insertion",
-        "cheapest-insertion",
-        "arbitrary-insertion",
-    ],
-)
-def test_another_seed_gives_another_path(heuristic: str) -> None:
-    records = records_of("normal", 0, 80)
-    paths = {tuple(path_by(heuristic, records, None, seed)) for seed in range(5)}
-    assert len(paths) > 1
-
-
 @given(seed=seeds, n=st.integers(2, 12))
 def test_the_start_stands_before_the_nearer_end(seed: int, n: int) -> None:
     records = records_of("normal", seed, n)
@@ -253,15 +217,6 @@ def test_the_start_stands_before_the_nearer_end(seed: int, n: int) -> None:
 
 
 # Published numbers
-
-
-def test_a_path_is_cut_for_every_k_as_hm2_cuts_it() -> None:
-    X = reference("tarragona")
-    for heuristic in ("or-opt", "nearest-insertion"):
-        ours = losses("Tarragona", heuristic, [4])
-        for k, il in zip(range(3, 7), ours, strict=True):
-            partition = microaggregate(X, k, heuristic=heuristic, refine="none", seed=4)
-            assert partition.information_loss == pytest.approx(il)
 
 
 def test_our_path_comes_near_the_losses_of_the_shortest_one() -> None:
@@ -377,25 +332,6 @@ def test_all_but_the_first_reversals_are_taken_back(
     assert np.array_equal(tour.order, orders[kept])
     assert tour.journal[-1] == kept
     assert length(tour) > 0.0
-
-
-def test_a_chain_goes_through_a_loss() -> None:
-    """What Lin-Kernighan finds and 2-opt, from the same tour, does not."""
-    shorter = 0
-    for seed in range(30):
-        lengths = []
-        for rule in (two_opt, improve_by_chains):
-            tour = shuffled_tour("normal", seed, 30)
-            rule(tour)
-            lengths.append(length(tour))
-        shorter += lengths[1] < lengths[0] - 1e-8
-    assert shorter > 15
-
-
-def test_the_links_of_the_dummy_are_free() -> None:
-    tour = first_tour("normal", 0, 9)
-    assert between(tour, 9, 3) == between(tour, 3, 9) == 0.0
-    assert between(tour, 2, 3) > 0.0
 
 
 # Paths

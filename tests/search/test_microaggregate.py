@@ -154,20 +154,6 @@ def test_equal_records_lose_nothing(how: dict[str, Any]) -> None:
 
 
 @every_way
-def test_the_order_of_columns_leaves_the_loss(how: dict[str, Any]) -> None:
-    @examples(how, 6)
-    @given(seed=seeds, n=st.integers(6, 45), p=st.integers(2, 4))
-    def test(seed: int, n: int, p: int) -> None:
-        rng = np.random.default_rng(seed)
-        X = rng.normal(size=(n, p))
-        a = microaggregate(X, 3, **how)
-        b = microaggregate(X[:, rng.permutation(p)], 3, **how)
-        assert a.information_loss == pytest.approx(b.information_loss, rel=1e-9)
-
-    test()
-
-
-@every_way
 def test_the_units_of_columns_leave_the_loss(how: dict[str, Any]) -> None:
     @examples(how, 6)
     @given(seed=seeds, n=st.integers(6, 45), p=st.integers(2, 4))

@@ -9,12 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_refine import Grouped, both, grouped
-from pricings import HOMES, set_limit, several
+from pricings import HOMES, several
 
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.search import recombination as module
-from trajanon.search.blocks import draw_blocks
 from trajanon.search.recombination import recombine
 
 seeds = st.integers(0, 10**6)
@@ -164,25 +163,6 @@ def test_within_any_limit_no_more_is_lost(
     assert naive.holds(labels, groups.subjects, 4)
     before = naive.sse(groups.records, groups.labels)
     assert naive.sse(groups.records, labels) <= before
-
-
-@pytest.mark.parametrize(("nodes", "regions"), [(1, 1), (10**6, 3)])
-def test_regions_grow_while_the_search_for_columns_ends(
-    monkeypatch: pytest.MonkeyPatch, nodes: int, regions: int
-) -> None:
-    """The first round prices nothing; then follows one of each size."""
-    sizes: list[int] = []
-
-    def watched(*args: Any) -> Any:
-        sizes.append(args[3])
-        return draw_blocks(*args)
-
-    groups, optima = random_optima(8, 60, 4, None, False, 5)
-    monkeypatch.setattr(module, "SIZES", {4: (20, 40, 60)})
-    monkeypatch.setattr(module, "draw_blocks", watched)
-    set_limit(monkeypatch, "PRICING_NODES", nodes)
-    recombine(groups, groups.labels, optima)
-    assert sizes == [module.POOL_SIZE, *(20, 40, 60)[:regions]]
 
 
 @pytest.mark.parametrize("k", [2, 5, 6])

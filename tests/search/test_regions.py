@@ -3,7 +3,6 @@
 from dataclasses import replace
 from importlib import import_module
 from threading import Event
-from typing import Any
 
 import naive
 import numpy as np
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 from naive_refine import Grouped, both, random_groups
 
 from trajanon import loss, workers
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Floats
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.progress import Progress, silent
@@ -59,25 +58,6 @@ def test_regions_find_what_descent_does_not() -> None:
     work = replace(work, labels=dense(descend(work, work.labels)))
     lost = loss.sse(work.records, anneal_regions(*both(searched(work))))
     assert lost < 0.98 * loss.sse(work.records, work.labels)
-
-
-def test_regions_are_as_few_as_can_be_and_have_other_borders_every_time(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    seen: list[Ints] = []
-
-    def look(*given: Any) -> Ints:
-        labels: Ints = given[3]
-        seen.append(given[4])
-        return labels
-
-    monkeypatch.setattr(ANNEALING, "anneal_block", look)
-    work = searched(random_groups(0, 400, 3, None, grid=False), runs=2)
-    anneal_regions(work, work.labels)
-    assert len(seen) % 6 == 0  # of 400 records in regions of 75
-    assert max(map(len, seen)) <= REGION * 3 + 2 * np.bincount(work.labels).max()
-    assert sorted(np.concatenate(seen)) == sorted(np.tile(np.arange(400), 4))
-    assert len({rows.tobytes() for rows in seen}) == len(seen)
 
 
 def test_the_number_of_cores_leaves_every_bit(monkeypatch: pytest.MonkeyPatch) -> None:
