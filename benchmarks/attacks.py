@@ -17,10 +17,10 @@ import trajanon
 from trajanon.evaluation.adversaries import patient
 from trajanon.files.report import checked, released_of
 from trajanon.loss import group_means
+from trajanon.number_text import metres, percent
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import companions as look_for_companions
 from trajanon.privacy.originals import matched
-from trajanon.words import metres, percent
 
 
 def companions(

@@ -7,40 +7,39 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from trajanon.extract.api import extract as extract
-    from trajanon.extract.api import traces as traces
     from trajanon.extract.cutting import cut as cut
-    from trajanon.extract.earth.areas import areas as areas
+    from trajanon.extract.earth.area import Area as Area
+    from trajanon.extract.earth.area import Box as Box
+    from trajanon.extract.earth.area import Region as Region
     from trajanon.extract.earth.boundaries import boundary as boundary
-    from trajanon.extract.earth.box import Area as Area
-    from trajanon.extract.earth.box import Box as Box
+    from trajanon.extract.earth.named_areas import areas as areas
+    from trajanon.extract.earth.named_areas import read_outline as read_outline
     from trajanon.extract.earth.network import roads_to_follow as roads_to_follow
     from trajanon.extract.earth.places import Zone as Zone
     from trajanon.extract.earth.places import hidden as hidden
-    from trajanon.extract.earth.regions import Region as Region
-    from trajanon.extract.earth.regions import read_outline as read_outline
     from trajanon.extract.earth.roads import Roads as Roads
     from trajanon.extract.earth.roads import roads as roads
     from trajanon.extract.extraction import Extraction as Extraction
+    from trajanon.extract.extraction import extract as extract
+    from trajanon.extract.extraction import traces as traces
     from trajanon.extract.frames import from_collection as from_collection
     from trajanon.extract.frames import from_frame as from_frame
     from trajanon.extract.frames import to_collection as to_collection
     from trajanon.extract.rules import Rules as Rules
+    from trajanon.extract.rules import SourceOptions as SourceOptions
     from trajanon.extract.trace import Trace as Trace
 
 _NAMES = {  # by the module that they are in
-    "api": "extract traces",
     "cutting": "cut",
-    "earth.areas": "areas",
+    "earth.area": "Area Box Region",
     "earth.boundaries": "boundary",
-    "earth.box": "Area Box",
+    "earth.named_areas": "areas read_outline",
     "earth.network": "roads_to_follow",
     "earth.places": "Zone hidden",
-    "earth.regions": "Region read_outline",
     "earth.roads": "Roads roads",
-    "extraction": "Extraction",
+    "extraction": "Extraction extract traces",
     "frames": "from_collection from_frame to_collection",
-    "rules": "Rules",
+    "rules": "Rules SourceOptions",
     "trace": "Trace",
 }
 _HOME = {name: f"{__name__}.{module}" for module, names in _NAMES.items() for name in names.split()}

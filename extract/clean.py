@@ -5,12 +5,9 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from trajanon.arrays import Bools, Floats, Ints
-from trajanon.extract.geodesics import Geodesics
-from trajanon.extract.points import Points
-from trajanon.extract.rules import JITTER, Rules
-
-_DEGREE = 112_000.0  # metres; no degree is longer on the Earth
+from trajanon.arrays import Bools, Floats
+from trajanon.extract.points import Geodesics, Points, too_fast
+from trajanon.extract.rules import Rules
 
 _MINUTE, _HOUR = 60.0, 3_600.0  # seconds
 _FEW = 0.1  # share of points that may have the minute of others by accident: some rows come twice
@@ -48,12 +45,8 @@ def sort_by_time(points: Points) -> Points:
     if not falls.any():
         return points
     first, size = points.pieces
-    fallen = np.add.reduceat(falls.astype(np.int64), first)
-    # Newest first is common, and reversing is faster than sorting.
-    turned = np.flatnonzero(np.repeat(fallen == size - 1, size))
-    mixed = np.flatnonzero(np.repeat((fallen > 0) & (fallen < size - 1), size))
+    mixed = np.flatnonzero(np.repeat(np.logical_or.reduceat(falls, first), size))
     order = np.arange(len(points))
-    order[turned] = np.repeat(2 * first + size - 1, size)[turned] - turned
     order[mixed] = mixed[np.lexsort((points.time[mixed], points.piece[mixed]))]
     return points.take(order)
 
@@ -125,25 +118,16 @@ def drop_strays(points: Points, rules: Rules) -> Points:
     """
     if rules.max_speed is None or len(points) < 3:
         return points
-    # Few hops may be too fast at all, and only these are measured.
-    degrees = np.abs(np.diff(points.lat)) + np.abs(np.diff(points.lon))
-    least = np.maximum(JITTER, rules.max_speed * np.diff(points.time))
-    may = points.follows[1:] & (_DEGREE * degrees > least)
-    middle = np.flatnonzero(may[:-1] & may[1:]) + 1
+    lat, lon, time = points.lat, points.lon, points.time
+    fast = points.follows
+    fast[fast] = too_fast(points.ways.length, np.diff(time)[fast[1:]], rules.max_speed)
+    middle = np.flatnonzero(fast[:-1] & fast[1:])
+    before, after = middle - 1, middle + 1
+    past = Geodesics(lat[before], lon[before], lat[after], lon[after])
     stray = np.zeros(len(points) + 1, dtype=np.bool_)  # the last one is nobody's
-    stray[middle] = (
-        _too_fast(points, middle - 1, middle, rules)
-        & _too_fast(points, middle, middle + 1, rules)
-        & ~_too_fast(points, middle - 1, middle + 1, rules)
-    )
+    stray[middle] = ~too_fast(past.length, time[after] - time[before], rules.max_speed)
     alone = stray[:-1] & ~np.roll(stray, 1)[:-1] & ~stray[1:]
     return points.take(~alone)
-
-
-def _too_fast(points: Points, start: Ints, end: Ints, rules: Rules) -> Bools:
-    lat, lon, time = points.lat, points.lon, points.time
-    ways = Geodesics(lat[start], lon[start], lat[end], lon[end])
-    return rules.too_fast(ways.length, time[end] - time[start])
 
 
 def drop_zero_hops(points: Points) -> Points:

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
-from itertools import pairwise
 from secrets import randbits
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import pandas as pd
 
 from trajanon.arrays import Bools, Ints
 from trajanon.errors import NoTrajectories
@@ -20,20 +20,17 @@ from trajanon.extract.clean import (
     sort_by_time,
     spread_minutes,
 )
-from trajanon.extract.diagnosis import why_nothing
-from trajanon.extract.earth.box import Area, Box
-from trajanon.extract.ends import Anchors, trim
-from trajanon.extract.fingerprints import fingerprints
-from trajanon.extract.limits import Hops, head, with_limits
+from trajanon.extract.dropped import why_nothing
+from trajanon.extract.duplicate_recordings import Recordings, fingerprints
+from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.points import Points, batch
-from trajanon.extract.recordings import Recordings
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
-from trajanon.extract.selection import selected_windows
 from trajanon.extract.sources.source import joined_pieces
 from trajanon.extract.sources.streams import COLUMNS
-from trajanon.extract.split import clip, hide, split_at_gaps
+from trajanon.extract.split import Hops, clip, head, hide, split_at_gaps, with_limits
 from trajanon.extract.trace import Trace
+from trajanon.extract.trim_ends import Anchors, trim
 from trajanon.extract.trips import LEFT_OUT, SHORT, Trips
 from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
@@ -44,9 +41,8 @@ from trajanon.trajectories import Trajectories, joined_trajectories
 if TYPE_CHECKING:
     from trajanon.extract.earth.places import Zone
 
-BATCH = 200_000  # points of the traces that give one part of the result
 
-_AT_ONCE = 50_000  # points that are worked on at once, so that they stay in the processor's cache
+BATCH = 50_000  # points that are worked on at once, so that they stay in the processor's cache
 
 UNTIMED = "trajectories without times"
 
@@ -125,12 +121,6 @@ class Cutter:
 
         Numbers of subjects are not final: two of them may turn out to be one person's.
         """
-        until = np.cumsum([len(one) for one in some])
-        first = np.flatnonzero(np.diff(until // _AT_ONCE, prepend=-1)).tolist()
-        bounds = pairwise([*first, len(some)])
-        return joined_trajectories([self._cut(some[begin:end]) for begin, end in bounds])
-
-    def _cut(self, some: Sequence[Trace]) -> Trajectories:
         points, counts = batch(some), self.counts
         prints = fingerprints(some, points, subjects_exact=self.rules.subjects_exact)
         entered = self.recordings.enter(prints)
@@ -345,3 +335,39 @@ def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     provenance = cutter.provenance()
     whole = cutter.timed(whole.take(taken), len(whole))
     return replace(whole, subject=person[taken], provenance=provenance)
+
+
+def selected_windows(subject: Ints, trace: Ints, rules: Rules, counts: Counter[str]) -> Bools:
+    """Mark the trajectories to take."""
+    taken = np.ones(len(subject), dtype=np.bool_)
+
+    def take(which: str, of: Ints, most: int) -> None:
+        key = np.unique(of[taken], return_inverse=True)[1]
+        kept = some_of_each(key, most)
+        taken[np.flatnonzero(taken)[~kept]] = False
+        counts[f"trajectories over the limit {which}"] += int((~kept).sum())
+
+    if not rules.trips and rules.per_recording is not None:
+        take("of a recording", trace, rules.per_recording)
+    if rules.max_per_subject is not None:
+        take("of a subject", subject, rules.max_per_subject)
+    return taken
+
+
+def some_of_each(key: Ints, most: int) -> Bools:
+    """Mark so many of each key at most, spread evenly among its own.
+
+    Examples
+    --------
+    >>> some_of_each(np.zeros(6, int), 2).nonzero()[0].tolist()
+    [1, 4]
+    """
+    rank = pd.Series(key).groupby(key).cumcount().to_numpy()
+    whole = np.bincount(key)[key]
+    of = np.minimum(most, whole)
+
+    def before(place: Ints) -> Ints:
+        """How many middles (2 j + 1) / (2 of) of the parts lie before place / whole."""
+        return -(-2 * of * place // whole) // 2
+
+    return np.asarray(before(rank + 1) > before(rank))

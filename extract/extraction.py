@@ -1,19 +1,22 @@
 """Sources -> trajectories: the whole of extraction, on one page."""
 
 import os
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import KW_ONLY, dataclass, field, fields, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
-from trajanon.errors import BadInput
+import numpy as np
+
+from trajanon.atomic_output import replacing, replacing_folder
+from trajanon.errors import BadInput, NoTrajectories
 from trajanon.extract.cutting import Cutter, finished
-from trajanon.extract.earth.areas import KNOWN, AreaLike, area_of
-from trajanon.extract.earth.box import Box
-from trajanon.extract.found import Found
-from trajanon.extract.rules import Rules
+from trajanon.extract.earth.named_areas import KNOWN, AreaLike, area_of
+from trajanon.extract.rules import Rules, SourceOptions, fields_in
 from trajanon.extract.sources import files
 from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.osm import osm_api
@@ -21,19 +24,23 @@ from trajanon.extract.sources.source import check_untimed, joined, ordered
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.report import report_path
-from trajanon.files.trajectories import is_part, write_partition, write_parts
-from trajanon.outputs import replacing, replacing_folder
+from trajanon.files.trajectories import is_part, read_trajectories, write_partition, write_parts
+from trajanon.number_text import number_of
 from trajanon.progress import Progress, silent
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
-from trajanon.words import number_of
+from trajanon.settings import takes_settings
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajectories
 
 if TYPE_CHECKING:
     from distributed import Client
 
+    from trajanon.extract.earth.area import Box
     from trajanon.extract.earth.places import Zone
 
 OSM_API = "osm-api"  # the source that stands for the OSM server; others are files and folders
 SAY_WHERE = f"say where: `area` {KNOWN}, or four degrees W,S,E,N"  # which the server needs
+
+HELD = 4_000
+"""Trajectories held in memory before they are written to disk."""
 
 From = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
 
@@ -42,28 +49,109 @@ def chosen_spacing(
     spacing: float | None, of_the_city: float | None, *, windows: bool
 ) -> float | None:
     """Take the spacing that was asked for; of windows without one, that of the city."""
-    if windows and spacing is None and of_the_city is None:
+    if not windows or spacing is not None:
+        return spacing
+    if of_the_city is None:
         raise BadInput(
             "windows need a spacing, and only cities have one of their own: say how many metres "
             "lie between two points, `spacing=100`"
         )
-    return of_the_city if windows and spacing is None else spacing
+    return of_the_city
+
+
+@takes_settings(Rules, SourceOptions)
+def extract(
+    source: From = OSM_API,
+    area: AreaLike = None,
+    *,
+    windows: bool = False,
+    hidden: "Zone | None" = None,
+    client: "Client | None" = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> Trajectories:
+    """Turn the GPS traces of a source into trajectories, in memory.
+
+    Parameters
+    ----------
+    source
+        ``osm-api``, or files and folders of the kinds that `trajanon.extract.sources.formats`
+        lists.
+    area
+        ``madrid`` or another city, ``W,S,E,N`` in degrees, or several of these; four numbers, west,
+        south, east, north; a polygon of shapely (x = longitude); the path of a file with polygons;
+        a `Box` or `Region`. None takes files whole.
+    windows
+        Whether trajectories are windows even without a spacing: that of the city is taken.
+    hidden
+        A zone that is cut out of all tracks, such as `trajanon.extract.hidden` gives; None for
+        none.
+    client
+        A Dask client whose workers read the files, in place of processes; the result is the same.
+        All workers must see the files under the same names.
+    progress
+        Told how far the work is.
+    options
+        What a trajectory is, where a track ends, and how many are taken, ``spacing`` to
+        ``subjects_exact``: see `trajanon.extract.Rules`. How sources are read, ``columns`` to
+        ``max_pages``: see `trajanon.extract.SourceOptions`.
+
+    Returns
+    -------
+    Trajectories
+        Their provenance counts what was dropped, and why.
+
+    Raises
+    ------
+    BadInput
+        If the area or a value makes no sense, or a file is of no known kind.
+    FileProblem
+        If a file does not exist, or cannot be read.
+    NoTrajectories
+        If nothing is left; says at which step, and what to change.
+    ServerProblem
+        If the server cannot be reached, or refuses; or if the cluster is lost.
+
+    Examples
+    --------
+    A table with the fixes of a walk of 1,100 m to the north:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from trajanon.extract import extract
+    >>> fixes = {"id": "walk", "subject": "Ada", "lat": np.arange(41.0, 41.0105, 0.001), "lon": 2.0}
+    >>> pd.DataFrame(fixes).to_csv("walk.csv", index=False)
+    >>> trajectories = extract("walk.csv")
+    >>> trajectories.points.shape
+    (1, 30, 2)
+    >>> trajectories.provenance["counts"]["points read"]
+    11
+    """
+    where, of_the_city = area_of(area)
+    options["spacing"] = chosen_spacing(options.get("spacing"), of_the_city, windows=windows)
+    return Extraction(
+        source,
+        where,
+        Rules(**fields_in(options, Rules)),
+        hidden=hidden,
+        client=client,
+        progress=progress,
+        **fields_in(options, SourceOptions),
+    ).trajectories()
 
 
 @dataclass
-class Extraction:
+class Extraction(SourceOptions):
     """Traces of a source, and how they become trajectories, in memory or on disk.
 
     Values are checked when it is made; the source is read when its trajectories are asked for.
 
     Attributes
     ----------
+    source, area, hidden, client, progress
+        As in `extract`.
     rules
         What a trajectory is; None for whole trips, and the other defaults.
-    source, area, hidden, columns, untimed, jobs, client
-        As in `extract`.
-    api_url, max_pages, progress
-        As in `extract`.
 
     Raises
     ------
@@ -93,27 +181,17 @@ class Extraction:
     rules: Rules | None = None
     _: KW_ONLY
     hidden: "Zone | None" = None
-    columns: Mapping[str, str] = field(default_factory=dict)
-    untimed: str = "accept"
-    jobs: int = 1
     client: "Client | None" = None
-    api_url: str = osm_api.SERVER
-    max_pages: int = osm_api.MAX_PAGES
     progress: Progress = silent
 
     def __post_init__(self) -> None:
-        check_untimed(self.untimed)
         if self.jobs < 1:
             raise BadInput(f"`jobs` must be at least 1 (got {self.jobs})")
         if self.jobs > 1 and self.client is not None:
             raise BadInput(f"`jobs={self.jobs}` and a cluster both read files: give one of them")
         self._place, _ = area_of(self.area)
         self._rules = self.rules or Rules()
-        self._reading = Reading(
-            columns=self.columns,
-            subjects_exact=self._rules.subjects_exact,
-            timed=self.untimed == "reject",
-        )
+        self._reading = _reading(self, self._rules.subjects_exact)
         self.files = self._found()
         if not self.files and self._place is None:
             raise BadInput(SAY_WHERE)
@@ -172,7 +250,7 @@ class Extraction:
 
     def _found(self) -> list[SourceFile]:
         """List the files of the source; none for the server."""
-        names = sources_of(self.source)
+        names = _names_of(self.source)
         if not all(map(os.fspath, names)) or not names:
             raise BadInput(f"no source is given: name files or folders, or {OSM_API}")
         if OSM_API not in map(str, names):
@@ -222,11 +300,100 @@ class Extraction:
         return {"source": name, "attribution": files.attribution(self.files)}
 
 
-def fields_in(given: Mapping[str, Any], kind: type) -> dict[str, Any]:
-    """Take the fields of a class out of what is given by their names."""
-    return {one.name: given[one.name] for one in fields(kind) if one.name in given}
+class Found:
+    """Trajectories as they are cut, on disk where they are many, until all are known."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._written: list[Path] = []
+        self._parts: list[Trajectories] = []  # those in memory
+        self._numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each trajectory
+
+    def add(self, part: Trajectories) -> None:
+        """Take what a batch of recordings gave."""
+        if not len(part):
+            return
+        self._parts.append(part)
+        self._numbers.append(np.array((part.subject, part.trace), np.int64))
+        if sum(map(len, self._parts)) >= HELD:
+            path = self._folder / f"{len(self._written)}.parquet"
+            write_parts(path, [joined_trajectories(self._parts)], {})
+            self._written.append(path)
+            self._parts.clear()
+
+    def chosen(self, cutter: Cutter) -> Iterator[Trajectories]:
+        """Choose among all windows, once all recordings are known, and give those taken."""
+        subject, trace = np.concatenate(self._numbers, axis=1)
+        if not len(subject):
+            raise NoTrajectories(cutter.why_nothing())
+        taken, person = cutter.choose(subject, trace)
+
+        def parts() -> Iterator[Trajectories]:
+            begin = 0
+            for part in chain(map(read_trajectories, self._written), self._parts):
+                rows = np.arange(begin, begin + len(part))
+                begin += len(part)
+                some = taken[rows]
+                if some.any():
+                    mine = rows[some]  # the parts as read count from 0 each
+                    own = replace(part.take(some), subject=person[mine], trace=trace[mine])
+                    yield cutter.timed(own, len(subject))
+
+        return parts()
 
 
-def sources_of(source: From) -> Sequence[str | os.PathLike[str]]:
-    """List the files and folders of a source, or the server."""
+def traces(
+    source: From,
+    *,
+    columns: Mapping[str, str] | None = None,
+    untimed: str = "accept",
+    subjects_exact: bool = False,
+    jobs: int = 1,
+    counts: Counter[str] | None = None,
+    progress: Progress = silent,
+) -> Iterator[Trace]:
+    """Read the traces of files and folders, as they are recorded.
+
+    Parameters
+    ----------
+    source
+        Files and folders.
+    columns, untimed, subjects_exact, jobs, progress
+        As in `extract`.
+    counts
+        Told of what was left out, in words, and which columns of tables were used.
+
+    Raises
+    ------
+    BadInput, FileProblem
+        If there is no such file, or it cannot be read.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from trajanon.extract import traces
+    >>> fixes = {"id": ["a", "a", "b"], "subject": "Ada", "lat": [41.0, 41.1, 41.2], "lon": 2.0}
+    >>> pd.DataFrame(fixes).to_csv("fixes.csv", index=False)
+    >>> for trace in traces("fixes.csv"):
+    ...     print(trace.name, trace.subject, trace.lat.tolist())
+    a Ada [41.0, 41.1]
+    b Ada [41.2]
+    """
+    how = _reading(SourceOptions(columns=columns, untimed=untimed), subjects_exact)
+    how = how if counts is None else replace(how, counts=counts)
+    names = _names_of(source)
+    if OSM_API in map(str, names):
+        raise BadInput(f"traces reads files and folders; of {OSM_API} take extract")
+    found = files.find([Path(name) for name in names], how)
+    numbered = files.traces_of_files(found, how, jobs=jobs, progress=progress)
+    return ordered((trace for _, trace in numbered), untimed, how.counts)
+
+
+def _reading(options: SourceOptions, subjects_exact: bool) -> Reading:
+    check_untimed(options.untimed)
+    timed = options.untimed == "reject"
+    return Reading(columns=options.columns or {}, subjects_exact=subjects_exact, timed=timed)
+
+
+def _names_of(source: From) -> Sequence[str | os.PathLike[str]]:
     return [source] if isinstance(source, str | os.PathLike) else list(source)

@@ -22,7 +22,7 @@ from trajanon.extract.trace import Trace
 from trajanon.files.frames import OLDER_PANDAS
 from trajanon.files.frames import to_collection as to_collection
 from trajanon.notices import Notices
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 if TYPE_CHECKING:
     from geopandas import GeoSeries

@@ -1,26 +1,35 @@
-"""How traces are cut into trajectories."""
+"""The options of extraction: their defaults, checks and help, written once. No library is loaded.
+
+`trajanon.extract.extract` and the command take them from here, as `trajanon.settings` describes.
+"""
 
 import math
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any, Literal
 
-import numpy as np
-
-from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
+from trajanon.settings import option, with_help
 
 Limit = float | Literal["auto"] | None
 """A limit that is found from the data if it is "auto"; None for no limit."""
 
-JITTER = 50.0  # metres; a shorter hop is never too fast
+SERVER = "https://api.openstreetmap.org"
+MAX_PAGES = 100
+
 LEAST_GAP, LEAST_PAUSE = 2_000.0, 300.0  # metres and seconds of the limits that are found
 _LENGTH_OF_TRIPS = 500.0  # metres
 
 _FARTHEST = 1e6
 """Metres; a few wrong coordinates would else make gigabytes of straight lines."""
 
+_NUMBER = "at least 1"
+_SPACING = "a positive number of metres, from 0.01"
+_METRES = "a number of metres, 0 or more"
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+
+@with_help
+@dataclass(frozen=True, kw_only=True)
 class Rules:
     """What a trajectory is, and where a track ends.
 
@@ -30,33 +39,33 @@ class Rules:
     Attributes
     ----------
     spacing
-        Metres between the points of a window, along the track; None for whole trips, as
+        Metres between the points of windows. They lie along the track; None for whole trips, as
         `trajanon.extract.trips` describes them.
     per_recording
-        Windows of one recording at most, spread evenly along it; None for all, end to end. A
-        single one may slide to any run of its recording.
+        Most windows of a recording, spread evenly along it; all: as many as it has room for. None
+        stands for all. A single one may slide to any run of its recording.
     min_length
         Metres; a shorter trip is left out. None for 500 of trips; of windows it says nothing.
     points
-        Points of a trajectory.
+        Number of points of a trajectory.
     max_gap
-        Metres; a longer hop between two fixes ends a piece, and leaves a trip out. "auto" finds it
-        from the data, as `trajanon.extract.limits` describes. None for 1,000 km, over which a
-        straight line is no track: nothing longer is taken.
+        Metres; a longer hop ends a track, or leaves a trip out; auto: found from the data; none:
+        1,000 km. `trajanon.extract.split` describes how it is found. Over more than 1,000 km a
+        straight line is no track.
     max_pause
-        Seconds; a longer time between two fixes ends a piece, or a trip. "auto" finds it from the
-        data. None for no limit.
+        Seconds, or a time such as 5min; a longer pause ends a track or trip; auto: found from the
+        data; none: no pause does. In Python, seconds.
     max_speed
-        Metres a second; a hop of over 50 m that would need more ends a piece, and leaves a trip
-        out. A single fix to and from which two such hops lead is left out instead. None for no
-        limit.
-    trim_ends
-        Metres around the ends of a trace that are cut out, as `trajanon.extract.ends` describes; 0
-        for none.
+        Metres a second; a faster hop ends a track, or leaves a trip out, and a single fix that is
+        so far off is dropped; none: no limit. Hops of up to 50 m are never too fast.
     max_per_subject
-        Trajectories of one subject at most; None for all.
+        Most trajectories to take of a subject. None for all.
+    trim_ends
+        Cut off at least this many metres around the ends and stops of each trace. How,
+        `trajanon.extract.trim_ends` describes; 0 for nothing.
     subjects_exact
-        Whether subjects whose names differ only in upper and lower case are different ones.
+        Count names that differ only in upper and lower case as different subjects. Blanks and the
+        encoding of accents never make a difference.
 
     Raises
     ------
@@ -75,57 +84,46 @@ class Rules:
     True
     """
 
-    spacing: float | None = None
-    per_recording: int | None = 1
-    min_length: float | None = None
-    points: int = 30
-    max_gap: Limit = "auto"
-    max_pause: Limit = "auto"
-    max_speed: float | None = 60.0
-    trim_ends: float = 0.0
-    max_per_subject: int | None = None
-    subjects_exact: bool = False
+    spacing: float | None = option(None, "that of the city", least=0.01, below=1e6, rule=_SPACING)
+    per_recording: int | None = option(1, least=1, rule=_NUMBER)
+    min_length: float | None = option(None, "500", least=0.0, below=1e6, rule=_METRES)
+    points: int = option(30, least=2, below=100_001, rule="at least 2, and at most 100,000")
+    max_gap: Limit = option("auto", unit="metres")
+    max_pause: Limit = option("auto", unit="seconds")
+    max_speed: float | None = option(60.0, unit="metres a second")
+    max_per_subject: int | None = option(None, least=1, rule=_NUMBER)
+    trim_ends: float = option(0.0, least=0.0, below=1e5, rule=f"{_METRES}, below 100,000")
+    subjects_exact: bool = option(False)
 
     def __post_init__(self) -> None:
-        if self.spacing is not None:
-            holds = 0.01 <= self.spacing < 1e6
-            self._check("spacing", holds, "a positive number of metres, from 0.01")
-            if self.min_length is not None:
-                raise BadInput(
-                    f"`min_length={self.min_length:g}` is for whole trips: all windows have one "
-                    "length, so leave out `min_length`, or `spacing`"
-                )
-        elif self.per_recording != 1:
+        if self.spacing is None and self.per_recording != 1:
             raise BadInput(
                 f"`per_recording={self.per_recording or 'all'}` is for windows: add `windows`, or "
                 "leave it out"
             )
-        else:
-            if self.min_length is None:
-                object.__setattr__(self, "min_length", _LENGTH_OF_TRIPS)
-            length = self.min_length or 0.0
-            self._check("min_length", 0.0 <= length < 1e6, "a number of metres, 0 or more")
-        for name, unit in (
-            ("max_gap", "metres"),
-            ("max_pause", "seconds"),
-            ("max_speed", "metres a second"),
-        ):
-            if getattr(self, name) == math.inf:
-                object.__setattr__(self, name, None)
-            limit = getattr(self, name)
-            holds = limit is None or (not isinstance(limit, str) and limit > 0.0)
-            holds |= limit == "auto" and name != "max_speed"
-            self._check(name, holds, f"a positive number of {unit}")
-        self._check("points", 2 <= self.points <= 100_000, "at least 2, and at most 100,000")
-        metres = "a number of metres, 0 or more, below 100,000"
-        self._check("trim_ends", 0.0 <= self.trim_ends < 1e5, metres)
-        for name in ("per_recording", "max_per_subject"):
-            number = getattr(self, name)
-            self._check(name, number is None or number >= 1, "at least 1")
-
-    def _check(self, name: str, holds: bool, rule: str) -> None:
-        if not holds:
-            raise BadInput(f"`{name}` must be {rule} (got {getattr(self, name)!r})")
+        if self.spacing is not None and self.min_length is not None:
+            raise BadInput(
+                f"`min_length={self.min_length:g}` is for whole trips: all windows have one "
+                "length, so leave out `min_length`, or `spacing`"
+            )
+        if self.trips and self.min_length is None:
+            object.__setattr__(self, "min_length", _LENGTH_OF_TRIPS)
+        for one in fields(self):
+            value, allowed = getattr(self, one.name), one.metadata
+            if "unit" in allowed:
+                if value == math.inf:
+                    value = None
+                    object.__setattr__(self, one.name, None)
+                holds = value is None or (not isinstance(value, str) and value > 0.0)
+                holds |= value == "auto" and one.default == "auto"
+                rule = f"a positive number of {allowed['unit']}"
+            elif "least" in allowed:
+                holds = value is None or allowed["least"] <= value < allowed.get("below", math.inf)
+                rule = allowed["rule"]
+            else:
+                continue
+            if not holds:
+                raise BadInput(f"`{one.name}` must be {rule} (got {value!r})")
 
     @property
     def trips(self) -> bool:
@@ -137,13 +135,6 @@ class Rules:
         """Metres of track under one trajectory; of trips, the fewest."""
         return float(self.min_length or (self.spacing or 0.0) * (self.points - 1))
 
-    def too_fast(self, metres: Floats, seconds: Floats) -> Bools:
-        """Tell which hops would need more than the highest speed; without times, none."""
-        # Within a second, noise looks like speed.
-        with np.errstate(divide="ignore", invalid="ignore"):
-            speed = metres / seconds
-        return np.asarray((metres > JITTER) & (speed > (self.max_speed or np.inf)))
-
     @property
     def longest_hop(self) -> float:
         """Metres of a hop that ends no piece, at most."""
@@ -154,4 +145,37 @@ class Rules:
     def longest_pause(self) -> float:
         """Seconds between two fixes that end no piece, at most."""
         pause = LEAST_PAUSE if self.max_pause == "auto" else self.max_pause
-        return float(pause or np.inf)
+        return float(pause or math.inf)
+
+
+@with_help
+@dataclass(kw_only=True)
+class SourceOptions:
+    """How sources are read.
+
+    Attributes
+    ----------
+    columns
+        Columns of tables: id=...,lat=...,lon=...,time=...,subject=...; subject=folder if each
+        folder is a person, id=file if each file is a recording. In Python, names by role.
+    untimed
+        Traces without timestamps: accept (keep the order of the file) or reject. The server's
+        points without times have no order, and are always left out.
+    jobs
+        Number of processes; each reads one file at a time. The result is the same.
+    api_url
+        A server with the OSM API.
+    max_pages
+        Most pages of 5,000 points to ask the server for.
+    """
+
+    columns: Mapping[str, str] | None = option(None)
+    untimed: str = option("accept")
+    jobs: int = option(1)
+    api_url: str = option(SERVER)
+    max_pages: int = option(MAX_PAGES)
+
+
+def fields_in(given: Mapping[str, Any], kind: type) -> dict[str, Any]:
+    """Take the fields of a class out of what is given by their names."""
+    return {one.name: given[one.name] for one in fields(kind) if one.name in given}

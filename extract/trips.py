@@ -12,11 +12,11 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.extract.earth.box import Area, Box
-from trajanon.extract.ends import longest_stop, stays_of
+from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import after_pauses, gaps_of
+from trajanon.extract.trim_ends import longest_stop, stays_of
 from trajanon.geodesy import radii
 
 FOUND = "trips found"

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
 from trajanon.maps.departures import by_hour, hours_of
 from trajanon.maps.layers import Honeycomb, corners, turning_point, unrolled
 from trajanon.privacy.in_parts import InParts
 from trajanon.privacy.originals import Matched
+from trajanon.times import Clock
 from trajanon.utility import displacement
 
 _OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most

@@ -3,8 +3,8 @@
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import DAY, Clock
-from trajanon.words import span
+from trajanon.number_text import span
+from trajanon.times import DAY, Clock
 
 _HOURS = 24
 

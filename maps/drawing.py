@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
 from trajanon.errors import BadInput
 from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, released_of, unit_in
 from trajanon.maps.colours import colours, weights
@@ -14,10 +13,11 @@ from trajanon.maps.counted import Counted, counted, counted_in_parts
 from trajanon.maps.departures import by_hour, hours_of, in_words, told
 from trajanon.maps.layers import bends, corners, honeycomb, steps, turning_point, unrolled
 from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
+from trajanon.number_text import UNITS
 from trajanon.privacy.in_parts import InParts
 from trajanon.privacy.originals import Matched, matched
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
-from trajanon.words import UNITS
 
 _WORST = 10  # groups
 _POINTS = 300_000  # of the originals drawn: 10,000 trajectories of 30 points
@@ -50,7 +50,7 @@ def match(
 def released_alone(release: Trajectories) -> Drawing:
     """Draw what is in a release, and nothing else; equal trajectories are a group."""
     points, times = release.points, release.times
-    clock = Clock.told(release.provenance.get("times"))
+    clock = Clock.parsed(release.provenance.get("times"))
     records = release.records if times is None else np.hstack([release.records, times])
     _, example, sizes = np.unique(records, axis=0, return_index=True, return_counts=True)
     lines = unrolled(points[example], turning_point(points))

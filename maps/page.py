@@ -14,11 +14,11 @@ from branca.element import Figure
 from jinja2 import Environment, PackageLoader
 
 from trajanon.arrays import Floats
+from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
 from trajanon.maps.colours import PALETTE
 from trajanon.maps.drawing import Drawing
 from trajanon.maps.layers import bends
-from trajanon.outputs import replacing
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 

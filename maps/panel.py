@@ -7,8 +7,8 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.files.report import Report, unit_in
+from trajanon.number_text import STAGES, UNITS, metres, number_of, percent, span
 from trajanon.verdict import cost, source, verdict
-from trajanon.words import STAGES, UNITS, metres, number_of, percent, span
 
 _ROWS = 10  # of sizes; larger groups share the last one
 _EDGE = 85.0511  # degrees: of Mercator's square world, which all street maps show

@@ -16,7 +16,7 @@ from trajanon.maps.drawing import (
 )
 from trajanon.maps.page import Background, map_page
 from trajanon.privacy.in_parts import InParts
-from trajanon.releases import Release, with_report
+from trajanon.release import Release, with_report
 from trajanon.trajectories import Trajectories
 
 VIEWS = ("overlay", "side-by-side")

@@ -15,10 +15,10 @@ import numpy as np
 import pytest
 from playwright.sync_api import Frame, Page
 
-from trajanon.clock import Clock
-from trajanon.files.groups import digest_of, line_keys
+from trajanon.files.report import digest_of, line_keys
 from trajanon.loss import group_means
 from trajanon.maps import compare
+from trajanon.times import Clock
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 

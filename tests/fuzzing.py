@@ -29,8 +29,7 @@ from parts_of_release import write_shards
 from trajanon import anonymize, write_trajectories
 from trajanon.cli.main import main
 from trajanon.extract import extract
-from trajanon.files.groups import groups_path
-from trajanon.files.report import report_path
+from trajanon.files.report import groups_path, report_path
 from trajanon.trajectories import Trajectories
 
 QUICK = ("-k", "2", *FAST)

@@ -8,7 +8,7 @@ import numpy as np
 from tracks import GEOD, distance
 
 from trajanon.arrays import Floats
-from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.area import Box
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 

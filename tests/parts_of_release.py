@@ -5,12 +5,10 @@ from pathlib import Path
 import numpy as np
 
 from trajanon.files.geoparquet import write_released
-from trajanon.files.groups import groups_path, line_keys, write_lines_of_rows
-from trajanon.files.report import checked, report_path
+from trajanon.files.report import checked, groups_path, line_keys, report_path, write_lines_of_rows
 from trajanon.files.trajectories import part_name
-from trajanon.outputs import json_report
 from trajanon.privacy.originals import matched
-from trajanon.releases import Release
+from trajanon.release import Release, json_report
 from trajanon.trajectories import Trajectories
 
 _OF_A_FILE = (*("labels", "line_keys", "sizes", "subjects_per_group"), "groups_of_equal_lines")

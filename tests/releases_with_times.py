@@ -1,14 +1,17 @@
 """Releases with times for tests."""
 
+import warnings
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from planted import groups
 
 from trajanon.arrays import Floats
-from trajanon.clock import Clock
 from trajanon.files.release import write_release
 from trajanon.files.release_lines import in_order
+from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 CLOCK = Clock("of-day", "Europe/Madrid", 300)
@@ -35,3 +38,9 @@ def written(path: Path, of: Trajectories | None = None) -> Path:
     of = released() if of is None else of
     write_release(path, of.take(in_order(of.points, of.times)))
     return path
+
+
+def collection_of(path: Path) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return import_module("movingpandas").read_mf_json(path, "id")

@@ -14,8 +14,8 @@ from trajanon.arrays import Floats, Ints
 from trajanon.files.release import read_release
 from trajanon.files.trajectories import write_partition
 from trajanon.parts import shards, workflow
+from trajanon.parts.finish import Batch, Tally, finish
 from trajanon.parts.plan import Plan
-from trajanon.parts.release import Batch, Tally, finish
 from trajanon.trajectories import Trajectories
 
 POINTS = 4

@@ -18,7 +18,7 @@ from planted import UNTIMED, K, problems, repacked, run_sql, with_metadata, writ
 
 import trajanon
 from trajanon.errors import FileProblem
-from trajanon.files.comparison import NOTHING_ELSE
+from trajanon.files.release import NOTHING_ELSE
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 every_format = pytest.mark.parametrize("suffix", UNTIMED)

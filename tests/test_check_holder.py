@@ -13,8 +13,7 @@ import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.evaluation.evaluation import evaluate
-from trajanon.files.groups import digest_of, line_keys
-from trajanon.files.report import checked
+from trajanon.files.report import checked, digest_of, line_keys
 from trajanon.maps.drawing import match
 from trajanon.privacy.originals import matched
 from trajanon.trajectories import Trajectories
@@ -112,14 +111,14 @@ def test_what_the_holder_gives_must_belong_together(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=says):
             trajanon.check(path, K, trajectories=other)
     for labels, says in (
-        (None, "labels should be a list, and is None"),
-        (["a"] * 30, r"labels\[0\] should be a whole number, and is 'a'"),
-        ([0.5] * 30, r"labels\[0\] should be a whole number"),
+        (None, r"expected `array`, got `null` - at `\$.labels`"),
+        (["a"] * 30, r"expected `int`, got `str` - at `\$.labels\[0\]`"),
+        ([0.5] * 30, r"expected `int`, got `float`"),
         ([7] * 30, "are not its groups"),
         ([0] * 29, "are not its groups"),
         ([0] * 30, "do not belong together"),
         ([0] * 29 + [10**18], "are not its groups"),
-        ([0] * 29 + [10**30], r"labels\[29\] should be a whole number"),
+        ([0] * 29 + [10**30], r"at `\$.labels\[29\]`"),
     ):
         report.write_text(json.dumps(said | {"labels": labels}), encoding="utf-8")
         with pytest.raises((BadInput, FileProblem), match=says):

@@ -16,10 +16,9 @@ from planted import K, run_sql
 from releases_with_times import CLOCK, release, released, written
 
 import trajanon
-from trajanon.clock import Clock
 from trajanon.errors import BadInput
-from trajanon.files.comparison import NOTHING_ELSE
-from trajanon.files.release import RELEASE_FORMATS, read_release, write_release
+from trajanon.files.release import NOTHING_ELSE, RELEASE_FORMATS, read_release, write_release
+from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_sliding import slid_at_random, town, tracks_of
-from test_evaluate_times import town as timed_town
+from toy import town as timed_town
 from toy import toy
 
 import trajanon

@@ -12,7 +12,7 @@ from commands import Run, mode
 from matplotlib.image import imread
 from pictures import extent, nothing_overlaps, points
 
-from trajanon.anonymization import anonymize
+from trajanon.anonymization import anonymize_trajectories
 from trajanon.errors import BadInput
 from trajanon.files.release import read_release
 from trajanon.files.report import read_report
@@ -33,7 +33,7 @@ def originals() -> Trajectories:
 
 @pytest.fixture(scope="module")
 def release(originals: Trajectories) -> tuple[Trajectories, dict[str, Any]]:
-    made = anonymize(originals, 3, method="mdav", refine="none", as_published=True)
+    made = anonymize_trajectories(originals, 3, method="mdav", refine="none", as_published=True)
     return made.trajectories, made.report
 
 
@@ -112,7 +112,7 @@ def test_the_group_is_that_of_median_displacement(
 
 
 def test_windows_are_drawn_where_they_were_averaged(madrid: Trajectories) -> None:
-    made = anonymize(madrid.take(np.arange(40)), 4, seed=0, effort="fast")
+    made = anonymize_trajectories(madrid.take(np.arange(40)), 4, seed=0, effort="fast")
     assert made.report["alignment"] is not None
     stages, _, group = of_release(madrid.take(np.arange(40)), made.trajectories, made.report)
     assert "After alignment the originals are other pieces" in stages.caption

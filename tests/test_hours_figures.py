@@ -17,7 +17,7 @@ from trajanon.errors import BadInput
 from trajanon.files.trajectories import write_trajectories
 from trajanon.maps.figures import of_release, save, trade_off_time
 from trajanon.papers.trade_off import KEY, MINUTE_WORTHS, SLOTS, HoursCost, hours_costs
-from trajanon.releases import Release
+from trajanon.release import Release
 from trajanon.trajectories import Trajectories
 
 FIELDS = HoursCost._fields

@@ -5,15 +5,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from test_evaluate_times import town as timed_town
-from test_holdout import ways
+from toy import town as timed_town
+from toy import ways
 
 import trajanon
-from trajanon.clock import DAY
 from trajanon.evaluation.holdout import hold_out
 from trajanon.files.report import checked
 from trajanon.privacy.attack import Published
 from trajanon.privacy.inference import NEAR, departures_told, ends_told, inferred
+from trajanon.times import DAY
 from trajanon.utility import displacement
 
 

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_maps import about, held, layer
 
-from trajanon.clock import Clock
 from trajanon.maps import compare, html, public
 from trajanon.maps.departures import by_hour, hours_of, told
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
 ZONE = "America/Los_Angeles"

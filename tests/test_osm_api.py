@@ -18,7 +18,7 @@ from osm_server import Fault, OsmServer, serving
 from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, ServerProblem
-from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.area import Box
 from trajanon.extract.sources.osm.osm_api import NumberedPages
 from trajanon.extract.sources.osm.trackpoints import joined_traces
 

@@ -17,7 +17,7 @@ from osm_xml import OsmFile
 
 import trajanon
 from trajanon.cli.main import app
-from trajanon.cli.wording import usage_error
+from trajanon.cli.messages import usage_error
 from trajanon.data import sample
 from trajanon.extract import traces
 

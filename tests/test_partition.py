@@ -9,14 +9,14 @@ import pyarrow.parquet as pq
 import pytest
 from commands import Run
 
+from trajanon.atomic_output import replacing_folder
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.extraction import Extraction
 from trajanon.extract.rules import Rules
 from trajanon.files.trajectories import is_part, part_name, read_trajectories, write_trajectories
-from trajanon.folder import Folder
-from trajanon.outputs import replacing_folder
 from trajanon.partition import dense
+from trajanon.remote_folder import Folder
 from trajanon.tracks import Tracks
 
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import BEGINS, DAY, Clock
 from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
 from trajanon.perturbation import (
@@ -20,6 +19,7 @@ from trajanon.perturbation import (
     perturbed,
     perturbed_times,
 )
+from trajanon.times import BEGINS, DAY, Clock
 
 KEY = bytes(range(32))
 seeds = st.integers(0, 10**6)

@@ -9,7 +9,7 @@ from commands import Run
 from toy import crossing, toy
 
 import trajanon
-from trajanon.cli.results import show_release
+from trajanon.cli.report_tables import show_release
 from trajanon.errors import BadInput
 from trajanon.files.release import write_release
 from trajanon.files.release_lines import in_order

@@ -13,17 +13,16 @@ from shards import shards_of, walks, write_parts
 
 import trajanon
 from trajanon.evaluation import areas
+from trajanon.evaluation.areas import COUNTED_OF_ALL, interval
 from trajanon.evaluation.evidence import RELEASE
-from trajanon.evaluation.sample import COUNTED_OF_ALL, interval
 from trajanon.files.report import checked, read_report
 from trajanon.files.trajectories import write_partition
 from trajanon.maps import drawing
 from trajanon.maps.drawing import match, release_and_originals, sample_and_counts
-from trajanon.outputs import json_report
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy.in_parts import in_parts
 from trajanon.privacy.originals import own_rows
-from trajanon.releases import Release, written
+from trajanon.release import Release, json_report, written
 from trajanon.trajectories import Trajectories
 
 METRES = {"mean": 1.0, "median": 1.0, "p95": 1.0, "max": 1.0}

@@ -13,7 +13,7 @@ from real_data import OSM, needs_real_data
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.roads import Roads, roads
 
 STREET = {"highway": "residential"}

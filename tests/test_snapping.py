@@ -23,7 +23,7 @@ from trajanon._kernels.roads import Matching, Network, match_lines, room_for
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
-from trajanon.parts import release as parts_release
+from trajanon.parts import finish
 from trajanon.snapping import RoadsToFollow, network_of, snapped
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -245,7 +245,7 @@ def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str
     town(tmp_path)
     write_parts(tmp_path / "trips", drives(200))
     how: dict[str, Any] = {"rows": rows, "effort": "fast"}
-    with shards_of(100), patch.object(parts_release, "PART", 60):
+    with shards_of(100), patch.object(finish, "PART", 60):
         trajanon.anonymize_parts("trips", "out", 4, **how)
         answer = run("snap", "out", "--pbf", "town.osm", "--out", "laid")
     assert answer.code == 0

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.cli.main import app
-from trajanon.cli.run import Table
+from trajanon.cli.run_commands import Table
 from trajanon.studio.fields import FIELDS, FILES, NOBODY
 from trajanon.studio.work import ASK, COMPARE, LOOK, RELEASE, Work
 

@@ -44,12 +44,6 @@ def test_spellings_of_one_name_are_one_subject() -> None:
     assert exact.merged == Merged(case=0, blanks=5)
 
 
-def test_floats_that_are_whole_are_those_numbers() -> None:
-    column = np.array([2.0, 1.0, np.nan, 2.0, np.nan])
-    assert numbered(column).number.tolist() == [0, 1, 2, 0, 3]
-    assert numbered([*column.tolist(), "2"]).number.tolist() == [0, 1, 2, 0, 3, 0]
-
-
 @given(st.text(max_size=6))
 def test_a_spelling_stays_as_it_is(name: str) -> None:
     assert spelled(spelled(name)) == spelled(name)
@@ -91,16 +85,6 @@ def test_names_that_differ_in_case_are_kept_apart_if_asked_for(
     )
     found = trajanon.microaggregate(X, 3, subjects=subjects, subjects_exact=True)
     assert found.labels.tolist() == [0] * 4
-
-
-def test_whole_numbers_stay_as_they_are() -> None:
-    given = np.array([7, -3, 7], dtype=np.int16)
-    some = lines(given, ["b", "a", "b"])
-    assert some.subject is not None
-    assert some.trace is not None
-    assert some.subject.dtype == some.trace.dtype == np.int64
-    assert some.subject.tolist() == [7, -3, 7]
-    assert some.trace.tolist() == [0, 1, 0]
 
 
 def test_trajectories_count_what_was_merged() -> None:

@@ -1,11 +1,24 @@
-"""Four trajectories of which everything is known."""
+"""Few trajectories of which everything is known, a town and a crowd."""
+
+from dataclasses import replace
 
 import numpy as np
 
+from trajanon.arrays import Floats
+from trajanon.times import DAY, HOUR
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
-NORTH = 110_574.3  # metres of a degree of latitude at the equator
+MONDAY = 4 * DAY  # of January 1970
+
+NORTH, EAST = 110_574.3, 111_319.5  # metres of a degree at the equator, WGS 84
+HOME, WORK, AWAY = (0.0, 0.0), (0.0, 1.0), (1.0, 1.0)
+
+
+def on_earth(metres: object) -> Floats:
+    """Points at the equator from metres north and east."""
+    points: Floats = np.asarray(metres, dtype=np.float64) / (NORTH, EAST)
+    return points
 
 
 def toy(people: int | None = 4) -> Trajectories:
@@ -44,3 +57,50 @@ def crossing() -> Trajectories:
     return Trajectories(
         tracks.windows(3), subject=tracks.run, trace=tracks.run, provenance={}, tracks=tracks
     )
+
+
+def timed(trips: bool = True, zone: str = "Etc/UTC") -> Trajectories:
+    """Two pairs: at 08:00 and 08:20 for 10 and 20 min, at 17:00 and 17:10 for 10 min."""
+    departure = MONDAY + np.array([8 * HOUR, 8 * HOUR + 1_200, 17 * HOUR, 17 * HOUR + 600])
+    took = np.array([600.0, 1_200.0, 600.0, 600.0])
+    times = departure[:, None] + took[:, None] * [0.0, 0.5, 1.0]
+    provenance = {"trips": True} if trips else {}
+    return replace(toy(), times=times, provenance=provenance)
+
+
+def town(n: int = 240, seed: int = 0) -> Trajectories:
+    """Trips across a town, in the hours of its peaks, and a few in the night."""
+    rng = np.random.default_rng(seed)
+    ends = rng.normal((40.4, -3.7), 0.015, (n, 2, 1, 2))
+    share = np.linspace(0.0, 1.0, 6)[:, None]
+    points = ends[:, 0] * (1 - share) + ends[:, 1] * share
+    hour = np.concatenate([rng.normal(8, 1, n // 2), rng.normal(18, 1.5, n - n // 2 - 8)])
+    hour = np.concatenate([hour, np.full(4, 3.1), np.full(4, 25.2)])
+    times = MONDAY + HOUR * hour[:, None] + rng.uniform(300, 2_000, (n, 1)) * share.T
+    subject = rng.integers(0, n // 2, n)
+    subject[-8:] = np.arange(8)
+    return Trajectories(points, subject, times=times, provenance={"trips": True, "points": 6})
+
+
+def crowd(seed: int = 0, n: int = 60, people: int = 9) -> Trajectories:
+    """Walks in one place, several of each subject, so that groups hold some of them twice."""
+    rng = np.random.default_rng(seed)
+    steps = rng.normal(0.0, 3e-4, (n, 4, 2)).cumsum(axis=1)
+    steps[..., 0] += 0.002 * np.arange(4)  # all go north, longer than any is moved
+    subject = np.concatenate([np.arange(people), rng.integers(0, people, n - people)])
+    begin = 1_212_883_200 + rng.integers(0, 80_000, (n, 1))
+    return Trajectories(
+        np.array([40.4, -3.7]) + rng.normal(0.0, 2e-3, (n, 1, 2)) + steps,
+        subject=subject,
+        provenance={"attribution": OSM_ATTRIBUTION},
+        times=(begin + np.arange(4) * 60).astype(np.float64),
+    )
+
+
+def ways(n: int = 24, people: int = 12, seed: int = 0, m: int = 6) -> Trajectories:
+    """Straight ways between places some hundred metres apart."""
+    rng = np.random.default_rng(seed)
+    ends = rng.normal((40.4, -3.7), 0.002, (n, 2, 1, 2))
+    share = np.linspace(0.0, 1.0, m)[:, None]
+    points = ends[:, 0] * (1 - share) + ends[:, 1] * share
+    return Trajectories(points, np.arange(n) % people)

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
+    from trajanon.atomic_output import clean as clean
     from trajanon.bound.lower_bound import Bound as Bound
     from trajanon.bound.lower_bound import lower_bound as lower_bound
     from trajanon.data_frames import anonymize as anonymize
-    from trajanon.drafts import clean as clean
     from trajanon.errors import TrajanonError as TrajanonError
     from trajanon.evaluation.evaluation import evaluate as evaluate
     from trajanon.evaluation.evidence import Evaluation as Evaluation
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from trajanon.privacy.release_check import check as check
     from trajanon.privacy.release_check import rewrite as rewrite
     from trajanon.publication import anonymize_file as anonymize_file
-    from trajanon.releases import Release as Release
+    from trajanon.release import Release as Release
     from trajanon.tables import MicroaggregatedTable as MicroaggregatedTable
     from trajanon.tables import TableFindings as TableFindings
     from trajanon.tables import check_table as check_table
@@ -43,9 +43,9 @@ if TYPE_CHECKING:
     from trajanon.trajectories import Trajectories as Trajectories
 
 _NAMES = {  # by the module that they are in
+    "atomic_output": "clean",
     "bound.lower_bound": "Bound lower_bound",
     "data_frames": "anonymize",
-    "drafts": "clean",
     "errors": "TrajanonError",
     "evaluation.evaluation": "evaluate",
     "evaluation.evidence": "Evaluation",
@@ -57,7 +57,7 @@ _NAMES = {  # by the module that they are in
     "privacy.findings": "Findings",
     "privacy.release_check": "check rewrite",
     "publication": "anonymize_file",
-    "releases": "Release",
+    "release": "Release",
     "tables": "MicroaggregatedTable TableFindings check_table microaggregate_table",
     "trajectories": "Trajectories",
 }

@@ -1,37 +1,41 @@
 """Anonymisation: trajectories -> a release and its report, on one page."""
 
+import platform
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
-from typing import Any
+from importlib.metadata import version
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.placing import placed
-from trajanon.antimeridian import refuse_crossing
 from trajanon.errors import BadInput
-from trajanon.files.groups import digest_of, line_keys
 from trajanon.files.release_lines import in_order
+from trajanon.files.report import digest_of, line_keys
 from trajanon.mending import mend
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import check_enough, regrouped, subjects_per_group
+from trajanon.number_text import number_of
+from trajanon.partition import Stage, check_enough, regrouped, subjects_per_group
 from trajanon.perturbation import new_key
 from trajanon.privacy.chains import subjects_left
 from trajanon.progress import Progress, silent
-from trajanon.released_lines import TrajectoryGroups
-from trajanon.releases import Counted, Release, published_with
-from trajanon.rows import Rows
+from trajanon.release import Release, Rows, published_with
+from trajanon.released_lines import TrajectoryGroups, refuse_crossing
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.timing import Timing, seen_by, timing_of
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
+from trajanon.subjects import Merged, count_of, nameless
+from trajanon.times import Timing, search_columns, timing_of
+from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked, unit_of
 from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs, lengths
+from trajanon.verdict import source_of, too_few
 
 
 @takes_settings(ReleaseSettings, Settings)
-def anonymize(
+def anonymize_trajectories(
     trajectories: Trajectories,
     k: int,
     *,
@@ -51,25 +55,25 @@ def anonymize(
     secret = key_for(settings, key)
 
     cut, slid = _group_and_slide(trajectories, k, settings, searched, timing, secret, progress)
-    kept, out, mended = slid, np.zeros(len(trajectories), dtype=np.bool_), None
+    groups, out, mended = slid, np.zeros(len(trajectories), dtype=np.bool_), None
     if not settings.as_published:
-        kept, out, mended = mend(slid, k)
+        groups, out, mended = mend(slid, k)
     if roads is not None:
-        kept = replace(kept, roads=roads)
+        groups = replace(groups, roads=roads)
 
-    lines, when, labels = kept.released, kept.released_times, kept.partition.labels
-    subjects = None if settings.as_published else kept.trajectories.subject
-    written = Rows(settings.rows, kept.line_numbers[labels], subjects)
+    lines, when, labels = groups.released, groups.released_times, groups.partition.labels
+    subjects = None if settings.as_published else groups.trajectories.subject
+    written = Rows(settings.rows, groups.line_numbers[labels], subjects)
     alignment = account(trajectories, cut, slid)
     may_slide = settings.align and trajectories.tracks is not None
     skipped = may_slide and alignment is None and cut.partition.stopped
     del cut, slid  # large, and not needed any more
-    if alignment is not None and kept.trajectories.tracks is not None:
+    if alignment is not None and groups.trajectories.tracks is not None:
         points = trajectories.points[~out] if out.any() else trajectories.points
         alignment["as_cut"] = as_cut(points, lines, labels)
-        alignment["starts"] = kept.trajectories.tracks.along.tolist()
+        alignment["starts"] = groups.trajectories.tracks.along.tolist()
     report = _report(
-        kept,
+        groups,
         k,
         written,
         settings.as_published,
@@ -79,7 +83,7 @@ def anonymize(
         suppressed={"rows": np.flatnonzero(out).tolist()} if out.any() else None,
         search=asdict(searched),
     )
-    del kept  # before the rows of the release take as much memory again
+    del groups  # before the rows of the release take as much memory again
     copies, order = np.bincount(labels[written.own], minlength=len(lines)), in_order(lines, when)
     row = np.repeat(order, copies[order])
     source = trajectories.attribution if roads is None else OSM_ATTRIBUTION
@@ -100,6 +104,67 @@ def refuse_attribution(attribution: object) -> None:
     if attribution not in (None, OSM_ATTRIBUTION):
         unknown = f"an unknown attribution {str(attribution)[:40]!r}"
         raise BadInput(f"the trajectories carry {unknown}: extract them again without it")
+
+
+class Counted(NamedTuple):
+    """What k counts, and what the holder must know of it."""
+
+    k: int  # the group size
+    by_subjects: bool  # whether subjects are counted, or trajectories
+    groups: int
+    few: int | None  # groups of fewer than k different subjects; None if no subjects are known
+    provenance: Mapping[str, Any]  # what the originals say of their source
+    as_published: bool = False  # whether all was done as in the papers
+
+    @property
+    def word(self) -> str:
+        """What is counted, in one word."""
+        return "subjects" if self.by_subjects else "records"
+
+    @property
+    def notice(self) -> str:
+        """The first line of a report."""
+        notice = "For the holder of the data, not for publication."
+        if self.as_published:
+            notice += f" The release is {FOR_COMPARISON}."
+        unknown = nameless(self.provenance)
+        if self.by_subjects and not unknown:
+            return notice
+        if self.by_subjects:
+            read = count_of(self.provenance, "recordings read")
+            some = number_of(unknown, "recording")
+            if read is not None:
+                some = f"{unknown:,} of {number_of(read, 'recording')}"
+            each = "names no subject, and" if unknown == 1 else "name no subject, and each of them"
+            return f"{notice} {some} {each} was counted as a subject of its own."
+        if self.few is None:
+            return f"{notice} k counts trajectories: nothing is known of their subjects."
+        if not self.few:
+            rest = f"each group also holds {self.k} different subjects."
+            return f"{notice} k counts trajectories; {rest}"
+        return f"{notice} {too_few(self.k, self.groups, records=0, people=self.few)}."
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """What every report says of it, ready for JSON."""
+        return {
+            "notice": self.notice,
+            "unit": unit_of(self.provenance),
+            "k": self.k,
+            "counted": self.word,
+            "as_published": self.as_published,
+            "groups": self.groups,
+            "source": source_of(self.provenance),
+            "subject_names_merged": Merged.told_by(self.provenance)._asdict(),
+            "attribution": self.provenance.get("attribution"),
+            "versions": versions(),
+        }
+
+
+def versions() -> dict[str, str]:
+    """What the result was made with."""
+    names = ("trajanon", "numpy", "numba")
+    return {name: version(name) for name in names} | {"python": platform.python_version()}
 
 
 def refuse_far(moved: float, length: float, k: int, unit: str) -> None:
@@ -125,9 +190,9 @@ def _group_and_slide(
     subjects = None if settings.as_published else trajectories.subject
     if settings.align:
         trajectories = placed(trajectories, k, subjects=subjects, timing=timing)
-    seen, weights = seen_by(trajectories, timing)
+    columns, weights = search_columns(trajectories, timing)
     partition = microaggregate(
-        seen, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
+        columns, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
     )
     if timing is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
@@ -159,71 +224,97 @@ def key_for(settings: ReleaseSettings, key: bytes | None) -> bytes | None:
     return key
 
 
-def of_roads(roads: RoadsToFollow | None, on_roads: Counter[bool], moved: Any) -> dict[str, Any]:
+def report_of(
+    counted: Counted,
+    *,
+    n: int,
+    lines: int,
+    loss: float,
+    stages: Iterable[Stage],
+    moved: dict[str, float],
+    length: dict[str, float],
+    key: bytes | None,
+    **more: Any,
+) -> dict[str, Any]:
+    """Say what was released and what it costs, ready for JSON; ``more`` has more entries.
+
+    A release is refused whose points lie farther off than its trajectories are long, in metres.
+    """
+    if not counted.as_published:
+        refuse_far(moved["mean"], length["mean"], counted.k, unit_of(counted.provenance))
+    return counted.account | {
+        "n": n,
+        "key": None if key is None else key.hex(),
+        "lines": lines,
+        "information_loss": loss,
+        "stages": [stage.account for stage in stages],
+        "displacement": moved,
+        "length": {name: length[name] for name in ("mean", "median")},
+        **more,
+    }
+
+
+def of_roads(
+    roads: RoadsToFollow | None, on_roads: Counter[bool], moved: dict[str, float] | None
+) -> dict[str, Any]:
     """Say how many lines lie on roads, if they follow any."""
     if roads is None:
         return {}
-    account = {
-        "keep_off": roads.keep_off,
-        "on_roads": on_roads[True],
-        "as_they_were": on_roads[False],
-        "moved": moved,
-    }
-    return {"roads": account}
+    laid = {"on_roads": on_roads[True], "as_they_were": on_roads[False], "moved": moved}
+    return {"roads": {"keep_off": roads.keep_off, **laid}}
 
 
-def _of_roads(kept: TrajectoryGroups) -> dict[str, Any]:
-    if kept.laid is None:
-        return {}
-    on_roads = Counter(kept.laid.on_roads.tolist())
-    return of_roads(kept.roads, on_roads, summary(kept.to_roads))
+def of_times(
+    timing: Timing | None, late: dict[str, Any], hours: Counter[float]
+) -> dict[str, Any] | None:
+    """Say how times are released, how far they are off, and in which hours one line departs."""
+    return None if timing is None else timing.account | late | {"alone": timing.alone(hours)}
 
 
 def _report(
-    kept: TrajectoryGroups, k: int, rows: Rows, as_published: bool, **told: Any
+    groups: TrajectoryGroups, k: int, rows: Rows, as_published: bool, **more: Any
 ) -> dict[str, Any]:
-    """Say what was released and what it costs; ``told`` has entries ready for JSON."""
-    trajectories, partition, timing = kept.trajectories, kept.partition, kept.timing
-    when = kept.released_times
-    released, labels, subjects = kept.released, partition.labels, trajectories.subject
-    tracks, by_subjects, line = trajectories.tracks, rows.subject is not None, kept.line_numbers
+    trajectories, partition, timing = groups.trajectories, groups.partition, groups.timing
+    when, line, laid = groups.released_times, groups.line_numbers, groups.laid
+    labels, subjects, tracks = partition.labels, trajectories.subject, trajectories.tracks
     chained = subjects_left(line[labels], tracks, subjects, k)
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
-    moved, long = summary(kept.moved), summary(lengths(trajectories.points))
-    if not as_published:
-        refuse_far(moved["mean"], long["mean"], k, trajectories.unit)
     counted = Counted(
         k=k,
-        by_subjects=by_subjects,
+        by_subjects=rows.subject is not None,
         groups=len(partition.sizes),
         few=None if per_group is None else int((per_group < k).sum()),
         provenance=trajectories.provenance,
         as_published=as_published,
     )
-    times = None if timing is None else trajectories.times
-    return counted.account | {
-        "n": len(trajectories),
-        **_of_roads(kept),
-        "key": None if kept.key is None else kept.key.hex(),
-        "lines": int(line.max()) + 1,
-        "rows": rows.account,
-        "information_loss": kept.information_loss,
-        "stages": [stage.account for stage in partition.stages],
-        "stopped": partition.stopped,
-        "displacement": moved,
-        "length": {name: long[name] for name in ("mean", "median")},
-        "times": None
-        if timing is None or when is None
-        else timing.cost(trajectories, when[labels])
-        | {"alone": timing.alone(timing.hours(when[np.unique(line, return_index=True)[1]]))},
-        "from_runs": None if tracks is None else summary(from_runs(tracks, released, labels)),
-        **told,
-        "chains": None if chained is None else chained._asdict(),
-        "sizes": partition.sizes.tolist(),
-        "subjects_per_group": None if per_group is None else per_group.tolist(),
-        "averaged": digest_of(trajectories.points, labels, times),
-        "labels": labels.tolist(),
-        "line_keys": line_keys(released, when).tolist(),
-        "groups_of_equal_lines": [groups.tolist() for groups in together],
-    }
+    first = np.unique(line, return_index=True)[1]
+    hours = Counter[float]()
+    if timing is not None and when is not None:
+        hours = timing.hours(when[first])
+    on_roads = Counter[bool]() if laid is None else Counter(laid.on_roads.tolist())
+    return report_of(
+        counted,
+        n=len(trajectories),
+        lines=len(first),
+        loss=groups.information_loss,
+        stages=partition.stages,
+        stopped=partition.stopped,
+        moved=summary(groups.moved),
+        length=summary(lengths(trajectories.points)),
+        key=groups.key,
+        rows=rows.account,
+        **of_roads(groups.roads, on_roads, None if laid is None else summary(groups.to_roads)),
+        times=of_times(timing, {name: summary(each) for name, each in groups.late.items()}, hours),
+        from_runs=None if tracks is None else summary(from_runs(tracks, groups.released, labels)),
+        chains=None if chained is None else chained._asdict(),
+        sizes=partition.sizes.tolist(),
+        subjects_per_group=None if per_group is None else per_group.tolist(),
+        averaged=digest_of(
+            trajectories.points, labels, None if timing is None else trajectories.times
+        ),
+        labels=labels.tolist(),
+        line_keys=line_keys(groups.released, when).tolist(),
+        groups_of_equal_lines=[groups.tolist() for groups in together],
+        **more,
+    )

@@ -4,10 +4,10 @@ import logging
 import re
 from typing import TYPE_CHECKING, Any, Union
 
-from trajanon.anonymization import anonymize as anonymize_trajectories
+from trajanon.anonymization import anonymize_trajectories
 from trajanon.errors import BadInput, NoTrajectories
 from trajanon.progress import Progress, silent
-from trajanon.releases import Release
+from trajanon.release import Release
 from trajanon.settings import ReleaseSettings, Settings, takes_settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.trajectories import Trajectories

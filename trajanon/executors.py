@@ -7,7 +7,6 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import CancelledError
 from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from itertools import islice
 from multiprocessing import resource_tracker
@@ -18,7 +17,7 @@ from trajanon.progress import Progress, silent
 from trajanon.workers import ctrl_c_held_back
 
 if TYPE_CHECKING:
-    from distributed import Client, Future
+    from distributed import Client
 
 _Given = TypeVar("_Given")
 _Result = TypeVar("_Result")
@@ -41,19 +40,14 @@ class Executor:
     progress: Progress = silent
 
     def each(
-        self,
-        what: str,
-        task: Callable[[_Given], _Result],
-        given: Sequence[_Given],
-        done: Callable[[_Given], object] = lambda _: None,
+        self, what: str, task: Callable[[_Given], _Result], given: Sequence[_Given]
     ) -> list[_Result]:
         """Do a task with each thing given; results in their order."""
         results: list[_Result] = []
         self.progress(what, 0, len(given))
         with closing(_results(self.client, task, given)) as found:
-            for one, result in zip(given, found, strict=True):
+            for result in found:
                 results.append(result)
-                done(one)
                 self.progress(what, len(results), len(given))
         return results
 
@@ -67,23 +61,15 @@ def _results(
         return
     # Not pure: the files that tasks write are gone when a run has ended. A task may hold much, such
     # as roads: it goes to each worker once.
-    held = client.submit(_itself, task, pure=False)
-    futures = client.map(_done, given, task=held, pure=False)
+    held = client.submit(lambda: task, pure=False)
+    futures = client.map(lambda one, task: task(one), given, task=held, pure=False)
     try:
         with _said():
             for future in futures:
-                yield _awaited(client, future)
+                yield future.result()
                 future.release()
     finally:
         client.cancel(futures)
-
-
-def _itself(task: Callable[[_Given], _Result]) -> Callable[[_Given], _Result]:
-    return task
-
-
-def _done(given: _Given, task: Callable[[_Given], _Result]) -> _Result:
-    return task(given)
 
 
 def in_order(
@@ -110,21 +96,11 @@ def on_cluster(
 
     def begin(one: _Given) -> Callable[[], _Result]:
         # Not pure: a file may have changed since it was read.
-        return partial(_awaited, client, client.submit(task, one, pure=False))
+        result: Callable[[], _Result] = client.submit(task, one, pure=False).result
+        return result
 
     with _said():
         yield from in_order(begin, given, 2 * _threads(client))
-
-
-def _awaited(client: "Client", future: "Future[_Result]") -> _Result:
-    from distributed import wait
-
-    while not future.done():
-        try:
-            wait(future, _PATIENCE)
-        except TimeoutError:
-            _threads(client)  # there must be some
-    return future.result()
 
 
 def _threads(client: "Client") -> int:

@@ -16,7 +16,8 @@ from trajanon.loss import group_means, standardise
 from trajanon.partition import broken_promises, dense, measured
 from trajanon.privacy.diversity import ends_in_places
 from trajanon.released_lines import TrajectoryGroups
-from trajanon.timing import seen_by
+from trajanon.times import search_columns
+from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import lengths
 
 MOST_LEFT_OUT = 0.01
@@ -27,28 +28,32 @@ _AXES = 8  # in which near groups are looked for
 
 
 def mend(groups: TrajectoryGroups, k: int) -> tuple[TrajectoryGroups, Bools, dict[str, Any]]:
-    """Mend groups as `mended` does; also give who was left out, (n,), and the account.
-
-    Places matter to trips alone: where a window begins and ends, nobody came from or went to.
-    """
+    """Mend groups as `mended` does; also give who was left out, (n,), and the account."""
     since = perf_counter()
     whole, was = groups.trajectories, groups.partition
-    labels, told = mended(
-        whole.points,
-        standardise(*seen_by(whole, groups.timing)),
-        was.labels,
-        k,
-        subjects=whole.subject,
-        places=ends_in_places(whole.points, whole.true_ends) if whole.unit == "trip" else None,
+    records = standardise(*search_columns(whole, groups.timing))
+    places = places_of(whole, whole.unit)
+    labels, account = mended(
+        whole.points, records, was.labels, k, subjects=whole.subject, places=places
     )
     if np.array_equal(labels, was.labels):
-        return groups, labels < 0, told
+        return groups, labels < 0, account
     out = labels < 0
     left = whole.take(~out) if out.any() else whole
     found = measured(left.records, dense(labels[~out]), "mending", since)
     stages = (*was.stages, *found.stages)
     found = replace(found, path_length=was.path_length, stages=stages, stopped=was.stopped)
-    return TrajectoryGroups(left, found, groups.key, groups.timing), out, told
+    return TrajectoryGroups(left, found, groups.key, groups.timing), out, account
+
+
+def places_of(trajectories: Trajectories, unit: str) -> Ints | None:
+    """Number the places where trips begin and end, (n, 2).
+
+    Where a window begins and ends, nobody came from or went to: there are none.
+    """
+    if unit != "trip":
+        return None
+    return ends_in_places(trajectories.points, trajectories.true_ends)
 
 
 def mended(
@@ -71,12 +76,12 @@ def mended(
     """
     own = np.arange(len(labels)) if subjects is None else subjects
     groups = _Groups(points, records, labels, k, own, places)
-    told = {"wide": groups.leave_out_wide(), "one_place": groups.part_ways()}
+    account = {"wide": groups.leave_out_wide(), "one_place": groups.part_ways()}
     kept = groups.labels >= 0
     numbers = np.unique(groups.labels[kept], return_inverse=True)[1]
     if broken_promises(numbers, own[kept], k):
         raise TrajanonError(f"mending left a group of fewer than {k}; please report it")
-    return groups.labels, told
+    return groups.labels, account
 
 
 class _Groups:
@@ -235,21 +240,21 @@ class _Groups:
             return 0
         theirs = np.concatenate([self.members[other] for other in near])
         sizes = np.array([len(self.members[other]) for other in near])
-        whose = np.repeat(np.arange(len(near)), sizes)
+        group_of = np.repeat(np.arange(len(near)), sizes)
         middle = self.records[rows].mean(axis=0)
         x, y = self.records[rows] - middle, self.records[theirs] - middle
-        off = y - group_means(y, whose)[whose]
+        off = y - group_means(y, group_of)[group_of]
         dot = "ik,jk->ij"
         xx, yy, xy = (x**2).sum(axis=1)[:, None], (y**2).sum(axis=1), np.einsum(dot, x, y)
         along = xy - xx - (y * off).sum(axis=1) + np.einsum(dot, x, off)
-        cost = 2.0 * along + (xx + yy - 2.0 * xy) * (2.0 - 1.0 / len(rows) - 1.0 / sizes[whose])
+        cost = 2.0 * along + (xx + yy - 2.0 * xy) * (2.0 - 1.0 / len(rows) - 1.0 / sizes[group_of])
         ends = self._in_one_place(rows)
         cost[:, (self.places[theirs] == self.places[rows[0]])[:, ends].any(axis=1)] = np.inf
         for flat in np.argsort(cost, axis=None, kind="stable").tolist():
             mine, other = divmod(flat, len(theirs))
             if cost[mine, other] == np.inf:
                 break
-            taken = near[whose[other]]
+            taken = near[group_of[other]]
             one = np.append(np.delete(rows, mine), theirs[other])
             before = self.members[taken]
             two = np.append(before[before != theirs[other]], rows[mine])

@@ -58,26 +58,3 @@ def drawn(points: Floats) -> str:
         f'role="img" aria-label="{len(line)} lines" fill="none" stroke="currentColor" '
         f'stroke-opacity="0.4">{drawn}</svg>'
     )
-
-
-def bars(rows: Sequence[tuple[str, Sequence[float]]], mark: float) -> str:
-    """Draw shares of 1 under their names as SVG, the first of each darkest, and a mark in all.
-
-    >>> bars([("<a>", [0.5])], 0.25).count("rect"), "&lt;a&gt;" in bars([("<a>", [0.5])], 0.25)
-    (1, True)
-    """
-    drawn, y = [], 0
-    for name, shares in rows:
-        drawn.append(f'<text y="{y + 12}">{escape(name)}</text>')
-        y += 16
-        for place, share in enumerate(shares):
-            size = f'width="{_SIDE * share:.1f}" height="6" fill-opacity="{0.7 / (1 + place):.2f}"'
-            drawn.append(f'<rect y="{y}" {size}/>')
-            y += 8
-        y += 4
-    x = f"{_SIDE * mark:.1f}"
-    return (
-        f'<svg viewBox="0 0 {_SIDE} {y}" width="{_SIDE}" height="{y}" role="img" '
-        f'font-size="11" fill="currentColor">{"".join(drawn)}'
-        f'<path d="M{x} 0V{y}" stroke="currentColor" stroke-dasharray="2"/></svg>'
-    )

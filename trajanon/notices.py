@@ -4,7 +4,7 @@ import logging
 from collections import defaultdict
 
 from trajanon.errors import printable
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 _SHOWN = 10
 

@@ -10,7 +10,7 @@ import pandas as pd
 from trajanon import loss
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.words import UNITS, number_of
+from trajanon.number_text import UNITS, number_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ import numpy as np
 from scipy.special import ndtri
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import BEGINS, Clock
 from trajanon.files.release_lines import DIGITS, rounded
 from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
 from trajanon.partition import dense
+from trajanon.times import BEGINS, Clock
 
 SIZE = 1.45
 """Root mean square of a displacement, as a share of the group's width by its members.

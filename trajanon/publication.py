@@ -7,18 +7,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trajanon.anonymization import anonymize
+from trajanon.anonymization import anonymize_trajectories
+from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release import check_release_format
 from trajanon.files.report import report_path
 from trajanon.files.trajectories import read_marks, read_unmarked
-from trajanon.outputs import replacing
+from trajanon.number_text import number_of
 from trajanon.privacy.ledger import Ledger, Sorted, opened
 from trajanon.progress import Progress, silent
-from trajanon.releases import write_drafts
+from trajanon.release import write_drafts
 from trajanon.settings import ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.words import number_of
 
 LedgerLike = str | os.PathLike[str] | None
 
@@ -93,7 +93,7 @@ def anonymize_file(
         with recording as entry, replaced as drafts:
             read = partial(read_unmarked, source, subjects_exact=subjects_exact)
             if book is None or entry is None:  # nothing keeps the originals while this is written
-                release = anonymize(read(), k, key=key, **how)
+                release = anonymize_trajectories(read(), k, key=key, **how)
                 write_drafts(release, *drafts)
                 return release.report
             marks = read_marks(source, subjects_exact=subjects_exact)
@@ -103,7 +103,7 @@ def anonymize_file(
             found = book.sort(keyed, run, per_subject_in_all)
             with waiting(found, book):
                 new = trajectories.take(found.new)
-                release = anonymize(new, k, key=book.release_key, **how)
+                release = anonymize_trajectories(new, k, key=book.release_key, **how)
             kept = found.told_in(release.report, book.path)
             write_drafts(release, *drafts)
             entry.announce(drafts[0], source, release.report, keyed.take(kept))

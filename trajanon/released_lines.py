@@ -5,16 +5,21 @@ from functools import cached_property
 
 import numpy as np
 
-from trajanon.antimeridian import refuse_groups_across
 from trajanon.arrays import Floats, Ints, Metres
+from trajanon.errors import BadInput
 from trajanon.files.release_lines import line_numbers, rounded
 from trajanon.loss import group_means, loss_to
+from trajanon.number_text import number_of
 from trajanon.partition import Partition
 from trajanon.perturbation import perturbed, perturbed_times
 from trajanon.snapping import RoadsToFollow, Snapped
-from trajanon.timing import Timing
+from trajanon.times import Timing
+from trajanon.tracks import TICKS
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, moved_to
+from trajanon.utility.usefulness import time_errors
+
+_HALF = 180.0  # degrees of longitude; what spans more is nearer across the antimeridian
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,7 +36,7 @@ class TrajectoryGroups:
     def written(self) -> Floats:
         """The line of each group as it is written where no roads are followed, (g, m, 2)."""
         whole, labels = self.trajectories, self.partition.labels
-        refuse_groups_across(whole.points, labels)
+        _refuse_groups_across(whole.points, labels)
         means = self.partition.lines(whole.points)
         if self.key is None:
             return rounded(means)
@@ -70,6 +75,17 @@ class TrajectoryGroups:
             return clock.rounded(group_means(seconds, labels))
         return perturbed_times(whole.points, seconds, labels, clock, self.key, whole.subject)
 
+    @property
+    def late(self) -> dict[str, Floats]:
+        """Seconds by which released departures and durations are off, (n,)."""
+        times = self.released_times
+        if self.timing is None or times is None:
+            return {}
+        ends = [0, -1]
+        seconds = self.timing.seconds(self.trajectories)[:, ends]
+        departed, took = time_errors(seconds, times[:, ends][self.partition.labels])
+        return {"departure_error": departed, "duration_error": took}
+
     @cached_property
     def line_numbers(self) -> Ints:
         """Number the lines of groups as they are written, (g,); equal ones alike."""
@@ -79,3 +95,35 @@ class TrajectoryGroups:
     def moved(self) -> Metres:
         """Metres from each trajectory's points to those of its released line, (n, m)."""
         return moved_to(self.trajectories.points, self.released, self.partition.labels)
+
+
+def refuse_crossing(trajectories: Trajectories, *, tracks: bool) -> None:
+    """Refuse trajectories that cross the antimeridian, or have tracks that do if they may slide."""
+    longitude = trajectories.points[..., 1]
+    crossing = int((np.ptp(longitude, axis=1) > _HALF).sum())
+    if tracks and trajectories.tracks is not None:
+        runs = trajectories.tracks
+        along, first = runs.points.ticks[:, 1].astype(np.int64), runs.first[:-1]
+        crosses = np.maximum.reduceat(along, first) - np.minimum.reduceat(along, first)
+        crossing = max(crossing, int((crosses > _HALF * TICKS)[runs.run].sum()))
+    if crossing:
+        what = number_of(crossing, "trajectory crosses", "trajectories cross")
+        raise BadInput(
+            f"{what} the antimeridian, where longitudes jump from 180 to -180: extract each side "
+            "of it with an `area` of its own"
+        )
+
+
+def _refuse_groups_across(points: Floats, labels: Ints) -> None:
+    """Refuse groups that span more than half of the Earth, whose mean lies beside all of them."""
+    longitude = points[..., 1]
+    most = np.full((2, int(labels.max(initial=-1)) + 1), -np.inf)
+    np.maximum.at(most[0], labels, longitude.max(axis=1))
+    np.maximum.at(most[1], labels, -longitude.min(axis=1))
+    if across := int((most.sum(axis=0) > _HALF).sum()):
+        what = number_of(across, "group holds", "groups hold")
+        raise BadInput(
+            f"{what} trajectories that lie more than 180 degrees of longitude apart, as on both "
+            "sides of the antimeridian, and have no mean: anonymise each side on its own, or "
+            "lower `k`"
+        )

@@ -86,12 +86,12 @@ EFFORTS: dict[EffortName, Effort] = {
 }
 
 
-def _option(default: Any, shown: str | None = None, **allowed: Any) -> Any:
+def option(default: Any, shown: str | None = None, **allowed: Any) -> Any:
     """Make a field; its type, or ``least`` and ``most``, say which values are allowed."""
     return field(default=default, metadata={"shown": shown, **allowed})
 
 
-def _with_help(kind: type) -> type:
+def with_help(kind: type) -> type:
     """Take the help of each option from the docstring of its class: the first sentence."""
     about = f"{cleandoc(kind.__doc__ or '')}\n"
     texts = dict(re.findall(r"^(\w+)\n((?: {4}.+\n)+)", about, re.MULTILINE))
@@ -124,7 +124,7 @@ class _Checked:
                 _check(option.name, value, option.type, option.metadata)
 
 
-@_with_help
+@with_help
 @dataclass(frozen=True, kw_only=True)
 class Settings(_Checked):
     """The options of the search, checked: BadInput if one is not known, or out of its range.
@@ -190,24 +190,24 @@ class Settings(_Checked):
     TypeError: microaggregate() got an unexpected keyword argument 'sede'; did you mean 'seed'?
     """
 
-    method: MethodName = _option("hm2")
-    heuristic: HeuristicName = _option("or-opt")
-    compression: int = _option(1, least=1, most=10**9)
-    compress_by: MethodName = _option("mdav")
-    expansion: ExpansionName = _option("both")
+    method: MethodName = option("hm2")
+    heuristic: HeuristicName = option("or-opt")
+    compression: int = option(1, least=1, most=10**9)
+    compress_by: MethodName = option("mdav")
+    expansion: ExpansionName = option("both")
     # Long before 1,000 every group has grown as far as it may.
-    gamma: float | None = _option(None, "the best of several", least=0, most=1_000)
-    path_neighbours: PathNeighboursName = _option("near")
-    subsets: int | None = _option(None, "of some 1,500 / k records", least=1, most=10**9)
-    refine: RefinementName = _option("anneal")
-    shuffle_probability: float = _option(0.001, least=0, most=1)
+    gamma: float | None = option(None, "the best of several", least=0, most=1_000)
+    path_neighbours: PathNeighboursName = option("near")
+    subsets: int | None = option(None, "of some 1,500 / k records", least=1, most=10**9)
+    refine: RefinementName = option("anneal")
+    shuffle_probability: float = option(0.001, least=0, most=1)
     # Each shuffle needs a record to be looked at, and passes go on till then.
-    max_events: int = _option(10, least=0, most=10**6)
-    effort: EffortName = _option("balanced")
-    seed: int = _option(0, least=0)
+    max_events: int = option(10, least=0, most=10**6)
+    effort: EffortName = option("balanced")
+    seed: int = option(0, least=0)
 
 
-@_with_help
+@with_help
 @dataclass(frozen=True, kw_only=True)
 class ReleaseSettings(_Checked):
     """The options of a release beside those of its search; checked as these are.
@@ -255,14 +255,14 @@ class ReleaseSettings(_Checked):
     trajanon.errors.BadInput: `time_step` must be a whole number from 1 to 86400 (got 0)
     """
 
-    as_published: bool = _option(False)
-    align: bool = _option(True)
-    times: TimesName | None = _option(None, "no times")
-    minute_worth: float = _option(3.0, least=0, most=10**6)
-    time_step: int = _option(300, least=1, most=86_400)
-    timezone: str | None = _option(None, "that of the area's middle")
-    rows: RowsName = _option("subjects")
-    exact_means: bool = _option(False)
+    as_published: bool = option(False)
+    align: bool = option(True)
+    times: TimesName | None = option(None, "no times")
+    minute_worth: float = option(3.0, least=0, most=10**6)
+    time_step: int = option(300, least=1, most=86_400)
+    timezone: str | None = option(None, "that of the area's middle")
+    rows: RowsName = option("subjects")
+    exact_means: bool = option(False)
 
 
 def parameters_of(kind: type) -> list[Parameter]:

@@ -17,9 +17,9 @@ from trajanon.files import numeric_table
 from trajanon.files.number_texts import Readings
 from trajanon.identifiers import looks_like_code, looks_like_id, looks_like_weight
 from trajanon.loss import HEAVIEST
+from trajanon.number_text import number_of
 from trajanon.settings import MissingName
 from trajanon.subjects import numbered
-from trajanon.words import number_of
 
 ALL = ["all"]
 WAY_OUT = "`columns`, with all names, averages such a column too; `keep` keeps it as it is."
@@ -167,15 +167,15 @@ def _complete(
         return table, ""
     counts = {name: int(where.sum()) for name, where in gaps.items() if where.any()}
     each = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    told = (
+    gaps_said = (
         f"{number_of(sum(counts.values()), 'value is', 'values are')} missing in "
         f"{out.sum():,} of the {number_of(len(table), 'row')} of {what} "
         f"({textwrap.shorten(each, 300, placeholder=' ...')})"
     )
     if missing == "refuse" or out.all():
         drop = "" if out.all() else "leave these rows out with `missing='drop'`, "
-        raise BadInput(f"{told}; fill them in, {drop}or choose other `columns`")
-    return table[~out], f"Rows with missing values are dropped: {told}."
+        raise BadInput(f"{gaps_said}; fill them in, {drop}or choose other `columns`")
+    return table[~out], f"Rows with missing values are dropped: {gaps_said}."
 
 
 def weights_of(weights: Mapping[str, float], source: Columns, what: object) -> dict[str, float]:

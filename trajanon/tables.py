@@ -16,13 +16,13 @@ from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonErr
 from trajanon.files import numeric_table
 from trajanon.identifiers import identifies
 from trajanon.microaggregation import microaggregate
+from trajanon.number_text import number_of
 from trajanon.partition import Partition, check_k, dense, measured, subjects_per_group
 from trajanon.progress import Progress, silent
 from trajanon.settings import MissingName, Settings, takes_settings
 from trajanon.subjects import Numbered, numbered
 from trajanon.table_columns import ALL, WAY_OUT, Columns, read_columns, refuse_unknown, weights_of
 from trajanon.utility.moments import moments
-from trajanon.words import number_of
 
 NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 

@@ -3,12 +3,13 @@
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from math import floor, log10
 from typing import Any, Literal, NamedTuple
 
+from trajanon.number_text import UNITS, metres, number_of, percent
 from trajanon.settings import OF_PAIRS, PAIR
 from trajanon.trajectories import FOR_COMPARISON
-from trajanon.words import UNITS, metres, number_of, percent
 
 Kind = Literal["ready", "say", "stop"]
 
@@ -111,7 +112,9 @@ _Found = tuple[str, Remedy | None]
 def verdict(report: Mapping[str, Any], problems: Sequence[str] = ()) -> Verdict:
     """Judge a release by its report, and by what was found wrong with its file."""
     stops = [*_stops(report), *((_sentence(problem), None) for problem in problems)]
-    found = stops or list(_to_say(report))[:MOST_SENTENCES]
+    looks = (_of_people_and_means, _of_drives_and_places, _of_hours, _of_windows)
+    to_say = (found for look in looks for found in look(report))
+    found = stops or [*islice(to_say, MOST_SENTENCES)]
     kind: Kind = "stop" if stops else "say" if found else "ready"
     sentences = list(dict.fromkeys(said for said, _ in found))
     return Verdict(kind, sentences, [remedy for _, remedy in found if remedy is not None])
@@ -140,23 +143,17 @@ def _stops(report: Mapping[str, Any]) -> Iterator[_Found]:
         yield _of_drives(report)
 
 
-def _to_say(report: Mapping[str, Any]) -> Iterator[_Found]:
-    k, unit, groups = report["k"], _unit(report), report.get("groups") or 0
-    units, mended = UNITS[unit], report.get("mended") or {}
+def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
+    k, unit, units = report["k"], _unit(report), UNITS[_unit(report)]
     if not knows_people(report):
         unused = (report.get("source") or {}).get("unused")
+        column = f"Name the column of the persons (not used: {unused})"
         yield (
             f"Nothing tells who made these {units}: at least {k} recordings stand behind each line,"
             " and several may be of one person.",
-            _remedy(
-                f"Name the column of the persons (not used: {unused})",
-                "extract",
-                columns="subject=NAME",
-            )
-            if unused
-            else None,
+            _remedy(column, "extract", columns="subject=NAME") if unused else None,
         )
-    if "key" in report and report["key"] is None:
+    if report.get("key", "") is None:
         yield (
             "Its lines are plain means: whoever has all other members of a group can compute the "
             "last one.",
@@ -168,8 +165,8 @@ def _to_say(report: Mapping[str, Any]) -> Iterator[_Found]:
             f"It hides enough and shows little: points lie {percent(share, 2)} of a {unit}'s "
             f"length from where people went. About {least} to {most} times as many {units} would "
             f"bring that to {percent(ENOUGH_DATA)}, by an estimate.",
-            _remedy("A smaller k moves points less", "anonymize", k=max(k - 1, 2))
-            if k > 3
+            _remedy("A smaller k moves points less", "anonymize", k=k - 1)
+            if k > PAIR + 1
             else None,
         )
     if knows_people(report) and (share := _nameless(report)) > NAMELESS:
@@ -178,44 +175,53 @@ def _to_say(report: Mapping[str, Any]) -> Iterator[_Found]:
             "different subject.",
             None,
         )
+
+
+def _of_drives_and_places(report: Mapping[str, Any]) -> Iterator[_Found]:
+    k, units = report["k"], UNITS[_unit(report)]
     if _betrayed(report) > DRIVES:
         yield _of_drives(report)
-    if (left := _left(mended, "one_place") / max(groups, 1)) > IN_ONE_PLACE:
+    if (share := _left(report, "one_place")) > IN_ONE_PLACE:
         yield (
-            f"All {units} of {percent(left, 2)} of the lines begin or end in one place of 200 m, "
+            f"All {units} of {percent(share, 2)} of the lines begin or end in one place of 200 m, "
             "which these lines show.",
             _remedy("To leave out the ends of recordings", "extract", trim_ends=200),
         )
-    if (share := _left(mended, "wide") / max(groups, 1)) > WIDE:
+    if (share := _left(report, "wide")) > WIDE:
         yield (
             f"{percent(share, 2)} of the lines stand for {units} that are farther apart than they "
             "are long.",
-            _remedy("A smaller k, or a smaller area", "anonymize", k=max(k - 1, 2))
-            if k > 2
-            else None,
+            _remedy("A smaller k, or a smaller area", "anonymize", k=k - 1) if k > PAIR else None,
         )
+
+
+def _of_hours(report: Mapping[str, Any]) -> Iterator[_Found]:
     times = report.get("times") or {}
     alone = times.get("alone") or {"hours": [], "of": 1}
-    if len(alone["hours"]) / alone["of"] > HOURS_ALONE:
-        yield (
-            f"In {len(alone['hours'])} of the {alone['of']} hours with departures one line departs "
-            "alone: whoever knows that somebody set out then knows this line.",
-            _remedy("Release hours of the day alone", "anonymize", k=k, times="of-day")
-            if times["times"] != "of-day"
-            else _remedy(
-                "A minute that is worth less lets departures of a line differ more",
-                "anonymize",
-                k=k,
-                times="of-day",
-                minute_worth=max(times["minute_worth"] / 3.0, 0.5),
-            ),
-        )
-    if k == PAIR and unit != "trip":
+    if len(alone["hours"]) / alone["of"] <= HOURS_ALONE:
+        return
+    said = "Release hours of the day alone"
+    options = {"k": report["k"], "times": "of-day"}
+    if times["times"] == "of-day":
+        said = "A minute that is worth less lets departures of a line differ more"
+        options["minute_worth"] = max(times["minute_worth"] / 3.0, 0.5)
+    yield (
+        f"In {len(alone['hours'])} of the {alone['of']} hours with departures one line departs "
+        "alone: whoever knows that somebody set out then knows this line.",
+        _remedy(said, "anonymize", **options),
+    )
+
+
+def _of_windows(report: Mapping[str, Any]) -> Iterator[_Found]:
+    if _unit(report) == "trip":
+        return
+    if report["k"] == PAIR:
         yield OF_PAIRS, _remedy("A larger k", "anonymize", k=3)
-    if unit != "trip" and "chains" not in report and _several(report):
+    per_recording = (report.get("source") or {"per_recording": 1}).get("per_recording")
+    if "chains" not in report and per_recording != 1:
         yield (
             "Somebody who follows a drive from line to line may be left with fewer than "
-            f"{k} subjects, which is not counted in several shards.",
+            f"{report['k']} subjects, which is not counted in several shards.",
             _one_of_each(),
         )
 
@@ -240,11 +246,6 @@ def _betrayed(report: Mapping[str, Any]) -> float:
     return float(chained["drives_below"] / max(chained["drives"], 1)) if chained else 0.0
 
 
-def _several(report: Mapping[str, Any]) -> bool:
-    """Whether a recording may have several windows."""
-    return (report.get("source") or {"per_recording": 1}).get("per_recording") != 1
-
-
 def _nameless(report: Mapping[str, Any]) -> float:
     told = report.get("source") or {}
     nameless = told.get("nameless", 0)
@@ -256,8 +257,10 @@ def knows_people(report: Mapping[str, Any]) -> bool:
     return report["counted"] == "subjects" and _nameless(report) < 1.0
 
 
-def _left(mended: Mapping[str, Any], what: str) -> int:
-    return int((mended.get(what) or {}).get("left", 0))
+def _left(report: Mapping[str, Any], what: str) -> float:
+    """Share of the groups in which something could not be mended."""
+    mended = (report.get("mended") or {}).get(what) or {}
+    return int(mended.get("left", 0)) / max(report.get("groups") or 0, 1)
 
 
 def moved_of_length(report: Mapping[str, Any]) -> float | None:

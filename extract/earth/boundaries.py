@@ -9,8 +9,8 @@ from osmium import osm
 from osmium.filter import EntityFilter, IdFilter, TagFilter
 
 from trajanon.errors import BadInput
+from trajanon.extract.earth.area import Region
 from trajanon.extract.earth.osm_file import objects, polygons
-from trajanon.extract.earth.regions import Region
 
 _NAMES = ("alt_name", "official_name", "short_name", "int_name")
 """Keys of names besides ``name`` and ``name:en``, ``name:de`` and so on."""

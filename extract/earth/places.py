@@ -13,11 +13,10 @@ from shapely.geometry.base import BaseGeometry
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.extract.earth.border import AreaBorder
-from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.area import AreaBorder, Box
 from trajanon.extract.earth.osm_file import objects, polygons
 from trajanon.geodesy import SHORT_DEGREE, radii
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 logger = logging.getLogger(__name__)
 

@@ -11,11 +11,10 @@ from osmium.filter import TagFilter
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.extract.earth.border import segment_tree
-from trajanon.extract.earth.box import Box
+from trajanon.extract.earth.area import Box, segment_tree
 from trajanon.extract.earth.osm_file import known_parts, objects, polygons, ways
 from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR, radii
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 logger = logging.getLogger(__name__)
 

@@ -18,7 +18,7 @@ from queue import SimpleQueue
 from threading import get_ident
 from typing import TYPE_CHECKING
 
-from trajanon.drafts import UNFINISHED
+from trajanon.atomic_output import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
 from trajanon.executors import in_order, on_cluster
 from trajanon.extract.sources import gpsbabel

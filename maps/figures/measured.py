@@ -27,8 +27,8 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
+from trajanon.number_text import number_of
 from trajanon.papers.published_tables import TSP
-from trajanon.words import number_of
 
 _TEXT = ["table", "dataset", "method", "by", "setting", "statistic"]
 _NUMBERS = ["k", "ours"]

@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
+from trajanon.atomic_output import making, replacing
 from trajanon.maps.colours import PALETTE
-from trajanon.outputs import making, replacing
 
 CAPTIONS = "captions.md"
 

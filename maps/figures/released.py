@@ -7,7 +7,6 @@ import numpy as np
 from matplotlib.lines import Line2D
 
 from trajanon.arrays import Ints
-from trajanon.clock import WEEKDAYS
 from trajanon.errors import BadInput
 from trajanon.files.report import NOT_TOGETHER, Report, clock_in, rows_in, unit_in
 from trajanon.maps.colours import PALETTE
@@ -24,12 +23,13 @@ from trajanon.maps.figures.pictures import (
 )
 from trajanon.maps.layers import turning_point, unrolled
 from trajanon.maps.panel import by_size, counted, lost_in_stages, stages_with_loss
+from trajanon.number_text import UNITS, number_of, percent, span
 from trajanon.privacy.originals import Matched
-from trajanon.releases import Release, with_report
+from trajanon.release import Release, with_report
+from trajanon.times import WEEKDAYS
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 from trajanon.utility.displacements import on_plane
-from trajanon.words import UNITS, number_of, percent, span
 
 _MEMBER, _CENTROID, _PALE = PALETTE[0], PALETTE[1], "#BBBBBB"
 _PRIVATE = "shows originals: for the holder of the data"

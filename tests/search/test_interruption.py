@@ -23,7 +23,7 @@ from interrupting import Interrupting
 from naive_refine import search_in_blocks
 
 from trajanon import workers
-from trajanon.cli.results import STOPPED
+from trajanon.cli.report_tables import STOPPED
 from trajanon.microaggregation import find_groups, microaggregate
 from trajanon.problem import whole_problem
 from trajanon.search.refinements import REFINEMENTS

@@ -35,7 +35,7 @@ from trajanon.search.annealing import DROPPED, PASS, Field, cooling, warmth
 from trajanon.search.blocks import block_of, draw_blocks, neighbours_within
 from trajanon.search.descent import SETTLED
 from trajanon.settings import Effort
-from trajanon.timing import Timing, seen_by
+from trajanon.times import Timing, search_columns
 from trajanon.trajectories import Trajectories
 from trajanon.utility import moved_to
 
@@ -77,7 +77,7 @@ def align(
     since, tracks = perf_counter(), trajectories.tracks
     if tracks is None:
         return trajectories, partition
-    _, weights = seen_by(trajectories, timing)
+    _, weights = search_columns(trajectories, timing)
     departure = None if timing is None else timing.departures(tracks)
     windows = build_windows(tracks, trajectories.points.shape[1], departure, weights)
     first, last = start_ranges(windows, tracks.start)
@@ -119,7 +119,7 @@ def align(
         slid, aligned = trajectories, partition
     lost = aligned.information_loss
     if timing is not None:
-        seen, weights = seen_by(slid, timing)
+        seen, weights = search_columns(slid, timing)
         lost = regrouped(aligned, seen, aligned.labels, weights).information_loss
     stage = Stage("alignment", lost, perf_counter() - since)
     return slid, replace(aligned, stages=(*partition.stages, stage), stopped=stopped)

@@ -8,7 +8,7 @@ from trajanon.axes import principal_axes, turn
 from trajanon.loss import means_and_variances
 from trajanon.neighbours import nearest_points
 from trajanon.partition import dense
-from trajanon.timing import Timing, seen_by
+from trajanon.times import Timing, search_columns
 from trajanon.tracks import STEPS, Tracks
 from trajanon.trajectories import Trajectories
 
@@ -73,7 +73,7 @@ def _places(tracks: Tracks, points: int) -> tuple[Ints, Ints]:
 
 def _turned(trajectories: Trajectories, places: Ints, timing: Timing | None) -> Floats:
     """Read windows at places as the search sees them, on leading axes of where they are, (v, q)."""
-    seen, weights = seen_by(trajectories, timing)
+    seen, weights = search_columns(trajectories, timing)
     mean, variance = means_and_variances(seen)
     share = np.sqrt(
         (1.0 if weights is None else weights) / np.where(variance > 0.0, variance, np.inf)
@@ -87,5 +87,5 @@ def _turned(trajectories: Trajectories, places: Ints, timing: Timing | None) -> 
         which = places[some, None] + along
         times = None if timing is None or tracks.times is None else tracks.times[which]
         windows = Trajectories(tracks.points[which], times=times)
-        rows[some] = turn(seen_by(windows, timing)[0] - mean, axes)
+        rows[some] = turn(search_columns(windows, timing)[0] - mean, axes)
     return rows

@@ -6,28 +6,24 @@ import signal
 import sys
 import traceback
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, NoReturn, TextIO
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn, TextIO
 
 import typer
 
-from trajanon.cli.anonymize import anonymize
-from trajanon.cli.benchmark import benchmark
-from trajanon.cli.bound import bound
-from trajanon.cli.check import check
-from trajanon.cli.clean import clean
-from trajanon.cli.demo import demo
-from trajanon.cli.evaluate import evaluate
-from trajanon.cli.extract import extract
-from trajanon.cli.figures import figures
-from trajanon.cli.grouped import GroupedCommand
-from trajanon.cli.ledger import ledger
-from trajanon.cli.map import draw
-from trajanon.cli.microaggregate import microaggregate
-from trajanon.cli.run import run
-from trajanon.cli.snap import snap
-from trajanon.cli.studio import studio
-from trajanon.cli.wording import INTERRUPTED, log_to_screen, say, tell, usage_error
-from trajanon.errors import TrajanonError, printable
+from trajanon.cli.anonymize_command import anonymize
+from trajanon.cli.check_command import check
+from trajanon.cli.evaluate_command import evaluate
+from trajanon.cli.extract_command import extract
+from trajanon.cli.file_commands import clean, ledger, snap
+from trajanon.cli.map_command import draw
+from trajanon.cli.messages import INTERRUPTED, log_to_screen, say, tell, usage_error
+from trajanon.cli.options import GroupedCommand
+from trajanon.cli.paper_commands import benchmark, figures
+from trajanon.cli.run_commands import demo, run
+from trajanon.cli.table_commands import bound, microaggregate
+from trajanon.errors import BadInput, TrajanonError, printable
 from trajanon.heap import share_a_heap
 
 if TYPE_CHECKING:
@@ -44,6 +40,26 @@ app = typer.Typer(
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+def studio(
+    context: typer.Context,
+    files: Annotated[
+        list[Path] | None, typer.Argument(help="Files or folders with tracks.")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in a browser.")] = True,
+) -> None:
+    """Open a local page in the browser that runs these commands by clicks."""
+    commands: dict[str, Any] = getattr(context.find_root().command, "commands", {})
+    for file in files or []:
+        if not file.exists():
+            raise BadInput(f"there is no {file}")
+    if find_spec("nicegui") is None:
+        raise BadInput("the studio is a page of NiceGUI; run pip install 'trajanon[studio]'")
+    from trajanon.studio.server import serve
+
+    serve(files or [], commands, browser=browser)
+
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(extract, anonymize, check, evaluate, draw),

@@ -1,6 +1,7 @@
 """How a command declares its options, and the names files have by default."""
 
 import csv
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import fields
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import typer
+from typer.core import TyperCommand
 
 from trajanon.errors import BadInput
 from trajanon.settings import ReleaseSettings, Settings, names_in, parameters_of
@@ -38,16 +40,21 @@ _LAST = ("out", "as_json")
 
 
 def options(
-    *settings: type, groups: Mapping[str, str] | None = None, without: str = "", **helps: Help
+    *settings: type,
+    groups: Mapping[str, str] | None = None,
+    without: str = "",
+    texts: str = "",
+    **helps: Help,
 ) -> Callable[[Command], Command]:
     """Declare the parameters of a command by their helps; its ``**options`` take the settings.
 
     ``groups`` names the options of each section of the help, in its order and with blanks between
-    them, and ``without`` the settings that are no options of this command.
+    them, ``without`` the settings that are no options of this command, and ``texts`` those whose
+    texts the command reads itself.
     """
     group = {name: title for title, names in (groups or {}).items() for name in names.split()}
     order = {name: place for place, name in enumerate([*group, *_LAST])}
-    of_settings = [*fields(ReleaseSettings), *fields(Settings)]
+    of_settings = [one for kind in (ReleaseSettings, Settings, *settings) for one in fields(kind)]
     shared = {one.name: (one.metadata["help"], one.metadata["shown"]) for one in of_settings}
     known = shared | _HELPS | helps
 
@@ -55,6 +62,7 @@ def options(
         own = signature(command)
         every = (one for kind in settings for one in parameters_of(kind))
         of_kinds = {one.name: one for one in every if one.name not in without.split()}
+        of_kinds |= {name: _as_text(of_kinds[name]) for name in texts.split()}
         named = [one for one in own.parameters.values() if one.kind is not Parameter.VAR_KEYWORD]
         taken = [one for one in named if one.name not in of_kinds]
         taken += [own.parameters.get(name, one) for name, one in of_kinds.items()]
@@ -69,6 +77,14 @@ def options(
         return command
 
     return declare
+
+
+def _as_text(parameter: Parameter) -> Parameter:
+    default = parameter.default
+    if default is None:
+        return parameter.replace(annotation=str | None)
+    text = default if isinstance(default, str) else f"{default:g}"
+    return parameter.replace(annotation=str, default=text)
 
 
 def _kind(parameter: Parameter) -> Any:
@@ -117,3 +133,18 @@ def check_page(out: Path, what: str) -> None:
     """Refuse a name that is not that of a page."""
     if out.suffix.lower() not in (".html", ".htm"):
         raise BadInput(f"{what} is a page: {out} must end in .html")
+
+
+class GroupedCommand(TyperCommand):
+    """A command whose help has a section for each group of its options."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write them in the order in which the groups begin; typer does so for rich alone."""
+        groups = defaultdict(list)
+        for one in self.get_params(ctx):
+            if (record := one.get_help_record(ctx)) is not None:
+                other = "Arguments" if one.param_type_name == "argument" else "Options"
+                groups[getattr(one, "rich_help_panel", None) or other].append(record)
+        for name, records in groups.items():
+            with formatter.section(name):
+                formatter.write_dl(records)

@@ -6,32 +6,94 @@ is told the area has fewer lines to choose from than somebody who is not: an att
 trajectory does no worse than on the whole. What a subject did elsewhere is not in the sample.
 """
 
-from dataclasses import replace
-from typing import NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
-from trajanon.arrays import Ints
-from trajanon.evaluation.evaluation import area_of
-from trajanon.evaluation.evidence import Evaluation
-from trajanon.evaluation.sample import CostOfAll, Sampled
+from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.hashing import hashed
 from trajanon.partition import dense
-from trajanon.privacy.chains import subjects_left
-from trajanon.privacy.findings import Findings
+from trajanon.privacy.attack import Attack
 from trajanon.privacy.in_parts import LARGEST, InParts, Sample
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
+from trajanon.utility.displacements import Histogram, joined_histograms
 from trajanon.utility.grid import cells, divergence, flows, in_common
-from trajanon.utility.histograms import Histogram, joined_histograms
 from trajanon.utility.usefulness import DENSITY_CELL, OD_CELLS
 
 AREAS = 10
 OF_AREA = LARGEST // AREAS  # trajectories of each at most, or of one line
+
+
+_LEVEL = 0.95
+
+
+class CostOfAll(NamedTuple):
+    """What a release costs all trajectories, some of them read at a time."""
+
+    displacement: Mapping[str, float]  # metres, summed up; median and 95 % right to 0.2 %
+    flow_similarity: Mapping[str, float]  # as in `Usefulness`
+    density_divergence: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Sampled:
+    """A sample of areas, and what was measured of all."""
+
+    areas: Ints  # the area of each trajectory of the sample, (n,), numbered from 0
+    of_areas: int  # into which all lines were parted
+    lines: int  # of the sample
+    seed: int
+    cost: CostOfAll  # of all trajectories
+
+    def interval(self, attack: Attack) -> tuple[float, float] | None:
+        """Give the interval of 95 % of an attack's mean chance; None if it saw more than this."""
+        if len(attack.published.points) != len(self.areas):  # all releases of a ledger
+            return None
+        return interval(attack.rates, self.areas[attack.targets])
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON."""
+        return {
+            "trajectories": len(self.areas),
+            "lines": self.lines,
+            "areas": int(self.areas.max()) + 1,
+            "of_areas": self.of_areas,
+            "seed": self.seed,
+            "counted_of_all": [*COUNTED_OF_ALL],
+            "cost_of_all": self.cost._asdict(),
+        }
+
+
+COUNTED_OF_ALL = (
+    *("trajectories", "subjects", "left_out", "nameless", "area", "groups", "rows", "sizes"),
+    *("violations", "problems", "chains.drives", "chains.steps"),
+)
+"""Entries of an account that are of all trajectories also where others are of a sample."""
+
+
+def interval(values: Floats, areas: Ints) -> tuple[float, float]:
+    """Give the interval of 95 % of a mean share, from values in areas drawn at random.
+
+    Source: W. G. Cochran, "Sampling Techniques", 3rd ed., Wiley (1977), chapter 9A: the ratio
+    estimate of clusters of unequal sizes. It is too wide where most of the areas are drawn.
+    """
+    sums, numbers = np.bincount(areas, values), np.bincount(areas)
+    sums, numbers = sums[numbers > 0], numbers[numbers > 0]
+    if (n := len(numbers)) < 2:
+        return 0.0, 1.0
+    mean = sums.sum() / numbers.sum()
+    squares = ((sums - mean * numbers) ** 2).sum() * n / (n - 1)
+    half = stdtrit(n - 1, (1.0 + _LEVEL) / 2.0) * np.sqrt(squares) / numbers.sum()
+    return max(float(mean - half), 0.0), min(float(mean + half), 1.0)
 
 
 class Areas(NamedTuple):
@@ -77,35 +139,10 @@ def areas_of(lines: Trajectories, sizes: Ints, most: int) -> Ints:
     return area
 
 
-def with_counts_of_all(
-    evaluation: Evaluation,
-    whole: InParts,
-    drawn: Areas,
-    findings: Findings,
-    progress: Progress = silent,
-) -> Evaluation:
-    """Lay what is counted of all trajectories over the evaluation of a sample."""
-    cost = _cost(whole, progress)
+def sampled(whole: InParts, drawn: Areas, progress: Progress = silent) -> Sampled:
+    """Say what the sample is, and what the release costs all trajectories."""
     lines = len(np.unique(whole.line[drawn.sample.rows]))
-    chained = evaluation.chained
-    left = subjects_left(whole.line, whole.runs, whole.subject, evaluation.k)
-    if chained is not None and left is not None:
-        chained = replace(chained, left=left)
-    return replace(
-        evaluation,
-        chained=chained,
-        area=area_of(whole.lines.points),
-        trajectories=len(whole.line),
-        subjects=None if whole.subject is None else int(whole.subject.max()) + 1,
-        left_out=whole.left_out,
-        nameless=whole.nameless,
-        sizes=np.bincount(whole.line),
-        rows=np.bincount(whole.of_rows),
-        violations=whole.few(evaluation.k),
-        problems=findings.problems,
-        report=whole.report,
-        sampled=Sampled(drawn.area, drawn.of, lines, drawn.seed, cost),
-    )
+    return Sampled(drawn.area, drawn.of, lines, drawn.seed, _cost(whole, progress))
 
 
 def _cost(whole: InParts, progress: Progress) -> CostOfAll:

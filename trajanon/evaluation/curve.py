@@ -4,17 +4,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-from trajanon.anonymization import anonymize
+from trajanon.anonymization import anonymize_trajectories
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.evaluation.adversaries import published, timing_in
 from trajanon.files.report import Report, checked, key_in, rows_in
+from trajanon.number_text import metres, percent
 from trajanon.partition import check_k, dense
 from trajanon.privacy.originals import matched
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings
 from trajanon.trajectories import Trajectories
-from trajanon.words import metres, percent
 
 KS = (2, 3, 4, 5, 8, 10, 20)
 
@@ -105,7 +105,7 @@ def options_in(report: Report) -> dict[str, Any]:
 
 
 def _choice(trajectories: Trajectories, k: int, options: Mapping[str, Any]) -> Choice:
-    release = anonymize(trajectories, k, **options)
+    release = anonymize_trajectories(trajectories, k, **options)
     if release.report["stopped"]:
         raise KeyboardInterrupt
     report = checked(release.report)

@@ -1,49 +1,47 @@
 """Evaluation: originals, release and report -> the evidence, on one page."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
-from functools import cache, partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.adversaries import patient, published, timing_in
+from trajanon.evaluation.areas import Areas, sampled
 from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
 from trajanon.evaluation.evidence import MDAV, NOTHING, RELEASE, Evaluation, Price
 from trajanon.evaluation.holdout import drawn, hold_out
-from trajanon.files.report import checked, key_in, promise_in, released_of
+from trajanon.files.report import Report, checked, key_in, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, broken_promises, check_k, dense, regrouped
 from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.chains import chains
+from trajanon.privacy.chains import chains, subjects_left
 from trajanon.privacy.companions import companions
 from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
+from trajanon.privacy.in_parts import InParts
 from trajanon.privacy.inference import inferred
 from trajanon.privacy.originals import Matched, matched
 from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
+from trajanon.release import Release, with_report
 from trajanon.released_lines import TrajectoryGroups
-from trajanon.releases import Release, with_report
 from trajanon.subjects import nameless
-from trajanon.timing import Timing, seen_by
+from trajanon.times import Timing, search_columns
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import length_change
-from trajanon.utility.times import Seconds
-from trajanon.utility.usefulness import ROAD, ToRoad, share_on_roads, usefulness
+from trajanon.utility.usefulness import ROAD, Seconds, ToRoad, share_on_roads, usefulness
 
 _METHODS: dict[str, dict[str, Any]] = {
     MDAV: {"method": "mdav", "refine": "none"},
     "path, cut and descent": {"effort": "fast"},
 }
 """Methods that measure what counting subjects costs; MDAV is also compared with the release."""
-
-Grouped = Callable[[str, bool], Partition]
-"""Groups of k by a method, either of records or of subjects."""
 
 
 def evaluate(
@@ -57,7 +55,6 @@ def evaluate(
     seed: int = 0,
     curve: Sequence[int] = (),
     holdout: bool = False,
-    in_all: Sequence[Attack] = (),
     progress: Progress = silent,
 ) -> Evaluation:
     """Measure what a release protects, and what it costs.
@@ -89,9 +86,6 @@ def evaluate(
     holdout
         Whether to anonymize half of the subjects anew, as the report tells, and to measure what
         that tells of them beside the other half.
-    in_all
-        Attacks on all releases of a ledger, as `trajanon.evaluation.series.attacks_in_all` runs
-        them, to stand beside those on this one.
     progress
         Told what is being done.
 
@@ -121,97 +115,185 @@ def evaluate(
     release, report = with_report(release, report)
     for each in curve:
         check_k(each)
-    told = checked(report)
-    k, counted = promise_in(told)
-    step = partial(progress, "Evaluating")
-    step(0, 5)
-    in_file = released_of(trajectories, told)
+    given = _Given.of(trajectories, release, checked(report))
     if holdout:
-        drawn(in_file, k)  # refuses too few before anything is measured
-    found = matched(in_file, release, told)
-    kept = found.slid
-    subjects = None if kept.subject is None else dense(kept.subject)
-    people = None if subjects is None else int(subjects.max()) + 1
-    timing = timing_in(told)
-    seen = published(kept, found, k, subjects, timing)
-    records, weights = seen_by(kept, timing)
-
-    @cache
-    def grouped(method: str, by_subjects: bool) -> Partition:
-        of = subjects if by_subjects else None
-        return microaggregate(records, k, subjects=of, weights=weights, **_METHODS[method])
-
-    step(1, 5, "attacks")
-    tried = [*attacks(seen), *in_all, *attacks(seen.originals)]
-    spacing = _spacing(kept)
-    held = companions(seen, kept.tracks, slid=kept is not in_file, spacing=spacing, seed=seed)
-    verified, rebuilt = patient(seen, kept.tracks, told, spacing=spacing, seed=seed)
-    chained = chains(seen, kept.tracks)
-    step(2, 5, "diversity")
-    diverse = diversity(seen)
-    step(3, 5, "MDAV")
-    ways = {RELEASE: seen}
-    if k <= (people if people is not None and counted == "subjects" else len(kept)):
-        mdav = grouped(MDAV, counted == "subjects")
-        ways[MDAV] = _in_groups(seen, kept, mdav, key_in(told), timing)
-    ways[NOTHING] = seen.originals
-    step(4, 5, "utility")
-    ends = kept.true_ends
-    useful = partial(usefulness, tracks=kept.tracks, true_ends=ends, to_road=to_road, seed=seed)
+        drawn(given.in_file, given.k)  # refuses too few before anything is measured
+    step = partial(progress, "Evaluating")
+    step(1, 3, "attacks")
+    protects = _protection(given, seed)
+    step(2, 3, "utility")
+    costs = _costs(given, to_road, seed)
+    again = partial(curve_of, given.in_file, curve, progress=progress)
     return Evaluation(
         file=file,
         date=date.today(),
         area=area_of(release.points),
-        unit=kept.unit,
-        spacing=spacing,
-        k=k,
-        counted=counted,
-        trajectories=len(kept),
-        points=kept.points.shape[1],
-        subjects=people,
-        left_out=len(trajectories) - len(kept),
-        nameless=nameless(kept.provenance),
-        sizes=seen.sizes,
-        rows=seen.rows,
-        violations={
-            "records": int((seen.sizes < k).sum()),
-            "subjects": None if subjects is None else broken_promises(found.labels, subjects, k),
-        },
+        left_out=len(trajectories) - len(given.in_file),
         problems=None if findings is None else findings.problems,
-        clock=None if timing is None else timing.clock,
-        loss={name: loss_to(way.points, way.lines, way.labels) for name, way in ways.items()},
-        usefulness={
-            name: useful(way.points, way.lines[way.labels], seconds=_seconds(way, timing))
-            for name, way in ways.items()
-        },
-        length_kept=_length_kept(found),
-        price=None if subjects is None else _price(grouped, k, subjects),
-        attacks=_by_name(tried),
-        companions=held,
-        cascade=verified,
-        rebuilding=rebuilt,
-        chained=chained,
-        inferred=inferred(seen),
-        curve=curve_of(in_file, curve, progress=progress, **options_in(told)) if curve else None,
-        holdout=hold_out(in_file, told, seed=seed, progress=progress) if holdout else None,
-        diversity=diverse,
-        roads_before=None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
-        report=told,
+        report=given.report,
+        **_counts(given),
+        **protects,
+        **costs,
+        curve=again(**options_in(given.report)) if curve else None,
+        holdout=hold_out(given.in_file, given.report, seed=seed, progress=progress)
+        if holdout
+        else None,
     )
 
 
-def _in_groups(
-    seen: Published,
-    kept: Trajectories,
-    partition: Partition,
-    key: bytes | None,
-    timing: Timing | None,
-) -> Published:
-    """Publish the same trajectories in other groups."""
-    of_places = regrouped(partition, kept.records, partition.labels)
-    groups = TrajectoryGroups(kept, of_places, key, timing)
+def with_counts_of_all(
+    evaluation: Evaluation,
+    whole: InParts,
+    drawn_areas: Areas,
+    findings: Findings,
+    progress: Progress = silent,
+) -> Evaluation:
+    """Lay what is counted of all trajectories over the evaluation of a sample."""
+    chained = evaluation.chained
+    left = subjects_left(whole.line, whole.runs, whole.subject, evaluation.k)
+    if chained is not None and left is not None:
+        chained = replace(chained, left=left)
     return replace(
-        seen,
+        evaluation,
+        chained=chained,
+        area=area_of(whole.lines.points),
+        trajectories=len(whole.line),
+        subjects=None if whole.subject is None else int(whole.subject.max()) + 1,
+        left_out=whole.left_out,
+        nameless=whole.nameless,
+        sizes=np.bincount(whole.line),
+        rows=np.bincount(whole.of_rows),
+        violations=whole.few(evaluation.k),
+        problems=findings.problems,
+        report=whole.report,
+        sampled=sampled(whole, drawn_areas, progress),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Given:
+    """What is evaluated: the originals as they were averaged, and their release."""
+
+    report: Report
+    in_file: Trajectories  # those that were released, as they stand in the file
+    found: Matched
+    subjects: Ints | None
+    timing: Timing | None
+    seen: Published
+
+    @classmethod
+    def of(cls, trajectories: Trajectories, release: Trajectories, report: Report) -> "_Given":
+        k, _ = promise_in(report)
+        in_file = released_of(trajectories, report)
+        found, timing = matched(in_file, release, report), timing_in(report)
+        of = found.slid.subject
+        subjects = None if of is None else dense(of)
+        seen = published(found.slid, found, k, subjects, timing)
+        return cls(report, in_file, found, subjects, timing, seen)
+
+    @property
+    def k(self) -> int:
+        return self.report["k"]
+
+    @property
+    def by_subjects(self) -> bool:
+        return self.report["counted"] == "subjects"
+
+    @property
+    def kept(self) -> Trajectories:
+        return self.found.slid
+
+    @property
+    def people(self) -> int | None:
+        return None if self.subjects is None else int(self.subjects.max()) + 1
+
+    @cached_property
+    def groups(self) -> dict[tuple[str, bool], Partition]:
+        """Groups of k records, and of k subjects, by each method that makes them."""
+        wanted: list[tuple[str, bool]] = []
+        if self.people is not None and self.k <= self.people:
+            wanted = [(method, of) for method in _METHODS for of in (False, True)]
+        elif self.k <= len(self.kept) and not (self.by_subjects and self.people is not None):
+            wanted = [(MDAV, self.by_subjects)]
+        records, weights = search_columns(self.kept, self.timing)
+        return {
+            (method, of): microaggregate(
+                records,
+                self.k,
+                subjects=self.subjects if of else None,
+                weights=weights,
+                **_METHODS[method],
+            )
+            for method, of in wanted
+        }
+
+
+def _counts(given: _Given) -> dict[str, Any]:
+    """Count what there is, by the names of attributes of an `Evaluation`."""
+    kept, seen, k = given.kept, given.seen, given.k
+    subjects, labels = given.subjects, given.found.labels
+    return {
+        "unit": kept.unit,
+        "spacing": _spacing(kept),
+        "k": k,
+        "counted": given.report["counted"],
+        "trajectories": len(kept),
+        "points": kept.points.shape[1],
+        "subjects": given.people,
+        "nameless": nameless(kept.provenance),
+        "sizes": seen.sizes,
+        "rows": seen.rows,
+        "violations": {
+            "records": int((seen.sizes < k).sum()),
+            "subjects": None if subjects is None else broken_promises(labels, subjects, k),
+        },
+        "clock": None if given.timing is None else given.timing.clock,
+    }
+
+
+def _protection(given: _Given, seed: int) -> dict[str, Any]:
+    """Measure what is protected, by the names of attributes of an `Evaluation`."""
+    seen, tracks, spacing = given.seen, given.kept.tracks, _spacing(given.kept)
+    slid = given.kept is not given.in_file
+    verified, rebuilt = patient(seen, tracks, given.report, spacing=spacing, seed=seed)
+    return {
+        "attacks": _by_name([*attacks(seen), *attacks(seen.originals)]),
+        "companions": companions(seen, tracks, slid=slid, spacing=spacing, seed=seed),
+        "cascade": verified,
+        "rebuilding": rebuilt,
+        "chained": chains(seen, tracks),
+        "inferred": inferred(seen),
+        "diversity": diversity(seen),
+    }
+
+
+def _costs(given: _Given, to_road: ToRoad | None, seed: int) -> dict[str, Any]:
+    """Measure what is left for use, by the names of attributes of an `Evaluation`."""
+    kept, ways = given.kept, {RELEASE: given.seen}
+    if (mdav := given.groups.get((MDAV, given.by_subjects))) is not None:
+        ways[MDAV] = _in_groups(given, mdav)
+    ways[NOTHING] = given.seen.originals
+    useful = partial(
+        usefulness, tracks=kept.tracks, true_ends=kept.true_ends, to_road=to_road, seed=seed
+    )
+    return {
+        "loss": {name: loss_to(way.points, way.lines, way.labels) for name, way in ways.items()},
+        "usefulness": {
+            name: useful(way.points, way.lines[way.labels], seconds=_seconds(way, given.timing))
+            for name, way in ways.items()
+        },
+        "length_kept": _length_kept(given.found),
+        "price": _price(given),
+        "roads_before": None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
+    }
+
+
+def _in_groups(given: _Given, partition: Partition) -> Published:
+    """Publish the same trajectories in other groups."""
+    of_places = regrouped(partition, given.kept.records, partition.labels)
+    groups = TrajectoryGroups(given.kept, of_places, key_in(given.report), given.timing)
+    return replace(
+        given.seen,
         lines=groups.released,
         labels=partition.labels,
         line_times=groups.released_times,
@@ -226,13 +308,16 @@ def _seconds(way: Published, timing: Timing | None) -> Seconds | None:
     return Seconds(way.times, way.line_times[way.labels], timing.clock)
 
 
-def _price(grouped: Grouped, k: int, subjects: Ints) -> list[Price]:
+def _price(given: _Given) -> list[Price] | None:
+    if given.subjects is None:
+        return None
     prices = []
-    for method in _METHODS if k <= subjects.max() + 1 else ():
-        of_records, of_subjects = (grouped(method, by_subjects) for by_subjects in (False, True))
-        few = broken_promises(of_records.labels, subjects, k)
-        losses = of_records.information_loss, of_subjects.information_loss
-        prices.append(Price(method, *losses, few, len(of_records.sizes)))
+    for method in _METHODS:
+        if (of_subjects := given.groups.get((method, True))) is not None:
+            of_records = given.groups[method, False]
+            few = broken_promises(of_records.labels, given.subjects, given.k)
+            losses = of_records.information_loss, of_subjects.information_loss
+            prices.append(Price(method, *losses, few, len(of_records.sizes)))
     return prices
 
 

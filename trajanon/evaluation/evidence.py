@@ -1,7 +1,7 @@
 """The evidence of a release: its numbers, its verdict and its pages."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from itertools import groupby
 from typing import Any, NamedTuple
@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
+from trajanon.evaluation.areas import Sampled
 from trajanon.evaluation.curve import Curve
 from trajanon.evaluation.holdout import Holdout
-from trajanon.evaluation.sample import Sampled
 from trajanon.evaluation.templates import rendered
 from trajanon.files.report import Report, key_in, rows_in
-from trajanon.notebook import bars, page, shown
+from trajanon.notebook import page, shown
+from trajanon.number_text import STAGES, UNITS
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.cascade import Cascade
 from trajanon.privacy.chains import Chained
@@ -24,12 +24,12 @@ from trajanon.privacy.diversity import Diversity
 from trajanon.privacy.inference import Inferred
 from trajanon.privacy.rebuilding import Rebuilding
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
+from trajanon.times import Clock
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
-from trajanon.utility.times import DURATION_CLASS
+from trajanon.utility.usefulness import DURATION_CLASS
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
-from trajanon.words import STAGES, UNITS
 
 RELEASE, MDAV, NOTHING = "this release", "MDAV", "no protection"
 """Names of the ways to publish that are compared."""
@@ -184,6 +184,10 @@ class Evaluation:
     roads_before: float | None
     report: Report
     sampled: Sampled | None = None
+
+    def with_attacks(self, more: Sequence[Attack]) -> "Evaluation":
+        """Show more attacks, such as `trajanon.evaluation.adversaries.attacks_in_all` runs."""
+        return replace(self, attacks=[*self.attacks, *more])
 
     @property
     def units(self) -> str:
@@ -340,20 +344,7 @@ class Evaluation:
         return shown(type(self).__name__, [said for _, said in self._told])
 
     def _repr_html_(self) -> str:
-        chances: dict[str, dict[str, float]] = {}
-        for one in self.attacks:
-            if len(one.targets):
-                chances.setdefault(one.name, {})[one.against] = one.expected
-        picture = bars(
-            [
-                (name, [of.get(against, 0.0) for against in ("release", "originals")])
-                for name, of in chances.items()
-            ],
-            1.0 / self.k,
-        )
-        caption = "How often each attack finds a row of its target: in the release (dark) and in"
-        note = f"{NOTICE} {caption} the originals (light); dashed: 1/k."
-        return page(self._told, picture, note)
+        return page(self._told, note=NOTICE)
 
     @property
     def _told(self) -> list[tuple[str, str]]:

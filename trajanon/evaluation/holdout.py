@@ -6,18 +6,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.anonymization import anonymize
+from trajanon.anonymization import anonymize_trajectories
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import TooFewSubjects
 from trajanon.evaluation.adversaries import timing_in
 from trajanon.evaluation.curve import options_in
 from trajanon.files.report import Report, promise_in
+from trajanon.number_text import metres, number_of, percent
 from trajanon.partition import dense
 from trajanon.privacy.inference import NEAR, departures_told, ends_told
 from trajanon.privacy.membership import Auc, Lines, Z, told_apart, variance
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
-from trajanon.words import metres, number_of, percent
 
 RADII = (25.0, 50.0, 100.0, 200.0, 400.0)
 """Metres from a line within which a predicate looks for somebody."""
@@ -162,7 +162,7 @@ def hold_out(
     k, _ = promise_in(report)
     members, subjects = drawn(trajectories, k, seed)
     asked = options_in(report) | options
-    release = anonymize(trajectories.take(members), k, progress=progress, **asked)
+    release = anonymize_trajectories(trajectories.take(members), k, progress=progress, **asked)
     if release.report["stopped"]:
         raise KeyboardInterrupt
     rows, timing = release.trajectories, timing_in(report)

@@ -6,7 +6,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
-from trajanon.words import metres, percent, span
+from trajanon.number_text import metres, percent, span
 
 
 def rendered(template: str, **given: Any) -> str:

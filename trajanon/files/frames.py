@@ -9,8 +9,8 @@ import numpy as np
 import pandas as pd
 
 from trajanon.errors import BadInput
-from trajanon.files.instants import apart, instants
 from trajanon.files.release_lines import clock_of
+from trajanon.times import apart, instants
 from trajanon.trajectories import Trajectories
 
 OLDER_PANDAS = ("The inplace keyword", DeprecationWarning)

@@ -13,15 +13,7 @@ from typing import Any
 import numpy as np
 
 from trajanon.errors import FileProblem
-from trajanon.files.release_lines import (
-    COUNTED,
-    Lines,
-    ReleaseFormat,
-    beside_lines,
-    once_each,
-    told_in,
-    words_of,
-)
+from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat, words_in
 from trajanon.trajectories import Trajectories
 
 _LAYER = "anonymized"
@@ -45,18 +37,17 @@ def _write(path: Path, release: Trajectories) -> None:
     import pandas as pd
     import shapely
 
-    columns: dict[str, Any]
-    release, counts = once_each(release)
-    columns = {**beside_lines(release, counts)}
-    if release.times is not None:
+    layout = Layout.of(release)
+    lines, columns = layout.lines, layout.columns
+    if lines.times is not None:
         # All times of a GeoPackage are in UTC.
         columns["departure"] = pd.to_datetime(columns["departure"], utc=True)
-        columns["times"] = list(map(json.dumps, release.times.astype(np.int64).tolist()))
+        columns["times"] = np.array([json.dumps(some) for some in lines.times.astype(int).tolist()])
     table = geopandas.GeoDataFrame(
-        columns, geometry=shapely.linestrings(release.points[:, :, ::-1]), crs="EPSG:4326"
+        columns, geometry=shapely.linestrings(lines.points[:, :, ::-1]), crs="EPSG:4326"
     )
     path.unlink(missing_ok=True)  # GDAL takes an empty file for a broken one
-    options = {} if (words := words_of(release)) is None else {"DESCRIPTION": words}
+    options = {} if layout.text is None else {"DESCRIPTION": layout.text}
     try:
         table.to_file(path, driver="GPKG", layer=_LAYER, engine="pyogrio", **options)
         with closing(sqlite3.connect(path)) as file:
@@ -89,11 +80,10 @@ def _read(path: Path) -> Lines:
             names = sorted(fields & {*COUNTED, "times"})
             _, _, shapes, values = pyogrio.raw.read(path, layer=layer, columns=names)
             columns = dict(zip(names, values, strict=True))
-            words = told_in(about.get("DESCRIPTION") or None, timed="times" in columns)
+            words = words_in(about.get("DESCRIPTION") or None, timed="times" in columns)
             times = [_list(text) for text in columns["times"]] if "times" in columns else None
-            lines = shapely.from_wkb(shapes)
-            found = Lines.of(lines, shapes)
-            return found.told(words[0], times, words[1], columns)
+            found = Lines.of(shapely.from_wkb(shapes), shapes)
+            return found.with_words(words[0], times, words[1], columns)
     # The base of pyogrio's errors is RuntimeError.
     except (
         *(OSError, ValueError, IndexError, TypeError, AttributeError),

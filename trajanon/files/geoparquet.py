@@ -17,15 +17,8 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
-from trajanon.files.json_types import parsed, typed
-from trajanon.files.release_lines import (
-    COUNTED,
-    Lines,
-    ReleaseFormat,
-    counted_in,
-    once_each,
-    sentence_of,
-)
+from trajanon.files.json_types import parsed
+from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat
 from trajanon.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
@@ -115,7 +108,8 @@ def described(schema: Any, what: object) -> Geo:
     try:
         geo = parsed((schema.metadata or {}).get(b"geo", b"{}"), Geo)
         name = geo["primary_column"]
-        typed(geo["columns"].get(name), _Column, name)
+        if name not in geo["columns"]:
+            raise BadInput(f"it lacks columns.{name}")
     except BadInput as error:
         raise FileProblem(
             f"{what} is not GeoParquet: its footer does not describe its geometries, {error}"
@@ -200,20 +194,16 @@ def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> in
     """
     import pyarrow as pa
 
-    release, counts = once_each(release)
-    columns = {"id": np.arange(first, first + len(release))}
-    if counts is not None:
-        columns[counted_in(release)] = counts
-    columns["geometry"] = column_of_points(release.points)
-    if (times := release.times) is not None:
-        whole = times.astype(np.int64)
-        columns["times"] = arrow.column_of_lists(whole.ravel(), np.full(len(whole), whole.shape[1]))
+    lines, counts, _, words = Layout.of(release)
+    columns = {"id": np.arange(first, first + len(lines)), **counts}
+    columns["geometry"] = column_of_points(lines.points)
+    if lines.times is not None:
+        n, m = lines.times.shape
+        columns["times"] = arrow.column_of_lists(lines.times.astype(int).ravel(), np.full(n, m))
     if release.provenance.get("boxes") != "none":
-        columns["bbox"] = column_of_boxes(release.points)
-    words = {"attribution": release.attribution, "times": sentence_of(release)}
-    said = {name: text for name, text in words.items() if text is not None}
-    write_tables(file, [pa.table(columns)], said)
-    return len(release)
+        columns["bbox"] = column_of_boxes(lines.points)
+    write_tables(file, [pa.table(columns)], words)
+    return len(lines)
 
 
 def _read(path: Path) -> Lines:
@@ -229,7 +219,7 @@ def _read(path: Path) -> Lines:
         times = _times(file, len(written)) if "times" in names else None
         counted = {name: _single_values(path, file, name) for name in COUNTED if name in names}
         found = replace(Lines.of(geometries, written), boxes="bbox" in names)
-        return found.told(words[0], times, words[1], counted)
+        return found.with_words(words[0], times, words[1], counted)
 
 
 def _times(file: Any, n: int) -> Iterable[Any]:
@@ -237,11 +227,10 @@ def _times(file: Any, n: int) -> Iterable[Any]:
     column = file.read(["times"])["times"].combine_chunks()
     if not arrow.holds_lists(column.type):
         return [None] * n
-    lists = arrow.lists_of(column, "times")
-    ends = np.cumsum(lists.size).tolist()
-    if n and (lists.size == lists.size[0]).all():
-        return lists.values.reshape(n, -1)
-    return [lists.values[end - size : end] for size, end in zip(lists.size, ends, strict=True)]
+    values, size = arrow.lists_of(column, "times")
+    if n and (size == size[0]).all():
+        return values.reshape(n, -1)
+    return np.split(values, np.cumsum(size)[:-1])
 
 
 def _contents(path: Path) -> tuple[str, dict[str, Any]]:

@@ -9,7 +9,6 @@ import pandas as pd
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, csv_dialect, number_texts
-from trajanon.files.headers import value_in_header
 from trajanon.inputs import named_rightly, other_encoding, seems_utf16
 
 _HEAD = 4096  # bytes, by which the encoding is judged
@@ -65,7 +64,7 @@ def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
     with arrow.reading(path, "a table", ValueError):
         table, separator = TABLE_FORMATS[path.suffix.lower()](path)
     names = list(table.columns)
-    if separator is not None and (value := value_in_header(names, table)) is not None:
+    if separator is not None and (value := number_texts.value_in_header(names, table)) is not None:
         raise BadInput(
             f"{path} has no line with the names of its columns, because its first line holds "
             f"{value[:40]!r}, as a row does: write one above it, such as age,income; or, if these "

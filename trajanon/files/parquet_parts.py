@@ -13,8 +13,8 @@ import numpy as np
 from trajanon.arrays import Bools
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
-from trajanon.folder import Folder
 from trajanon.inputs import named_rightly
+from trajanon.remote_folder import Folder
 from trajanon.subjects import text_of_subject
 
 ONE_EXTRACTION = "keep parts of one extraction in a folder"
@@ -32,22 +32,29 @@ class ParquetParts:
     n: int  # rows of all
     groups: Mapping[str, Sequence[int]] = field(default_factory=dict)  # rows of each row group of
     # each part of a folder
+    which: Sequence[Bools] = ()  # of the rows of each, those that are read; empty: all
 
     def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator[Any]:
         """Read columns, so many rows at a time at most."""
-        for opened in self.opened:
+        for number, opened in enumerate(self.opened):
+            begin = 0
             with opened() as file:
-                yield from file.iter_batches(rows, columns=columns, use_threads=False)
+                for batch in file.iter_batches(rows, columns=columns, use_threads=False):
+                    some = self.which[number][begin : begin + len(batch)] if self.which else None
+                    begin += len(batch)
+                    if some is None or some.any():
+                        yield batch if some is None else batch.filter(some)
 
     def read(self, columns: Sequence[str]) -> Any:
         """Read whole columns, of types that `arrow.sound` gives."""
         import pyarrow as pa
 
         tables = []
-        for opened in self.opened:
+        for number, opened in enumerate(self.opened):
             with opened() as file:
                 table = file.read(columns, use_threads=False)
-                tables.append(pa.table({name: arrow.sound(table[name]) for name in columns}))
+            table = pa.table({name: arrow.sound(table[name]) for name in columns})
+            tables.append(table.filter(self.which[number]) if self.which else table)
         try:
             return pa.concat_tables(tables, promote_options="permissive")
         except pa.ArrowTypeError:  # such as names in one part, and numbers in another
@@ -61,41 +68,11 @@ class ParquetParts:
         """Take some of the rows, by a mask of all; a part without any is not opened."""
         sizes = [*map(sum, self.groups.values())] or [self.n]
         masks = np.split(which, np.cumsum(sizes)[:-1])
-        parts = [
-            partial(_chosen, opened, mask)
-            for opened, mask in zip(self.opened, masks, strict=True)
-            if mask.any()
-        ]
-        return ParquetParts(parts, self.schema_arrow, int(np.count_nonzero(which)))
-
-
-@contextmanager
-def _chosen(
-    opened: Callable[[], AbstractContextManager[Any]], which: Bools
-) -> Iterator["ChosenRows"]:
-    with opened() as file:
-        yield ChosenRows(file, which)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class ChosenRows:
-    """Some rows of a Parquet file, read as a file of their own."""
-
-    file: Any
-    which: Bools
-
-    def iter_batches(self, rows: int, columns: Sequence[str], **options: Any) -> Iterator[Any]:
-        """Read columns, so many rows at a time at most."""
-        begin = 0
-        for batch in self.file.iter_batches(rows, columns=columns, **options):
-            mask = self.which[begin : begin + len(batch)]
-            begin += len(batch)
-            if mask.any():
-                yield batch.filter(mask)
-
-    def read(self, columns: Sequence[str], **options: Any) -> Any:
-        """Read whole columns."""
-        return self.file.read(columns, **options).filter(self.which)
+        opened, some = zip(
+            *((one, mask) for one, mask in zip(self.opened, masks, strict=True) if mask.any()),
+            strict=True,
+        )
+        return ParquetParts(opened, self.schema_arrow, int(np.count_nonzero(which)), which=some)
 
 
 def _listed(column: Any) -> list[Any]:

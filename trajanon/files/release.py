@@ -1,21 +1,24 @@
-"""Releases <-> files: the format follows from the suffix."""
+"""Releases <-> files: the format follows from the suffix; a file beside its lines written anew."""
 
+import filecmp
 import os
+import sqlite3
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 import numpy as np
 
-from trajanon.clock import Clock
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files.geopackage import GEOPACKAGE
 from trajanon.files.geoparquet import GEOPARQUET
-from trajanon.files.mf_json import MF_JSON
-from trajanon.files.release_lines import Lines, ReleaseFormat, amiss_in_counts, clock_of
-from trajanon.files.text_formats import CSV, GEOJSON, GPX
+from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_counts, clock_of
+from trajanon.files.text_formats import CSV, GEOJSON, GPX, MF_JSON
 from trajanon.files.trajectories import is_part
 from trajanon.inputs import named_rightly
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories, joined_trajectories
 
 RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
@@ -26,6 +29,10 @@ RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
     ".gpx": GPX,
     ".mfjson": MF_JSON,
 }
+
+NOTHING_ELSE = "nothing else is in the file"
+
+_SHOWN = 40  # bytes of a difference
 
 
 def check_release_format(path: Path, *, timed: bool = True) -> None:
@@ -123,7 +130,7 @@ def _read_file(path: Path) -> Trajectories:
     said, times = {"attribution": lines.attribution}, None
     if lines.counts is not None:
         said["rows"] = "lines"
-    if lines.times is not None and Clock.told(lines.clock) is not None:
+    if lines.times is not None and Clock.parsed(lines.clock) is not None:
         said["times"], times = lines.clock, lines.times
         if np.isnan(times).any():
             raise BadInput(f"{path} has times in some rows only: run trajanon anonymize again")
@@ -131,3 +138,67 @@ def _read_file(path: Path) -> Trajectories:
         points=np.ascontiguousarray(lines.places[:, :, ::-1]), provenance=said, times=times
     )
     return once if lines.counts is None else once.take(lines.of_rows)
+
+
+class Compared(NamedTuple):
+    """What differs from lines written anew, and what can be said if nothing does."""
+
+    differences: list[str]
+    claim: str
+
+
+def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
+    """Write the lines of a release anew, with times that it explains, and compare the two files."""
+    kind = RELEASE_FORMATS[path.suffix.lower()]
+    places = found.places[:, :, ::-1]
+    once = Trajectories(places, provenance=found.provenance | found.form, times=found.times)
+    release = once.take(found.of_rows)
+    try:
+        with TemporaryDirectory() as folder:
+            anew = Path(folder) / f"anew{path.suffix}"
+            (write or kind.write)(anew, release)
+            if filecmp.cmp(path, anew, shallow=False):
+                return Compared([], NOTHING_ELSE)
+            return _compared_contents(path, anew, kind)
+    except TrajanonError:
+        raise
+    except OSError as error:
+        raise FileProblem(
+            f"cannot write the lines of {path} anew, to compare: "
+            f"{error.strerror or error}; TMPDIR names a folder with room"
+        ) from error
+
+
+def _compared_contents(path: Path, anew: Path, kind: ReleaseFormat) -> Compared:
+    if kind.contents is None:
+        return Compared([_first_difference(path, anew)], "")
+    import pyarrow as pa
+
+    try:
+        (writer, here), (own_writer, own) = kind.contents(path), kind.contents(anew)
+    except (ValueError, pa.ArrowException, sqlite3.Error) as error:
+        raise FileProblem(
+            f"cannot read all of {path}; write its lines alone with `rewrite`"
+        ) from error
+    names = sorted(set(here) | set(own))
+    if differ := [name for name in names if here.get(name) != own.get(name)]:
+        return Compared([f"{name} is not as trajanon writes it" for name in differ], "")
+    if writer == own_writer:
+        return Compared([_first_difference(path, anew)], "")
+    claim = (
+        "whatever can be read in the file is of a release; bytes that nobody reads "
+        f"could not be compared, as {writer!r} wrote it and here is {own_writer!r}"
+    )
+    return Compared([], claim)
+
+
+def _first_difference(path: Path, anew: Path) -> str:
+    found, right = path.read_bytes(), anew.read_bytes()
+    shorter = min(len(found), len(right))
+    differ = np.frombuffer(found, np.uint8, shorter) != np.frombuffer(right, np.uint8, shorter)
+    at = int(differ.argmax()) if differ.any() else shorter
+    shown, expected = (
+        data[at : at + _SHOWN].decode("utf-8", "backslashreplace") for data in (found, right)
+    )
+    line = 1 + found.count(b"\n", 0, at)
+    return f"byte {at + 1:,} (line {line:,}) has {shown!r} where trajanon writes {expected!r}"

@@ -11,10 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
-from trajanon.clock import Clock
-from trajanon.files.instants import instants
+from trajanon.number_text import number_of
+from trajanon.times import Clock, instants
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
-from trajanon.words import number_of
 
 DIGITS = 5
 """Decimals of a degree of released lines: 1.1 m."""
@@ -71,27 +70,58 @@ def once_each(release: Trajectories) -> tuple[Trajectories, Ints | None]:
     return release.take(np.unique(line, return_index=True)[1]), np.bincount(line)
 
 
-def beside_lines(release: Trajectories, counts: Ints | None) -> dict[str, NDArray[Any]]:
-    """Give what maps are drawn by, a value a line: numbers, people, departures and durations.
+class Layout(NamedTuple):
+    """A release as every format writes it: its lines, what stands beside each, and words on all."""
 
-    People are the rows of the release that a line has. Where each row is written, every one of them
-    says so.
-    """
-    found: dict[str, NDArray[Any]] = {"id": np.arange(1, len(release) + 1)}
-    if counts is not None:
-        found[counted_in(release)] = counts
-    elif release.provenance.get("counted") == "subjects":
-        line = line_numbers(release.points, release.times)
-        found["people"] = np.bincount(line)[line]
-    if (times := release.times) is not None:
-        found["departure"] = instants(times[:, :1], clock_of(release))[:, 0]
-        found["duration_min"] = (times[:, -1] - times[:, 0]) / 60.0
-    return found
+    lines: Trajectories  # each different one once if they are counted
+    counts: dict[str, Ints]  # people or records of each line, by the name of the column; or nothing
+    clock: Clock | None  # what times count from
+    words: dict[str, str]  # the attribution, and what times count from
+
+    @classmethod
+    def of(cls, release: Trajectories) -> "Layout":
+        """Lay out a release."""
+        lines, counts = once_each(release)
+        clock = clock_of(release)
+        sentence = None if clock is None else clock.sentence
+        said = {"attribution": release.attribution, "times": sentence}
+        counted = COUNTED[release.provenance.get("counted") != "subjects"]
+        return cls(
+            lines,
+            {} if counts is None else {counted: counts},
+            clock,
+            {name: text for name, text in said.items() if text is not None},
+        )
+
+    @property
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Give what maps are drawn by, a value a line: numbers, people, departures and durations.
+
+        People are the rows of the release that a line has; where each row is written, every one of
+        them has their number.
+        """
+        lines, times = self.lines, self.lines.times
+        found: dict[str, NDArray[Any]] = {"id": np.arange(1, len(lines) + 1), **self.counts}
+        if not self.counts and lines.provenance.get("counted") == "subjects":
+            line = line_numbers(lines.points, times)
+            found["people"] = np.bincount(line)[line]
+        if times is not None:
+            found["departure"] = instants(times[:, :1], self.clock)[:, 0]
+            found["duration_min"] = (times[:, -1] - times[:, 0]) / 60.0
+        return found
+
+    @property
+    def text(self) -> str | None:
+        """The words in one text, each on a line of its own; None if there are none."""
+        return "\n".join(self.words.values()) or None
 
 
-def counted_in(release: Trajectories) -> str:
-    """Name the column that says how many rows a line has."""
-    return COUNTED[release.provenance.get("counted") != "subjects"]
+def words_in(text: str | None, *, timed: bool) -> tuple[str | None, str | None]:
+    """Take the text of a `Layout` apart again: the attribution, and what times count from."""
+    *above, last = (text or "").split("\n")
+    if Clock.parsed(last) is None and (not timed or last == OSM_ATTRIBUTION):
+        return text, None
+    return "\n".join(above) or None, last or None
 
 
 def _bytes(rows: Floats) -> NDArray[np.object_]:
@@ -202,7 +232,7 @@ class Lines:
             np.array([line.tobytes() for line in flat], dtype=object),
         )
 
-    def told(
+    def with_words(
         self,
         attribution: str | None,
         times: Iterable[Any] | None,
@@ -286,24 +316,4 @@ class ReleaseFormat(NamedTuple):
 def clock_of(release: Trajectories) -> Clock | None:
     """What the times of a release count from; None if it has none, or does not say so."""
     said = release.provenance.get("times")
-    return Clock.told(said) if release.times is not None and isinstance(said, str) else None
-
-
-def sentence_of(release: Trajectories) -> str | None:
-    """What the times of a release count from, in words; None if it has none."""
-    clock = clock_of(release)
-    return None if clock is None else clock.sentence
-
-
-def words_of(release: Trajectories) -> str | None:
-    """Put the attribution and, on a line of its own, what times count from into one text."""
-    said = [text for text in (release.attribution, sentence_of(release)) if text is not None]
-    return "\n".join(said) if said else None
-
-
-def told_in(words: str | None, *, timed: bool) -> tuple[str | None, str | None]:
-    """Take `words_of` a file with or without times apart again."""
-    *above, last = (words or "").split("\n")
-    if Clock.told(last) is None and (not timed or last == OSM_ATTRIBUTION):
-        return words, None
-    return "\n".join(above) or None, last or None
+    return Clock.parsed(said) if release.times is not None and isinstance(said, str) else None

@@ -1,49 +1,57 @@
-"""The holder's report beside a release: which trajectory is in which group."""
+"""The holder's report beside a release: which trajectory is in which group, and on which line."""
 
+import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NotRequired, TypedDict, cast
+from typing import IO, Any, NamedTuple, NotRequired, TypedDict, cast
 
 import numpy as np
 
-from trajanon.arrays import Bools, Ints
-from trajanon.clock import Clock
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.groups import groups_path, read_lines_of_rows
-from trajanon.files.json_types import parsed, typed
-from trajanon.folder import Folder
+from trajanon.files.geoparquet import written_column
+from trajanon.files.json_types import Finite, Whole, parsed, typed
+from trajanon.files.parquet_parts import parquet_of
+from trajanon.files.track_rows import whole_numbers
 from trajanon.inputs import regular
 from trajanon.partition import check_k, dense
+from trajanon.remote_folder import Folder
 from trajanon.settings import ROWS, ReleaseSettings, TimesName
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
-NOT_TOGETHER = (
-    "these trajectories, release and report do not belong together: run trajanon anonymize again"
-)
+_AGAIN = "run trajanon anonymize again"
+
+NOT_TOGETHER = f"these trajectories, release and report do not belong together: {_AGAIN}"
 
 
 class _Stage(TypedDict):
     name: str
-    information_loss: float | None  # None where there were no groups yet
+    information_loss: Finite | None  # None where there were no groups yet
 
 
 class _Metres(TypedDict):
-    mean: float
-    median: float
-    p95: float
-    max: float
+    mean: Finite
+    median: Finite
+    p95: Finite
+    max: Finite
+
+
+class _Length(TypedDict):
+    mean: Finite
+    median: Finite
 
 
 class _Alone(TypedDict):
     hours: list[str]  # in which one line alone departs
-    of: int
+    of: Whole
 
 
 class _Times(TypedDict):
     times: str
     timezone: str
-    step: int
-    minute_worth: float
+    step: Whole
+    minute_worth: Finite
     departure_error: _Metres  # seconds, as written
     duration_error: _Metres
     alone: NotRequired[_Alone]
@@ -51,33 +59,28 @@ class _Times(TypedDict):
 
 class _Alignment(TypedDict):
     # Where on their tracks the windows began when they were averaged; not of several shards.
-    starts: NotRequired[list[int]]
-
-
-class _Length(TypedDict):
-    mean: float
-    median: float
+    starts: NotRequired[list[Whole]]
 
 
 class _Source(TypedDict):
-    recordings: int | None  # that were read
-    used: int  # of these, with a trajectory
-    nameless: int  # recordings
-    per_recording: int | None  # windows of a recording, at most; None if not known
+    recordings: Whole | None  # that were read
+    used: Whole  # of these, with a trajectory
+    nameless: Whole  # recordings
+    per_recording: Whole | None  # windows of a recording, at most; None if not known
     unused: NotRequired[str | None]  # columns of the table
-    left_out: dict[str, int]  # the others, and why
+    left_out: dict[str, Whole]  # the others, and why
 
 
 class _Chains(TypedDict):
-    drives: int
-    drives_below: int
+    drives: Whole
+    drives_below: Whole
 
 
 class _Mended(TypedDict):
-    groups: int
-    left: int
-    exchanged: NotRequired[int]
-    trajectories: NotRequired[int]
+    groups: Whole
+    left: Whole
+    exchanged: NotRequired[Whole]
+    trajectories: NotRequired[Whole]
 
 
 class _Mends(TypedDict):
@@ -86,17 +89,17 @@ class _Mends(TypedDict):
 
 
 class _Roads(TypedDict):
-    on_roads: int  # lines
-    as_they_were: int
+    on_roads: Whole  # lines
+    as_they_were: Whole
 
 
 class _LeftOut(TypedDict):
-    rows: list[int]  # of the trajectories in the file
+    rows: list[Whole]  # of the trajectories in the file
 
 
 class _Rows(TypedDict):
     way: str
-    without: NotRequired[list[int]]  # released trajectories that have no row of their own
+    without: NotRequired[list[Whole]]  # released trajectories that have no row of their own
 
 
 class Report(TypedDict):
@@ -104,35 +107,35 @@ class Report(TypedDict):
 
     notice: str
     unit: NotRequired[str]
-    n: int
-    k: int
+    n: Whole
+    k: Whole
     counted: str
     as_published: NotRequired[bool]
-    information_loss: float
+    information_loss: Finite
     stages: list[_Stage]
     displacement: _Metres
     length: NotRequired[_Length]  # of what was averaged
     source: NotRequired[_Source]
     mended: NotRequired[_Mends | None]
     chains: NotRequired[_Chains | None]
-    groups: NotRequired[int]
-    sizes: NotRequired[list[int]]
-    groups_of_size: NotRequired[dict[str, int]]
+    groups: NotRequired[Whole]
+    sizes: NotRequired[list[Whole]]
+    groups_of_size: NotRequired[dict[str, Whole]]
     times: NotRequired[_Times | None]
     from_runs: NotRequired[_Metres | None]
-    labels: NotRequired[list[int]]  # not of several shards, which have `lines_of_rows`
+    labels: NotRequired[list[Whole]]  # not of several shards, which have `lines_of_rows`
     alignment: NotRequired[_Alignment | None]
     suppressed: NotRequired[_LeftOut | None]
     ledger: NotRequired[_LeftOut]  # what was released before
     attribution: NotRequired[str | None]
-    subjects_per_group: NotRequired[list[int] | None]
+    subjects_per_group: NotRequired[list[Whole] | None]
     key: NotRequired[str | None]  # the secret by which lines are perturbed; None: plain means
-    groups_of_equal_lines: NotRequired[list[list[int]]]
+    groups_of_equal_lines: NotRequired[list[list[Whole]]]
     rows: NotRequired[_Rows]
     search: NotRequired[dict[str, Any]]
-    shards: NotRequired[int]
+    shards: NotRequired[Whole]
     roads: NotRequired[_Roads]
-    line_keys: NotRequired[list[int]]  # of each group's line; not of several shards
+    line_keys: NotRequired[list[Whole]]  # of each group's line; not of several shards
     averaged: NotRequired[str]  # a digest of what was averaged, in which groups
     lines_of_rows: NotRequired[Any]  # `LinesOfRows`, read from beside the report; not in it
 
@@ -153,82 +156,73 @@ def _called(release: Path) -> str:
 
 def read_report(release: Path) -> Report:
     """Read the report that stands beside a release, and which line is whose."""
-    path = regular(report_path(release))
-    try:
-        report = parsed(path.read_bytes(), Report)
-        report.pop("lines_of_rows", None)
-        several = "shards" in report and "labels" not in report
-        if not several:
-            _refuse_without_groups(report)
-    except FileNotFoundError as error:
+    if (report := report_beside(release)) is None:
         raise FileProblem(
-            f"there is no {path}, the report with the groups of {release}: name trajectories "
-            "first and then their release, run trajanon anonymize again, or show the release alone "
-            "with trajanon map --view public"
-        ) from error
-    except OSError as error:
-        raise FileProblem(f"cannot read the report {path}: {error.strerror}") from error
-    except BadInput as error:
-        raise FileProblem(
-            f"{path} is no report of trajanon, {error}: run trajanon anonymize again"
-        ) from error
-    if several:
+            f"there is no {report_path(release)}, the report with the groups of {release}: name "
+            "trajectories first and then their release, run trajanon anonymize again, or show the "
+            "release alone with trajanon map --view public"
+        )
+    if "labels" not in report:
+        if "shards" not in report:
+            raise _no_report(report_path(release), "it lacks labels")
         report["lines_of_rows"] = read_lines_of_rows(Folder(groups_path(release)))
     return report
 
 
 def report_beside(release: Path) -> Report | None:
     """Read the report that stands beside a release, if there is one; not which line is whose."""
-    path = report_path(release)
+    path = regular(report_path(release))
     try:
-        return parsed(regular(path).read_bytes(), Report) if path.exists() else None
+        report = parsed(path.read_bytes(), Report)
+    except FileNotFoundError:
+        return None
     except OSError as error:
         raise FileProblem(f"cannot read the report {path}: {error.strerror}") from error
     except BadInput as error:
-        raise FileProblem(
-            f"{path} is no report of trajanon, {error}: run trajanon anonymize again"
-        ) from error
+        raise _no_report(path, error) from error
+    report.pop("lines_of_rows", None)
+    return report
 
 
-def _refuse_without_groups(report: Mapping[str, Any]) -> None:
-    if "labels" not in report and "lines_of_rows" not in report:
-        raise BadInput("it lacks labels")
+def _no_report(path: Path, reason: object) -> FileProblem:
+    return FileProblem(f"{path} is no report of trajanon, {reason}: {_AGAIN}")
 
 
 def checked(report: Mapping[str, Any]) -> Report:
     """Take a report that anybody may have made."""
     try:
-        _refuse_without_groups(told := typed(report, Report))
-        return told
+        found = typed(report, Report)
+        if "labels" not in found and "lines_of_rows" not in found:
+            raise BadInput("it lacks labels")
     except BadInput as error:
-        raise BadInput(
-            f"this is no report of trajanon, {error}: run trajanon anonymize again"
-        ) from error
+        raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
+    return found
 
 
 def promise_in(report: Report) -> tuple[int, str]:
     """Take from a report the group size promised, and what it counts."""
-    if report["counted"] not in ("subjects", "records"):
-        found = f"{report['counted']!r}, and neither subjects nor records"
-        raise BadInput(f"the report counts {found}: run trajanon anonymize again")
+    counted = _one_of(report["counted"], ("subjects", "records"), "what k counts")
     check_k(report["k"])
-    return report["k"], report["counted"]
+    return report["k"], counted
 
 
 def unit_in(report: Report) -> str:
     """Take from a report what a released line is of: a trip, or a trajectory."""
-    if (unit := report.get("unit", "trajectory")) not in ("trip", "trajectory"):
-        found = f"{unit!r}, and neither trip nor trajectory"
-        raise BadInput(f"the report's unit is {found}: run trajanon anonymize again")
-    return unit
+    return _one_of(report.get("unit", "trajectory"), ("trip", "trajectory"), "the unit")
+
+
+def _one_of(found: str, known: tuple[str, ...], what: str) -> str:
+    if found not in known:
+        raise BadInput(f"{what} in the report is {found!r}, not {' or '.join(known)}: {_AGAIN}")
+    return found
 
 
 def clock_in(report: Report) -> Clock | None:
     """Take from a report what the times of its release count from; None if that has none."""
-    if (told := report.get("times")) is None:
+    if (times := report.get("times")) is None:
         return None
-    settings = ReleaseSettings(times=cast(TimesName, told["times"]), time_step=told["step"])
-    return Clock(str(settings.times), told["timezone"], settings.time_step)
+    settings = ReleaseSettings(times=cast(TimesName, times["times"]), time_step=times["step"])
+    return Clock(str(settings.times), times["timezone"], settings.time_step)
 
 
 def key_in(report: Report) -> bytes | None:
@@ -238,25 +232,19 @@ def key_in(report: Report) -> bytes | None:
     try:
         return bytes.fromhex(key)
     except ValueError as error:
-        raise BadInput("the report's key is no key: run trajanon anonymize again") from error
+        raise BadInput(f"the report's key is no key: {_AGAIN}") from error
 
 
 def rows_in(report: Report) -> str:
-    """Take from a report what has a row each; all trajectories had before one said so."""
+    """Take from a report what has a row each; before 0.2 each trajectory had one."""
     way = report["rows"]["way"] if "rows" in report else "trajectories"
-    if way not in (*ROWS, "trajectories"):
-        raise BadInput(f"the report's rows are of {way!r}: run trajanon anonymize again")
-    return way
+    return _one_of(way, (*ROWS, "trajectories"), "what has a row")
 
 
 def own_rows_in(report: Report) -> Bools:
-    """Tell which of the released trajectories have a row of their own, shape (n,)."""
+    """Which of the released trajectories have a row of their own, shape (n,)."""
     without = report["rows"].get("without", []) if "rows" in report else []
-    own = np.ones(report["n"], dtype=np.bool_)
-    if without and not 0 <= min(without) <= max(without) < len(own):
-        raise BadInput(NOT_TOGETHER)
-    own[without] = False
-    return own
+    return _all_but(report["n"], without)
 
 
 def labels_in(report: Report) -> Ints:
@@ -265,11 +253,11 @@ def labels_in(report: Report) -> Ints:
         if len(lines.line) != report["n"]:
             raise BadInput(NOT_TOGETHER)
         return dense(lines.line)
-    told = report.get("labels", [])
-    found = set(told)
-    if not report["n"] == len(told) > 0 or found != set(range(len(found))):
-        raise BadInput("the report's labels are not its groups: run trajanon anonymize again")
-    return np.array(told, dtype=np.int64)
+    labels = report.get("labels", [])
+    found = set(labels)
+    if not report["n"] == len(labels) > 0 or found != set(range(len(found))):
+        raise BadInput(f"the report's labels are not its groups: {_AGAIN}")
+    return np.array(labels, dtype=np.int64)
 
 
 def released_of(trajectories: Trajectories, report: Report) -> Trajectories:
@@ -299,16 +287,76 @@ def all_lines_in(report: Report) -> Ints:
 
 
 def kept_in(report: Report, n: int) -> Bools:
-    """Tell which of n trajectories were released, shape (n,)."""
-    rows = _left_out(report)
-    known = {row for row in rows if 0 <= row < n}
-    if len(known) < len(rows) or report["n"] != n - len(rows):
+    """Which of n trajectories were released, shape (n,)."""
+    kept = _all_but(n, _left_out(report))
+    if report["n"] != kept.sum():
+        raise BadInput(NOT_TOGETHER)
+    return kept
+
+
+def _left_out(report: Report) -> list[int]:
+    lists = (report.get("suppressed"), report.get("ledger"))
+    return [row for some in lists if some for row in some["rows"]]
+
+
+def _all_but(n: int, rows: list[int]) -> Bools:
+    """Mask n trajectories but some; rows that do not exist, or stand twice, are refused."""
+    if len({row for row in rows if 0 <= row < n}) < len(rows):
         raise BadInput(NOT_TOGETHER)
     kept = np.ones(n, dtype=np.bool_)
     kept[rows] = False
     return kept
 
 
-def _left_out(report: Report) -> list[int]:
-    told = (report.get("suppressed"), report.get("ledger"))
-    return [row for some in told if some for row in some["rows"]]
+class LinesOfRows(NamedTuple):
+    """Which line stands for each trajectory of parts, in the order of the input."""
+
+    line: Ints  # its key, as of `line_keys`, (n,)
+    slid: Ints | None  # steps by which each window moved on its run, (n,); None if none could
+
+
+def groups_path(release: object) -> str:
+    """Where the lines of rows stand beside a release in parts, a path or URL."""
+    return f"{str(release).rstrip('/')}.parts.groups"
+
+
+def line_keys(points: Floats, times: Floats | None = None) -> Ints:
+    """Give 64 bits of each line as written, (n, m, 2), equal where lines are, (n,)."""
+    lines = points if times is None else np.dstack([points, times])
+    words = (hashlib.blake2b(line.tobytes(), digest_size=8).digest() for line in lines)
+    return np.frombuffer(b"".join(words), dtype="<i8").astype(np.int64)
+
+
+def digest_of(points: Floats, labels: Ints, times: Floats | None = None) -> str:
+    """Give 128 bits of trajectories as they were averaged, (n, m, 2), and of their groups."""
+    digest = hashlib.blake2b(digest_size=16)
+    for array in (points, labels, times):
+        if array is not None:
+            digest.update(np.ascontiguousarray(array).data)
+    return digest.hexdigest()
+
+
+def write_lines_of_rows(file: IO[bytes], lines: Ints, slid: Ints | None) -> None:
+    """Write the key of the line of each row, (n,), and by how many steps its window slid."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    columns = {"line": lines}
+    if slid is not None:
+        columns["slid"] = slid.astype(np.int32)
+    pq.write_table(pa.table(columns), file, compression="zstd")
+
+
+def read_lines_of_rows(folder: Folder) -> LinesOfRows:
+    """Read what all parts say, one after another."""
+    if not folder.exists:
+        raise FileProblem(f"there is no {folder}, with the line of each trajectory: {_AGAIN}")
+    with parquet_of(folder, lambda *_: None) as file:
+        lines, slid = (written_column(folder, file, name) for name in LinesOfRows._fields)
+    try:
+        if lines is None:
+            raise BadInput("it has no column line")
+        lines = whole_numbers("line", lines)
+        return LinesOfRows(lines, None if slid is None else whole_numbers("slid", slid))
+    except BadInput as error:
+        raise FileProblem(f"{folder}: {error}; {_AGAIN}") from error

@@ -11,7 +11,7 @@ one after another, ``start`` is the place among all their points, and the column
 list of how many points each run has.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files.arrow import lists_of
-from trajanon.files.wkb import WkbLines, read_lines
+from trajanon.files.arrow import Lists, geometries_of, lists_of
 from trajanon.tracks import STEPS, TrackPoints, Tracks, spans, ticks_of
 
 _AT_ONCE = 1_000_000  # points, as they take several times their memory when they are worked on
@@ -89,145 +88,119 @@ def places_of_rows(tracks: Tracks) -> Iterator[tuple[Ints, Ints]]:
         yield spans(begin[rows], size[rows]), size[rows]
 
 
-def read_recordings(
-    start: NDArray[Any] | None,
-    track: Iterator[Any],
-    runs: Iterator[Any],
-    track_times: Iterator[Any] | None = None,
+def read_tracks(
+    column: Callable[[str], NDArray[Any] | None],
+    batches: Callable[[str], Iterator[Any]],
+    names: Collection[str],
+    windows: Floats,
 ) -> Tracks:
-    """Read rows that hold all runs of a recording each."""
-    start = whole_numbers("start", start)
-    held = [lists_of(batch, "runs") for batch in runs]
-    number = np.concatenate([some.size for some in held])
-    points = np.concatenate([some.values for some in held]).astype(np.int64)
+    """Read what windows, (n, m, 2), slide on: pieces are joined to runs where they meet."""
+    start = whole_numbers("start", column("start"))
+    ticks, size = _pieces(batches("track"))
+    times = None
+    if "track_times" in names:
+        along = Lists.joined(lists_of(batch, "track_times") for batch in batches("track_times"))
+        _refuse_other_sizes(size, along.size, "does not have a time for each of its points")
+        times = along.values
+    if "runs" in names:
+        runs = Lists.joined(lists_of(batch, "runs") for batch in batches("runs"))
+        return _of_recordings(start, ticks, size, times, runs)
+    return _of_pieces(whole_numbers("run", column("run")), start, ticks, size, times, windows)
+
+
+def _pieces(batches: Iterator[Any]) -> tuple[NDArray[np.int32], Ints]:
+    """Read the points of each row's piece, in ticks, one after another; and how many it has."""
+    import shapely
+
+    lines = (shapely.GeometryType.LINESTRING, shapely.GeometryType.MULTILINESTRING)
+    ticks, sizes, row = [np.empty((0, 2), np.int32)], [np.empty(0, np.int64)], 0
+    for batch in batches:
+        try:
+            geometries = geometries_of(batch, "ignore")
+        except TypeError:
+            geometries = np.full(len(batch), None)
+        odd = ~np.isin(shapely.get_type_id(geometries), lines)
+        if odd.any():
+            raise BadInput(f"the track of row {row + odd.argmax()} is missing, or is no LineString")
+        ticks.append(ticks_of(shapely.get_coordinates(geometries)[:, ::-1]))
+        sizes.append(shapely.get_num_coordinates(geometries).astype(np.int64))
+        row += len(batch)
+    return np.concatenate(ticks), np.concatenate(sizes)
+
+
+def _refuse_other_sizes(size: Ints, other: Ints, lack: str) -> None:
+    if not np.array_equal(size, other):
+        raise BadInput(f"the track of row {np.argmax(size != other)} {lack}")
+
+
+def _of_recordings(
+    start: Ints, ticks: NDArray[np.int32], size: Ints, times: Floats | None, runs: Lists
+) -> Tracks:
+    """Take rows that hold all runs of a recording each."""
+    number, points = runs.size, runs.values.astype(np.int64)
     if (points < 1).any() or (number < 1).any():
         raise BadInput("its column runs does not hold a number of points for each run")
     last = np.cumsum(number)
     first = np.append(0, np.cumsum(points))
-    size = first[last] - first[last - number]
-    ticks = []
-    for rows, some in _batches(track):
-        if not np.array_equal(some.size, size[rows]):
-            odd = rows.start + np.argmax(some.size != size[rows])
-            raise BadInput(f"the track of row {odd} does not have the points of its runs")
-        ticks.append(ticks_of(some.points))
-    times = None
-    if track_times is not None:
-        times = np.concatenate([values for *_, values in _batches_of_times(track_times, size)])
-    place = first[last - number] + start
-    run = np.clip(np.searchsorted(first, place, side="right") - 1, last - number, last - 1)
+    begin = first[last - number]
+    _refuse_other_sizes(size, first[last] - begin, "does not have the points of its runs")
+    run = np.clip(np.searchsorted(first, begin + start, side="right") - 1, last - number, last - 1)
     return Tracks(
-        points=TrackPoints(np.concatenate(ticks)),
+        points=TrackPoints(ticks),
         first=first,
         run=run,
-        start=place - first[run],
+        start=begin + start - first[run],
         times=times,
         recording=np.repeat(np.arange(len(number)), number),
     )
 
 
-def read_tracks(
-    run: NDArray[Any] | None,
-    start: NDArray[Any] | None,
-    track: Callable[[], Iterator[Any]],
-    points: Floats,
-    track_times: Iterator[Any] | None = None,
+def _of_pieces(
+    run: Ints,
+    start: Ints,
+    ticks: NDArray[np.int32],
+    size: Ints,
+    times: Floats | None,
+    windows: Floats,
 ) -> Tracks:
-    """Join pieces, which are read twice, so that their points are never there twice, to runs."""
-    run, start = whole_numbers("run", run), whole_numbers("start", start)
-    pieces = _pieces(track(), points, start)
-    stray = ~pieces["at_start"] & ~pieces["at_once"]
-    if stray.any():
+    """Join the pieces of runs."""
+    first = np.cumsum(size) - size
+    at_start, at_once = (
+        _hold(ticks, first, size, windows, place) for place in (start, np.zeros_like(start))
+    )
+    if (stray := ~at_start & ~at_once).any():
         raise BadInput(
             f"the trajectory of row {np.argmax(stray)} is not every {STEPS}th "
             "point of its track from its start on"
         )
     order = np.lexsort((start, run))
+    first, size, start = first[order], size[order], start[order]
     heads = np.append(True, np.diff(run[order]) != 0)
-    pieces, start = pieces[order], start[order]
     # A track that repeats itself to the bit may hold the window at both places.
-    at_start = pieces["at_start"] & (heads | ~pieces["at_once"])
-    begin = start - np.where(at_start, start, 0)
+    begin = start - np.where(at_start[order] & (heads | ~at_once[order]), start, 0)
     # The number says where a piece goes on, and the point: files put together use numbers twice.
-    seam = (pieces["ends"][:-1, 1] == pieces["ends"][1:, 0]).all(axis=1)
-    meets = ~heads[1:] & seam & (begin[1:] == begin[:-1] + pieces["size"][:-1] - 1)
+    seam = (ticks[(first + size - 1)[:-1]] == ticks[first[1:]]).all(axis=1)
+    meets = ~heads[1:] & seam & (begin[1:] == begin[:-1] + size[:-1] - 1)
     heads[1:] = ~meets
     joined = np.cumsum(heads) - 1
-    size = pieces["size"] - np.append(meets, False)  # the point at a seam is in both
-    ends = np.cumsum(size)
-    place = np.empty_like(order)
-    place[order] = np.arange(len(order))
-    gathered = np.empty((size.sum(), 2), dtype=np.int32)
-    into = size[place], (ends - size)[place]
-    _gather(
-        ((rows, some.size, ticks_of(some.points)) for rows, some in _batches(track())),
-        *into,
-        gathered,
-    )
-    times = None
-    if track_times is not None:
-        times = np.empty(len(gathered))
-        _gather(_batches_of_times(track_times, pieces["size"][place]), *into, times)
+    size = size - np.append(meets, False)  # the point at a seam is in both
+    place = np.argsort(order)
+    places = [slice(at, at + n) for at, n in zip(first.tolist(), size.tolist(), strict=True)]
     return Tracks(
-        points=TrackPoints(gathered),
-        first=np.append(0, ends[np.append(heads, True)[1:]]),
+        points=TrackPoints(np.concatenate([ticks[piece] for piece in places])),
+        first=np.append(0, np.cumsum(size)[np.append(heads, True)[1:]]),
         run=joined[place],
         start=(start - begin[heads][joined])[place],
-        times=times,
+        times=None if times is None else np.concatenate([times[piece] for piece in places]),
     )
 
 
-_Values = Iterator[tuple[slice, Ints, NDArray[Any]]]
-"""Rows, how many values each has, and the values of all."""
-
-_PIECE = np.dtype(
-    [
-        ("size", np.int64),
-        ("ends", np.float64, (2, 2)),  # its first and its last point
-        ("at_start", np.bool_),  # whether the row's window is on it from its start on
-        ("at_once", np.bool_),  # and whether from the piece's first point on
-    ]
-)
-
-
-def _pieces(track: Iterator[Any], windows: Floats, start: Ints) -> NDArray[Any]:
-    """Read what must be known of each row's piece before all are joined, (n,)."""
-    pieces = np.zeros(len(windows), dtype=_PIECE)
-    pieces["ends"] = np.nan
-    for rows, some in _batches(track):
-        last = np.cumsum(some.size)
-        first, there = last - some.size, some.size > 0
-        piece = pieces[rows]
-        piece["size"] = some.size
-        piece["ends"][there, 0] = some.points[first[there]]
-        piece["ends"][there, 1] = some.points[last[there] - 1]
-        piece["at_start"] = _hold(some, first, windows[rows], start[rows])
-        piece["at_once"] = _hold(some, first, windows[rows], np.zeros_like(first))
-    return pieces
-
-
-def _batches(track: Iterator[Any]) -> Iterator[tuple[slice, WkbLines]]:
-    row = 0
-    for batch in track:
-        try:
-            some = read_lines(batch, "ignore")
-            missing = ~some.line
-        except TypeError:
-            missing = np.ones(len(batch), dtype=np.bool_)
-        if missing.any():
-            raise BadInput(
-                f"the track of row {row + np.argmax(missing)} is missing, or is no LineString"
-            )
-        yield slice(row, row + len(batch)), some
-        row += len(batch)
-
-
-def _hold(some: WkbLines, first: Ints, windows: Floats, place: Ints) -> Bools:
-    """Tell which windows lie at such a place of their pieces."""
+def _hold(ticks: NDArray[np.int32], first: Ints, size: Ints, windows: Floats, place: Ints) -> Bools:
+    """Which windows lie at such a place of their pieces, (n,)."""
     steps = STEPS * np.arange(windows.shape[1])
-    held: Bools = (place >= 0) & (place < some.size - steps[-1])
+    held: Bools = (place >= 0) & (place < size - steps[-1])
     there = (first + place)[held, None] + steps
-    held[held] = (ticks_of(some.points[there]) == ticks_of(windows[held])).all(axis=(1, 2))
+    held[held] = (ticks[there] == ticks_of(windows[held])).all(axis=(1, 2))
     return held
 
 
@@ -240,27 +213,3 @@ def whole_numbers(name: str, column: NDArray[Any] | None) -> Ints:
     if whole is None or (whole != column).any():
         raise BadInput(f"its column {name} does not hold a whole number in each row")
     return whole
-
-
-def _batches_of_times(column: Iterator[Any], size: Ints) -> _Values:
-    """Yield the times of some rows' pieces, of so many points each."""
-    row = 0
-    for batch in column:
-        times = lists_of(batch, "track_times")
-        rows = slice(row, row + len(batch))
-        if not np.array_equal(times.size, size[rows]):
-            odd = row + np.argmax(times.size != size[rows])
-            raise BadInput(f"the track of row {odd} does not have a time for each of its points")
-        yield rows, times.size, times.values
-        row += len(batch)
-
-
-def _gather(some: _Values, size: Ints, into: Ints, gathered: NDArray[Any]) -> None:
-    """Put the values of pieces where they belong, each without its last if the next begins so."""
-    for rows, whole, values in some:
-        mine, begin = size[rows], into[rows]
-        kept = np.ones(len(values), dtype=np.bool_)
-        kept[np.cumsum(whole)[mine < whole] - 1] = False
-        in_order = bool((np.diff(begin) == mine[:-1]).all())
-        places = slice(begin[0], begin[-1] + mine[-1]) if in_order else spans(begin, mine)
-        gathered[places] = values[kept]

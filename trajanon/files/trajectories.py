@@ -4,9 +4,10 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,24 +15,23 @@ import numpy as np
 import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Hashes, Ints
-from trajanon.clock import Clock
+from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.json_types import parsed
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
-from trajanon.files.point_columns import coordinate_columns, read_columns, time_columns
 from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
-from trajanon.files.wkb import read_lines
-from trajanon.folder import Folder, folder_or_file
 from trajanon.hashing import hashes_of, least_hashes
 from trajanon.inputs import named_rightly
-from trajanon.outputs import replacing
+from trajanon.number_text import number_of
+from trajanon.remote_folder import Folder, folder_or_file
 from trajanon.subjects import Identities, identities, nameless
+from trajanon.times import Clock
 from trajanon.tracks import Tracks
 from trajanon.trajectories import HOPS, Trajectories
-from trajanon.words import number_of
 
 _LOG = logging.getLogger(__name__)
+_FLAT = 2  # coordinates of a point without height
 _TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories
 
 
@@ -189,29 +189,28 @@ def read_trajectories(
     >>> trajanon.read_trajectories("table.parquet").points.tolist()
     [[[41.1, 1.2], [41.1, 1.3]]]
     """
-    with _opened(path) as file:
-        return _read(path, file, _marks(path, file), exact=subjects_exact)
+    return _read(path, exact=subjects_exact, marked=True)
 
 
 def read_unmarked(path: str | os.PathLike[str], *, subjects_exact: bool = False) -> Trajectories:
     """Read trajectories without the marks by which recordings are known again."""
+    return _read(path, exact=subjects_exact, marked=False)
+
+
+def _read(path: str | os.PathLike[str] | Folder, *, exact: bool, marked: bool) -> Trajectories:
     with _opened(path) as file:
-        return _read(path, file, None, exact=subjects_exact)
-
-
-def _read(path: object, file: ParquetParts, marks: Hashes | None, *, exact: bool) -> Trajectories:
-    found = _owners(path, file, exact=exact)
-    points, tracks, times = read_rows(path, file)
-    return Trajectories(
-        points=points,
-        subject=found.subject,
-        trace=found.trace,
-        provenance=found.counted_in(provenance_of(file.schema_arrow)),
-        tracks=tracks,
-        times=times,
-        marks=marks,
-        true_ends=_true_ends(path, file),
-    )
+        owners = _owners(path, file, exact=exact)
+        points, tracks, times = read_rows(path, file)
+        return Trajectories(
+            points=points,
+            subject=owners.subject,
+            trace=owners.trace,
+            provenance=owners.counted_in(provenance_of(file.schema_arrow)),
+            tracks=tracks,
+            times=times,
+            marks=_marks(path, file) if marked else None,
+            true_ends=_true_ends(path, file),
+        )
 
 
 class Runs(NamedTuple):
@@ -280,7 +279,7 @@ def provenance_of(schema: Any) -> dict[str, Any]:
         provenance = parsed(geoparquet.text_of(schema, "trajanon") or "{}", dict[str, Any])
     except BadInput:  # what another program wrote under this name
         provenance = {}
-    if Clock.told(said := geoparquet.text_of(schema, "times")) is not None:
+    if Clock.parsed(said := geoparquet.text_of(schema, "times")) is not None:
         provenance["times"] = said  # of a release: they do not count from 1970
     return provenance
 
@@ -289,13 +288,26 @@ def read_rows(
     where: object, file: ParquetParts, *, tracks: bool = True, times: bool = True
 ) -> tuple[Floats, Tracks | None, Floats | None]:
     """Read points, (n, m, 2); if wanted and known, what windows slide on; and times, (n, m)."""
-    points = _points(where, file)
+    schema, batches = file.schema_arrow, partial(geoparquet.batches_of, file)
+    names = {*schema.names} - (set() if times else {"track_times", "times"})
+    if coordinates := _coordinate_columns(schema):
+        m = len(coordinates) // 2
+        points = _numbers(where, file, coordinates).reshape(file.n, m, 2)
+        moments = [f"time{number + 1}" for number in range(m)]
+        return points, None, _numbers(where, file, moments) if names >= {*moments} else None
+    points, runs, when = _points(where, file), None, None
     try:
-        return points, *_tracks_and_times(where, file, points, tracks=tracks, times=times)
+        if tracks and "track" in names & {*geoparquet.described(schema, where)["columns"]}:
+            column = partial(geoparquet.written_column, where, file)
+            runs = track_rows.read_tracks(column, batches, names, points)
+        if "times" in names and arrow.holds_lists(schema.field("times").type):
+            lists = arrow.Lists.joined(arrow.lists_of(batch, "times") for batch in batches("times"))
+            when = lists.of_size(points.shape[1])
     except BadInput as error:
         raise BadInput(
             f"{where}: {error}; extract again, or leave out columns run, start and track"
         ) from None
+    return points, runs, when
 
 
 def read_marks(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Hashes:
@@ -330,24 +342,26 @@ def marks_of_rows(where: object, file: ParquetParts, ids: RowIds, named: pd.Seri
 
 
 def _true_ends(where: object, file: ParquetParts) -> Bools | None:
-    read = partial(geoparquet.written_column, where, file)
-    ends = [end for name in ("true_start", "true_end") if (end := read(name)) is not None]
-    known = len(ends) == 2 and all(end.dtype == np.bool_ for end in ends)
-    return np.stack(ends, axis=1) if known else None
+    ends = [geoparquet.written_column(where, file, name) for name in ("true_start", "true_end")]
+    if any(end is None or end.dtype != np.bool_ for end in ends):
+        return None
+    return np.column_stack([end for end in ends if end is not None])
 
 
 def _marks(where: object, file: ParquetParts) -> Hashes | None:
     if "marks" not in file.schema_arrow.names:
         return None
-    found = arrow.unsigned_lists_of(file.read(["marks"])["marks"], 1 + HOPS)
-    if found is None:
-        raise BadInput(f"the column marks of {where} is not as extract writes it: extract again")
-    return found
+    column = file.read(["marks"])["marks"]
+    if arrow.holds_lists(column.type):
+        marks, sizes = arrow.lists_of(column, "marks")
+        if marks.dtype == np.uint64 and (sizes == 1 + HOPS).all():
+            return marks.reshape(-1, 1 + HOPS)
+    raise BadInput(f"the column marks of {where} is not as extract writes it: extract again")
 
 
 def look_at_schema(schema: Any, where: object) -> None:
     """Refuse what holds neither lines in WGS 84 nor columns of coordinates."""
-    if not coordinate_columns(schema):
+    if not _coordinate_columns(schema):
         if b"geo" not in (schema.metadata or {}):
             raise FileProblem(
                 f"{where} is not GeoParquet, and has no columns lat1, lon1, lat2, lon2: "
@@ -356,53 +370,45 @@ def look_at_schema(schema: Any, where: object) -> None:
         geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
 
 
-def _tracks_and_times(
-    path: object, file: ParquetParts, points: Floats, *, tracks: bool, times: bool
-) -> tuple[Tracks | None, Floats | None]:
-    schema, read = file.schema_arrow, partial(geoparquet.batches_of, file)
-    runs, when, names = None, None, schema.names
-    if coordinate_columns(schema):
-        named = time_columns(schema, points.shape[1]) if times else []
-        return None, read_columns(path, file, named) if named else None
-    if tracks and "track" in geoparquet.described(schema, path)["columns"] and "track" in names:
-        column = partial(geoparquet.written_column, path, file)
-        along = read("track_times") if times and "track_times" in names else None
-        pieces = partial(read, "track")
-        if "runs" in names:
-            runs = track_rows.read_recordings(column("start"), pieces(), read("runs"), along)
-        else:
-            runs = track_rows.read_tracks(column("run"), column("start"), pieces, points, along)
-    if times and "times" in names and arrow.holds_lists(schema.field("times").type):
-        lists = [arrow.lists_of(batch, "times") for batch in read("times")]
-        size = np.concatenate([np.empty(0, np.int64), *(some.size for some in lists)])
-        values = np.concatenate([np.empty(0), *(some.values for some in lists)])
-        when = arrow.Lists(values, size).of_size(points.shape[1])
-    return runs, when
-
-
 def _points(path: object, file: ParquetParts) -> Floats:
-    if names := coordinate_columns(file.schema_arrow):
-        return read_columns(path, file, names).reshape(file.n, len(names) // 2, 2)
+    """Read the lines of as many points that are the geometries."""
+    import shapely
+
     geometry = geoparquet.described(file.schema_arrow, path)["primary_column"]
-    n, row = file.n, 0
-    points = np.empty((0, 0, 2))
-    sizes, flat = set[int](), True
+    points, sizes, flat = [], set[int](), True
     for batch in geoparquet.batches_of(file, geometry):
         with geoparquet.expecting_geometries(path):
-            some = read_lines(batch)
-        sizes |= {int(some.size.min()), int(some.size.max())}
-        flat &= bool(some.flat.all())
-        if len(sizes) > 1 or not flat:
-            continue
-        if row == 0:
-            points = np.empty((n, max(sizes), 2))
-        points[row : row + len(batch)] = some.points.reshape(len(batch), -1, 2)
-        row += len(batch)
+            lines = arrow.geometries_of(batch)
+        sizes |= {*np.unique(shapely.get_num_coordinates(lines)).tolist()}
+        flat &= bool((shapely.get_type_id(lines) == shapely.GeometryType.LINESTRING).all())
+        flat &= shapely.get_coordinate_dimension(lines).max() == _FLAT
+        points.append(shapely.get_coordinates(lines)[:, ::-1])
     least, most = min(sizes, default=0), max(sizes, default=0)
     if least < most or not flat or most < 2:
         raise BadInput(
             f"{path} does not hold trajectories: they are LineStrings of equally many "
-            f"points without heights, and this has {number_of(n, 'line')} of {least} to {most} "
-            "points; make trajectories with: trajanon extract FILE"
+            f"points without heights, and this has {number_of(file.n, 'line')} of {least} to "
+            f"{most} points; make trajectories with: trajanon extract FILE"
         )
-    return points
+    return np.concatenate(points).reshape(-1, most, 2)
+
+
+def _coordinate_columns(schema: Any) -> list[str]:
+    """List the columns lat1, lon1, lat2, lon2, ... of a table; none of what has geometries."""
+    if b"geo" in (schema.metadata or {}):
+        return []
+    pairs = ([f"lat{number}", f"lon{number}"] for number in count(1))
+    names = [*chain(*takewhile({*schema.names}.issuperset, pairs))]
+    return names if len(names) > 2 else []
+
+
+def _numbers(where: object, file: ParquetParts, names: Sequence[str]) -> Floats:
+    """Read columns of numbers, (n, columns); a missing number is NaN."""
+    import pyarrow as pa
+
+    for name in names:
+        kind = file.schema_arrow.field(name).type
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            raise BadInput(f"{where} has a column {name} of {kind}, and not of numbers")
+    columns = file.read(names).columns
+    return np.column_stack([column.cast(pa.float64()).to_numpy() for column in columns])

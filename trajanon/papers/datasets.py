@@ -15,11 +15,11 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.files.trajectories import read_trajectories
 from trajanon.inputs import regular
 from trajanon.loss import information_loss, sse, standardise
+from trajanon.number_text import number_of
 from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
 from trajanon.settings import EFFORTS, Settings
 from trajanon.table_columns import read_columns
-from trajanon.words import number_of
 
 _LOG = logging.getLogger(__name__)
 

@@ -4,18 +4,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.anonymization import anonymize
+from trajanon.anonymization import anonymize_trajectories
 from trajanon.arrays import Floats
-from trajanon.clock import BEGINS, HOUR
 from trajanon.errors import TooFewRecords, TooFewSubjects
 from trajanon.files.report import checked, released_of
 from trajanon.perturbation import perturbed_times
 from trajanon.privacy.originals import matched
 from trajanon.progress import Progress, silent
 from trajanon.settings import ReleaseSettings
-from trajanon.timing import MINUTE, Timing, timing_of
+from trajanon.times import BEGINS, HOUR, MINUTE, Timing, timing_of
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
+from trajanon.utility.usefulness import time_errors
 
 MINUTE_WORTHS = (0.5, 1.0, 2.0, 3.0, 5.0, 9.0, 20.0)
 SLOTS = (4, 1)  # hours
@@ -80,7 +80,7 @@ def _errors(trajectories: Trajectories, k: int, timing: Timing, worth: float | N
     if worth is not None:
         clock = timing.clock
         how = {"times": clock.times, "timezone": clock.timezone, "minute_worth": worth}
-    release = anonymize(trajectories, k, key=KEY, **how)
+    release = anonymize_trajectories(trajectories, k, key=KEY, **how)
     if release.report["stopped"]:
         raise KeyboardInterrupt
     report = checked(release.report)
@@ -88,8 +88,7 @@ def _errors(trajectories: Trajectories, k: int, timing: Timing, worth: float | N
     moved = displacement(found.slid.points, found.lines[found.labels])
     slid, seconds = found.slid, timing.seconds(found.slid)
     times = perturbed_times(slid.points, seconds, found.labels, timing.clock, KEY, slid.subject)
-    errors = timing.errors(seconds, times[found.labels])
-    return _Errors(moved, errors["departure_error"], errors["duration_error"])
+    return _Errors(moved, *time_errors(seconds, times[found.labels]))
 
 
 def _cost(worth: float | None, hours: int | None, errors: _Errors) -> HoursCost:

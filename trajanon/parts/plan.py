@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from trajanon.antimeridian import refuse_crossing
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import decomposed, turn
 from trajanon.errors import BadInput
@@ -22,11 +21,12 @@ from trajanon.partition import dense
 from trajanon.parts.reader import Parts, PartSlice
 from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress
+from trajanon.released_lines import refuse_crossing
 from trajanon.search.blocks import BLOCK
 from trajanon.settings import ReleaseSettings, Settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged
-from trajanon.timing import Timing, departure_weight, refuse_one_time, timing_asked_for
+from trajanon.times import Timing, departure_weight, refuse_one_time, timing_asked_for
 from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
@@ -105,10 +105,10 @@ class Plan:
     survey: Survey  # how the table is standardised
     splits: tuple[Split, ...]  # how it is split into shards, in each round with other borders
     timing: Timing | None  # how times are counted
-    key: bytes | None  # the holder's secret, by which lines are perturbed; None: plain means
-    k: int  # least number of different subjects in a group
     release: ReleaseSettings  # what is written
     settings: Settings  # of the search
+    key: bytes | None  # the holder's secret, by which lines are perturbed; None: plain means
+    k: int  # least number of different subjects in a group
     roads: RoadsToFollow | None  # on which released lines lie
     progress: Progress  # of the search: silent where it runs elsewhere
 
@@ -146,8 +146,8 @@ def with_subjects(executor: Executor, parts: Parts) -> Parts:
     traces = np.unique(np.concatenate([traces for traces, _, _ in found]))
     named = parts.named
     if len(traces):
-        told = executor.each("Looking for names", partial(_named, parts, traces), parts.slices)
-        named = pd.concat(told)  # slices come in the order of rows
+        pieces = executor.each("Looking for names", partial(_named, parts, traces), parts.slices)
+        named = pd.concat(pieces)  # slices come in the order of rows
         named = named[~named.index.duplicated()]
     names = [set(column.tolist()) for column in np.concatenate([one for _, one, _ in found]).T]
     unnamed = sum(nobody for _, _, nobody in found) + len(traces) - len(named)

@@ -17,9 +17,9 @@ from trajanon.files.parquet_parts import ParquetParts, RowGroups, parquet_of, pa
 from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
 from trajanon.files.track_rows import whole_numbers
 from trajanon.files.trajectories import look_at_schema, marks_of_rows, provenance_of, read_rows
-from trajanon.folder import Folder
+from trajanon.remote_folder import Folder
 from trajanon.subjects import Identities, Merged
-from trajanon.timing import without_times
+from trajanon.times import without_times
 from trajanon.tracks import refuse_off_earth
 from trajanon.trajectories import Trajectories, refuse_odd_times
 

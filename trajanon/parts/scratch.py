@@ -2,31 +2,25 @@
 
 import logging
 import secrets
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from io import SEEK_END, BytesIO
-from itertools import groupby
-from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Ints
-from trajanon.drafts import BEFORE, UNFINISHED, hold, remove_abandoned
+from trajanon.atomic_output import BEFORE, UNFINISHED, exchanged, hold, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.groups import groups_path
+from trajanon.files.report import groups_path
 from trajanon.files.trajectories import is_part
-from trajanon.folder import Folder, exchanged
+from trajanon.remote_folder import Folder
 
 _LOG = logging.getLogger(__name__)
 
 DRAFT, GROUPS, REPORT = "release", "groups", "report.json"
 """The release, the line of each row, and the report, while a run is not done, in its folder."""
-
-FILES = 10_000
-"""Files that one step of a run writes at most, but one for each task."""
 
 _AT_WORK = "at-work"
 _OLD = f"{BEFORE}-groups"  # the line of each row, as it was before
@@ -43,93 +37,6 @@ class Stored(NamedTuple):
     rows: int
 
 
-class Scratch(Folder):
-    """Where a run keeps rows between two tasks.
-
-    A worker may still be busy when a run is stopped. What it writes then does not stay, even if the
-    next run is already at work here.
-    """
-
-    def __init__(self, place: str | Path) -> None:
-        super().__init__(place)
-        self._run = secrets.token_bytes(8)
-
-    @contextmanager
-    def at_work(self) -> Iterator[None]:
-        """Make and lock it, readable by its owner only; refuse one that exists."""
-        with self._refusing_second():
-            self.make(new=True)
-        with ExitStack() as held:
-            try:
-                if self.local is not None:
-                    self.local.chmod(0o700)
-                    held.enter_context(hold(self.local, new=True))
-                with self._refusing_second():
-                    self.claim(_AT_WORK, self._run)
-            except BaseException:  # such as a full disk; the next run would be refused
-                if self.local is not None:  # else it may be of another run, and is not made
-                    Folder.remove(self)
-                raise
-            yield
-
-    @contextmanager
-    def _refusing_second(self) -> Iterator[None]:
-        try:
-            yield
-        except FileProblem as error:
-            if isinstance(error.__cause__, FileExistsError):
-                raise FileProblem(_taken(self)) from error
-            raise
-
-    @contextmanager
-    def writing(self, name: str) -> Iterator[IO[bytes]]:
-        """Write a file as `Folder.writing` does."""
-        with Folder.writing(self, name) as file:
-            yield file
-            self._refuse_late()  # another run may have a file of this name
-        try:
-            self._refuse_late()
-        except FileProblem:
-            self.remove_file(name)
-            raise
-
-    def _refuse_late(self) -> None:
-        with self.named(), suppress(FileNotFoundError):
-            path = f"{self.path}/{_AT_WORK}"
-            if self.system.cat_file(path, start=0, end=len(self._run)) == self._run:
-                return
-        raise FileProblem(f"{self} is of a run that has ended")
-
-    def write_pieces(
-        self, name: str, pieces: Iterable[tuple[int, Arrays]]
-    ) -> list[tuple[int, Stored]]:
-        """Write numbered pieces, each some arrays; say where they are."""
-        places = []
-        with self.writing(name) as file:
-            for number, piece in pieces:
-                begin = file.tell()
-                for array in piece:
-                    np.save(file, array, allow_pickle=False)
-                places.append((number, Stored(name, begin, file.tell(), len(piece[0]))))
-        return places
-
-    def read_piece(self, place: Stored) -> Arrays:
-        """Read the arrays of a piece, and nothing else of its file."""
-        with self.named(place.name):
-            path = f"{self.path}/{place.name}"
-            file = BytesIO(self.system.cat_file(path, start=place.begin, end=place.end))
-            end, arrays = file.seek(0, SEEK_END), []
-            file.seek(0)
-            while file.tell() < end:
-                arrays.append(np.load(file, allow_pickle=False))
-            return arrays
-
-    def remove(self) -> None:
-        """End the run, and remove all that is in the folder."""
-        self.remove_file(_AT_WORK)
-        Folder.remove(self)
-
-
 class Task(NamedTuple):
     """Rows that are taken at once."""
 
@@ -143,34 +50,40 @@ class Task(NamedTuple):
         return sum(place.rows for place in self.places)
 
 
-def removal(folder: Folder, tasks: Sequence[Task]) -> Callable[[Task], None]:
-    """Give what removes, once a task is done, the files that no other task needs.
+class Scratch(Folder):
+    """Where a run keeps rows between two tasks: a file of each task, with a piece for each target.
 
-    A task that is done again, such as after the loss of a worker, finds its files: a task is done
-    only when its result has arrived.
+    Each run has another one: what a worker writes when its run is over is in no other run's way.
     """
-    waiting = Counter(name for task in tasks for name in {place.name for place in task.places})
 
-    def done(task: Task) -> None:
-        for name in {place.name for place in task.places}:
-            waiting[name] -= 1
-            if not waiting[name]:
-                folder.remove_file(name)
+    def write_pieces(
+        self, name: str, pieces: Iterable[tuple[int, Arrays]]
+    ) -> list[tuple[int, Stored]]:
+        """Write pieces, each some arrays for a target; say where they are."""
+        places = []
+        with self.writing(name) as file:
+            for target, piece in pieces:
+                begin = file.tell()
+                for array in piece:
+                    np.save(file, array, allow_pickle=False)
+                places.append((target, Stored(name, begin, file.tell(), len(piece[0]))))
+        return places
 
-    return done
+    def read_piece(self, place: Stored) -> Arrays:
+        """Read the arrays of a piece, and nothing else of its file."""
+        with self.named(place.name):
+            path = f"{self.path}/{place.name}"
+            file = BytesIO(self.system.cat_file(path, start=place.begin, end=place.end))
+            end, arrays = file.seek(0, SEEK_END), []
+            file.seek(0)
+            while file.tell() < end:
+                arrays.append(np.load(file, allow_pickle=False))
+            return arrays
 
-
-def write_by_target(
-    scratch: Scratch, name: str, pieces: Iterable[tuple[int, Arrays]], targets: int, tasks: int
-) -> Iterator[tuple[int, Stored]]:
-    """Write the pieces of this task for its targets; yield each target, and where its piece is.
-
-    Targets come rising; those that are next to each other share a file, so that all tasks write
-    `FILES` at most, or one each. ``name`` has a place for the number of a file.
-    """
-    files = min(max(FILES // tasks, 1), targets)
-    for file, some in groupby(pieces, lambda piece: piece[0] * files // targets):
-        yield from scratch.write_pieces(name.format(file), some)
+    def remove_files_of(self, tasks: Iterable[Task]) -> None:
+        """Remove the files of tasks that are all done: one that is done again needs them."""
+        for name in sorted({place.name for task in tasks for place in task.places}):
+            self.remove_file(name)
 
 
 def parted(target: Ints, arrays: Arrays) -> Iterator[tuple[int, Arrays]]:
@@ -228,40 +141,48 @@ def refuse_inputs(out: Folder, inputs: Iterable[Folder]) -> None:
 @contextmanager
 def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
     """Give a folder to work in; at the end, move the release out of it, and what is beside it."""
-    scratch = Scratch(out.url + UNFINISHED)
-    told, groups = scratch / REPORT, Folder(groups_path(named)).real
-    before, old = scratch / BEFORE, scratch / _OLD
+    whole = Folder(out.url + UNFINISHED)
+    groups, before, old = Folder(groups_path(named)).real, whole / BEFORE, whole / _OLD
     there, then = (place.states() if place.exists else {} for place in (out, groups))
-    with scratch.at_work():  # of two runs that begin at once, one is refused
-        try:
-            (scratch / DRAFT).make()
+    try:
+        whole.claim(_AT_WORK)
+    except FileProblem as error:
+        if isinstance(error.__cause__, FileExistsError):  # of two runs that begin at once
+            raise FileProblem(_taken(whole)) from error
+        raise
+    try:
+        with ExitStack() as moving:
+            if whole.local is not None:
+                whole.local.chmod(0o700)
+                moving.enter_context(hold(whole.local, new=True))
+            scratch = Scratch(f"{whole}/{secrets.token_hex(4)}")
+            (draft := scratch / DRAFT).make()
             yield scratch
-            with ExitStack() as moving:
-                moving.enter_context(exchanged(out, scratch / DRAFT, before, there, is_part))
-                if (drafted := scratch / GROUPS).exists:
-                    if drafted.local is not None:
-                        drafted.local.chmod(0o700)
-                    moving.enter_context(exchanged(groups, drafted, old, then, is_part))
-                elif groups.exists:  # of a release that is replaced
-                    groups.move(old)
-                    moving.push(lambda kind, *_: old.move(groups) if kind else None)
-                if told.local is not None:
-                    told.local.chmod(0o600)
-                told.move(Folder(report_of(named)))
-        except BaseException:
-            _clear(scratch, before, old)
-            raise
-        scratch.remove()
+            moving.enter_context(exchanged(out, draft, before, there, is_part))
+            if (drafted := scratch / GROUPS).exists:
+                if drafted.local is not None:
+                    drafted.local.chmod(0o700)
+                moving.enter_context(exchanged(groups, drafted, old, then, is_part))
+            elif groups.exists:  # of a release that is replaced
+                groups.move(old)
+                moving.push(lambda kind, *_: old.move(groups) if kind else None)
+            if (report := scratch / REPORT).local is not None:
+                report.local.chmod(0o600)
+            report.move(Folder(report_of(named)))
+    except BaseException:
+        _clear(whole, before, old)
+        raise
+    _clear(whole)
 
 
-def _clear(scratch: Scratch, *before: Folder) -> None:
-    """Remove the folder of a failed run; warn if that fails, or is interrupted."""
+def _clear(whole: Folder, *before: Folder) -> None:
+    """Remove the folder of a run; warn if that fails, or is interrupted."""
     try:
         left = [one for one in before if one.exists]
         for one in left:  # it could not be moved back, and is the only copy
             _LOG.warning("%s is what was there: move it back", one)
         if not left:
-            scratch.remove()
+            whole.remove()
     except (FileProblem, KeyboardInterrupt):
         msg = "%s could not be removed, and holds original coordinates: remove it"
-        _LOG.warning(msg, scratch)
+        _LOG.warning(msg, whole)

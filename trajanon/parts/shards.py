@@ -10,23 +10,22 @@ import numpy as np
 from trajanon.align.alignment import align
 from trajanon.align.ground import shared_out
 from trajanon.align.placing import placed
-from trajanon.antimeridian import refuse_crossing
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
 from trajanon.errors import BadInput
 from trajanon.loss import group_means, sse
-from trajanon.mending import mended
+from trajanon.mending import mended, places_of
 from trajanon.microaggregation import find_groups
 from trajanon.partition import check_enough, dense, measured
+from trajanon.parts.finish import Batch, Tally, finish
 from trajanon.parts.plan import Plan, joined_shards
-from trajanon.parts.release import Batch, Tally, finish
-from trajanon.parts.scratch import Arrays, Stored, Task, parted, write_by_target
-from trajanon.privacy.diversity import ends_in_places
+from trajanon.parts.scratch import Arrays, Stored, Task, parted
 from trajanon.problem import whole_problem
+from trajanon.released_lines import refuse_crossing
 from trajanon.settings import EFFORTS
-from trajanon.trajectories import Trajectories, unit_of
+from trajanon.trajectories import unit_of
 from trajanon.utility import moved_to
-from trajanon.utility.histograms import Histogram
+from trajanon.utility.displacements import Histogram
 
 _STATE = np.dtype([("row", "i8"), ("group", "i8"), ("shard", "i4"), ("moved", "i4")])
 """What is known of a row after a round: its group, the shard of this in the next one, and how far
@@ -72,9 +71,7 @@ def scatter(plan: Plan, number: int, task: Task) -> list[tuple[int, Stored, set[
             subjects.append(set(np.unique(counted[held])[: plan.k].tolist()))
             yield shard, Batch(some, state["group"][held], state["moved"][held]).arrays
 
-    name = f"shard-{number}-{{:06d}}-from-{task.number:06d}.npy"
-    slices = len(plan.parts.slices)
-    written = write_by_target(plan.scratch, name, pieces(), plan.splits[number].shards, slices)
+    written = plan.scratch.write_pieces(f"rows-{number}-{task.number:06d}.npy", pieces())
     return [(*each, some) for each, some in zip(written, subjects, strict=True)]
 
 
@@ -135,32 +132,20 @@ def search(plan: Plan, number: int, task: Task) -> Found:
     state["row"], state["moved"] = batch.trajectories.trace, batch.moved
     tally = mends = None
     if number + 1 == len(plan.splits):
-        labels, told = mended_shard(plan, batch.trajectories, records, labels)
+        rows = batch.trajectories
+        places, subjects = places_of(rows, unit_of(plan.parts.provenance)), plan.counted(rows)
+        labels, account = mended(
+            rows.points, records, labels, plan.k, subjects=subjects, places=places
+        )
         del records
         kept = labels >= 0
-        mends, state = (told, state["row"][~kept]), state[kept]
+        mends, state = (account, state["row"][~kept]), state[kept]
         tally, state["group"] = finish(plan, batch.take(kept), dense(labels[kept]), key)
     else:
         state["group"] = task.number * plan.parts.n + labels
         state["shard"] = _next_shards(plan, number + 1, records, labels, state["group"])
-    target, slices = plan.parts.slice_of(state["row"]), len(plan.parts.slices)
-    written = write_by_target(
-        plan.scratch,
-        f"state-{{:06d}}-{key}.npy",
-        parted(target, [state]),
-        slices,
-        plan.splits[number].shards,
-    )
-    return Found(lost, cut, list(written), tally, mends)
-
-
-def mended_shard(
-    plan: Plan, rows: Trajectories, records: Floats, labels: Ints
-) -> tuple[Ints, dict[str, Any]]:
-    """Mend the groups of a shard, as `trajanon.mending.mend` does those of a file."""
-    trips = unit_of(plan.parts.provenance) == "trip"
-    places = ends_in_places(rows.points, rows.true_ends) if trips else None
-    return mended(rows.points, records, labels, plan.k, subjects=plan.counted(rows), places=places)
+    pieces = parted(plan.parts.slice_of(state["row"]), [state])
+    return Found(lost, cut, plan.scratch.write_pieces(f"state-{key}.npy", pieces), tally, mends)
 
 
 def _slid(plan: Plan, batch: Batch, labels: Ints) -> tuple[Batch, Ints]:

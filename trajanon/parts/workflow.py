@@ -8,17 +8,24 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trajanon.anonymization import anonymize, key_for, of_roads, refuse_attribution, refuse_far
+from trajanon.anonymization import (
+    Counted,
+    anonymize_trajectories,
+    key_for,
+    of_roads,
+    of_times,
+    refuse_attribution,
+    report_of,
+)
 from trajanon.arrays import Bools
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
 from trajanon.files.parquet_parts import part_states, unchanged
 from trajanon.files.trajectories import read_trajectories
-from trajanon.folder import Folder
 from trajanon.loss import information_loss
-from trajanon.outputs import json_report
 from trajanon.partition import Stage, check_enough, check_k
+from trajanon.parts.finish import Tally, joined_tallies, parts_of, write_groups, write_release_parts
 from trajanon.parts.plan import (
     Plan,
     capacity_of,
@@ -30,13 +37,6 @@ from trajanon.parts.plan import (
     with_subjects,
 )
 from trajanon.parts.reader import Parts, survey_parts
-from trajanon.parts.release import (
-    Tally,
-    joined_tallies,
-    parts_of,
-    write_groups,
-    write_release_parts,
-)
 from trajanon.parts.scratch import (
     DRAFT,
     GROUPS,
@@ -45,7 +45,6 @@ from trajanon.parts.scratch import (
     Task,
     refuse_inputs,
     refuse_places,
-    removal,
     replacing_release,
     tasks_of,
 )
@@ -53,12 +52,11 @@ from trajanon.parts.shards import Found, scatter, search, shards_of
 from trajanon.privacy.ledger import Keyed, Ledger, Sorted
 from trajanon.progress import Progress, silent
 from trajanon.publication import LedgerLike, check_limit, opened_for, waiting
-from trajanon.releases import Counted
-from trajanon.rows import way_of
+from trajanon.release import json_report, way_of
+from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.trajectories import unit_of
-from trajanon.utility.histograms import joined_histograms
+from trajanon.utility.displacements import joined_histograms
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -164,9 +162,9 @@ def anonymize_parts(
     executor = Executor(client, progress)
     quiet = progress if client is None else silent  # workers cannot show bars
     secret = key_for(asked, key)
+    which = None
     with ExitStack() as stack:
         book = stack.enter_context(opened_for(ledger))
-        which = None
         if book is not None:
             entry = stack.enter_context(book.recording(out))
             with unchanged(folder, before):
@@ -175,7 +173,6 @@ def anonymize_parts(
             which = found.new
             parts, secret = parts.chosen(which), key_for(asked, book.release_key)
             check_enough(parts.n, k, what="trajectory")
-        how = (secret, k, asked, settings, roads, quiet)
         shards = shards_for(parts.n, capacity)
         if shards > 1 and asked.as_published:
             raise BadInput(
@@ -185,12 +182,14 @@ def anonymize_parts(
         scratch = stack.enter_context(replacing_release(release, out))
         if shards == 1:
             with unchanged(folder, before):
-                task = partial(_as_one, parts, which, *how)
+                how = {"roads": roads, "key": secret, "progress": quiet, **options}
+                task = partial(_as_one, parts, which, k, how)
                 (report,) = executor.each("Anonymising", task, [scratch])
         else:
             steps = _InShards(executor, capacity)
             with unchanged(folder, before):
-                plan = steps.planned(parts, scratch, shards, *how)
+                how = {"key": secret, "k": k, "roads": roads, "progress": quiet}
+                plan = steps.planned(parts, scratch, shards, asked, settings, **how)
                 first, last = steps.searched(plan)
             report = steps.written(plan, first, last)
         if book is not None:
@@ -213,15 +212,7 @@ def _offered(
 
 
 def _as_one(
-    parts: Parts,
-    which: Bools | None,
-    key: bytes | None,
-    k: int,
-    asked: ReleaseSettings,
-    settings: Settings,
-    roads: RoadsToFollow | None,
-    progress: Progress,
-    scratch: Scratch,
+    parts: Parts, which: Bools | None, k: int, how: dict[str, Any], scratch: Scratch
 ) -> dict[str, Any]:
     try:
         trajectories = read_trajectories(parts.folder, subjects_exact=parts.subjects_exact)
@@ -230,8 +221,7 @@ def _as_one(
             parts.read(part_slice, tracks=True)
         raise
     trajectories = trajectories if which is None else trajectories.take(which)
-    options = asdict(asked) | asdict(settings)
-    release = anonymize(trajectories, k, roads=roads, key=key, progress=progress, **options)
+    release = anonymize_trajectories(trajectories, k, **how)
     for name, some, first in parts_of(release.trajectories):
         with scratch.writing(f"{DRAFT}/{name}") as file:
             write_released(file, some, first)
@@ -251,16 +241,23 @@ class _InShards:
         self.stages.append(Stage(name, loss, now - self._since))
         self._since = now
 
-    def planned(self, parts: Parts, scratch: Scratch, shards: int, *how: Any) -> Plan:
+    def planned(
+        self,
+        parts: Parts,
+        scratch: Scratch,
+        shards: int,
+        asked: ReleaseSettings,
+        settings: Settings,
+        **how: Any,
+    ) -> Plan:
         """Read all parts, and decide where the table is split in each round."""
-        _, _, asked, settings, *_ = how
         timing = timing_of_parts(self.executor, parts, asked)
         parts = with_subjects(self.executor, parts)
         survey, sample = survey_table(self.executor, parts, timing)
         self._end("reading")
         rounds = range(rounds_for(parts, shards, settings))
         splits = tuple(split_table(sample, shards, number) for number in rounds)
-        return Plan(parts, scratch, survey, splits, timing, *how)
+        return Plan(parts, scratch, survey, splits, timing, asked, settings, **how)
 
     def searched(self, plan: Plan) -> tuple[list[Found], list[Found]]:
         """Scatter rows to shards and search these, in each round with other borders.
@@ -270,16 +267,18 @@ class _InShards:
         slices = [Task(number, ()) for number in range(len(plan.parts.slices))]
         rounds: list[list[Found]] = []
         for number in range(len(plan.splits)):
-            anew, done = _ANEW[number], removal(plan.scratch, slices)
-            task = partial(scatter, plan, number)
-            some = self.executor.each(f"Splitting into shards{anew}", task, slices, done)
+            anew, task = _ANEW[number], partial(scatter, plan, number)
+            some = self.executor.each(f"Splitting into shards{anew}", task, slices)
+            plan.scratch.remove_files_of(slices)
             scattered = [one for each in some for one in each]
             shards = tasks_of((shard, place) for shard, place, _ in scattered)
             if number == 0:
                 shards = shards_of(plan, scattered, self.capacity)
             self._end(f"splitting{anew}")
-            search_one, done = partial(search, plan, number), removal(plan.scratch, shards)
-            found = self.executor.each(f"Grouping shards{anew}", search_one, shards, done)
+            found = self.executor.each(
+                f"Grouping shards{anew}", partial(search, plan, number), shards
+            )
+            plan.scratch.remove_files_of(shards)
             lost = information_loss(sum(one.lost for one in found), plan.survey.sst)
             self._end(f"shards{anew}", lost)
             slices = tasks_of(state for one in found for state in one.states)
@@ -289,13 +288,10 @@ class _InShards:
     def written(self, plan: Plan, first: list[Found], last: list[Found]) -> dict[str, Any]:
         """Write the release, and the line of each row; give the report."""
         tally = joined_tallies([one.tally for one in last if one.tally is not None])
-        moved, long = (tally.errors[name].summary["mean"] for name in ("displacement", "length"))
-        refuse_far(moved, long, plan.k, unit_of(plan.parts.provenance))
         write_release_parts(self.executor, plan, tally)
         rows = tasks_of(state for one in last for state in one.states)
         (plan.scratch / GROUPS).make()
-        done = removal(plan.scratch, rows)
-        self.executor.each("Writing groups", partial(write_groups, plan), rows, done)
+        self.executor.each("Writing groups", partial(write_groups, plan), rows)
         self._end("writing")
         return _report(plan, tally, first, last, self.stages)
 
@@ -304,13 +300,11 @@ def _report(
     plan: Plan, tally: Tally, first: list[Found], last: list[Found], stages: list[Stage]
 ) -> dict[str, Any]:
     parts, timing = plan.parts, plan.timing
-    told, rows = zip(*(one.mended for one in last if one.mended is not None), strict=True)
+    accounts, rows = zip(*(one.mended for one in last if one.mended is not None), strict=True)
     left_out = np.sort(np.concatenate(rows)).tolist()
     n = parts.n - len(left_out)
     errors = {name: histogram.summary for name, histogram in tally.errors.items()}
-    moved, slid = errors.pop("displacement"), errors.pop("slid", None)
-    long = errors.pop("length")
-    along = errors.pop("to_roads", None)
+    slid, along = errors.pop("slid", None), errors.pop("to_roads", None)
     alignment = None
     if (cut := [one.cut for one in first if one.cut is not None]) and slid is not None:
         lost, before = zip(*cut, strict=True)
@@ -324,38 +318,37 @@ def _report(
         }
     counted = Counted(
         k=plan.k,
-        by_subjects=plan.parts.names_subjects,
+        by_subjects=parts.names_subjects,
         groups=tally.sizes.total(),
         few=tally.few if parts.names_subjects else None,
         provenance=parts.provenance,
     )
-    different = len(np.unique(tally.of_groups[:, 1]))
-    return counted.account | {
-        "n": n,
-        **of_roads(plan.roads, tally.on_roads, along),
-        "key": None if plan.key is None else plan.key.hex(),
-        "lines": different,
-        "rows": {
-            "way": way_of(plan.release.rows, by_subjects=plan.parts.names_subjects),
+    lines = len(np.unique(tally.of_groups[:, 1]))
+    return report_of(
+        counted,
+        n=n,
+        lines=lines,
+        loss=tally.information_loss,
+        stages=stages,
+        stopped=False,
+        moved=errors.pop("displacement"),
+        length=errors.pop("length"),
+        key=plan.key,
+        rows={
+            "way": way_of(plan.release.rows, by_subjects=parts.names_subjects),
             "trajectories": n,
-            "subjects": tally.of_subjects if plan.parts.names_subjects else None,
-            "lines": different,
+            "subjects": tally.of_subjects if parts.names_subjects else None,
+            "lines": lines,
         },
-        "information_loss": tally.information_loss,
-        "stages": [stage.account for stage in stages],
-        "stopped": False,
-        "displacement": moved,
-        "length": {name: long[name] for name in ("mean", "median")},
-        "mended": {
-            name: {key: sum(one[name][key] for one in told) for key in told[0][name]}
-            for name in told[0]
+        **of_roads(plan.roads, tally.on_roads, along),
+        times=of_times(timing, errors, tally.hours),
+        mended={
+            name: {key: sum(one[name][key] for one in accounts) for key in accounts[0][name]}
+            for name in accounts[0]
         },
-        "suppressed": {"rows": left_out} if left_out else None,
-        "times": None
-        if timing is None
-        else timing.account | errors | {"alone": timing.alone(tally.hours)},
-        "alignment": alignment,
-        "search": asdict(plan.settings),
-        "shards": len(first),
-        "groups_of_size": {str(s): tally.sizes[s] for s in sorted(tally.sizes)},
-    }
+        suppressed={"rows": left_out} if left_out else None,
+        alignment=alignment,
+        search=asdict(plan.settings),
+        shards=len(first),
+        groups_of_size={str(s): tally.sizes[s] for s in sorted(tally.sizes)},
+    )

@@ -8,10 +8,10 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.geodesy import metres_of_degrees
+from trajanon.number_text import number_of, percent
 from trajanon.perturbation import determinants
 from trajanon.privacy.attack import Published
 from trajanon.privacy.companions import drawn
-from trajanon.words import number_of, percent
 from trajanon.workers import in_parts
 
 Root = Callable[[Floats, Floats], Floats]

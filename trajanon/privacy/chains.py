@@ -11,12 +11,12 @@ from scipy.spatial import cKDTree
 from trajanon.arrays import Floats, Ints
 from trajanon.files.trajectories import Runs
 from trajanon.geodesy import metres_of_degrees
+from trajanon.number_text import number_of, percent
 from trajanon.partition import dense
 from trajanon.privacy.attack import Published
 from trajanon.privacy.linkage import nearest_lines
 from trajanon.settings import ReleaseSettings
 from trajanon.tracks import Tracks
-from trajanon.words import number_of, percent
 
 _HEADING = 4.0  # a metre between two hops counts as much as this between two places
 _MINUTE = ReleaseSettings.minute_worth  # metres of place that count as much as a minute

@@ -11,10 +11,10 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
+from trajanon.number_text import metres, number_of, percent
 from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.attack import Published
 from trajanon.tracks import STEPS, TrackPoints, Tracks
-from trajanon.words import metres, number_of, percent
 from trajanon.workers import in_parts
 
 _GROUPS = 100  # tried

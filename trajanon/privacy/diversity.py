@@ -7,9 +7,9 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.geodesy import metres_of_degrees
+from trajanon.number_text import number_of
 from trajanon.privacy.attack import Published
 from trajanon.utility import displacement
-from trajanon.words import number_of
 
 CELL = 200.0  # metres: the side of a cell that is one place
 

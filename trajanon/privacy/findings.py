@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajanon.arrays import Ints
-from trajanon.clock import BEGINS, Clock
 from trajanon.files.release_lines import DIGITS, LINE, Lines, amiss_in_counts, out_of_order, rounded
+from trajanon.number_text import number_of
+from trajanon.times import BEGINS, Clock
 from trajanon.verdict import MADE_AS_PUBLISHED
-from trajanon.words import number_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def unsorted(lines: Lines) -> list[str]:
 
 def amiss_in_times(lines: Lines) -> list[str]:
     """Say why nobody can tell what the times of lines are, or why no release has such times."""
-    times, sentence, clock = lines.times, lines.clock, Clock.told(lines.clock)
+    times, sentence, clock = lines.times, lines.clock, Clock.parsed(lines.clock)
     if times is None:
         return [] if sentence is None else ["the file says what its times are, and it has none"]
     if clock is None:
@@ -151,7 +151,7 @@ def amiss_in_times(lines: Lines) -> list[str]:
 
 def too_fine_times(lines: Lines) -> list[str]:
     """Count the lines whose times are finer than they claim to be."""
-    clock = Clock.told(lines.clock)
+    clock = Clock.parsed(lines.clock)
     if lines.times is None or clock is None:
         return []
     fine = (clock.rounded(lines.times) != lines.times).any(axis=1) & ~np.isnan(lines.times[:, 0])

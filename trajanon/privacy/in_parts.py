@@ -10,9 +10,8 @@ import pandas as pd
 
 from trajanon.arrays import Bools, Ints
 from trajanon.errors import BadInput
-from trajanon.files.groups import LinesOfRows, line_keys
 from trajanon.files.release import read_release, release_parts
-from trajanon.files.report import NOT_TOGETHER, Report, kept_in
+from trajanon.files.report import NOT_TOGETHER, LinesOfRows, Report, kept_in, line_keys
 from trajanon.files.trajectories import Runs, read_owners, read_without_owners
 from trajanon.partition import broken_promises, dense
 from trajanon.privacy.originals import NO_SUBJECTS, by_key, own_rows

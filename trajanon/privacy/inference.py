@@ -5,11 +5,11 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.arrays import Bools, Floats
-from trajanon.clock import HOUR
+from trajanon.number_text import metres
 from trajanon.privacy.attack import Published
 from trajanon.privacy.membership import Lines
+from trajanon.times import HOUR
 from trajanon.utility.displacements import displacement
-from trajanon.words import metres
 
 NEAR = 200.0
 """Metres from the true end within which a guess of it is right."""

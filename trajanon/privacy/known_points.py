@@ -9,9 +9,9 @@ from trajanon._kernels.known_points import Known, SortedLines, attack_targets, r
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.geodesy import metres_of_degrees
+from trajanon.number_text import number_of
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack, Published
-from trajanon.words import number_of
 from trajanon.workers import in_parts
 
 _AT_ONCE = 64  # targets of a part at most, and one with 2 s of work

@@ -22,9 +22,9 @@ import numpy as np
 from trajanon.arrays import Bools, Hashes, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.files.json_types import parsed
-from trajanon.folder import Folder, folder_or_file
 from trajanon.partition import dense
 from trajanon.progress import Progress, silent
+from trajanon.remote_folder import Folder, folder_or_file
 
 _AT_ONCE = 100_000  # trajectories
 _VERSION = 2

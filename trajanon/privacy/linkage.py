@@ -9,9 +9,9 @@ from scipy.spatial import cKDTree
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
 from trajanon.geodesy import in_space
+from trajanon.number_text import UNITS
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack, Published
-from trajanon.words import UNITS
 from trajanon.workers import in_parts
 
 _AT_ONCE = 500  # originals that a thread links

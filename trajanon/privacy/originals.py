@@ -10,16 +10,18 @@ from scipy.spatial import KDTree
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files.groups import LinesOfRows, digest_of, line_keys
 from trajanon.files.release import read_release
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import (
     NOT_TOGETHER,
+    LinesOfRows,
     Report,
     all_labels_in,
     all_lines_in,
     clock_in,
+    digest_of,
     labels_in,
+    line_keys,
     own_rows_in,
     read_report,
     released_of,
@@ -27,11 +29,11 @@ from trajanon.files.report import (
     rows_in,
 )
 from trajanon.loss import group_means
+from trajanon.number_text import number_of
 from trajanon.partition import broken_promises, dense, subjects_per_group
-from trajanon.rows import Rows
+from trajanon.release import Rows
 from trajanon.trajectories import Trajectories
 from trajanon.verdict import too_few
-from trajanon.words import number_of
 
 NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
 

@@ -10,11 +10,11 @@ from scipy.spatial import cKDTree
 from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
+from trajanon.number_text import metres, number_of, percent
 from trajanon.perturbation import group_spread, spread_around
 from trajanon.privacy.attack import Published
 from trajanon.privacy.cascade import TRIED
 from trajanon.privacy.companions import drawn
-from trajanon.words import metres, number_of, percent
 from trajanon.workers import in_parts
 
 _CELL = 12.0  # metres, a place on the map

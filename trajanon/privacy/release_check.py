@@ -14,13 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
-from trajanon.clock import Clock
+from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
-from trajanon.files.comparison import NOTHING_ELSE, Compared, compared
 from trajanon.files.geoparquet import write_geoparquet
 from trajanon.files.release import (
+    NOTHING_ELSE,
     RELEASE_FORMATS,
+    Compared,
     check_release_format,
+    compared,
     read_as_found,
     release_parts,
     write_release,
@@ -33,7 +35,6 @@ from trajanon.files.release_lines import (
     out_of_order,
     rounded,
 )
-from trajanon.outputs import replacing
 from trajanon.partition import check_k
 from trajanon.privacy.findings import (
     Findings,
@@ -45,7 +46,8 @@ from trajanon.privacy.findings import (
     unsorted,
 )
 from trajanon.privacy.originals import beside_earlier, with_originals
-from trajanon.releases import Release, written
+from trajanon.release import Release, written
+from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
@@ -298,7 +300,7 @@ def rewrite(release: str | os.PathLike[str], clean: str | os.PathLike[str], k: i
 
 def _times_told_rightly(release: Path, found: Lines) -> Floats | None:
     """Take the times of a file, rounded to their step, and say if they are left out."""
-    clock = Clock.told(found.clock)
+    clock = Clock.parsed(found.clock)
     if amiss := amiss_in_times(found):
         _LOG.warning("the times of %s are left out: %s", release, "; ".join(amiss))
         return None

@@ -1,9 +1,9 @@
 """The attacks that the evidence of a release consists of."""
 
-from trajanon.clock import HOUR
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.known_points import known_ends, known_in_both_orders, known_points
 from trajanon.privacy.linkage import nearest_ends, nearest_record, other_tracks
+from trajanon.times import HOUR
 
 _CHOICES = 200  # of four points of each target, drawn: the mean over all targets hardly varies
 

@@ -16,7 +16,7 @@ from tempfile import gettempdir
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.drafts import drafting
+from trajanon.atomic_output import drafting
 from trajanon.errors import BadInput, FileProblem
 from trajanon.problem import Problem
 from trajanon.search.paths import path_length, shortest

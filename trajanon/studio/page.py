@@ -10,9 +10,9 @@ from nicegui import app, ui
 
 from trajanon.cli.options import MAP
 from trajanon.data import sample
+from trajanon.number_text import metres, number_of, percent
 from trajanon.studio.fields import FIELDS, FILES, RUN, Field
 from trajanon.studio.work import COMPARE, COMPARISON, LOOK, PAGE, RELEASE, Work
-from trajanon.words import metres, number_of, percent
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")

@@ -14,11 +14,10 @@ from fastapi import Request, Response
 from fastapi.responses import FileResponse, PlainTextResponse
 from nicegui import app, background_tasks, ui
 
+from trajanon.atomic_output import drafting, replacing
+from trajanon.cli.messages import tell
 from trajanon.cli.options import MAP
-from trajanon.cli.wording import tell
-from trajanon.drafts import drafting
 from trajanon.errors import FileProblem
-from trajanon.outputs import replacing
 from trajanon.studio.fields import FILES
 from trajanon.studio.guard import Guard
 from trajanon.studio.page import Page

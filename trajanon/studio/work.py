@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
-from trajanon.cli.run import Table, words_of
-from trajanon.cli.screen import LINES
+from trajanon.cli.report_tables import LINES
+from trajanon.cli.run_commands import Table, words_of
 from trajanon.studio.fields import FIELDS, FILES, FOLDER, NOBODY, ROLES, RUN
 
 PAGE = "evaluation.html"

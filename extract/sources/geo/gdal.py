@@ -13,7 +13,7 @@ from trajanon.extract.sources.geo.layer import BATCH_OF_FEATURES, Features, Laye
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.columns import FILE, listed
 from trajanon.inputs import other_encoding
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from trajanon.drafts import drafting
+from trajanon.atomic_output import drafting
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.geo import features, gdal, geo_parquet
 from trajanon.extract.sources.geo.layer import Layer

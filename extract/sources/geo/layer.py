@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.tables.columns import MARKS, check_single, roles
-from trajanon.files import wkb
-from trajanon.files.arrow import frame
+from trajanon.files.arrow import frame, geometries_of, points_of
 
 TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")
 """Where Moving Features, and converters from GPX to GeoJSON, put the times of points; the last
@@ -78,11 +77,11 @@ def _from_wkb(column: Any, what: str) -> NDArray[Any]:
 
     Plain points of finite numbers stay numbers: objects of shapely take most of the time.
     """
-    xy = wkb.read_points(column)
+    xy = points_of(column)
     if xy is not None and np.isfinite(xy).all():
         return xy
     try:
-        return wkb.read_geometries(column, "ignore")
+        return geometries_of(column, "ignore")
     except TypeError as error:
         raise FileProblem(
             f"{what} has no geometries (WKB) where it should: {column.type}"

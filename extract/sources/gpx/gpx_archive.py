@@ -12,7 +12,7 @@ from trajanon.extract.sources.gpx.gpx_document import Document, GpxStream
 from trajanon.extract.sources.gpx.gpx_files import traces_of_document
 from trajanon.extract.sources.streams import DAMAGED, UNREADABLE, Reading
 from trajanon.extract.trace import Trace
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 logger = logging.getLogger(__name__)
 

@@ -17,24 +17,22 @@ from urllib.parse import urlsplit
 import platformdirs
 from shapely import get_parts
 
+from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem, ServerProblem
-from trajanon.extract.earth.box import Area, Box
-from trajanon.extract.earth.regions import Region
+from trajanon.extract.earth.area import Area, Box, Region
+from trajanon.extract.rules import MAX_PAGES, SERVER
 from trajanon.extract.sources.gpx.gpx_document import Document, read
 from trajanon.extract.sources.osm import trackpoints
 from trajanon.extract.trace import Trace
 from trajanon.notices import Notices
-from trajanon.outputs import replacing
+from trajanon.number_text import number_of
 from trajanon.progress import Progress, silent
-from trajanon.words import number_of
 
 if TYPE_CHECKING:
     from trajanon.extract.sources.osm.server import Server
 
 logger = logging.getLogger(__name__)
 
-SERVER = "https://api.openstreetmap.org"
-MAX_PAGES = 100
 MAX_AREA = 0.25  # square degrees; the server refuses more
 PAUSE = 1.0  # seconds between two requests: the API is for editing, and we are guests
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from trajanon.extract.fingerprints import Owners
+from trajanon.extract.duplicate_recordings import Owners
 from trajanon.extract.sources.gpx.gpx_document import Document, Segment
 from trajanon.extract.trace import Trace
 from trajanon.hashing import hashes_of

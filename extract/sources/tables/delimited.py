@@ -14,7 +14,7 @@ from pyarrow import csv as pa_csv
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.tables.layout import BYTE_ORDER_MARK, Layout, plain_words, unreadable
 from trajanon.inputs import other_encoding
-from trajanon.words import number_of
+from trajanon.number_text import number_of
 
 logger = logging.getLogger(__name__)
 

@@ -1,0 +1,66 @@
+"""trajanon demo: the whole chain on the sample."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numba
+import pytest
+from commands import Run, files_of_at_most, names
+
+from trajanon._kernels import at_first_compilation
+from trajanon.cli.messages import announce_compilation, say_compiling
+
+
+def test_that_kernels_are_compiled_is_said_once_by_commands_that_run_others(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    at_first_compilation.clear()
+    announce_compilation.cache_clear()
+    say_compiling.cache_clear()
+    for _ in range(2):
+        announce_compilation()
+    announce_compilation.cache_clear()
+    for _ in range(2):
+        numba.njit(lambda x: x)(0)
+    assert capsys.readouterr().err.count("compiling the kernels") == 1
+
+
+def test_demo_needs_no_network_and_no_home(tmp_path: Path) -> None:
+    program = (
+        "import socket, sys\n"
+        "def refuse(*_): raise OSError('no network in this test')\n"
+        "socket.socket.connect = socket.getaddrinfo = refuse\n"
+        "sys.argv = ['trajanon', 'demo', 'results']\n"
+        "from trajanon.cli.main import main\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        cwd=tmp_path,
+        env={"PATH": os.defpath},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "anonymized.parquet holds" in done.stdout
+    assert done.stdout.rstrip().endswith("map.html in a browser.")
+    assert (tmp_path / "results" / "map.html").stat().st_size > 10_000
+    assert names(tmp_path) == {"results"}
+
+
+def test_demo_in_a_place_that_cannot_be_written_says_so(run: Run) -> None:
+    Path("file").touch()
+    assert "cannot make the folder file/x" in run("demo", "file/x").sentence
+    assert "cannot make the folder file" in run("demo", "file").sentence
+
+
+def test_a_demo_that_fails_leaves_no_empty_folder(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "there").mkdir()
+    with files_of_at_most(1000):
+        for folder in ("a/b", "there"):
+            assert f"cannot write {folder}/trajectories" in run("demo", folder).err
+    assert names(tmp_path) == {"there"}
+    assert names(tmp_path / "there") == set()

@@ -1,0 +1,296 @@
+"""trajanon extract: where, from which sources, and what it refuses."""
+
+import json
+import re
+import socket
+from pathlib import Path
+
+import pytest
+from commands import Run, names, track
+from osm_server import Fault, OsmServer, serving
+
+from trajanon.files.trajectories import read_trajectories
+
+
+def test_a_file_that_is_named_twice_counts_once(run: Run, tmp_path: Path) -> None:
+    for name, lat in (("a", 40.42), ("b", 40.52), ("c", 40.62)):
+        (tmp_path / f"{name}.gpx").write_text(track(lat))
+    sources = ["a.gpx", "b.gpx", "c.gpx", "a.gpx"]
+    answer = run("extract", *sources, "--windows", "--spacing", 5, "--json")
+    assert json.loads(answer.out)["counts"]["recordings read"] == 3
+
+
+def drives(folder: Path, name: str, metres: int) -> None:
+    """Eight drives of two people, a fix each 20 s, one of them too short for a trip."""
+    rows = [
+        f"{40.42 + drive / 1000},{-3.7 + fix * metres / 85_000},{drive},{drive % 2},"
+        f"{1_700_000_000 + 10_000 * drive + 20 * fix}\n"
+        for drive in range(8)
+        for fix in range(20 if drive else 2)
+    ]
+    (folder / name).write_text("lat,lon,trip_id,user_id,time\n" + "".join(rows))
+
+
+def test_trips_are_called_trips(run: Run, here: Path) -> None:
+    drives(here, "a.csv", 300)
+    answer = run("extract", "a.csv")
+    assert answer.code == 0
+    assert "Wrote 7 trips to trajectories.parquet. Next: trajanon anonymize -k 2" in answer.out
+    assert "1 shorter than 500 m" in answer.out
+    assert "the spacing of their trip" not in answer.out
+    assert "trajectories " not in answer.out
+    written = read_trajectories(here / "trajectories.parquet")
+    assert written.times is not None
+    assert written.provenance["max_gap"] == 2000
+    answer = run("extract", "a.csv", "--max-gap", "none", "--points", 90, "--json")
+    told = json.loads(answer.out)
+    assert (told["max_gap"], told["trips"], told["spacing"]) == (None, True, None)
+    assert told["fill"] > 0.2
+    answer = run("extract", "a.csv", "--points", 90)
+    assert "farther than the spacing of their trip" in answer.out
+    assert "leaves out trips with longer hops" in answer.out
+
+
+def test_what_leaves_out_most_trips_is_told_with_the_way_past(run: Run, here: Path) -> None:
+    drives(here, "a.csv", 300)
+    said = run("extract", "a.csv", "--max-gap", 200).sentence
+    assert "none of 8 trips is left: 8 with a long hop; raise --max-gap" in said
+    drives(here, "b.csv", 2_100)
+    limits = ("--max-gap", 2_000, "--max-pause", "1h")
+    answer = run("extract", "a.csv", "b.csv", *limits)
+    said = "56.2 % of the trips (9 of 16) are left out: 8 with a long hop, 1 shorter than 500 m; "
+    assert f"{said}raise --max-gap." in answer.out
+
+
+def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> None:
+    fixes(here, 5, 415, "ab")
+    way_out = "2 with an impossible speed; raise --max-speed"
+    assert way_out in run("extract", "a.csv").sentence
+    told = run("extract", "a.csv", "--windows", "--spacing", 100).sentence
+    assert "78 impossible speeds over 60 m/s cut the recordings: try --max-speed 120" in told
+    for speed, limit in (("90", 90.0), ("none", None)):
+        answer = run("extract", "a.csv", "--max-speed", speed, "--json")
+        told = json.loads(answer.out)
+        assert (told["max_speed"], told["counts"]["trajectories"]) == (limit, 2)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["a.csv", "--max-speed", "fast"], "--max-speed must be a number of metres a s"),
+        (["a.csv", "--max-speed", "0"], "--max-speed must be a positive number of metres"),
+        (["--bbox", "atlantis"], "'atlantis' is not an area: name barcelona, madrid"),
+        (["--bbox", "1,2,3"], "four degrees W,S,E,N such as --bbox=-3.75,40.38"),
+        (
+            ["--bbox=179,-17,-179,-16", "--windows", "--spacing", "9"],
+            "two: --bbox 179,-17,180,-16 --bbox=-180,",
+        ),
+        (["--bbox", "2,41,2.6,41.5", "--windows", "--spacing", "9"], "0.3 square degrees"),
+        (["--bbox", "2,41,2.1,41.1", "--windows"], "windows need a spacing"),
+        (["--bbox", "madrid", "--spacing", "9"], "--spacing 9 is for windows, and whole trips"),
+        (["a.csv", "--windows", "first"], "--windows first was removed: --windows takes one"),
+        (["a.csv", "--windows", "all"], "--windows all was removed: --per-recording all takes"),
+        (["a.csv", "--per-trace", "2"], "--per-trace was removed: --per-recording is its new"),
+        (["a.csv", "--trips"], "--trips was removed: whole trips are the default: leave it out"),
+        (["--bbox", "madrid", "--per-recording", "2"], "--per-recording 2 is for windows: add"),
+        (["--bbox", "madrid", "--windows", "--per-recording", "x"], "must be a number, or all"),
+        ([], "say where: --bbox barcelona, madrid, tarraco"),
+        (["--bbox", "madrid", "--windows", "--spacing", "0"], "--spacing must be a positive"),
+        (["--bbox", "madrid", "--windows", "--spacing", "x"], "--spacing"),
+        (["--bbox", "madrid", "--windows", "--min-length", "500"], "is for whole trips: all windo"),
+        (["--bbox", "madrid", "--max-speed", "auto"], "--max-speed must be a positive number"),
+        (["--bbox", "madrid", "--points", "2.5"], "--points"),
+        (["--bbox", "madrid", "--max-gap", "-5"], "--max-gap must be a positive"),
+        (["--bbox", "madrid", "--max-gap", "far"], "number of metres, auto, or none"),
+        (["--bbox", "madrid", "--max-pause", "later"], "such as 5min or 2h, auto, or none"),
+        (["--bbox", "madrid", "--max-pause", "-2h"], "--max-pause must be a positive"),
+        (["--bbox", "madrid", "--max-pages", "0"], "--max-pages must be at least 1"),
+        (["--bbox", "madrid", "--api-url", "osm.org"], "the server 'osm.org'"),
+        (["--bbox", "madrid", "--api-url", "http://127.0.0.1:x"], "127.0.0.1:x"),
+        (["--bbox", "madrid", "--columns", "x"], "--columns 'x' is not understood"),
+        (["--bbox", "madrid", "--out", "t.csv"], "t.csv must end in .parquet"),
+        (["--bbox", "madrid", "--out", "no/t.parquet"], "there is no folder"),
+        (["nowhere.gpx", "--bbox", "madrid"], "there is no file or folder nowhere.gpx"),
+        (["pyproject.toml", "--bbox", "madrid"], "pyproject.toml"),
+        (["a.gpx", "osm-api", "--bbox", "madrid"], "extract them one by"),
+    ],
+)
+def test_extract_refuses_in_one_sentence(
+    run: Run, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    before = names(tmp_path)
+    assert says in run("extract", *arguments).sentence
+    assert names(tmp_path) == before
+
+
+def test_no_network_is_one_sentence(run: Run, tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        answer = run("extract", "--bbox", "madrid", "--api-url", url)
+    assert answer.code == 2
+    assert answer.out == ""
+    *tries, last = answer.err.splitlines()
+    assert len(tries) == 2
+    assert all("trying again in" in line for line in tries)
+    assert last.startswith(f"trajanon: cannot reach {url}: check the connection")
+    assert names(tmp_path) == set()
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>Please sign in</html>", b"<gpx><trk><trkseg><trkpt lat", b"\x00"]
+)
+def test_a_page_that_is_no_gpx_is_one_sentence(run: Run, tmp_path: Path, body: bytes) -> None:
+    (tmp_path / "trajectories.parquet").write_bytes(b"old")
+    with serving(OsmServer(faults=[Fault(body=body)])) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert "sent something else than GPX as page 0" in answer.sentence
+    assert (tmp_path / "trajectories.parquet").read_bytes() == b"old"
+
+
+def test_an_answer_that_is_cut_off_is_one_sentence(run: Run, tmp_path: Path) -> None:
+    cut = Fault(body=track().encode(), cut=True)
+    with serving(OsmServer(faults=[cut] * 3)) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert answer.code == 2
+    assert "broke off; run the same command again" in answer.err.splitlines()[-1]
+
+
+def test_a_refusal_passes_on_the_servers_words(run: Run) -> None:
+    with serving(OsmServer(faults=[Fault(400, body=b"The maximum is 0.25")])) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert "(400: The maximum is 0.25)" in answer.sentence
+
+
+def test_an_empty_answer_is_one_sentence(run: Run) -> None:
+    with serving(OsmServer()) as server:
+        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
+    assert "the source holds no track points in this area" in answer.sentence
+
+
+@pytest.mark.parametrize(
+    ("rows", "says"),
+    [
+        ("nan,nan,a\n,,a\n", "none of the 2 points"),
+        ("0,0,a\n0,0,a\n", "none of the 2 points"),
+        ("-3.7,40.4,a\n-3.7,40.41,a\n", "latitude and longitude swapped"),
+        ("116.4,39.9,a\n116.4,39.91,a\n", "latitude and longitude seem swapped"),
+        ("41.4,2.1,a\n41.41,2.1,a\n", "give the --bbox that holds them, W,S,E,N"),
+        ("40.4,-3.7,a\n40.401,-3.7,a\n", "1 shorter than 500 m (the longest is 111 m)"),
+        ("", "no track points"),
+    ],
+)
+def test_a_table_that_gives_nothing_says_why(
+    run: Run, tmp_path: Path, rows: str, says: str
+) -> None:
+    (tmp_path / "a.csv").write_text("lat,lon,id\n" + rows)
+    assert says in run("extract", "a.csv", "--bbox", "madrid").sentence
+    assert names(tmp_path) == {"a.csv"}
+
+
+def fixes(folder: Path, seconds: int, metres: int, animals: str = "ab") -> None:
+    """Animals that walk north, with a fix every so many seconds and metres."""
+    rows = [
+        f"{animal},{40.4 + i * metres / 111_000:.6f},{-3.7 + lane / 100},{170e7 + i * seconds:.0f}"
+        for lane, animal in enumerate(animals)
+        for i in range(40)
+    ]
+    (folder / "a.csv").write_text("\n".join(["subject,lat,lon,time", *rows]))
+
+
+def test_pauses_that_end_every_recording_are_told_with_the_way_past(run: Run, here: Path) -> None:
+    """Fixes an hour apart are no tracks to a limit of half an hour."""
+    fixes(here, 3600, 300)
+    told = run("extract", "a.csv", "--windows", "--spacing", 200).sentence
+    assert "78 pauses over 1800 s cut the recordings: try --max-pause 43200" in told
+    found = {}
+    for pause in ("2h", "7200", "none"):
+        answer = run(
+            "extract", "a.csv", "--windows", "--spacing", 200, "--max-pause", pause, "--json"
+        )
+        found[pause] = json.loads(answer.out)
+    assert [each["max_pause"] for each in found.values()] == [7200, 7200, None]
+    assert [each["counts"]["trajectories"] for each in found.values()] == [2] * 3
+
+
+def test_hops_that_cut_most_recordings_are_told_with_the_way_past(run: Run, here: Path) -> None:
+    fixes(here, 60, 600, "abc")
+    limits = ("--windows", "--spacing", 100, "--max-gap", 500)
+    told = run("extract", "a.csv", *limits).sentence
+    assert "117 long hops over 500 m cut the recordings: try --max-gap 1000" in told
+    with (here / "a.csv").open("a") as file:
+        file.writelines(f"\nd,{41 + i / 1000},-3.7,{1_700_000_000 + i * 60}" for i in range(40))
+    answer = run("extract", "a.csv", *limits)
+    assert "4 recordings gave 1 trajectory: 117 long hops over 500 m" in answer.out
+
+
+@pytest.mark.parametrize(
+    ("animals", "points", "says"),
+    [
+        ("a", 30, "Wrote 1 trajectory to trajectories.parquet. A group needs at least two"),
+        ("a", 5, "All are of one subject, and a group needs at least two: add"),
+        ("ab", 30, "Wrote 2 trajectories to trajectories.parquet. Next: trajanon "),
+    ],
+)
+def test_too_few_for_any_group_are_not_sent_on(
+    run: Run, here: Path, animals: str, points: int, says: str
+) -> None:
+    fixes(here, 60, 100, animals)
+    windows = ("--windows", "--spacing", 100, "--per-recording", "all", "--points", points)
+    answer = run("extract", "a.csv", *windows)
+    assert answer.code == 0
+    assert says in answer.out
+    assert ("Next: trajanon anonymize -k 2" in answer.out) == (animals == "ab")
+    assert answer.out.count("Next:") == (animals == "ab")
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.gpx", "a.gpx.gz"])
+@pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08\x00", b"\xff\xfe\x00", b"PAR1"])
+def test_a_file_that_is_not_what_its_name_says_is_one_sentence(
+    run: Run, tmp_path: Path, name: str, content: bytes
+) -> None:
+    (tmp_path / name).write_bytes(content)
+    assert name in run("extract", name, "--windows", "--spacing", 5).sentence
+
+
+def test_a_file_that_may_not_be_read_is_one_sentence(run: Run, tmp_path: Path) -> None:
+    for name in ("a.gpx", "a.csv", "a.parquet"):
+        (tmp_path / name).symlink_to(tmp_path / "gone")
+        assert name in run("extract", name, "--windows", "--spacing", 5).sentence
+
+
+def test_trajectories_are_no_source(run: Run, here: Path) -> None:
+    """Given where traces are wanted."""
+    answer = run(
+        "extract", "trajectories.parquet", "--windows", "--spacing", 5, "--out", "x.parquet"
+    )
+    assert "trajectories.parquet is what trajanon extract wrote" in answer.sentence
+    assert "trajanon anonymize" in answer.sentence
+
+
+def test_a_release_is_no_source(run: Run, here: Path) -> None:
+    before = names(here)
+    says = "beside anonymized.parquet stands the report of a release, anonymized.report.json"
+    assert says in run("extract", "anonymized.parquet", "--windows", "--spacing", 5).sentence
+    assert names(here) == before
+    (here / "parts").mkdir()
+    (here / "anonymized.parquet").rename(here / "parts" / "part-00000.parquet")
+    (here / "anonymized.report.json").rename(here / "parts.parts.report.json")
+    for source, says in (
+        ("parts", "beside parts stands the report"),
+        (".", "holds no file of traces"),
+    ):
+        assert says in run("extract", source, "--windows", "--spacing", 5).sentence
+    assert (
+        "there is no file"
+        in run("extract", "anonymized.parquet", "--windows", "--spacing", 5).sentence
+    )
+
+
+def test_its_options_are_few_and_stand_in_named_groups(run: Run) -> None:
+    told = run("extract", "--help").out
+    groups = ["Arguments", "Input", "Area", "Trajectories", "Protection", "Running", "Options"]
+    assert re.findall(r"^(\w+):$", told, re.MULTILINE) == groups
+    named = re.findall(r"^  (?:-\w, )?(--[\w-]+)", told, re.MULTILINE)
+    assert named[-1] == "--help"
+    assert len(named) - 1 <= 24

@@ -1,0 +1,119 @@
+"""trajanon run: a file of settings repeats the work."""
+
+import sys
+from pathlib import Path
+
+import pytest
+from commands import FAST, Run, names, track
+
+from trajanon.cli import run_commands
+
+SETTINGS = """
+[extract]
+paths = ["tracks"]
+bbox = "-3.71,40.41,-3.69,40.45"
+windows = true
+spacing = 10
+
+[anonymize]
+k = 3
+method = "mdav"
+refine = "none"
+align = false
+out = "released.csv"
+
+[check]
+k = 3
+released = "released.csv"
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Settings and what they read."""
+    (tmp_path / "tracks").mkdir()
+    for number in range(6):
+        text = track(lon=-3.7 + number / 10_000, points=60)
+        (tmp_path / "tracks" / f"{number}.gpx").write_text(text, "utf-8")
+    (tmp_path / "settings.toml").write_text(SETTINGS, "utf-8")
+    return tmp_path
+
+
+def test_settings_do_what_the_commands_do(
+    folder: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer = run("run", str(folder / "settings.toml"))  # files are named from its folder on
+    assert answer.code == 0, answer
+    assert (
+        "1. trajanon extract --bbox=-3.71,40.41,-3.69,40.45 --windows --spacing 10 tracks"
+        in answer.out
+    )
+    assert "3. trajanon check -k 3 released.csv" in answer.out
+    monkeypatch.chdir(folder)
+    assert run("check", "released.csv", "-k", "3").code == 0
+    again = run(
+        "extract", "--bbox=-3.71,40.41,-3.69,40.45", "--windows", "--spacing", "10", "tracks"
+    )
+    assert again.code == 0
+    assert run("anonymize", "-k", "3", *FAST, "--no-align", "--out", "again.csv").code == 0
+    first, second = (
+        sorted(line.split(",", 1)[1] for line in (folder / name).read_text("utf-8").splitlines())
+        for name in ("released.csv", "again.csv")
+    )
+    assert first == second
+
+
+def test_the_first_that_fails_ends_it(folder: Path, run: Run) -> None:
+    settings = folder / "settings.toml"
+    settings.write_text(SETTINGS.replace("k = 3", "k = 7", 1), "utf-8")
+    answer = run("run", str(settings))
+    assert answer.code == 2
+    assert "7" in answer.err
+    assert "3. trajanon check" not in answer.out
+    assert "released.csv" not in names(folder)
+    settings.write_text(SETTINGS.replace("[check]\nk = 3", "[check]\nk = 7"), "utf-8")
+    assert run("run", str(settings)).code == 1  # of the check
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("k = 3", "needs a table for each command"),
+        ("[publish]\nk = 3", "[publish] is no command; choose from extract, anonymize"),
+        ("[run]\nsettings = 'a'", "[run] is no command"),
+        ("[anonymize]\nkay = 3", "[anonymize] has no option kay"),
+        ("[anonymize]\nk = {at-least = 3}", "[anonymize] k must be a text, a number"),
+        ("[anonymize]\nk = 'few'", "[anonymize] Invalid value for '-k'"),
+        ("[anonymize", "is no file of settings"),
+        ("\xff", "is not UTF-8, perhaps Latin-1"),
+        ("", "needs a table for each command"),
+    ],
+)
+def test_what_is_no_setting_is_said_before_anything_begins(
+    folder: Path, run: Run, text: str, said: str
+) -> None:
+    settings = folder / "settings.toml"
+    settings.write_bytes(f"[extract]\npaths = ['tracks']\n{text}".encode("latin-1"))
+    if text in ("k = 3", ""):
+        settings.write_text(text, "utf-8")
+    assert said in run("run", str(settings)).sentence
+    assert names(folder) == {"tracks", "settings.toml"}
+
+
+def test_settings_that_are_not_there_are_named(run: Run, tmp_path: Path) -> None:
+    assert "cannot read the settings" in run("run", str(tmp_path / "none.toml")).sentence
+
+
+def test_the_studio_says_what_it_needs(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert f"there is no {tmp_path / 'none'}" in run("studio", str(tmp_path / "none")).sentence
+    monkeypatch.setitem(sys.modules, "nicegui", None)
+    assert "pip install 'trajanon[studio]'" in run("studio").sentence
+
+
+def test_a_defect_is_no_mistake_in_the_settings(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(run_commands, "words_of", None)
+    assert run("run", str(folder / "settings.toml")).code == 70

@@ -1,0 +1,119 @@
+"""Trips with hours from traces to a page, as people type the commands."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import FAST, Run, names, track
+
+import trajanon
+from trajanon.data import sample
+from trajanon.files.release import RELEASE_FORMATS
+from trajanon.files.trajectories import write_trajectories
+from trajanon.times import Clock
+from trajanon.trajectories import Trajectories
+
+TIMED = ("anonymize", "-k", 3, *FAST, "--times")
+
+
+@pytest.fixture(scope="module")
+def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Trips of the bundled sample."""
+    from trajanon.extract import extract
+
+    path = tmp_path_factory.mktemp("trips") / "trips.parquet"
+    write_trajectories(path, extract(str(sample()), "madrid"))
+    return path
+
+
+def test_from_traces_to_a_page(run: Run, tmp_path: Path) -> None:
+    extracted = run("extract", sample(), "--bbox", "madrid")
+    assert extracted.code == 0
+    assert "trips to trajectories.parquet" in extracted.out
+    anonymized = run(*TIMED, "of-day", "--seed", 4)
+    assert anonymized.code == 0, anonymized
+    assert "Departures are " in anonymized.out
+    assert "trips to anonymized.parquet" in anonymized.out
+    assert run("check", "-k", 3).code == 0
+    counted = run("check", "-k", 3, "--trajectories", "trajectories.parquet")
+    assert counted.code == 0, counted
+    assert "holds for people" in counted.out
+    evaluated = run("evaluate")
+    assert evaluated.code == 0, evaluated
+    assert "window" not in evaluated.out
+    account = json.loads((tmp_path / "evaluation.json").read_text())
+    assert account["holds"] is True
+    sheet = (tmp_path / "anonymized.datasheet.md").read_text()
+    assert "Europe/Madrid" in sheet
+    assert "trips" in sheet
+    for view in ("overlay", "public"):
+        page = run("map", "--view", view, "--offline", "--out", f"{view}.html")
+        assert page.code == 0, page
+    assert run("figures").code == 0
+
+
+@pytest.mark.parametrize("suffix", RELEASE_FORMATS)
+def test_each_format_holds_times(run: Run, trips: Path, tmp_path: Path, suffix: str) -> None:
+    out = tmp_path / f"a{suffix}"
+    assert run(*TIMED, "of-day", trips, "--time-step", "10min", "--out", out).code == 0
+    answer = run("check", out, "-k", 3)
+    assert answer.code == 0, answer
+    release = trajanon.read_release(out)
+    assert release.times is not None
+    assert (release.times % 600 == 0).all()
+    assert Clock.parsed(release.provenance["times"]) == Clock("of-day", "Europe/Madrid", 600)
+    originals = trajanon.read_trajectories(trips).times
+    assert originals is not None
+    mine = Clock("of-day", "Europe/Madrid", 600).of(originals)
+    assert release.times.mean() == pytest.approx(mine.mean(), abs=600)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--times", "hourly"], "choose from of-day, of-week, date"),
+        (["--times", "of-day", "--timezone", "Madrid"], "--timezone 'Madrid' is not known"),
+        (["--times", "of-day", "--minute-worth", "-3"], "--minute-worth must be a number from 0"),
+        (["--times", "of-day", "--time-step", "0"], "--time-step must be a whole number from 1"),
+        (["--times", "of-day", "--time-step", "0.5"], "--time-step must be a whole number"),
+        (["--times", "of-day", "--time-step", "soon"], "a time such as 5min or 2h (got 'soon')"),
+        (["--times", "of-day", "--time-step", "3 days"], "--time-step must be a whole number"),
+        (["--minute-worth", "5"], "--minute-worth 5.0 is for releases with times: add --times"),
+        (["--timezone", "Europe/Madrid"], "is for releases with times: add --times of-day"),
+        (["--time-step", "60"], "is for releases with times: add --times of-day"),
+        (["--out", "a.mfjson"], "--times"),
+    ],
+)
+def test_anonymize_refuses_odd_times_in_one_sentence(
+    run: Run, trips: Path, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    assert says in run("anonymize", trips, "-k", 3, *arguments).sentence
+    assert names(tmp_path) == set()
+
+
+def test_traces_without_times_have_no_times_to_release(run: Run, tmp_path: Path) -> None:
+    for number in range(3):
+        (tmp_path / f"{number}.gpx").write_text(track(lat=40.42 + number / 1e4))
+    assert run("extract", tmp_path, "--windows", "--spacing", 11).code == 0
+    said = run(*TIMED, "of-day").sentence
+    assert "--times of-day needs times, and " in said
+    assert "have none" in said
+
+
+def test_clocks_that_stand_still_tell_no_times(run: Run, tmp_path: Path) -> None:
+    for number in range(3):
+        text = track(lat=40.42 + number / 1e4, points=80).replace(
+            "/>", "><time>2026-03-02T08:00:00Z</time></trkpt>"
+        )
+        (tmp_path / f"{number}.gpx").write_text(text)
+    assert run("extract", tmp_path).code == 0
+    assert "needs times, and 3 of 3 have none" in run(*TIMED, "of-day").sentence
+
+
+def test_all_at_one_hour_is_refused(run: Run, trips: Path, tmp_path: Path) -> None:
+    read = trajanon.read_trajectories(trips)
+    times = np.tile(1.7e9 + np.arange(30.0), (len(read), 1))
+    at_once = Trajectories(read.points, subject=read.subject, trace=read.trace, times=times)
+    write_trajectories(tmp_path / "once.parquet", at_once)
+    assert "would tell nothing: all depart at" in run(*TIMED, "of-day", "once.parquet").sentence

@@ -1,0 +1,169 @@
+"""trajanon evaluate: three files, or a sentence."""
+
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import FAST, Run, mode
+from osm_xml import OsmFile
+from plain import PUBLISHED
+from toy import toy
+
+import trajanon
+from trajanon.errors import FileProblem
+from trajanon.evaluation.evidence import NOTICE
+from trajanon.trajectories import Trajectories
+
+
+@pytest.fixture
+def here(tmp_path: Path) -> Path:
+    trajanon.write_trajectories(tmp_path / "trajectories.parquet", toy())
+    release = trajanon.anonymize(toy(), 2, effort="fast")
+    release.write(tmp_path / "anonymized.parquet")
+    return tmp_path
+
+
+def test_the_command_writes_three_files(run: Run, here: Path) -> None:
+    answer = run("evaluate")
+    assert answer.code == 0
+    headline, said, remedy, cost, source, _ = answer.out.splitlines()
+    assert headline == "Ready to publish, with this said beside it:"
+    assert said.startswith("- With k = 2, ")
+    assert remedy == "  A larger k: trajanon anonymize -k 3"
+    assert re.match(r"Released points lie \d+ m from where people went on average", cost)
+    assert source == "4 trajectories are in the release."
+    page = (here / "evaluation.html").read_text(encoding="utf-8")
+    text = (here / "evaluation.json").read_text(encoding="utf-8")
+    assert NOTICE in page.splitlines()[0]
+    assert NOTICE in text.splitlines()[0]
+    assert json.loads(text)["problems"] == []
+    sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
+    assert sheet.startswith("# Datasheet")
+    assert "| File | `anonymized.parquet` |" in sheet
+    assert "anonymized.parquet, evaluated on" in page
+    assert json.loads(text)["file"] == "anonymized.parquet"
+    assert {mode(here / f"evaluation.{end}") for end in ("html", "json")} == {0o600}
+    (here / "new").touch()
+    assert mode(here / "anonymized.datasheet.md") == mode(here / "new")
+    told = run("evaluate", "--json", "--out", "e.html")
+    assert json.loads(told.out) == json.loads(text)
+
+
+def test_each_release_keeps_a_datasheet_of_its_own(run: Run, here: Path) -> None:
+    (here / "other").mkdir()
+    points = np.concatenate([toy().points, toy().points + np.array([1e-4, 0.0])])
+    eight = Trajectories(points, subject=np.arange(8))
+    trajanon.write_trajectories(here / "eight.parquet", eight)
+    for name in ("b.csv", "other/anonymized.parquet"):
+        trajanon.anonymize(eight, 4, effort="fast").write(here / name)
+    assert run("evaluate").code == 0
+    first = (here / "anonymized.datasheet.md").read_bytes()
+    for name in ("b.csv", "other/anonymized.parquet"):
+        given = ("eight.parquet", name, "--out", "other.html")
+        answer = run("evaluate", *given)
+        assert answer.code == 0
+        sheet = (here / name).with_suffix(".datasheet.md")
+        assert str(sheet.relative_to(here)) in answer.out
+        assert "| k | 4 " in sheet.read_text(encoding="utf-8")
+    assert (here / "anonymized.datasheet.md").read_bytes() == first
+
+
+def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -> None:
+    path = here / "anonymized.report.json"
+    report = json.loads(path.read_text(encoding="utf-8"))
+    path.write_text(json.dumps(report | {"k": 3}), encoding="utf-8")
+    answer = run("evaluate")
+    assert answer.code == 1
+    assert answer.out.startswith("Do not publish this:\n- 2 of 2 groups hold fewer than 3")
+    assert "Do not publish this" in (here / "evaluation.html").read_text(encoding="utf-8")
+    assert "to be published" not in answer.out
+    sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
+    assert "must not be published" in sheet
+    assert "| k |" not in sheet  # nothing is promised
+
+
+def test_one_release_gets_one_answer(run: Run, here: Path) -> None:
+    """Rows hold and people do not: each command says which of the two it answers."""
+    lack = "2 records stand behind each line, but not 2 people: 2 of 2 groups"
+    trajanon.write_trajectories("trajectories.parquet", toy(people=1))
+    made = run("anonymize", "-k", 2, "--as-published", *FAST)
+    assert made.code == 0
+    assert lack in made.out
+    alone = run("check", "-k", 2)
+    assert (alone.code, alone.out.count("\n- ")) == (1, 2)
+    assert PUBLISHED[1:] in alone.out
+    assert lack in alone.out
+    assert json.loads(run("check", "-k", 2, "--json").out)["answered"] == "rows"
+    by_holder = ("check", "-k", 2, "--trajectories", "trajectories.parquet")
+    counted, evaluated = run(*by_holder), run("evaluate")
+    assert (counted.code, evaluated.code) == (1, 1)
+    assert lack in counted.out
+    assert lack in evaluated.out
+    assert PUBLISHED[1:] in counted.out
+    assert PUBLISHED[1:] in evaluated.out
+    assert json.loads(run(*by_holder, "--json").out)["answered"] == "people"
+    sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
+    assert "made as published, for comparison with the papers" in sheet
+    assert "is no release: it holds plain means" in run("map", "--view", "public").sentence
+    assert run("map").code == 0
+    page = (here / "map.html").read_text(encoding="utf-8")
+    assert "Groups of fewer than 2 subjects" in page
+    assert "for comparison with the papers, not for publication of persons" in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["trajectories.parquet"], "takes two files"),
+        (["--out", "e.pdf"], "must end in .html"),
+        (["--out", "no/e.html"], "there is no folder"),
+        (["anonymized.parquet", "trajectories.parquet"], "no trajectories.report.json"),
+        (["trajectories.parquet", "a.csv"], "no a.report.json"),
+        (["t.parquet", "anonymized.parquet"], "there is no t.parquet"),
+        (["--pbf", "no.osm.pbf"], "no.osm.pbf"),
+    ],
+)
+def test_the_command_refuses_in_a_sentence(
+    run: Run, here: Path, arguments: list[str], says: str
+) -> None:
+    before = {path.name for path in here.iterdir()}
+    assert says in run("evaluate", *arguments).sentence
+    assert {path.name for path in here.iterdir()} == before
+
+
+def test_no_input_is_written_over(run: Run, here: Path) -> None:
+    (here / "evaluation.json").symlink_to(here / "anonymized.report.json")
+    assert "is read as input" in run("evaluate").sentence
+
+
+def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
+    held = run("check", "-k", 2, "--trajectories", "trajectories.parquet")
+    assert held.code == 0
+    assert "2 different subjects in each group" in held.out
+    assert "without a name" not in held.out
+    some = replace(toy(), provenance={"counts": {"recordings of unknown subjects": 3}})
+    trajanon.write_trajectories(here / "some.parquet", some)
+    told = run("check", "-k", 2, "--trajectories", "some.parquet").out
+    assert "in each group, where 3 recordings without a name count as one each" in told
+    told = run("check", "-k", 2, "--against", "anonymized.parquet").out
+    assert "; also beside anonymized.parquet no fewer than 2 stand behind each." in told
+    same = run("check", "-k", 2, "--against", "anonymized.parquet", "--json")
+    assert same.code == 0
+    assert json.loads(same.out)["holds"]
+    (here / "anonymized.report.json").unlink()
+    cannot = run("check", "-k", 2, "--against", "anonymized.parquet")
+    assert "there is no anonymized.report.json" in cannot.sentence
+    with pytest.raises(FileProblem, match="the report with the groups of"):
+        trajanon.check("anonymized.parquet", 2, against="anonymized.parquet")
+
+
+def test_roads_come_from_an_openstreetmap_file(run: Run, here: Path) -> None:
+    osm = OsmFile()
+    osm.way(osm.nodes([(0.0, -0.01), (0.0, 0.01)]), {"highway": "path"})
+    answer = run("evaluate", "--pbf", osm.write(here / "equator.osm"), "--json")
+    account = json.loads(answer.out)
+    assert account["roads_before"] == 0.5  # the lines at 0 and at 20 m
+    assert account["utility"]["this release"]["on_roads"] == 0.5

@@ -1,0 +1,258 @@
+"""The evidence of releases of trips and of times: by hand, and the files that hold it."""
+
+import json
+import re
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from evaluations import Evaluated, released
+from plain import plain_means
+from toy import MONDAY, timed, town, toy
+
+import trajanon
+from trajanon.errors import BadInput
+from trajanon.evaluation.evidence import MDAV, NOTHING, RELEASE, Evaluation
+from trajanon.release import Release
+from trajanon.times import DAY, HOUR, Clock
+from trajanon.tracks import STEPS, TrackPoints, Tracks
+from trajanon.trajectories import Trajectories
+
+OF_TRAJECTORIES = r"traject|window|sli[dt]|spacing\b|\bruns\b"
+
+
+def evaluated(trajectories: Trajectories, k: int = 2, **options: Any) -> Evaluation:
+    asked = {"times": "of-day", "timezone": "Etc/UTC"} | options
+    with plain_means():
+        return trajanon.evaluate(trajectories, *released(trajectories, k, **asked))
+
+
+@pytest.fixture(scope="module")
+def whole_town() -> Evaluation:
+    return evaluated(town(), 4)
+
+
+def test_pairs_are_measured_as_by_hand() -> None:
+    evaluation = evaluated(timed())
+    assert evaluation.holds
+    assert (evaluation.unit, evaluation.units) == ("trip", "trips")
+    # The means depart at 08:10 for 15 min and at 17:05 for 10 min; both are whole steps.
+    for way in (RELEASE, MDAV):
+        left = evaluation.usefulness[way].times
+        assert left is not None
+        assert left.departure_error == {"mean": 450.0, "median": 450.0, "p95": 600.0, "max": 600.0}
+        assert left.duration_error["mean"] == pytest.approx((300 + 300) / 4)
+        assert left.by_hour == np.bincount([8, 8, 17, 17], minlength=24).tolist()
+        assert (left.departures, left.flow_similarity) == (0.0, 1.0)
+        # 10, 20, 10 and 10 min became 15, 15, 10 and 10.
+        assert left.by_duration[:5] == [0, 0, 2, 2, 0]
+    nothing = evaluation.usefulness[NOTHING].times
+    assert nothing is not None
+    assert nothing.by_duration[:5] == [0, 0, 3, 0, 1]
+    assert nothing.departure_error["max"] == nothing.duration_error["max"] == 0.0
+    account = evaluation.account
+    assert account["times"] == Clock("of-day", "Etc/UTC", 300).sentence
+    assert account["utility"][RELEASE]["times"]["departure_error"]["mean"] == 450.0
+    assert account["unit"] == "trip"
+
+
+def test_the_release_is_off_by_what_its_report_says(whole_town: Evaluation) -> None:
+    left, told = whole_town.usefulness[RELEASE].times, whole_town.report["times"]
+    assert left is not None
+    assert told is not None
+    for name in ("departure_error", "duration_error"):
+        assert getattr(left, name) == pytest.approx(told[name])
+
+
+def test_mdav_sees_the_departure_too() -> None:
+    """Two go one way and two another; a day apart, only who leaves together goes together."""
+    points = np.repeat(toy().points[:1], 4, axis=0)
+    points[1::2] += 2e-4
+    times = MONDAY + HOUR * np.array([8.0, 8.1, 20.0, 20.1])[:, None] + [0.0, 300.0, 600.0]
+    trips = Trajectories(points, np.arange(4), times=times, provenance={"trips": True})
+    off = []
+    for worth in (0.0, 3.0):
+        left = evaluated(trips, minute_worth=worth).usefulness[MDAV].times
+        assert left is not None
+        off.append(left.departure_error["mean"])
+    assert off == pytest.approx([6 * HOUR, 180.0], abs=150.0)
+
+
+def alone(trajectories: Trajectories, **options: Any) -> dict[str, Any]:
+    asked = {"times": "of-day", "timezone": "Etc/UTC"} | options
+    with plain_means():
+        told: dict[str, Any] = released(trajectories, 2, **asked)[1]["times"]["alone"]
+    return told
+
+
+def test_an_hour_in_which_one_line_alone_departs_is_told() -> None:
+    evaluation = evaluated(timed())
+    assert alone(timed()) == {"hours": ["08:00", "17:00"], "of": 2}
+    (said,) = (one for one in evaluation.verdict.sentences if "departs alone" in one)
+    assert said.startswith("In 2 of the 2 hours with departures one line departs alone: ")
+    assert "--minute-worth 1.0" in evaluation.verdict.remedies[-1].command
+    assert said in evaluation.datasheet
+
+
+@pytest.mark.parametrize(
+    ("times", "hour"), [("of-week", "Mon 08:00"), ("date", "1970-01-05 08:00")]
+)
+def test_hours_are_those_of_the_clock(times: str, hour: str) -> None:
+    assert alone(timed(), times=times)["hours"][0] == hour
+    assert "--times of-day" in evaluated(timed(), times=times).verdict.remedies[-1].command
+
+
+def test_hours_of_dates_are_local() -> None:
+    dated: dict[str, Any] = {"times": "date", "timezone": "Asia/Kolkata"}  # 5 h 30 min ahead
+    assert alone(timed(), **dated)["hours"] == ["1970-01-05 13:00", "1970-01-05 22:00"]
+    left = evaluated(timed(), **dated).usefulness[RELEASE].times
+    assert left is not None
+    assert left.by_hour == np.bincount([13, 13, 22, 22], minlength=24).tolist()
+
+
+def test_lines_that_depart_in_one_hour_are_not_alone() -> None:
+    trips = timed()
+    assert trips.times is not None
+    late = replace(trips, times=trips.times - [[0], [0], [9 * HOUR], [9 * HOUR]])
+    assert alone(late) == {"hours": [], "of": 1}
+    assert "departs alone" not in str(evaluated(late).verdict)
+    # A step of four hours puts the lines of 08:10 and 09:50 into one hour.
+    some = replace(trips, times=trips.times - [[0], [0], [25_500], [25_500]])
+    assert len(alone(some)["hours"]) == 2
+    assert not alone(some, time_step=4 * HOUR)["hours"]
+
+
+def test_adversaries_know_hours_too(whole_town: Evaluation) -> None:
+    found = {(one.name, one.against): one for one in whole_town.attacks}
+    for name in ("2 known points", "4 known points", "both ends"):
+        for against in ("release", "originals"):
+            assert (f"{name} and their hours", against) in found
+    for name in ("2 known points", "both ends"):
+        without, told = (found[one, "originals"] for one in (name, f"{name} and their hours"))
+        assert told.expected >= without.expected
+        assert found[f"{name} and their hours", "release"].worst_case < 1.0
+    whole = found["2 known points and their hours", "release"].published
+    assert whole.cycle == DAY
+    assert whole.times is not None
+    assert whole.line_times is not None
+    assert whole.line_times.shape == (len(whole.lines), 6)
+
+
+def test_trips_are_called_trips(whole_town: Evaluation) -> None:
+    said = "\n".join(whole_town.facts)
+    page = re.sub("<style>.*?</style>|<[^>]*>", " ", whole_town.html, flags=re.DOTALL)
+    for text in (said, page, whole_town.datasheet.replace("equal spacing", "")):
+        assert re.findall(OF_TRAJECTORIES, text) == []
+        assert "trip" in text
+    assert "For OD tables, of origins and destinations, use cells of" in said
+    assert f"use cells of {whole_town.od_cell}: " in whole_town.datasheet
+    assert "OD table kept, cells of 3 km" in page
+
+
+def test_the_page_says_which_chances_are_of_a_sample(whole_town: Evaluation) -> None:
+    sampled = [one for one in whole_town.attacks if one.sampled and one.worst_case < 1.0]
+    assert sampled
+    assert whole_town.html.count("≥ ") == len(sampled)
+    assert whole_town.html.count("≥: the worst of a sample") == 1
+
+
+def test_other_trajectories_are_not(slid_sample: Evaluated) -> None:
+    evaluation, _ = slid_sample
+    assert (evaluation.unit, evaluation.clock) == ("trajectory", None)
+    assert evaluation.account["times"] is None
+    for text in (evaluation.html, evaluation.datasheet, str(evaluation.facts)):
+        assert "two ends" not in text
+        assert "and their hours" not in text
+        assert "Departures" not in text
+    assert "times and everything else" in evaluation.datasheet
+    assert "say nothing of times or speeds" in evaluation.datasheet
+    assert all(way.times is None for way in evaluation.usefulness.values())
+
+
+def test_the_page_shows_hours(whole_town: Evaluation) -> None:
+    page = whole_town.html
+    assert whole_town.clock is not None
+    assert f"The released {whole_town.clock.sentence}." in page
+    for caption in ("Trips by length", "Departures by hour of the day", "Trips by duration"):
+        start = page.index(f"<figcaption>{caption}")
+        figure = page[start : page.index("</figure>", start)]
+        heights = [float(one) for one in re.findall(r'height="([0-9.e-]+)"', figure)]
+        assert len(heights) == 2 * figure.count('class="before"')
+        assert 0.0 <= min(heights) <= max(heights) == 1.0
+    left = whole_town.usefulness[RELEASE].times
+    assert left is not None
+    start = page.index("<figcaption>Departures")
+    bars = re.findall(r'<rect x=.*? height="([0-9.e-]+)"', page[start : page.index("24:00", start)])
+    highest = max(left.by_hour)
+    before = whole_town.usefulness[NOTHING].times
+    assert before is not None
+    highest = max(highest, *before.by_hour)
+    assert [float(bar) for bar in bars] == [one / highest for one in left.by_hour]
+    for asking in ("src=", "href=", "url(", "<script"):
+        assert asking not in page
+
+
+def test_the_datasheet_says_what_times_are(whole_town: Evaluation) -> None:
+    text = whole_town.datasheet
+    assert whole_town.clock is not None
+    assert f"| Times | {whole_town.clock.sentence} |" in text
+    assert "| Departures are off by | " in text
+    assert "| Durations are off by | " in text
+    assert "everything else but the mean times" in text
+    assert "times and everything else\nwere" not in text
+    # Nothing of single trips: no hour but those of the clock's sentence.
+    assert re.findall(r"\d\d:\d\d", text) == ["00:00", "03:00"]
+
+
+def test_the_account_is_json(whole_town: Evaluation) -> None:
+    account = whole_town.account
+    assert json.loads(json.dumps(account, allow_nan=False)) == account
+    left = account["utility"][RELEASE]
+    for name in ("departures", "durations", "flow_similarity", "busiest", "query_error"):
+        assert 0.0 < left["times"][name] < 1.0
+    for name in ("length_distance", "busiest_flows", "busiest_cells"):
+        assert left[name] is None or -1.0 <= left[name] <= 1.0
+    assert sum(left["by_length"]) == sum(left["times"]["by_hour"])
+    assert sum(left["by_length"]) == whole_town.trajectories > 200
+
+
+def test_windows_that_slide_take_their_hours_along() -> None:
+    """Measured where they were when they were averaged."""
+    rng, m, size = np.random.default_rng(3), 4, 60
+    n = 30
+    begin = rng.uniform((39.998, -3.002), (40.002, -2.998), (n, 1, 2))
+    points = (begin + np.arange(size)[:, None] * [0.0, 0.0003]).reshape(-1, 2)
+    times = MONDAY + HOUR * rng.uniform(7, 9, (n, 1)) + 60.0 * np.arange(size)
+    tracks = Tracks(
+        points=TrackPoints.of(points),
+        first=size * np.arange(n + 1),
+        run=np.arange(n),
+        start=rng.integers(0, size - STEPS * (m - 1), n),
+        times=times.ravel(),
+    )
+    windows = Trajectories(
+        tracks.windows(m), np.arange(n), tracks=tracks, times=tracks.times_of_windows(m)
+    )
+    evaluation = evaluated(windows, 3)
+    left, told = evaluation.usefulness[RELEASE].times, evaluation.report["times"]
+    assert left is not None
+    assert told is not None
+    assert left.departure_error == pytest.approx(told["departure_error"])
+    assert "2 known points and their hours" in [one.name for one in evaluation.attacks]
+    assert "Ends kept with their hour" in evaluation.html
+    assert "Trips by length" not in evaluation.html
+    # Tracks without times have lost what the windows were when they were averaged.
+    still = replace(windows, tracks=replace(tracks, times=None))
+    with pytest.raises(BadInput, match="do not belong together"):
+        trajanon.evaluate(still, *released(windows, 3, times="of-day", timezone="Etc/UTC"))
+
+
+def test_a_release_and_its_report_of_times_belong_together() -> None:
+    release = trajanon.anonymize(timed(), 2, times="of-day", timezone="Etc/UTC", effort="fast")
+    assert trajanon.evaluate(timed(), release).holds
+    told = release.report["times"]
+    for wrong in ({**told, "minute_worth": -1.0}, {**told, "times": "of-year"}, None):
+        odd = Release(release.trajectories, {**release.report, "times": wrong})
+        with pytest.raises(BadInput):
+            trajanon.evaluate(timed(), odd)

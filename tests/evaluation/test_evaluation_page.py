@@ -1,0 +1,112 @@
+"""The page of the evidence: what it says, and that it is safe to open and can be read aloud."""
+
+import re
+from itertools import pairwise
+
+import pytest
+from evaluations import Evaluated, evaluated, released
+from markupsafe import escape
+from toy import crossing, toy
+
+import trajanon
+from trajanon.evaluation.evidence import NOTICE
+from trajanon.privacy.attack import QUESTIONS
+from trajanon.trajectories import OSM_ATTRIBUTION
+from trajanon.verdict import cost, source
+
+
+def test_the_page_is_for_the_holder_and_says_the_verdict_first(slid_sample: Evaluated) -> None:
+    evaluation, report = slid_sample
+    lines = evaluation.html.splitlines()
+    assert lines[0] == f"<!-- {NOTICE} -->"
+    body = evaluation.html.partition("<body>")[2]
+    said = [evaluation.verdict.headline, cost(report), source(report)]
+    opened, _, behind = body.partition("<details>")
+    places = [opened.index(str(escape(sentence))[:40]) for sentence in said]
+    assert f"evaluated on {evaluation.date}" in opened
+    assert opened.index(NOTICE) < places[0] < places[1] < places[2] < opened.index("<h2>")
+    facts = [behind.index(str(escape(fact))[:40]) for fact in evaluation.facts]
+    assert facts == sorted(facts)
+    assert facts[-1] < behind.index("<table>")
+
+
+def test_few_words_stand_before_the_first_click(slid_sample: Evaluated) -> None:
+    """Verdict, three questions with a bar each, and what is lost in five rows."""
+    body = slid_sample[0].html.partition("<body>")[2]
+    opened, _, behind = body.partition("<details>")
+    opened += behind.partition("</details>")[2]
+    assert len(re.sub("<[^>]*>", " ", opened).split()) < 500
+    assert opened.count("<h3>") == 3
+    assert opened.count('<svg class="bar"') == 3
+    assert opened.count('<tr><th scope="row">') == 5
+    assert "<h2>What it costs</h2>" in behind
+
+
+def test_the_page_can_be_read_aloud(slid_sample: Evaluated) -> None:
+    """Headings go down step by step; each table has a name, and each of its headers."""
+    page = slid_sample[0].html
+    levels = [int(level) for level in re.findall(r"<h(\d)", page)]
+    assert (levels[0], levels.count(1)) == (1, 1)
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+    assert page.count("<main>") == page.count("<header>") == 1
+    assert page.count("<table>") == len(re.findall("<table>\n<caption>.+?<", page)) > 4
+    assert re.findall(r"<th(?! scope=)[ >]", page) == []
+    names = re.findall('<div class="wide" role="region" tabindex="0" (.+?)=', page)
+    assert names == ["aria-label"] * page.count("<table>")
+
+
+def section_of(page: str, heading: str) -> str:
+    start = page.index(f"<h2>{heading}</h2>")
+    return page[start : page.index("</section>", start)]
+
+
+def test_each_question_has_a_table_of_its_attacks(slid_sample: Evaluated) -> None:
+    evaluation, _ = slid_sample
+    assert {one.question for one in evaluation.attacks} == {"singling out", "linkability"}
+    for question in QUESTIONS:
+        section = section_of(evaluation.html, question.capitalize())
+        tried = [one for one in evaluation.attacks if one.question == question]
+        for attack in tried:
+            assert f'colspan="6"><div>{attack.name} <small>' in section
+        table = section.partition(f"<caption>Attacks: {question}</caption>")[2]
+        table = table.partition("</table>")[0]
+        assert table.count('<th scope="row">') == len(tried)
+        assert bool(table) == bool(tried)
+
+
+def test_without_subjects_and_tracks_nothing_is_linked() -> None:
+    section = section_of(evaluated(toy(people=None)).html, "Linkability")
+    assert "no subject is known to have several trajectories" in section
+    assert "<table>" not in section
+
+
+def test_options_in_the_verdict_are_not_broken() -> None:
+    release = trajanon.anonymize(crossing(), 2, align=False, effort="fast")
+    page = trajanon.evaluate(crossing(), release).html
+    assert '<code>trajanon extract <span class="option">--windows</span></code>' in page
+
+
+def test_what_members_have_in_common_is_inference(slid_sample: Evaluated) -> None:
+    evaluation, _ = slid_sample
+    said = evaluation.diversity.words
+    assert said in section_of(evaluation.html, "Inference")
+    assert evaluation.html.count(said) == 1
+
+
+def test_the_page_asks_for_no_network(slid_sample: Evaluated) -> None:
+    page = slid_sample[0].html
+    for asking in ("src=", "href=", "url(", "@import", "<script", "<link", "<iframe"):
+        assert asking not in page
+    tags = re.findall(r"<[^>]*>", page)
+    assert not [tag for tag in tags if "http" in tag]
+
+
+@pytest.mark.parametrize("attribution", [OSM_ATTRIBUTION, '"><script>x</script>&'])
+def test_the_page_escapes_what_comes_from_files(attribution: str) -> None:
+    release, report = released(toy())
+    report["attribution"] = attribution
+    evaluation = trajanon.evaluate(toy(), release, report)
+    assert "<script" not in evaluation.html
+    assert evaluation.html.count("<footer>") == 1
+    del report["attribution"]  # as of a report by an earlier version
+    assert "<footer>" not in trajanon.evaluate(toy(), release, report).html

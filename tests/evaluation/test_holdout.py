@@ -1,0 +1,195 @@
+"""A hold-out tells members from others as well as its slow twins, and fails where it should."""
+
+import json
+from pathlib import Path
+
+import naive_holdout as naive
+import numpy as np
+import pytest
+from commands import Run
+from hypothesis import given
+from hypothesis import strategies as st
+from naive_sliding import town
+from toy import toy, ways
+
+import trajanon
+from trajanon.arrays import Ints
+from trajanon.errors import TooFewSubjects
+from trajanon.evaluation.holdout import (
+    AS_CUT,
+    AS_SLID,
+    BY_SUBJECT,
+    BY_SUBJECT_AS_SLID,
+    RADII,
+    Holdout,
+    hold_out,
+    measured,
+    risk,
+)
+from trajanon.files.report import checked
+from trajanon.privacy.inference import NEAR
+from trajanon.privacy.membership import Lines, told_apart, variance
+from trajanon.trajectories import Trajectories
+
+
+@given(st.integers(0, 999), st.integers(2, 4))
+def test_it_is_the_slow_twin(seed: int, k: int) -> None:
+    some = ways(14, 7, seed)
+    subjects = np.arange(14) % 7
+    members = subjects < 4
+    lines = ways(4, 4, seed + 1).points
+    found = measured(some, members, subjects, lines, k, slides=False)
+    away = np.array([min(naive.away(one, lines)) for one in some.points])
+    assert set(found.membership) == {AS_CUT, BY_SUBJECT}
+    assert found.membership[AS_CUT].auc == pytest.approx(naive.auc(away[members], away[~members]))
+    means = naive.mean_of(subjects, away, members)
+    assert found.membership[BY_SUBJECT].auc == pytest.approx(naive.auc(*means))
+    for question, succeeded in (
+        ("linkability", np.array([naive.linked(one, lines) for one in some.points])),
+        ("inference", np.array([naive.inferred(one, lines, NEAR) for one in some.points])),
+    ):
+        told = found.risks[question]
+        assert told[:2] == pytest.approx((succeeded[members].mean(), succeeded[~members].mean()))
+    for one, radius in zip(found.predicates, RADII, strict=True):
+        chances = [
+            naive.isolated(some.points[half], lines, radius, k).mean()
+            for half in (members, ~members)
+        ]
+        assert one[:3] == pytest.approx((radius, *chances))
+    best = max(found.predicates, key=lambda one: one.members)
+    assert found.risks["singling out"][:2] == (best.members, best.others)
+
+
+@given(st.integers(0, 9_999), st.integers(2, 4), st.sampled_from([0.0, 0.4]))
+def test_no_start_on_a_run_is_nearer_than_the_one_found(seed: int, m: int, noise: float) -> None:
+    some = town(seed, 8, m, most=3, noise=noise)
+    assert some.tracks is not None
+    lines = some.points[:3] + np.random.default_rng(seed).normal(0.0, 1e-4, (3, m, 2))
+    runs = range(len(some.tracks.first) - 1)
+    np.testing.assert_allclose(
+        Lines(lines).from_runs(some.tracks, m),
+        [naive.from_run(some.tracks, run, m, lines) for run in runs],
+        rtol=1e-6,
+        atol=1e-6,
+    )
+
+
+@given(st.integers(2, 9), st.integers(1, 4), st.integers(0, 99))
+def test_clusters_of_one_size_have_the_variance_of_the_jackknife(
+    clusters: int, size: int, seed: int
+) -> None:
+    values = np.random.default_rng(seed).integers(0, 3, clusters * size).astype(float)
+    of = np.arange(clusters * size) % clusters
+    assert variance(values, of) == pytest.approx(naive.jackknife(values, of))
+
+
+def test_distances_tell_who_is_in_it_only_where_they_differ() -> None:
+    subjects, members = np.arange(40), np.arange(40) < 20
+    rng = np.random.default_rng(0)
+    away = rng.normal(100.0, 10.0, 40)
+    for moved, auc in ((-100.0, 1.0), (100.0, 0.0)):
+        assert told_apart(away + moved * members, members, subjects).auc == auc
+    assert told_apart(np.ones(40), members, subjects).auc == 0.5
+    alike = told_apart(away, members, subjects)
+    assert alike.low < 0.5 < alike.high
+    # Nothing is known better for being told twice.
+    twice = told_apart(np.tile(away, 2), np.tile(members, 2), np.tile(subjects, 2))
+    assert twice == pytest.approx(alike)
+
+
+def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(300):
+        people = np.repeat(np.arange(80), 3)
+        main, control = ((rng.random(80) < share)[people].astype(float) for share in (0.6, 0.3))
+        told = risk(main, control, people, people)
+        held += told.low <= (0.6 - 0.3) / 0.7 <= told.high
+    assert 0.9 < held / 300 < 0.99
+
+
+@pytest.mark.parametrize(
+    ("main", "control", "beyond"), [(1.0, 1.0, 0.0), (1.0, 0.0, 1.0), (0.0, 0.0, 0.0)]
+)
+def test_risks_at_their_ends_are_not_certain(main: float, control: float, beyond: float) -> None:
+    people: Ints = np.arange(10)
+    told = risk(np.full(10, main), np.full(10, control), people, people)
+    assert told.risk == beyond
+    assert told.low < told.high <= 1.0
+    assert told.low <= beyond <= told.high
+
+
+@pytest.fixture(scope="module")
+def slid() -> tuple[Trajectories, Holdout]:
+    some = town(3, 40, 3, most=2, noise=0.4)
+    release = trajanon.anonymize(some, 2, effort="fast")
+    return some, hold_out(some, checked(release.report), effort="fast")
+
+
+def test_windows_that_slid_are_also_told_at_any_start(slid: tuple[Trajectories, Holdout]) -> None:
+    some, found = slid
+    assert set(found.membership) == {*(AS_CUT, BY_SUBJECT, AS_SLID, BY_SUBJECT_AS_SLID)}
+    assert some.subject is None
+    assert some.tracks is not None
+    people = len(some.tracks.first) - 1  # each drive counts as one
+    assert (found.members, found.others) == ((people + 1) // 2, people // 2)
+
+
+def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
+    some, subjects = ways(60, 60), np.arange(60)
+    members = subjects < 30
+    found = measured(some, members, subjects, some.points[members], 2, slides=False)
+    assert found.told[1].auc == 1.0
+    assert found.risks["linkability"].main == found.risks["inference"].main == 1.0
+    assert found.risks["linkability"].control < 0.5
+    # And one that has nothing to do with them tells nothing.
+    other = measured(some, members, subjects, ways(30, 30, 9).points, 2, slides=False)
+    assert other.membership[AS_CUT].low < 0.5 < other.membership[AS_CUT].high
+    assert abs(other.risks["linkability"].risk) < 0.5
+
+
+@pytest.mark.usefixtures("far_lines")
+def test_half_of_too_few_is_refused() -> None:
+    report = checked(trajanon.anonymize(toy(), 4, effort="fast").report)
+    with pytest.raises(TooFewSubjects, match="needs 8 subjects, k for each half; there are 4"):
+        hold_out(toy(), report)
+    asked = list[str]()
+    release = trajanon.anonymize(toy(), 4, effort="fast")
+    with pytest.raises(TooFewSubjects):
+        trajanon.evaluate(
+            toy(), release, holdout=True, progress=lambda _, done, *__: asked.append(str(done))
+        )
+    assert not asked
+
+
+@pytest.mark.usefixtures("far_lines")
+def test_people_nobody_knows_count_as_one_each() -> None:
+    some = toy(people=None)
+    found = hold_out(some, checked(trajanon.anonymize(some, 2, effort="fast").report))
+    assert (found.members, found.others, found.lines) == (2, 2, 1)
+
+
+def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
+    some = ways(40, 20)
+    release = trajanon.anonymize(some, 3, effort="fast")
+    trajanon.write_trajectories(tmp_path / "trajectories.parquet", some)
+    release.write(tmp_path / "anonymized.parquet")
+    answer = run("evaluate", "--holdout")
+    assert answer.code == 0
+    found = trajanon.evaluate(some, release, holdout=True)
+    assert found.holdout is not None
+    assert found.holdout.beside in answer.out
+    account = found.account["holdout"]
+    assert account == json.loads(json.dumps(account))
+    told = json.loads((tmp_path / "evaluation.json").read_text(encoding="utf-8"))
+    assert told["holdout"] == account
+    sentences = found.facts
+    assert found.holdout.was_in + "." in sentences
+    assert found.holdout.singled_out + "." in sentences
+    assert found.holdout.words.startswith(found.holdout.beside)
+    section = found.html.partition("Beside people who are not in it</h2>")[2]
+    assert section.partition("</section>")[0].count('<th scope="row">') == 3 + 2 + len(RADII)
+    none = trajanon.evaluate(some, release)
+    assert none.holdout is none.account["holdout"] is None
+    assert "Beside people" not in none.html
+    assert none.html.count("evaluate --holdout does so") == 3

@@ -1,0 +1,83 @@
+"""What results show of themselves: one short line, or a table and a picture."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pandas as pd
+import pytest
+from evaluations import Evaluated
+
+import trajanon
+from trajanon.notebook import drawn
+
+
+@pytest.fixture(scope="module")
+def originals() -> trajanon.Trajectories:
+    points = np.random.default_rng(1).uniform((40.0, 2.0), (41.0, 3.0), size=(300, 4, 2))
+    source = {"attribution": trajanon.trajectories.OSM_ATTRIBUTION}
+    return trajanon.Trajectories(points, np.arange(300), provenance=source)
+
+
+@pytest.fixture(scope="module")
+def release(originals: trajanon.Trajectories) -> trajanon.Release:
+    return trajanon.anonymize(originals, k=3, effort="fast")
+
+
+def page(thing: object) -> ElementTree.Element:
+    """The tree of what a notebook shows; an error if a tag is not closed."""
+    return ElementTree.fromstring(thing._repr_html_())  # type: ignore[attr-defined]
+
+
+def test_a_line_says_what_a_result_holds(
+    originals: trajanon.Trajectories, release: trajanon.Release, slid_sample: Evaluated
+) -> None:
+    said = repr(originals)
+    assert said.startswith("<Trajectories: 300 trajectories of 4 points by 300 subjects; © Open")
+    lines = release.report["lines"]
+    cost = f"information loss {release.report['information_loss']:.2g} %>"
+    said = repr(release)
+    assert said.startswith(f"<Release: 300 rows of 4 points on {lines} lines, k = 3 subjects; Rel")
+    assert said.endswith(cost)
+    evidence, report = slid_sample
+    said = repr(evidence)
+    assert said.startswith(f"<Evaluation: {evidence.verdict.headline}")
+    assert f"information loss {report['information_loss']:.2g} %" in said
+    assert len(said) < 1_000
+
+
+def test_a_notebook_shows_a_table_and_some_lines(
+    originals: trajanon.Trajectories, release: trajanon.Release
+) -> None:
+    for shown in (originals, release):
+        tree = page(shown)
+        assert tree.find("table/tr/td") is not None
+        assert len(tree.findall("svg/polyline")) == 200
+    assert "clear them before you share" in (page(originals).findtext("p") or "")
+    assert page(release).find("p") is None
+
+
+def test_a_notebook_shows_the_verdict(slid_sample: Evaluated) -> None:
+    evidence, _ = slid_sample
+    tree = page(evidence)
+    assert (tree.findtext("p") or "").startswith("For the holder of the data, not for publication.")
+    told = [row.findtext("td") for row in tree.findall("table/tr")]
+    assert (told[0] or "").startswith(evidence.verdict.headline)
+
+
+def test_a_picture_stays_small_and_keeps_its_shape() -> None:
+    """A degree of longitude at 60 degrees north is half as wide as one of latitude is high."""
+    assert drawn(np.empty((0, 3, 2))) == ""
+    square = np.array([[[59.5, 179.5], [60.5, -179.5]]])  # across 180 degrees
+    svg = ElementTree.fromstring(drawn(square))
+    assert (svg.get("width"), svg.get("height")) == ("168", "328")
+    long = ElementTree.fromstring(drawn(np.tile(square, (1, 5_000, 1))))
+    assert len(long[0].get("points", "").split()) == 100
+
+
+def test_findings_are_true_if_they_hold(release: trajanon.Release, tmp_path: Path) -> None:
+    assert trajanon.check(release, k=3)
+    assert not trajanon.check(release, k=100)
+    pd.DataFrame({"age": [31, 31, 52], "sex": 1}).to_csv(tmp_path / "x.csv", index=False)
+    assert not trajanon.check_table(tmp_path / "x.csv", k=2, columns=["age"])
+    assert trajanon.check_table(tmp_path / "x.csv", k=2, columns=["sex"])

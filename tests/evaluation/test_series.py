@@ -1,0 +1,361 @@
+"""A series of releases with one ledger: each trip is in one of them, whatever befalls a run."""
+
+import multiprocessing
+import os
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import FAST, Run, names
+from ledgers import TOLD, marks_of, trace, windows_of
+from shards import POINTS, shards_of, walks, write_parts
+
+import trajanon
+from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.files.report import read_report
+from trajanon.files.trajectories import read_marks, read_trajectories, write_trajectories
+from trajanon.parts.workflow import anonymize_parts
+from trajanon.privacy import ledger as ledgers
+from trajanon.privacy.ledger import Recording, content_of, opened
+from trajanon.publication import anonymize_file
+from trajanon.trajectories import Trajectories
+
+QUICK: dict[str, Any] = {"method": "mdav", "refine": "none"}
+
+
+def write_trips(folder: Path, name: str, which: slice = slice(None), n: int = 60) -> Path:
+    """Some of the same trips; two of each subject, who has a name."""
+    path = folder / name
+    points = walks(n)[which]
+    subject = np.array([f"Anna {number // 2}" for number in range(n)])[which]
+    columns = {"subject": subject}
+    for number, column in enumerate(points.reshape(len(points), -1).T):
+        columns[f"{('lat', 'lon')[number % 2]}{number // 2 + 1}"] = column
+    pd.DataFrame(columns).to_parquet(path, index=False)
+    return path
+
+
+def test_a_table_without_marks_is_known_by_its_own_points(tmp_path: Path) -> None:
+    march, april = (
+        read_marks(write_trips(tmp_path, name, which))
+        for name, which in (("a.parquet", slice(0, 40)), ("b.parquet", slice(30, 60)))
+    )
+    assert np.array_equal(march[30:], april[:10])
+    assert not np.isin(march[:30, 1:4], april[:, 1:4]).any()
+    assert (march[:, 0] == march[:, 0].repeat(2)[::2]).all()
+    assert len(np.unique(march[:, 0])) == 20
+
+
+def test_a_series_has_every_trip_once(tmp_path: Path, book: Path) -> None:
+    """Groups hold new ones only; reports tell which, and belong to the originals."""
+    seen = np.zeros(60, np.int64)
+    for number, which in enumerate((slice(0, 40), slice(20, 50), slice(0, 60))):
+        source, out = write_trips(tmp_path, "trips.parquet", which), tmp_path / f"{number}.csv"
+        report = anonymize_file(source, out, 3, ledger=book, **QUICK)
+        told = report["ledger"]
+        left = np.zeros(which.stop - which.start, bool)
+        left[told["rows"]] = True
+        seen[which] += ~left
+        assert report["n"] == told["new"] == int((~left).sum())
+        assert told["already_released"] == int(left.sum())
+        assert min(report["subjects_per_group"]) >= 3
+        evaluation = trajanon.evaluate(
+            read_trajectories(source), trajanon.read_release(out), read_report(out)
+        )
+        assert evaluation.trajectories == told["new"]
+    assert (seen == 1).all()
+    with opened(book) as ledger:
+        assert [entry.told["n"] for entry in ledger.entries] == [40, 10, 10]
+        assert [said for _, said in ledger.verify()] == ["in place"] * 3
+
+
+@pytest.mark.parametrize(("more", "k", "error"), [(2, 3, TooFewRecords), (5, 4, TooFewSubjects)])
+def test_too_few_wait_for_the_next_time(
+    tmp_path: Path, book: Path, more: int, k: int, error: type[Exception]
+) -> None:
+    first = write_trips(tmp_path, "trips.parquet", slice(0, 40))
+    anonymize_file(first, tmp_path / "a.csv", k, ledger=book, **QUICK)
+    grown = write_trips(tmp_path, "trips.parquet", slice(0, 40 + more))
+    says = f"40 of {40 + more} were released before, and the {more} new ones wait for the next time"
+    with pytest.raises(error, match=says):
+        anonymize_file(grown, tmp_path / "b.csv", k, ledger=book, **QUICK)
+    assert {"trips.parquet", "a.csv", "a.report.json", "trips.ledger"} == names(tmp_path)
+    grown = write_trips(tmp_path, "trips.parquet")
+    assert anonymize_file(grown, tmp_path / "b.csv", k, ledger=book, **QUICK)["n"] == 20
+
+
+def test_what_is_left_out_as_too_far_from_others_may_come_again(tmp_path: Path, book: Path) -> None:
+    """Three are alone on their continents at first, and then in company."""
+    source = write_trips(tmp_path, "trips.parquet", n=306)
+    table, far = pd.read_parquet(source), [7, 9, 11]
+    table.iloc[300:, 1:] = table.iloc[far * 2, 1:].to_numpy() + 1e-4
+    for away, rows in zip(
+        (20, -20, 40), ([7, 300, 303], [9, 301, 304], [11, 302, 305]), strict=True
+    ):
+        table.iloc[rows, 1::2] += away
+    table[:300].to_parquet(source, index=False)
+    first = anonymize_file(source, tmp_path / "a.csv", 3, ledger=book, **QUICK)
+    assert first["suppressed"]["rows"] == far
+    assert first["n"] == 297
+    table.to_parquet(source, index=False)
+    second = anonymize_file(source, tmp_path / "b.csv", 3, ledger=book, **QUICK)
+    assert sorted({*range(306)} - {*second["ledger"]["rows"]}) == [*far, *range(300, 306)]
+    trips = read_trajectories(source)
+    found = trajanon.evaluate(
+        trips, trajanon.read_release(tmp_path / "b.csv"), read_report(tmp_path / "b.csv")
+    )
+    assert found.trajectories == 9
+
+
+def test_a_limit_for_each_person_holds_in_all_releases(tmp_path: Path, book: Path) -> None:
+    source, had = write_trips(tmp_path, "trips.parquet"), np.zeros(60, bool)
+    for number, limit in enumerate((1, 1, 2)):
+        out = tmp_path / f"{number}.csv"
+        if number == 1:
+            with pytest.raises(BadInput, match="30 are of people who have as many as they may"):
+                anonymize_file(source, out, 3, ledger=book, per_subject_in_all=limit, **QUICK)
+            continue
+        how = QUICK | {"ledger": book, "per_subject_in_all": limit}
+        report = anonymize_file(source, out, 3, **how)
+        left = np.zeros(60, bool)
+        left[report["ledger"]["rows"]] = True
+        had |= ~left
+        assert (np.bincount(np.arange(60) // 2, had) == limit).all()
+        assert report["ledger"]["over_the_limit_of_a_person"] == (30 if number == 0 else 0)
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"per_subject_in_all": 2}, "`per_subject_in_all=2` needs `ledger`"),
+        ({"per_subject_in_all": 0, "ledger": "a.ledger"}, "must be at least 1"),
+    ],
+)
+def test_limits_that_cannot_hold_are_refused(
+    tmp_path: Path, how: dict[str, Any], says: str
+) -> None:
+    source = write_trips(tmp_path, "trips.parquet")
+    with pytest.raises(BadInput, match=says):
+        anonymize_file(source, tmp_path / "a.csv", 3, **how)
+    with pytest.raises(BadInput, match=says):
+        anonymize_parts(str(tmp_path), str(tmp_path / "out"), 3, **how)
+
+
+def test_the_same_groups_have_the_same_lines_by_the_key_of_the_ledger(
+    tmp_path: Path, book: Path
+) -> None:
+    source = write_trips(tmp_path, "trips.parquet")
+    write_parts(tmp_path / "parts", read_trajectories(source))
+    for number in range(2):
+        report = anonymize_file(source, tmp_path / f"{number}.csv", 3, ledger=book, **QUICK)
+        with opened(book) as ledger:
+            ledger.forget(1)
+            assert bytes.fromhex(report["key"]) == ledger.release_key != ledger._key
+    anonymize_parts(str(tmp_path / "parts"), str(tmp_path / "2"), 3, ledger=book, **QUICK)
+    one, again = ((tmp_path / f"{number}.csv").read_bytes() for number in range(2))
+    assert one == again
+    lines = [trajanon.read_release(tmp_path / name).records for name in ("0.csv", "2")]
+    assert np.array_equal(lines[0], lines[1])
+    anonymize_file(source, tmp_path / "3.csv", 3, **QUICK)
+    assert (tmp_path / "3.csv").read_bytes() != one
+
+
+def test_a_release_in_the_ledger_is_not_written_over(tmp_path: Path, book: Path) -> None:
+    source = write_trips(tmp_path, "trips.parquet", slice(0, 30))
+    anonymize_file(source, tmp_path / "a.csv", 3, ledger=book, **QUICK)
+    before = (tmp_path / "a.csv").read_bytes()
+    write_trips(tmp_path, "trips.parquet")
+    with pytest.raises(BadInput, match=r"a\.csv is release 1 of .*trips\.ledger: write elsewhere"):
+        anonymize_file(source, tmp_path / "a.csv", 3, ledger=book, **QUICK)
+    assert (tmp_path / "a.csv").read_bytes() == before
+
+
+def test_parts_take_a_ledger_too(tmp_path: Path, book: Path) -> None:
+    trips = Trajectories(walks(200), np.arange(200) // 2)
+    source = write_parts(tmp_path / "trips", trips.take(np.arange(120)))
+    grown = write_parts(tmp_path / "grown", trips, rows=40)
+    outs = [tmp_path / "march", tmp_path / "april"]
+    with shards_of(200 // 3):
+        for folder, out in zip((source, grown), outs, strict=True):
+            report = anonymize_parts(str(folder), str(out), 3, ledger=book, **QUICK)
+    assert (report["n"], report["ledger"]["already_released"]) == (80, 120)
+    assert report["ledger"]["rows"] == list(range(120))
+    evaluation = trajanon.evaluate(
+        read_trajectories(grown), trajanon.read_release(outs[1]), read_report(outs[1])
+    )
+    assert evaluation.trajectories == 80
+    assert evaluation.holds
+    with pytest.raises(BadInput, match="nothing is new: 200 of 200 were released before"):
+        anonymize_parts(str(grown), str(tmp_path / "may"), 3, ledger=book, **QUICK)
+    with opened(book) as ledger:
+        assert [said for _, said in ledger.verify()] == ["in place"] * 2
+
+
+def test_windows_of_parts_stay_off_released_runs(tmp_path: Path, book: Path) -> None:
+    """As in a file: what is on the run of a released window counts as released."""
+    ways = [trace(str(number), slice(0, 200), subject=str(number)) for number in range(6)]
+    for number, way in enumerate(ways):
+        way.lat[:] += 1e-3 * number
+    windows = windows_of(*ways)
+    source = write_parts(tmp_path / "trips", windows, rows=10)
+    assert windows.marks is not None
+    assert windows.tracks is not None
+    with opened(book, new=True) as ledger:
+        ledger.announce(TOLD, ledger.keyed(windows.marks[:1]))
+    out = str(tmp_path / "out")
+    report = anonymize_parts(str(source), out, 3, ledger=book, **QUICK)
+    assert report["ledger"]["rows"] == np.flatnonzero(windows.tracks.run == 0).tolist()
+
+
+# A run that is killed.
+
+
+def killed(step: str, folder: Path, book: Path) -> None:
+    """Die in a step of the second release."""
+    first, second = (folder / f"{number}.parquet" for number in range(2))
+    anonymize_file(first, folder / "0.csv", 3, ledger=book, **QUICK)
+
+    def dying(*_: object, **__: object) -> None:
+        os._exit(9)
+
+    if step == "announce":
+        patch.object(Recording, "announce", dying).start()
+    elif step == "rename":
+        patch.object(Path, "replace", dying).start()
+    else:
+        patch.object(ledgers.Ledger, "_settle", dying).start()
+    anonymize_file(second, folder / "1.csv", 3, ledger=book, **QUICK)
+
+
+@pytest.fixture
+def after(request: pytest.FixtureRequest, tmp_path: Path, book: Path) -> Path:
+    """A folder after a run that was killed in a step."""
+    write_trips(tmp_path, "0.parquet", slice(0, 30))
+    write_trips(tmp_path, "1.parquet", slice(30, 60))
+    process = multiprocessing.get_context("spawn").Process(
+        target=killed, args=(request.param, tmp_path, book)
+    )
+    process.start()
+    process.join()
+    assert process.exitcode == 9
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("after", "said", "there"),
+    [("announce", None, False), ("rename", "forgotten", False), ("settle", "settled", True)],
+    indirect=["after"],
+)
+def test_a_kill_leaves_a_ledger_that_says_so(
+    after: Path, book: Path, said: str | None, there: bool, run: Run
+) -> None:
+    assert (after / "1.csv").exists() == there
+    again = ("anonymize", "1.parquet", "-k", "3", "--ledger", "trips.ledger", *FAST)
+    if said is not None:
+        sentence = run(*again, "--out", "2.csv").sentence
+        assert "was killed" in sentence
+        assert "trajanon ledger verify" in sentence
+        assert "its run was killed" in run("ledger", "show", "trips.ledger").out
+        assert said in run("ledger", "verify", "trips.ledger").out
+    with opened(book) as ledger:
+        assert len(ledger.entries) == 1 + there
+        assert all(content_of(one.told["release"]) == one.told["content"] for one in ledger.entries)
+    answer = run(*again, "--out", "2.csv")
+    if there:
+        assert "nothing is new" in answer.sentence
+    else:
+        assert answer.code == 0
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_failed_run_is_forgotten_unless_its_file_has_its_name(
+    tmp_path: Path, book: Path, named: bool
+) -> None:
+    draft = write_trips(tmp_path, "draft.csv")
+
+    def fail() -> None:
+        with opened(book, new=True) as ledger, ledger.recording(tmp_path / "a.csv") as recording:
+            report = {"k": 3, "counted": "subjects", "n": 60}
+            recording.announce(draft, draft, report, ledger.keyed(marks_of([1, 10])))
+            assert [one.told["settled"] for one in ledger.entries] == [False]
+            if named:
+                draft.rename(tmp_path / "a.csv")
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        fail()
+    with opened(book) as ledger:
+        assert [entry.told["settled"] for entry in ledger.entries] == [True] * named
+
+
+# The commands.
+
+
+def test_a_series_by_commands(run: Run, tmp_path: Path) -> None:
+    write_trips(tmp_path, "trips.parquet", slice(0, 30))
+    command = ("anonymize", "trips.parquet", "-k", "3", "--ledger", "trips.ledger", *FAST)
+    assert run(*command, "--out", "march.parquet").code == 0
+    write_trips(tmp_path, "grown.parquet")
+    command = ("anonymize", "grown.parquet", *command[2:])
+    answer = run(*command, "--out", "april.parquet", "--per-subject-in-all", "2")
+    assert answer.code == 0
+    assert "trajectories released before" in answer.out
+    shown = run("ledger", "show", "trips.ledger").out
+    assert "1: " in shown
+    assert "march.parquet" in shown
+    assert "30 trajectories, k = 3 subjects" in shown
+    assert '"number": 2' in run("ledger", "show", "trips.ledger", "--json").out
+    assert run("check", "april.parquet", "-k", "3").code == 0
+    answer = run("evaluate", "grown.parquet", "april.parquet", "--ledger", "trips.ledger", "--json")
+    assert answer.code == 0
+    assert "in all 2 releases together" in answer.out
+    assert run("map", "grown.parquet", "april.parquet", "--offline").code == 0
+    (tmp_path / "march.parquet").unlink()
+    assert "gone" in run("ledger", "verify", "trips.ledger").out
+    answer = run("evaluate", "grown.parquet", "april.parquet", "--ledger", "trips.ledger")
+    assert "release 1, " in answer.sentence
+    assert "cannot be attacked" in answer.sentence
+    assert "is forgotten: its 30" in run("ledger", "forget", "trips.ledger", "1").out
+    assert (
+        "there is no release 1 in trips.ledger; there are: 2"
+        in run("ledger", "forget", "trips.ledger", "1").sentence
+    )
+    again = ("anonymize", "trips.parquet", *command[2:])
+    assert run(*again, "--out", "march.parquet").code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["look", "a.ledger"], "takes show, verify or forget (got 'look')"),
+        (["forget", "a.ledger"], "takes the number of a release, which show tells"),
+        (["show", "a.ledger", "1"], "takes no number"),
+        (["show", "none.ledger"], "there is no none.ledger"),
+        (["show", "."], "cannot use . as a ledger"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(run: Run, words: list[str], says: str) -> None:
+    assert says in run("ledger", *words).sentence
+
+
+def test_an_attack_on_all_sees_a_person_through_releases(tmp_path: Path, book: Path) -> None:
+    """Everybody has one trip in each month: only together do half of them lead to the other."""
+    points, month = walks(40), np.arange(40) % 2
+    for number in range(2):
+        trips = Trajectories(points[month == number], np.arange(20))
+        write_trajectories(tmp_path / f"{number}.parquet", trips)
+        out = tmp_path / f"release-{number}.parquet"
+        anonymize_file(tmp_path / f"{number}.parquet", out, 4, ledger=book, **QUICK)
+    from trajanon.evaluation.adversaries import attacks_in_all
+
+    (found,) = attacks_in_all(book)
+    assert found.name == "other tracks in all releases"
+    assert len(found.targets) == 40
+    assert len(found.published.lines) == sum(
+        len(np.unique(trajanon.read_release(tmp_path / f"release-{n}.parquet").records, axis=0))
+        for n in range(2)
+    )
+    assert found.published.points.shape[1] == POINTS

@@ -1,0 +1,167 @@
+"""Areas of any shape."""
+
+import pickle
+
+import numpy as np
+import pytest
+import shapely
+from geodesics import ahead, along
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trajanon.arrays import Floats
+from trajanon.errors import BadInput
+from trajanon.extract.earth.area import Region
+
+seeds = st.integers(0, 10**6)
+latitudes = st.floats(-85.0, 85.0)
+
+
+def star(rng: np.random.Generator, lat: float, metres: float) -> Region:
+    """A shape with many bays around a place on the meridian of 8 degrees."""
+    count = int(rng.integers(3, 40))
+    turn = np.linspace(0.0, 360.0, count, endpoint=False)
+    away = metres * rng.uniform(0.1, 1.0, count)
+    corners = ahead(np.full(count, lat), np.full(count, 8.0), turn, away)
+    return Region(shapely.Polygon(np.stack(corners[::-1], axis=1)), "star")
+
+
+def spread(rng: np.random.Generator, region: Region, count: int) -> tuple[Floats, Floats]:
+    """Points inside, a third of them on the border or a hair from it."""
+    west, south, east, north = region.bounds.sides
+    lat, lon = rng.uniform(south, north, count), rng.uniform(west, east, count)
+    ring = region.shape.exterior
+    near = shapely.line_interpolate_point(ring, rng.random(count // 3), normalized=True)
+    hair = rng.normal(0, 1, (2, count // 3)) * 10.0 ** rng.uniform(-9, -4, count // 3)
+    lat[::3][: count // 3] = shapely.get_y(near) + hair[0]
+    lon[::3][: count // 3] = shapely.get_x(near) + hair[1]
+    inside = region.contains(lat, lon)
+    return lat[inside], lon[inside]
+
+
+@given(seed=seeds, at=latitudes, size=st.sampled_from([200.0, 2_000.0, 20_000.0]))
+def test_a_way_that_leaves_is_never_missed(seed: int, at: float, size: float) -> None:
+    """Ways of up to five kilometres, looked at in 100 places."""
+    rng = np.random.default_rng(seed)
+    region = star(rng, at, size)
+    lat, lon = spread(rng, region, 120)
+    on_lat, on_lon, step = along(lat, lon, 100)
+    start = np.flatnonzero(step * 99 <= 5_000.0)
+    leaves = region.leaves(lat, lon, start)
+    assert leaves.shape == start.shape
+    inside = region.contains(on_lat[start].ravel(), on_lon[start].ravel())
+    stays = inside.reshape(len(start), 100).all(axis=1)
+    assert (stays | leaves).all()
+
+
+@given(seed=seeds, at=latitudes)
+def test_a_way_far_from_the_border_does_not_leave(seed: int, at: float) -> None:
+    """Its places are farther from the border than they are from one another."""
+    rng = np.random.default_rng(seed)
+    region = star(rng, at, 20_000.0)
+    lat, lon = spread(rng, region, 120)
+    on_lat, on_lon, step = along(lat, lon, 100)
+    # In degrees of latitude, which are longer than those of longitude.
+    far = shapely.distance(region.shape.exterior, shapely.points(on_lon, on_lat))
+    degrees = (step + 1.0) / 111_000 / np.cos(np.radians(abs(at) + 0.5))
+    start = np.flatnonzero((far.min(axis=1) > degrees) & (step * 99 < 5_000.0))
+    assert not region.leaves(lat, lon, start).any()
+
+
+@pytest.mark.parametrize(("share", "leaves"), [(0.98, True), (10.0, False)])
+@pytest.mark.parametrize("at", [-60.0, -15.0, 15.0, 60.0])
+def test_a_way_along_a_parallel_bulges_towards_the_pole(
+    at: float, share: float, leaves: bool
+) -> None:
+    """The border lies between the parallel and where the way bulges to, or beyond."""
+    lat, lon = np.full(2, at), np.array([8.4, 8.58])
+    on_lat, on_lon, _ = along(lat, lon, 3)
+    border = at + share * (on_lat[0, 1] - at)
+    south, north = sorted([0.0, border])
+    region = Region(shapely.box(8.0, south, 9.0, north), "box")
+    assert region.contains(lat, lon).all()
+    assert region.contains(on_lat[0], on_lon[0]).all() != leaves
+    assert region.leaves(lat, lon, np.array([0])).tolist() == [leaves]
+
+
+def test_a_way_across_a_bay_or_a_hole_leaves() -> None:
+    shape = shapely.box(0, 0, 1, 1) - shapely.box(0.4, 0.4, 0.6, 1)
+    region = Region(shape - shapely.box(0.1, 0.1, 0.2, 0.2), "with a bay and a hole")
+    lat = np.array([0.5, 0.5, 0.3, 0.15, 0.15, 0.3])
+    lon = np.array([0.39, 0.61, 0.61, 0.21, 0.09, 0.09])
+    leaves = region.leaves(lat, lon, np.arange(5))
+    assert leaves.tolist() == [True, False, False, True, False]
+    assert not region.contains(np.array([0.5, 0.15]), np.array([0.5, 0.15])).any()
+
+
+def test_only_the_ways_asked_for_are_answered() -> None:
+    region = Region(shapely.box(0, 0, 1, 1) - shapely.box(0.4, 0, 0.6, 0.9), "arch")
+    lat, lon = np.full(4, 0.5), np.array([0.1, 0.9, 0.8, 0.2])
+    assert region.leaves(lat, lon, np.array([1])).tolist() == [False]
+    assert region.leaves(lat, lon, np.array([2, 0, 1])).tolist() == [True, True, False]
+    assert region.leaves(lat, lon, np.array([], dtype=np.int64)).shape == (0,)
+
+
+def test_among_many_ways_the_one_that_leaves_is_found() -> None:
+    """A thousand short ways in a row, and a far jump in the middle."""
+    region = Region(shapely.box(0, 0, 1, 1) - shapely.box(0.4, 0, 0.6, 0.9), "arch")
+    lat, lon = np.linspace(0.1, 0.2, 1_001), np.full(1_001, 0.2)
+    lon[500:] = 0.8
+    leaves = region.leaves(lat, lon, np.arange(1_000))
+    assert np.flatnonzero(leaves).tolist() == [499]
+
+
+def test_the_border_belongs_to_the_region_and_nothing_unknown() -> None:
+    region = Region(shapely.box(2.0, 40.0, 3.0, 41.0), "box")
+    lat = np.array([40.0, 41.0, 40.5, 40.5, 41.0000001, np.nan, 40.5, np.inf])
+    lon = np.array([2.5, 2.5, 2.0, 3.0, 2.5, 2.5, np.nan, 2.5])
+    inside = region.contains(lat, lon).tolist()
+    assert inside == [True, True, True, True, False, False, False, False]
+    assert region.contains(lat[:0], lon[:0]).shape == (0,)
+
+
+@pytest.mark.parametrize("at", [-17.0, 0.0])
+def test_a_way_across_the_antimeridian_leaves(at: float) -> None:
+    """Though both sides of it belong to the region, and all between in degrees."""
+    lat, lon = np.full(3, at), np.array([179.9, -179.9, -179.8])
+    parts = shapely.union(shapely.box(170, -20, 180, 10), shapely.box(-180, -20, -170, 10))
+    for shape in (parts, shapely.box(-180, -20, 180, 10)):
+        region = Region(shape, "Fiji")
+        assert region.contains(lat, lon).all()
+        assert region.leaves(lat, lon, np.array([0, 1])).tolist() == [True, False]
+
+
+def test_ways_of_which_little_is_known_leave() -> None:
+    """To a pole, or so long that the bend is beyond a first approximation."""
+    region = Region(shapely.box(-180, -90, 180, 90), "the Earth")
+    lat, lon = np.array([60.0, 60.0, 88.0, 89.5]), np.array([0.0, 80.0, 80.0, 80.0])
+    assert region.leaves(lat, lon, np.array([0, 2])).all()
+
+
+def test_a_region_can_be_sent_to_another_process() -> None:
+    region = Region(shapely.box(0, 0, 1, 1), "box")
+    lat, lon = np.array([0.5, 0.6]), np.array([0.5, 1.5])
+    region.leaves(lat, lon, np.array([0]))
+    again = pickle.loads(pickle.dumps(region))
+    assert again.contains(lat, lon).tolist() == [True, False]
+    assert again.leaves(lat, lon, np.array([0])).tolist() == [True]
+
+
+@pytest.mark.parametrize(
+    ("shape", "says"),
+    [
+        (shapely.Point(0, 0), "it is a Point: an area needs polygons"),
+        (shapely.LineString([(0, 0), (1, 1)]), "it is a LineString"),
+        (shapely.Polygon(), "it has no area"),
+        (shapely.MultiPolygon(), "it has no area"),
+        (
+            shapely.Polygon([(0, 0), (1, 1), (1, 0), (0, 2)]),
+            r"it is no valid polygon \(Self-intersection.*mend it",
+        ),
+        (shapely.box(170, -20, 190, -10), r"longitudes in -180\.\.180"),
+        (shapely.box(0, 80, 1, 100), r"latitudes in -90\.\.90"),
+    ],
+)
+def test_what_is_no_region_is_refused(shape: shapely.Geometry, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        Region(shape, "it")

@@ -1,0 +1,194 @@
+"""Boundaries by name, from files of OpenStreetMap."""
+
+import gzip
+from pathlib import Path
+
+import numpy as np
+import osmium
+import pytest
+from osm_xml import OsmFile
+from real_data import OSM, needs_real_data
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.earth.area import Box, Region
+from trajanon.extract.earth.boundaries import boundary
+
+
+@pytest.fixture
+def land(tmp_path: Path) -> Path:
+    """A country with three towns; two of them have one name, and lie at one level."""
+    osm = OsmFile()
+    country = osm.square(40.0, 2.0, 1.0)
+    first, second, third = (osm.square(40.1, 2.1 + i / 10, 0.05) for i in range(3))
+    osm.town("Österland", 2, [country], **{"name:en": "Easternland", "name:fr": "Est"})
+    osm.town("Nova", 8, [first], alt_name="Novum;Nouvelle")
+    osm.town("Nova", 8, [second])
+    osm.town("Nova", 6, [first, second])
+    osm.town("Sant Joan", 8, [third], official_name="Ciutat de Sant Joan")
+    return osm.write(tmp_path / "land.osm")
+
+
+def refused(pbf: Path, name: str) -> str:
+    with pytest.raises(BadInput) as caught:
+        boundary(pbf, name)
+    said = str(caught.value)
+    assert str(pbf) in said
+    assert "\n" not in said
+    return said
+
+
+@pytest.mark.parametrize("name", ["Sant Joan", "sant joan", " SANT JOAN ", "Ciutat de Sant Joan"])
+def test_a_boundary_is_found_by_its_name(land: Path, name: str) -> None:
+    found = boundary(land, name)
+    assert found.bounds == Box(2.3, 40.1, 2.35, 40.15)
+    assert str(found).startswith("Sant Joan (relation ")
+
+
+@pytest.mark.parametrize("name", ["ÖSTERLAND", "österland", "easternland", "Est", "Easternland"])
+def test_a_boundary_is_found_in_any_language(land: Path, name: str) -> None:
+    assert boundary(land, name).bounds == Box(2.0, 40.0, 3.0, 41.0)
+
+
+def test_a_boundary_is_found_by_its_relation(land: Path) -> None:
+    said = refused(land, "Nova")
+    relation = said.partition("relation ")[2].partition(";")[0]
+    found = boundary(land, relation)
+    assert found.bounds == Box(2.1, 40.1, 2.15, 40.15)
+    assert found.name == f"Nova (relation {relation})"
+
+
+def test_several_boundaries_of_one_name_are_listed_with_the_way_out(land: Path) -> None:
+    said = refused(land, "Nova")
+    assert said.startswith("3 boundaries in ")
+    assert said.count("Nova: level 8, relation ") == 2
+    assert said.count("Nova: level 6, relation ") == 1
+    assert "give the number of a relation instead, such as " in said
+
+
+def test_the_own_name_goes_before_those_in_other_languages(tmp_path: Path) -> None:
+    osm = OsmFile()
+    own, other = osm.square(40.0, 2.0, 0.1), osm.square(41.0, 2.0, 0.1)
+    osm.town("Wien", 8, [other], alt_name="Vienne")
+    osm.town("Vienne", 8, [own])
+    land = osm.write(tmp_path / "land.osm")
+    assert boundary(land, "Vienne").bounds.south == 40.0
+
+
+def test_an_unknown_name_is_answered_with_near_ones(land: Path) -> None:
+    assert "did you mean Sant Joan?" in refused(land, "Sant Juan")
+    assert "did you mean Österland" in refused(land, "osterland")
+
+
+def test_a_name_near_none_is_answered_with_those_there_are(land: Path) -> None:
+    assert refused(land, "Zzz").endswith("it holds Nova, Sant Joan, Österland")
+
+
+def test_a_long_list_of_names_is_cut(tmp_path: Path) -> None:
+    osm = OsmFile()
+    for letter in "abcdefghijklm":
+        osm.town(5 * letter, 8, [])
+    land = osm.write(tmp_path / "land.osm")
+    assert refused(land, "Zzz").endswith("hhhhh, iiiii, jjjjj and 3 more")
+
+
+def test_a_file_without_boundaries_says_so(tmp_path: Path) -> None:
+    osm = OsmFile()
+    osm.square(40.0, 2.0, 0.1, {"building": "yes", "name": "Nova"})
+    land = osm.write(tmp_path / "land.osm")
+    assert "holds no administrative boundary at all" in refused(land, "Nova")
+
+
+@pytest.mark.parametrize("missing", ["way", "node", "end"])
+def test_an_incomplete_boundary_is_said_to_be_incomplete(tmp_path: Path, missing: str) -> None:
+    osm = OsmFile()
+    nodes = osm.nodes([(40.0, 2.0), (40.0, 2.1), (40.1, 2.1), (40.1, 2.0)])
+    half = osm.way(nodes[:3])
+    rest = {
+        "way": 1000,
+        "node": osm.way([nodes[2], nodes[3], 1000, nodes[0]]),
+        "end": osm.way(nodes[2:]),
+    }
+    relation = osm.town("Nova", 8, [half, rest[missing]])
+    said = refused(osm.write(tmp_path / "land.osm"), "Nova")
+    assert f"the boundary of Nova (relation {relation}) is incomplete in" in said
+    assert "larger extract" in said
+    assert "give four degrees W,S,E,N" in said
+
+
+def test_a_boundary_has_holes_and_parts(tmp_path: Path) -> None:
+    osm = OsmFile()
+    tags = {"type": "boundary", "boundary": "administrative", "name": "Nova"}
+    big, island = osm.square(40.0, 2.0, 0.4), osm.square(41.0, 2.0, 0.1)
+    hole = osm.square(40.1, 2.1, 0.1)
+    osm.relation({big: "outer", island: "outer", hole: "inner"}, tags)
+    found = boundary(osm.write(tmp_path / "land.osm"), "nova")
+    lat, lon = np.array([40.05, 40.15, 40.7, 41.05]), np.full(4, 2.15)
+    lon[3] = 2.05
+    assert found.contains(lat, lon).tolist() == [True, False, False, True]
+
+
+@pytest.mark.parametrize("suffix", [".osm.gz", ".osm.pbf", ".opl"])
+def test_other_forms_of_the_file_are_read(land: Path, suffix: str) -> None:
+    path = land.with_suffix(suffix)
+    if suffix == ".osm.gz":
+        path.write_bytes(gzip.compress(land.read_bytes()))
+    else:
+        with osmium.SimpleWriter(path) as writer:
+            for one in osmium.FileProcessor(land):
+                writer.add(one)
+    assert boundary(path, "Sant Joan").bounds == Box(2.3, 40.1, 2.35, 40.15)
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.osm.pbf", b""),
+        ("a.osm.pbf", b"hello world" * 100),
+        ("a.osm", b"<osm version='0.6'><relation id='1'>"),
+        ("a.osm.gz", b"\x1f\x8bzzz"),
+        ("a", b"hello"),
+    ],
+)
+def test_what_is_no_osm_file_is_refused(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(FileProblem, match=r"^cannot read .* as OpenStreetMap data"):
+        boundary(path, "Nova")
+
+
+def test_a_place_that_is_no_number_is_refused(tmp_path: Path, land: Path) -> None:
+    broken = tmp_path / "broken.osm"
+    broken.write_text(land.read_text(encoding="utf-8").replace('"40.1', '"x', 1))
+    with pytest.raises(FileProblem, match=r"as OpenStreetMap data"):
+        boundary(broken, "Sant Joan")
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(FileProblem, match=r"cannot read .*none.*: No such file"):
+        boundary(tmp_path / "none.osm.pbf", "Nova")
+    with pytest.raises(FileProblem, match=r"cannot read .*: Is a directory"):
+        boundary(tmp_path, "Nova")
+
+
+def liechtenstein(name: str) -> Region:
+    return boundary(OSM / "liechtenstein.osm.pbf", name)
+
+
+@needs_real_data
+@pytest.mark.parametrize(
+    ("name", "square_km"), [("Vaduz", 17.3), ("schaan", 26.9), ("Liechtenstein", 160.5)]
+)
+def test_towns_of_liechtenstein_have_their_size(name: str, square_km: float) -> None:
+    """As the country's statistics give it, to the percent."""
+    from pyproj import Geod
+
+    area, _ = Geod(ellps="WGS84").geometry_area_perimeter(liechtenstein(name).shape)
+    assert abs(area) / 1e6 == pytest.approx(square_km, rel=0.01)
+
+
+@needs_real_data
+def test_a_truncated_file_is_refused(tmp_path: Path) -> None:
+    cut = tmp_path / "cut.osm.pbf"
+    cut.write_bytes((OSM / "andorra.osm.pbf").read_bytes()[:300_000])
+    with pytest.raises(FileProblem, match="unexpected EOF"):
+        boundary(cut, "Canillo")

@@ -1,0 +1,392 @@
+"""Traces to trajectories: who made them, what is dropped and counted, which are taken."""
+
+import json
+import math
+from collections import Counter
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tracks import line, trace
+from tracks_laid_out import recordings, runs_with
+
+from trajanon.errors import NoTrajectories
+from trajanon.extract import cutting
+from trajanon.extract.cutting import Cutter, cut, finished, selected_windows, some_of_each
+from trajanon.extract.earth.area import Box
+from trajanon.extract.earth.named_areas import CITIES
+from trajanon.extract.rules import Rules
+from trajanon.extract.trace import Trace
+from trajanon.tracks import joined_tracks
+
+RULES = Rules(per_recording=None, spacing=10, points=3, max_pause=300)
+DROPPED = (
+    "points impossible",
+    "points of repeated recordings",
+    "points without time in a timed recording",
+    "points merged (equal times)",
+    "points repeated in place",
+    "points outside the area",
+)
+
+
+def walk(name: str, metres: float, subject: str | None = None, lat: float = 40.0) -> Trace:
+    """A way of so many metres, the eastern one of its latitude."""
+    return line([0, metres], name=name, subject=subject, start=(lat, -3.0))
+
+
+def subjects(traces: list[Trace], rules: Rules = RULES) -> list[int]:
+    found = cut(traces, rules).subject
+    assert found is not None
+    return [int(number) for number in found]
+
+
+def counts(traces: list[Trace], **more: Any) -> dict[str, int]:
+    found = cut(traces, RULES, **more).provenance["counts"]
+    assert isinstance(found, dict)
+    return found
+
+
+def test_subjects_and_traces_are_numbered_in_order_of_appearance() -> None:
+    found = cut(
+        [
+            walk("t9", 50, "zoe", 40.0),
+            walk("t7", 25, "bob", 40.1),
+            walk("t3", 25, "zoe", 40.2),
+            walk("t7", 25, "bob", 40.3),
+        ],
+        RULES,
+    )
+    assert found.subject is not None
+    assert found.trace is not None
+    assert found.subject.tolist() == [0, 0, 1, 0, 1]
+    assert found.trace.tolist() == [0, 0, 1, 2, 1]
+
+
+def test_nothing_of_the_source_names_enters_the_result() -> None:
+    found = cut([walk("secret-trip", 50, "secret-person")], RULES)
+    assert "secret" not in json.dumps(dict(found.provenance))
+    for numbers in (found.subject, found.trace):
+        assert numbers is not None
+        assert np.issubdtype(numbers.dtype, np.integer)
+
+
+@pytest.mark.parametrize(("limit", "kept"), [(1, 2), (2, 4), (3, 5), (9, 5), (None, 5)])
+def test_a_subject_gives_at_most_so_many_trajectories(limit: int | None, kept: int) -> None:
+    """Ann has three, in two traces; Bob has two."""
+    traces = [walk("1", 55, "ann", 40.0), walk("2", 55, "bob", 40.1)]
+    traces += [walk("3", 25, "ann", 40.2)]
+    rules = replace(RULES, max_per_subject=limit)
+    found = cut(traces, rules)
+    assert len(found) == kept
+    over = found.provenance["counts"].get("trajectories over the limit of a subject", 0)
+    assert over == 5 - kept
+    assert found.provenance["counts"]["trajectories"] == kept
+
+
+def test_under_the_limit_windows_keep_their_runs_and_others_go() -> None:
+    """Of Ann's two runs each gives a window; Bob's keeps the ground of his first and last."""
+    traces = [walk("1", 55, "ann"), walk("2", 85, "bob", 40.1)]
+    traces += [walk("3", 25, "ann", 40.2), walk("4", 25, "cy", 40.3)]
+    everything = cut(traces, RULES).tracks
+    some = cut(traces, replace(RULES, max_per_subject=1)).tracks
+    assert everything is not None
+    assert some is not None
+    assert everything.run.tolist() == [0, 0, 1, 1, 1, 2, 3]
+    assert some.run.tolist() == [0, 1, 2]
+    assert some.start.tolist() == [12, 12, 0]
+    sizes = np.diff(everything.first).tolist()
+    assert sizes == [23, 35, 11, 11]
+    assert np.diff(some.first).tolist() == [23, 35, 11]
+    third = slice(everything.first[2], everything.first[3])
+    np.testing.assert_array_equal(some.points[:], np.delete(everything.points[:], third, axis=0))
+
+
+def test_one_window_of_a_recording_lies_in_the_middle_of_its_longest_run() -> None:
+    """And keeps all runs with room for it: it may slide to any of them."""
+    pauses = np.array([0.0, 0, 0, 400, 400, 400, 400, 800, 800, 1_200, 1_200])
+    metres = np.array([0.0, 10, 25, 26, 46, 66, 96, 97, 103, 104, 134])
+    way = line(metres.tolist(), (pauses + metres).tolist(), name="a")
+    rules = replace(RULES, max_pause=300, per_recording=1)
+    made = cut([way, walk("b", 55, "bob", 40.1)], rules)
+    tracks = made.tracks
+    assert tracks is not None
+    assert tracks.recording is not None
+    assert tracks.recording.tolist() == [0, 0, 0, 1]
+    assert np.diff(tracks.first).tolist() == [11, 29, 13, 23]
+    assert tracks.run.tolist() == [1, 3]
+    assert tracks.start.tolist() == [12, 12]
+    some = tracks.take(np.array([1])).recording
+    assert some is not None
+    assert some.tolist() == [1]
+    several = cut([way], replace(rules, per_recording=None)).tracks
+    assert several is not None
+    assert several.recording is None
+
+
+@given(st.data())
+def test_runs_stay_with_their_recordings_whatever_is_taken_and_joined(data: st.DataObject) -> None:
+    drawn = [data.draw(recordings()) for _ in range(data.draw(st.integers(1, 3)))]
+    both = joined_tracks(drawn)
+    assert both.recording is not None
+    m = 2
+    held = [
+        [runs.tobytes() for runs in runs_with(tracks, row)]
+        for tracks in drawn
+        for row in range(len(tracks.run))
+    ]
+    order = np.array(data.draw(st.permutations(range(len(held)))))
+    some = order[: data.draw(st.integers(1, len(held)))]
+    taken = both.take(some)
+    np.testing.assert_array_equal(taken.windows(m), both.windows(m)[some])
+    assert [[runs.tobytes() for runs in runs_with(taken, row)] for row in range(len(some))] == [
+        held[row] for row in some
+    ]
+
+
+@pytest.mark.parametrize("subject", [None, "cy", "ann"])
+def test_a_recording_that_comes_again_is_taken_once(subject: str | None) -> None:
+    """Under whatever name: one person's file, copied, would count as two subjects."""
+    once = walk("a", 25, "ann")
+    again = replace(once, name="copy of a", subject=subject)
+    other = walk("b", 25, "bob", 40.1)
+    assert subjects([once, again, other]) == [0, 1]
+    found = counts([once, again, other])
+    assert found["points of repeated recordings"] == 2
+    assert found["recordings repeated"] == 1
+    assert found["recordings read"] == 3
+    assert found["subjects read"] == 2
+
+
+def test_who_is_one_person_with_two_others_makes_them_one() -> None:
+    one, two = walk("a", 25, "ann"), walk("b", 25, "bob", 40.1)
+    traces = [walk("c", 25, "cy", 40.2), walk("d", 25, "dan", 40.3), one, two]
+    traces += [replace(one, subject="dan"), replace(two, subject="dan")]
+    traces += [walk("e", 25, "ann", 40.4), walk("f", 25, "bob", 40.5)]
+    assert subjects(traces) == [0, 1, 1, 1, 1, 1]
+
+
+@pytest.mark.parametrize("size", [1, 1_000])
+def test_the_limit_of_a_person_with_two_accounts_does_not_depend_on_batches(
+    size: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That ann is bob is only known after both have filled their limit."""
+    monkeypatch.setattr(cutting, "BATCH", size)
+    shared = walk("a", 55, "ann")
+    traces = [shared, walk("b", 55, "bob", 40.1), replace(shared, subject="bob")]
+    assert subjects(traces, replace(RULES, max_per_subject=2)) == [0, 0]
+
+
+def test_recordings_that_differ_in_one_point_or_time_are_two() -> None:
+    fixes = [(40.0, -3.0), (40.001, -3.0)]
+    traces = [
+        trace(fixes, [0.0, 9.0]),
+        trace(fixes, [0.0, 10.0], name="b"),
+        trace(fixes, name="c"),
+        trace([*fixes, (40.0011, -3.0)], name="d"),
+    ]
+    assert counts(traces)["points of repeated recordings"] == 0
+
+
+def test_the_counts_add_up() -> None:
+    lat = [40.0, 0.0, 40.0, 40.0005, 40.0006, 40.001, math.nan, 40.0015, 40.2]
+    lon = [-3.0, 0.0, *[-3.0] * 7]
+    time = [0.0, 1.0, 2.0, 3.0, 3.0, math.nan, 5.0, 6.0, 900.0]
+    ann = trace(list(zip(lat, lon, strict=True)), time, subject="ann")
+    box = Box(-3.1, 39.9, -2.9, 40.1)
+    found = counts([ann, replace(ann, name="copy"), walk("b", 25)], area=box)
+    assert found == {
+        "points read": 20,
+        "points of repeated recordings": 9,
+        "recordings of unknown subjects": 1,
+        "recordings read": 3,
+        "recordings repeated": 1,
+        "subjects read": 2,
+        "points impossible": 2,
+        "points without time in a timed recording": 1,
+        "points spread over their minute": 0,
+        "points merged (equal times)": 1,
+        "stray points": 0,
+        "points repeated in place": 1,
+        "cuts at pauses": 1,
+        "cuts at long hops": 0,
+        "cuts at impossible speeds": 0,
+        "points outside the area": 1,
+        "points used": 5,
+        "seconds of track": 6,
+        "metres of track": 192,
+        "metres used": 192,
+        "points placed": 18,
+        "points placed far from a fix": 11,
+        "trajectories without times": 1,
+        "recordings that leave the area": 1,
+        "subjects of trajectories": 2,
+        "trajectories": 6,
+    }
+    dropped = sum(found[name] for name in DROPPED)
+    assert found["points read"] == dropped + found["points used"]
+
+
+def test_the_counts_of_the_source_go_on() -> None:
+    cutter = Cutter(RULES, read=Counter({"points without time": 7}))
+    found = finished([cutter.cut([walk("a", 25)])], cutter).provenance["counts"]
+    assert found["points without time"] == 7
+    assert found["points read"] == 2
+
+
+def test_the_provenance_says_how_it_was_done() -> None:
+    box = Box(-3.1, 39.9, -2.9, 40.1)
+    rules = Rules(spacing=10, points=3, max_gap=None, max_pause=60)
+    found = cut([walk("a", 25)], rules, area=box)
+    provenance = dict(found.provenance)
+    assert isinstance(provenance.pop("counts"), dict)
+    assert provenance.pop("columns") == {}
+    assert provenance == {
+        "area": "-3.1,39.9,-2.9,40.1",
+        "box": [-3.1, 39.9, -2.9, 40.1],
+        **asdict(rules),
+        "trips": False,
+        "found": {},
+        "fill": 0.0,
+        "recordings": {"read": 1, "with a trajectory": 1, "left out": {}},
+    }
+    assert json.loads(json.dumps(provenance)) == provenance
+
+
+def test_a_trace_without_points_is_nothing() -> None:
+    assert len(cut([trace([]), walk("a", 25), trace([], name="z")], RULES)) == 1
+
+
+def why(traces: list[Trace], **more: Any) -> str:
+    with pytest.raises(NoTrajectories) as caught:
+        cut(traces, more.pop("rules", RULES), **more)
+    said = str(caught.value)
+    assert said.startswith("no trajectories: ")
+    assert "\n" not in said
+    return said
+
+
+def test_nothing_read_is_said() -> None:
+    assert "the source holds no track points" in why([])
+    assert "the source holds no track points" in why([trace([])])
+
+
+def test_only_points_without_time_are_said() -> None:
+    read = Counter({"points without time": 7791})
+    said = Cutter(RULES, read=read).why_nothing()
+    assert "no point has a time, and OSM sorts such points (7,791) by place" in said
+    assert "larger box" in said
+
+
+@pytest.mark.parametrize(
+    "fixes", [[(0.0, 0.0)] * 2, [(math.nan, 2.0)] * 2, [(116.4, 39.9), (116.5, 39.9)]]
+)
+def test_only_impossible_points_are_said(fixes: list[tuple[float, float]]) -> None:
+    said = why([trace(fixes)])
+    assert "none of the 2 points" in said
+    assert "`columns` lat=...,lon=..." in said
+
+
+def test_swapped_columns_that_are_on_earth_are_seen_by_the_box() -> None:
+    """Madrid swapped lies in the Indian Ocean."""
+    said = why([trace([(-3.7, 40.4), (-3.7001, 40.4)])], area=CITIES["madrid"].box)
+    assert "none of the 2 points is inside the box -3.7398145,40.387613" in said
+    assert "with latitude and longitude swapped they would be inside" in said
+    assert "`columns` lat=...,lon=..." in said
+
+
+def test_tracks_too_short_are_said_with_the_longest() -> None:
+    rules = Rules(per_recording=None, spacing=100, points=30)
+    said = why([walk("a", 1234), walk("b", 25, None, 40.1)], rules=replace(rules, max_gap=None))
+    assert "the longest unbroken piece of track is 1,234 m" in said
+    assert "30 points every 100 m need 2,900 m" in said
+    assert "lower `spacing` or `points`, or raise `max_gap`" in said
+
+
+def test_the_longest_piece_is_the_one_between_two_cuts() -> None:
+    rules = Rules(spacing=100, points=30, max_gap=500)
+    said = why([line([0, 400, 800, 2000, 2300])], rules=rules)
+    assert "is 800 m" in said
+
+
+def test_batches_are_smaller_where_a_metre_gives_many_places() -> None:
+    """200 km of track at a metre: a few traces are enough for the memory."""
+    traces = [walk(str(number), 20_000, None, 40 + number / 10) for number in range(10)]
+    fine = Rules(per_recording=None, spacing=0.01, max_gap=None)
+    coarse = Rules(per_recording=None, spacing=100, max_gap=None)
+    assert [len(some) for some in Cutter(coarse).batches(iter(traces))] == [10]
+    assert [len(some) for some in Cutter(fine).batches(iter(traces))] == [1] * 10
+    hop = replace(fine, max_gap=500.0)  # which the way of 20 km is longer than
+    assert [len(some) for some in Cutter(hop).batches(iter(traces))] == [7, 3]
+
+
+@pytest.mark.parametrize("lat", [math.nan, math.inf, -1e308])
+def test_points_off_the_earth_are_no_trouble_for_batches(lat: float) -> None:
+    lost = trace([(40.0, -3.0), (lat, -3.0), (1e308, -3.0), (40.0, -3.0)])
+    rules = replace(RULES, max_gap=None)
+    assert [len(some) for some in Cutter(rules).batches(iter([lost, walk("a", 25)]))] == [2]
+    assert len(cut([lost, walk("a", 25)], rules)) == 1
+
+
+def taken(
+    subject: list[int], trace: list[int], counts: Counter[str] | None = None, **how: Any
+) -> list[int]:
+    rules = Rules(**{"spacing": 10, "per_recording": None, **how})
+    counts = Counter() if counts is None else counts
+    found = selected_windows(np.array(subject), np.array(trace), rules, counts)
+    return [int(place) for place in np.flatnonzero(found)]
+
+
+ANN = [0] * 6 + [1] * 3
+"""Two traces of one subject, the first with six windows, the second with three."""
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({}, [0, 1, 2, 3, 4, 5, 6, 7, 8]),
+        ({"per_recording": 1}, [3, 7]),
+        ({"per_recording": 2}, [1, 4, 6, 8]),
+        ({"per_recording": 9}, [0, 1, 2, 3, 4, 5, 6, 7, 8]),
+        ({"max_per_subject": 4}, [1, 3, 5, 7]),
+        ({"per_recording": 9, "max_per_subject": 3}, [1, 4, 7]),
+        ({"per_recording": 1, "max_per_subject": 1}, [7]),
+        ({"spacing": None, "per_recording": 1, "max_per_subject": 3}, [1, 4, 7]),
+    ],
+)
+def test_windows_of_a_recording_and_a_subject(how: dict[str, Any], expected: list[int]) -> None:
+    assert taken([0] * 9, ANN, **how) == expected
+
+
+def test_what_each_limit_left_out_is_counted() -> None:
+    counts: Counter[str] = Counter()
+    subject = [0] * 9 + [1]
+    how = {"per_recording": 3, "max_per_subject": 4}
+    assert taken(subject, [*ANN, 2], counts, **how) == [1, 5, 6, 8, 9]
+    assert counts == {
+        "trajectories over the limit of a recording": 3,
+        "trajectories over the limit of a subject": 2,
+    }
+
+
+keys = st.lists(st.integers(0, 4), min_size=1, max_size=40).map(
+    lambda some: np.unique(some, return_inverse=True)[1].astype(np.int64)
+)
+
+
+@given(keys, st.integers(0, 12))
+def test_each_gives_its_quota_or_all(key: np.ndarray[Any, np.dtype[np.int64]], quota: int) -> None:
+    kept = some_of_each(key, quota)
+    expected = np.minimum(np.bincount(key), quota)
+    np.testing.assert_array_equal(np.bincount(key[kept], minlength=len(expected)), expected)
+
+
+@given(st.integers(1, 60), st.integers(1, 60))
+def test_what_is_spread_lies_in_the_middle_of_equal_parts(size: int, quota: int) -> None:
+    kept = some_of_each(np.zeros(size, dtype=np.int64), quota)
+    quota = min(quota, size)
+    middles = [(2 * j + 1) * size // (2 * quota) for j in range(quota)]
+    assert np.flatnonzero(kept).tolist() == middles

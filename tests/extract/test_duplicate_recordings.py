@@ -1,0 +1,277 @@
+"""One person is one subject, under however many names a recording comes."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trajanon.arrays import Floats
+from trajanon.extract import Rules, cut
+from trajanon.extract.duplicate_recordings import SKETCH, Fingerprints, Recordings, fingerprints
+from trajanon.extract.points import batch
+from trajanon.extract.trace import Trace
+from trajanon.hashing import least_hashes
+from trajanon.trajectories import Trajectories
+
+
+def told(*traces: Trace) -> Fingerprints:
+    return fingerprints(traces, batch(traces))
+
+
+def drive(name: str, subject: str | None, places: Floats | list[float]) -> Trace:
+    """A recording whose points differ in their latitude alone."""
+    lat = np.array(places, dtype=np.float64)
+    return Trace(name, subject, lat, np.full_like(lat, -3.0), lat * 1000.0)
+
+
+PLACES = np.linspace(40.0, 41.0, 100)
+
+
+def test_equal_points_in_any_order_have_equal_fingerprints() -> None:
+    rng = np.random.default_rng(0)
+    found = told(
+        drive("a", "ann", PLACES),
+        drive("b", "bob", rng.permutation(PLACES)),
+        drive("c", None, np.repeat(PLACES, 3)),
+        drive("d", None, PLACES[:-1]),
+    )
+    assert found.content[0] == found.content[1] == found.content[2]
+    assert found.content[3] != found.content[0]
+    assert found.points.tolist() == [100, 100, 100, 99]
+    assert found.size.tolist() == [SKETCH] * 4
+    sketch = found.sketch.reshape(4, SKETCH)
+    assert (sketch[:3] == sketch[0]).all()
+
+
+def test_zero_and_minus_zero_are_one_place_and_all_that_are_no_number_too() -> None:
+    other_nan = np.array([np.nan]).view(np.uint64) | np.uint64(1)
+    lat = np.array([0.0, 1.0])
+    time = np.array([1.0, np.nan])
+    one = Trace("a", None, lat, lat, time)
+    other = Trace("b", None, lat * [-1.0, 1.0], lat, time.copy())
+    other.time[1:] = other_nan.view(np.float64)
+    found = told(one, other)
+    assert found.content[0] == found.content[1]
+
+
+def test_names_are_hashed_and_tell_subjects_from_recordings() -> None:
+    names = [("a", None), ("a", "ann"), ("b", "ann"), ("ann", None), ("a", None)]
+    found = told(*(drive(name, subject, PLACES) for name, subject in names))
+    assert found.nameless.tolist() == [True, False, False, True, True]
+    assert found.subject[1] == found.subject[2]
+    assert found.trace[1] != found.trace[2]
+    assert found.trace[0] == found.trace[4]
+    assert found.subject[0] == found.trace[0]
+    assert len({*found.subject[[0, 1, 3]].tolist()}) == 3
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 4), st.integers(1, 9)), max_size=40),
+    st.sampled_from([5, 300, 70_000]),
+)
+def test_the_least_hashes_are_those_of_a_slow_twin(held: list[tuple[int, int]], more: int) -> None:
+    owner, hashes = np.array(held, dtype=np.int64).reshape(-1, 2).T
+    found = least_hashes(owner * (more // 5), hashes.astype(np.uint64), more, 3)
+    for number in range(5):
+        least = sorted({one for who, one in held if who == number})[:3]
+        assert found[number * (more // 5)].tolist() == least + [0] * (3 - len(least))
+
+
+@pytest.mark.parametrize("why", ["untimed", "at 0, 0", "no place"])
+def test_points_that_do_not_tell_whose_they_are_are_not_remembered(why: str) -> None:
+    lat, time = PLACES.copy(), PLACES * 1000.0
+    lon = np.full_like(lat, -3.0)
+    if why == "untimed":
+        time[:] = np.nan
+    elif why == "at 0, 0":
+        lat[:], lon[:] = 0.0, -0.0
+    else:
+        lat[:] = np.inf
+    found = told(Trace("a", None, lat, lon, time), drive("b", None, PLACES))
+    assert found.size.tolist() == [0, SKETCH]
+    assert found.points.tolist() == [100, 100]
+
+
+def test_a_trace_without_points_has_fingerprints_too() -> None:
+    found = told(drive("a", None, []), drive("b", None, PLACES[:1]))
+    assert found.points.tolist() == [0, 1]
+    assert found.size.tolist() == [0, 1]
+
+
+recordings = st.lists(
+    st.tuples(
+        st.sampled_from("abcde"),
+        st.sampled_from(["ann", "Ann ", "ANN", "bob", "cy", " ", None]),
+        st.lists(st.integers(0, 12), max_size=6),
+    ),
+    max_size=12,
+)
+
+
+@given(recordings, st.data())
+def test_what_is_entered_does_not_depend_on_batches(
+    some: list[tuple[str, str | None, list[int]]], data: st.DataObject
+) -> None:
+    traces = [
+        drive(name, subject, [40.0 + place for place in places]) for name, subject, places in some
+    ]
+    whole, parts = Recordings(), Recordings()
+    cuts = sorted(data.draw(st.sets(st.integers(1, len(traces) or 1))))
+    at_once = whole.enter(told(*traces)) if traces else None
+    begin, entered = 0, []
+    for end in [*(at for at in cuts if at < len(traces)), len(traces)]:
+        if end > begin:
+            entered.append(parts.enter(told(*traces[begin:end])))
+        begin = end
+    if at_once is None:
+        return
+    for name in ("trace", "subject", "new", "repeated"):
+        together = np.concatenate([getattr(part, name) for part in entered])
+        np.testing.assert_array_equal(getattr(at_once, name), together)
+    np.testing.assert_array_equal(whole.people(), parts.people())
+    assert whole.merged() == parts.merged()
+
+
+@given(recordings)
+def test_recordings_are_one_persons_where_a_slow_twin_says_so(
+    some: list[tuple[str, str | None, list[int]]],
+) -> None:
+    """Few enough points that all are remembered."""
+    traces = [
+        drive(name, subject, [40.0 + place for place in places]) for name, subject, places in some
+    ]
+    if not traces:
+        return
+    found = Recordings()
+    entered = found.enter(told(*traces))
+    owner: dict[float, str] = {}
+    contents: dict[frozenset[float], str] = {}
+    person: dict[str, str] = {}
+
+    def who(name: str) -> str:
+        while person.setdefault(name, name) != name:
+            name = person[name]
+        return name
+
+    people = [(trace.subject or "").strip().lower() for trace in traces]
+    order = [
+        f"s{one}" if one else f"t{trace.name}" for one, trace in zip(people, traces, strict=True)
+    ]
+    rank = {name: number for number, name in reversed(list(enumerate(order)))}
+    for trace, name in zip(traces, order, strict=True):
+        points = frozenset(trace.lat.tolist())
+        owners = [who(owner.setdefault(point, name)) for point in points]
+        if len(points) < 2:
+            continue
+        for other in set(owners) - {who(name)}:
+            if owners.count(other) >= min(3, len(points)):
+                person[max(who(other), who(name), key=rank.__getitem__)] = min(
+                    who(other), who(name), key=rank.__getitem__
+                )
+        before = contents.setdefault(points, name)
+        if who(before) != who(name):
+            person[max(who(before), who(name), key=rank.__getitem__)] = min(
+                who(before), who(name), key=rank.__getitem__
+            )
+    mine = found.people()[entered.subject]
+    theirs = [who(name) for name in order]
+    for i in range(len(traces)):
+        for j in range(i):
+            assert (mine[i] == mine[j]) == (theirs[i] == theirs[j])
+
+
+RULES_OF_PEOPLE = Rules(spacing=10.0, points=5)
+
+
+def ride(name: str, subject: str | None, seed: int = 0, points: int = 60) -> Trace:
+    """A drive north, a fix every ten seconds and some 50 m."""
+    rng = np.random.default_rng(seed)
+    lat = 40.0 + seed * 0.01 + np.cumsum(rng.uniform(4e-4, 5e-4, points))
+    lon, time = np.full(points, -3.7), np.linspace(0.0, 10.0 * (points - 1), points)
+    return Trace(name, subject, lat, lon, time)
+
+
+def part(trace: Trace, name: str, subject: str | None, which: slice) -> Trace:
+    return Trace(name, subject, trace.lat[which], trace.lon[which], trace.time[which])
+
+
+def subjects(found: Trajectories) -> int:
+    assert found.subject is not None
+    return len(np.unique(found.subject))
+
+
+@pytest.mark.parametrize(
+    "which",
+    [slice(None), slice(None, None, -1), slice(20, None), slice(0, 30), slice(None, None, 2)],
+    ids=["whole", "backwards", "without the beginning", "half", "every second point"],
+)
+@pytest.mark.parametrize(("one", "two"), [("ann", None), (None, "ann"), ("ann", "bob")])
+def test_a_recording_that_comes_again_is_of_the_same_person(
+    which: slice, one: str | None, two: str | None
+) -> None:
+    first = ride("a", one)
+    other = ride("c", "cy", seed=1)
+    found = cut([first, other, part(first, "b", two, which)], RULES_OF_PEOPLE)
+    assert subjects(found) == 2
+    assert found.provenance["counts"]["subjects read"] == 2
+
+
+def test_people_who_meet_once_are_two() -> None:
+    first, other = ride("a", "ann"), ride("b", "bob", seed=1)
+    meeting = Trace(
+        "b",
+        "bob",
+        np.append(other.lat, first.lat[-1]),
+        np.append(other.lon, first.lon[-1]),
+        np.append(other.time, first.time[-1]),
+    )
+    assert subjects(cut([first, meeting], RULES_OF_PEOPLE)) == 2
+
+
+def test_people_on_one_planned_route_are_two() -> None:
+    """Points without time are equal by plan, not because one person was there."""
+    first = ride("a", "ann")
+    untimed = np.full(len(first), np.nan)
+    found = cut(
+        [
+            Trace("a", "ann", first.lat, first.lon, untimed),
+            Trace("b", "bob", first.lat[:40], first.lon[:40], untimed[:40]),
+        ],
+        RULES_OF_PEOPLE,
+    )
+    assert subjects(found) == 2
+
+
+def test_receivers_without_a_fix_are_not_one_person() -> None:
+    """They all say 0, 0, at the same whole minutes."""
+    nowhere, minutes = np.zeros(20), np.arange(20) * 60.0 - 1e6
+    lost = [
+        Trace(
+            str(seed),
+            str(seed),
+            np.append(nowhere, trace.lat),
+            np.append(nowhere, trace.lon),
+            np.append(minutes, trace.time),
+        )
+        for seed in range(2)
+        for trace in [ride("", None, seed)]
+    ]
+    assert subjects(cut(lost, RULES_OF_PEOPLE)) == 2
+
+
+def test_a_small_part_of_a_long_recording_is_recognised() -> None:
+    """Of ten hours the two that a friend uploaded."""
+    found = []
+    for seed in range(20):
+        whole = ride("a", "ann", seed, points=5000)
+        begin = 200 * seed
+        some = part(whole, "b", "bob", slice(begin, begin + 1000))
+        found.append(subjects(cut([whole, some, ride("c", "cy", 99)], RULES_OF_PEOPLE)))
+    assert found == [2] * 20
+
+
+def test_a_recording_of_one_point_makes_nobody_another() -> None:
+    """Where two people met, to the second, or both were sent."""
+    ann, bob = ride("a", "ann"), ride("b", "bob", seed=1)
+    lone = part(ann, "c", "bob", slice(5, 6))
+    assert subjects(cut([ann, bob, lone], RULES_OF_PEOPLE)) == 2

@@ -1,0 +1,427 @@
+"""The Python calls: sources, areas and the account of both, in memory and on disk."""
+
+import errno
+import inspect
+import json
+import re
+import signal
+import subprocess
+import sys
+import weakref
+from collections.abc import Iterator
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import platformdirs
+import pytest
+import shapely
+from osm_server import OsmServer, serving
+from tracks import GEOD
+
+from trajanon.data import sample
+from trajanon.errors import BadInput, FileProblem, NoTrajectories
+from trajanon.extract import Box, Extraction, Rules, SourceOptions, cutting, extract, extraction
+from trajanon.extract.cutting import Cutter
+from trajanon.extract.earth.named_areas import CITIES, AreaLike
+from trajanon.extract.sources.osm import osm_api
+from trajanon.files.trajectories import read_trajectories
+from trajanon.partition import dense
+from trajanon.subjects import BY_BLANKS, BY_CASE
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+MADRID = CITIES["madrid"].box
+
+
+def gpx(path: Path, metres: float, lat: float = 40.42, head: str = 'creator="me"') -> Path:
+    """A file with one straight way to the north, ten metres a second."""
+    fixes = []
+    for second in range(int(metres / 10) + 1):
+        east, north, _ = GEOD.fwd(-3.7, lat, 0, second * 10)
+        fixes.append(
+            f'<trkpt lat="{north:.9f}" lon="{east:.9f}"><time>2020-01-01T00:'
+            f"{second // 60:02d}:{second % 60:02d}Z</time></trkpt>"
+        )
+    track = f"<trk><trkseg>{''.join(fixes)}</trkseg></trk>"
+    path.write_text(f"<gpx {head}>{track}</gpx>")
+    return path
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OsmServer]:
+    """Two pages: a trace of an account, then points without time."""
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda _: tmp_path / "cache")
+    monkeypatch.setattr("time.sleep", lambda _: None)
+    page = gpx(tmp_path / "page.gpx", 500, head='version="1.0" creator="OpenStreetMap.org"')
+    text = page.read_text().replace("<trk>", "<trk><url>/user/ann/traces/1</url>")
+    page.unlink()
+    cloud = (
+        '<gpx version="1.0" creator="OpenStreetMap.org"><trk><trkseg>'
+        '<trkpt lat="40.4" lon="-3.7"/></trkseg></trk></gpx>'
+    )
+    with serving(OsmServer([text.encode(), cloud.encode()])) as server:
+        yield server
+
+
+def test_a_file_is_a_source_as_string_path_or_list(tmp_path: Path) -> None:
+    path = gpx(tmp_path / "a.gpx", 500)
+    found = [extract(source, spacing=10) for source in (path, str(path), [path], [str(path)])]
+    assert [len(each) for each in found] == [1] * 4
+    for each in found:
+        np.testing.assert_array_equal(each.points, found[0].points)
+
+
+def test_a_folder_is_a_source(tmp_path: Path) -> None:
+    gpx(tmp_path / "a.gpx", 500)
+    (tmp_path / "b").mkdir()
+    gpx(tmp_path / "b" / "c.gpx", 600, 40.43)
+    found = extract(tmp_path, spacing=10)
+    assert len(found) == 2
+    assert found.subject is not None
+    assert len(set(found.subject.tolist())) == 2
+
+
+def test_trajectories_are_trips_unless_windows_are_asked_for(tmp_path: Path) -> None:
+    gpx(tmp_path / "a.gpx", 5000)
+    for area in (None, "madrid", MADRID):
+        trip = extract(tmp_path, area)
+        assert trip.points.shape == (1, 30, 2)
+        assert (trip.provenance["trips"], trip.provenance["spacing"]) == (True, None)
+        assert (trip.tracks, trip.true_ends is None) == (None, area is None)
+
+
+def test_windows_without_city_need_a_spacing(tmp_path: Path) -> None:
+    path = gpx(tmp_path / "a.gpx", 500)
+    for area in (None, MADRID):
+        with pytest.raises(BadInput, match="`spacing=100`"):
+            extract(path, area, windows=True)
+
+
+def test_the_server_needs_an_area() -> None:
+    with pytest.raises(BadInput, match="say where: `area` barcelona, madrid, tarraco"):
+        extract(spacing=10)
+
+
+def test_the_server_refuses_more_than_a_quarter_of_a_square_degree() -> None:
+    with pytest.raises(BadInput, match=r"0\.26 square degrees.*at most 0\.25"):
+        extract(area="2,41,2.52,41.5", spacing=10)
+
+
+def test_server_and_files_are_no_single_source(tmp_path: Path) -> None:
+    path = gpx(tmp_path / "a.gpx", 500)
+    with pytest.raises(BadInput, match="extract them one by one"):
+        extract(["osm-api", path], "madrid")
+
+
+def test_no_file_at_all_does_not_ask_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pattern that matched nothing shall not become a download."""
+
+    def asked(**_: object) -> None:
+        pytest.fail("the server was asked")
+
+    monkeypatch.setattr(osm_api, "NumberedPages", asked)
+    with pytest.raises(BadInput):
+        extract([], "madrid")
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "says"),
+    [
+        ("none.gpx", FileProblem, "there is no file or folder .*none.gpx; name one"),
+        ("notes.txt", BadInput, "of no known kind; those known are gpx"),
+        ("empty", FileProblem, "holds no file of traces"),
+    ],
+)
+def test_a_source_that_is_none_is_refused(
+    tmp_path: Path, name: str, error: type[Exception], says: str
+) -> None:
+    (tmp_path / "notes.txt").touch()
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(error, match=says):
+        extract(tmp_path / name, spacing=10)
+
+
+def test_the_provenance_names_files_but_no_folders(tmp_path: Path) -> None:
+    paths = [gpx(tmp_path / f"{i}.gpx", 500, 40 + i / 10) for i in range(5)]
+    assert extract(paths[:3], spacing=10).provenance["source"] == "0.gpx, 1.gpx, 2.gpx"
+    source = extract(paths, spacing=10).provenance["source"]
+    assert source == "0.gpx, 1.gpx, 2.gpx and 2 more files"
+
+
+def test_only_what_came_from_openstreetmap_is_attributed_to_it(tmp_path: Path) -> None:
+    mine = gpx(tmp_path / "mine.gpx", 500)
+    osm = gpx(tmp_path / "osm.gpx", 600, 40.1, 'version="1.0" creator="OpenStreetMap.org"')
+    assert extract(mine, spacing=10).attribution is None
+    assert extract(osm, spacing=10).attribution == OSM_ATTRIBUTION
+    assert extract([mine, osm], spacing=10).attribution == OSM_ATTRIBUTION
+
+
+def test_limits_reach_the_cutting(tmp_path: Path) -> None:
+    path = gpx(tmp_path / "a.gpx", 1200)
+    assert len(extract(path, spacing=10)) == 1
+    assert len(extract(path, spacing=10, per_recording=None)) == 4
+    assert len(extract(path, spacing=10, per_recording=None, max_per_subject=3)) == 3
+    assert len(extract(path, spacing=10, per_recording=9, points=12)) == 9
+    with pytest.raises(NoTrajectories, match="longest unbroken piece of track is 0 m"):
+        extract(path, spacing=10, max_gap=9)
+
+
+def test_an_area_may_be_a_polygon_four_numbers_or_a_file(tmp_path: Path) -> None:
+    path = gpx(tmp_path / "a.gpx", 1200)
+    south = shapely.box(-3.75, 40.38, -3.65, 40.425)
+    outline = tmp_path / "outline.geojson"
+    outline.write_text(shapely.to_geojson(south))
+    areas: list[AreaLike] = [
+        Box(*south.bounds),
+        south,
+        shapely.MultiPolygon([shapely.force_3d(south)]),
+        south.bounds,
+        list(south.bounds),
+        np.array(south.bounds),
+        outline,
+        str(outline),
+    ]
+    found = [extract(path, area, spacing=10) for area in areas]
+    assert len(found[0]) == 1
+    for each in found[1:]:
+        np.testing.assert_allclose(each.points, found[0].points, rtol=0, atol=1e-9)
+    assert found[1].provenance["area"] == "the polygon within -3.75,40.38,-3.65,40.425"
+
+
+@pytest.mark.parametrize(
+    ("area", "says"),
+    [
+        ((1, 2, 3), r"\(1, 2, 3\) is not an area: give four numbers \(west, south"),
+        ((1, 2, 3, "4"), "is not an area: give four numbers"),
+        ((3, 2, 1, 4), "west > east"),
+        (7, "7 is not an area"),
+        (shapely.Point(1, 2), "is a Point: an area needs polygons"),
+        ("no.geojson", "'no.geojson' is not an area"),
+    ],
+)
+def test_what_is_no_area_is_refused(tmp_path: Path, area: Any, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        extract(gpx(tmp_path / "a.gpx", 500), area, spacing=10)
+
+
+def test_each_option_is_described_where_it_is_declared() -> None:
+    shown = inspect.signature(extract).parameters
+    for declared, names in (
+        (extract, list(shown)[:6]),
+        (Rules, [one.name for one in fields(Rules)]),
+        (SourceOptions, [one.name for one in fields(SourceOptions)]),
+    ):
+        described = re.findall(r"^[\w, ]+$", inspect.getdoc(declared) or "", re.MULTILINE)
+        assert [name for line in described for name in line.split(", ") if name in names] == names
+        assert set(names) <= set(shown)
+    with pytest.raises(TypeError, match="did you mean 'spacing'"):
+        extract("a.gpx", spcing=10)
+
+
+def test_swapped_columns_can_be_named(tmp_path: Path) -> None:
+    rows = "".join(f"-3.7,{40.4 + i / 10000},a\n" for i in range(20))
+    path = tmp_path / "a.csv"
+    path.write_text("lat,lon,id\n" + rows)
+    with pytest.raises(NoTrajectories, match="swapped they would be inside"):
+        extract(path, "madrid", spacing=5)
+    named = {"lat": "lon", "lon": "lat"}
+    assert len(extract(path, "madrid", spacing=5, columns=named)) == 1
+
+
+def test_the_server_is_a_source(server: OsmServer) -> None:
+    found = extract(area="madrid", spacing=10, api_url=server.url)
+    assert server.asked_for == [0, 1]
+    assert len(found) == 1
+    assert found.attribution == OSM_ATTRIBUTION
+    assert found.provenance["source"].startswith("OSM API, ")
+    assert "127.0.0.1" in found.provenance["source"]
+    assert found.provenance["counts"]["points without time"] == 1
+
+
+def test_a_password_for_the_server_is_kept_nowhere(server: OsmServer) -> None:
+    url = server.url.replace("http://", "http://me:secret@")
+    found = extract(area="madrid", spacing=10, api_url=url)
+    assert "secret" not in json.dumps(dict(found.provenance))
+
+
+def test_an_empty_answer_is_one_sentence(server: OsmServer) -> None:
+    server.pages = []
+    with pytest.raises(NoTrajectories, match="holds no track points in this area"):
+        extract(area="madrid", api_url=server.url)
+
+
+def test_an_answer_of_untimed_points_never_becomes_a_trajectory(server: OsmServer) -> None:
+    server.pages = server.pages[1:]
+    with pytest.raises(NoTrajectories, match="no point has a time"):
+        extract(area="madrid", spacing=1, points=2, api_url=server.url)
+
+
+def test_progress_is_told(server: OsmServer, tmp_path: Path) -> None:
+    told: list[str] = []
+    gpx(tmp_path / "a.gpx", 500)
+    extract(tmp_path, spacing=10, progress=lambda task, done, total, note="": told.append(task))
+    extract(
+        area="madrid",
+        spacing=10,
+        api_url=server.url,
+        progress=lambda task, done, total, note="": told.append(task),
+    )
+    assert set(told) == {"Reading a.gpx", "Reading pages of the OSM server"}
+
+
+def test_the_sample_is_as_its_readme_says(madrid: Trajectories) -> None:
+    """300 traces; 120 accounts, and 30 traces that name none."""
+    counts = madrid.provenance["counts"]
+    assert counts["recordings read"] == 300
+    assert counts["recordings of unknown subjects"] == 30
+    assert counts["subjects read"] == 150
+    assert madrid.attribution is None
+    assert MADRID.contains(madrid.points[..., 0], madrid.points[..., 1]).all()
+
+
+def test_the_trips_of_the_sample_are_as_its_readme_says() -> None:
+    trips = extract(sample(), "madrid")
+    assert trips.subject is not None
+    assert (len(trips), len(set(trips.subject.tolist()))) == (273, 111 + 27)
+    counts = trips.provenance["counts"]
+    assert counts["trips with a long hop"] + counts["trips with an impossible speed"] == 40
+    assert counts["stray points"] == 3
+
+
+PEOPLE = ["ann", "bob", "cy ", "cy", "Bob"]
+"""Three, one of them in two cases, one with a blank."""
+
+
+def trips(seed: int, number: int) -> pd.DataFrame:
+    """Trips to the north, a fix every ten seconds and some 100 m."""
+    rng = np.random.default_rng(seed)
+    parts = []
+    for trip in range(number):
+        fixes = int(rng.integers(2, 60))
+        lat = 40.0 + rng.uniform(0, 1) + np.cumsum(rng.uniform(8e-4, 1e-3, fixes))
+        part = pd.DataFrame({"lat": lat, "lon": -3.0 + trip / 100})
+        part["time"] = 1e9 + 10.0 * np.arange(fixes)
+        parts.append(part.assign(trip_id=f"{seed}-{trip}", user_id=PEOPLE[rng.integers(5)]))
+    return pd.concat(parts)
+
+
+@pytest.fixture
+def small(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parts of a few trajectories, batches of a few traces."""
+    monkeypatch.setattr(extraction, "HELD", 20)
+    monkeypatch.setattr(cutting, "BATCH", 60)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, small: None) -> Path:
+    """Three tables of 34 trips in all; the third repeats a trip of the first."""
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    first = trips(0, 12)
+    again = first[first.trip_id == "0-3"].assign(user_id="99", trip_id="again")
+    for number, table in enumerate((first, trips(1, 1), pd.concat([trips(2, 20), again]))):
+        table.to_csv(folder / f"{number}.csv", index=False)
+    return folder
+
+
+def of(folder: Path) -> Extraction:
+    return Extraction(
+        folder, rules=Rules(per_recording=None, spacing=50, points=5, max_per_subject=30)
+    )
+
+
+def test_in_parts_they_are_as_in_memory(folder: Path, tmp_path: Path) -> None:
+    out, expected = tmp_path / "out.parquet", of(folder).trajectories()
+    counts = expected.provenance["counts"]
+    assert (counts[BY_CASE], counts[BY_BLANKS]) == (1, 1)
+    assert of(folder).write(out) == expected.provenance
+    written = read_trajectories(out)
+    assert written.provenance == expected.provenance
+    np.testing.assert_array_equal(written.points, expected.points)
+    for name in ("subject", "trace"):  # a file that is read numbers those it has
+        mine, theirs = (dense(getattr(each, name)) for each in (written, expected))
+        np.testing.assert_array_equal(mine, theirs)
+    for name in ("points", "first", "run", "start"):
+        mine, theirs = (getattr(each.tracks, name) for each in (written, expected))
+        np.testing.assert_array_equal(mine, theirs)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "traces"]
+
+
+def test_parts_are_read_one_after_another(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Read all at once they would fill the memory that they were written to spare."""
+    held: list[int] = [0]
+    most: list[int] = []
+
+    def reading(path: Path) -> Trajectories:
+        held[0] += 1
+        most.append(held[0])
+        part = read_trajectories(path)
+        weakref.finalize(part.points, lose)
+        return part
+
+    def lose() -> None:
+        held[0] -= 1
+
+    monkeypatch.setattr(extraction, "read_trajectories", reading)
+    of(folder).write(tmp_path / "out.parquet")
+    assert len(most) > 3
+    assert max(most) <= 2
+
+
+@pytest.mark.parametrize("partition", [None, 7])
+@pytest.mark.parametrize(
+    ("error", "raised"),
+    [
+        (KeyboardInterrupt(), KeyboardInterrupt),
+        (OSError(errno.ENOSPC, "No space left on device"), FileProblem),
+    ],
+)
+def test_stopped_it_leaves_what_was_there(
+    folder: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    partition: int | None,
+    error: BaseException,
+    raised: type[BaseException],
+) -> None:
+    out = tmp_path / ("out.parquet" if partition is None else "out")
+    of(folder).write(out, partition=partition)
+    files = [out] if partition is None else sorted(out.iterdir())
+    before = {path: path.read_bytes() for path in files}
+    cut = Cutter.cut
+
+    def until(cutter: Cutter, some: Any) -> Any:
+        if cutter.counts["recordings read"] > 20:
+            (draft,) = tmp_path.glob(".out*.draft")
+            assert len(list(draft.rglob("[0-9].parquet"))) > 1
+            raise error
+        return cut(cutter, some)
+
+    monkeypatch.setattr(Cutter, "cut", until)
+    with pytest.raises(raised, match=rf"cannot write {out}: No space" if error.args else None):
+        of(folder).write(out, partition=partition)
+    assert {path: path.read_bytes() for path in files} == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == [out.name, "traces"]
+
+
+def test_what_a_killed_one_leaves_the_next_removes(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out.parquet"
+    code = (
+        "import os, signal, sys\n"
+        "from trajanon.extract import Extraction, Rules, cutting, extraction\n"
+        "extraction.HELD, cutting.BATCH = 20, 60\n"
+        "extraction.Found.chosen = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
+        "rules = Rules(per_recording=None, spacing=50, points=5)\n"
+        "Extraction(sys.argv[1], rules=rules).write(sys.argv[2])\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, folder, out], check=False)
+    assert ended.returncode == -signal.SIGKILL
+    (left,) = tmp_path.glob("*out*")
+    assert left.stat().st_mode & 0o777 == 0o700
+    of(folder).write(out)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "traces"]

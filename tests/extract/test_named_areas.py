@@ -1,0 +1,306 @@
+"""Areas as people give them: cities, boxes in degrees, files of polygons."""
+
+import json
+import logging
+import re
+from pathlib import Path
+from typing import Any
+
+import geopandas
+import numpy as np
+import pandas as pd
+import pytest
+import shapely
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.earth.area import Box, Region
+from trajanon.extract.earth.named_areas import CITIES, area, areas, read_outline
+
+OTHERS = [name for name in CITIES if name not in ("barcelona", "madrid", "tarraco")]
+
+
+@pytest.mark.parametrize(
+    ("city", "sides", "spacing"),
+    [
+        ("barcelona", (2.1268845, 41.3726866, 2.1903992, 41.4078446), 100),
+        ("madrid", (-3.7398145, 40.387613, -3.653985, 40.483515), 150),
+        ("tarraco", (1.226008, 41.0967083, 1.2946691, 41.141174), 5),
+    ],
+)
+def test_a_city_has_the_box_and_spacing_of_the_papers(
+    city: str, sides: tuple[float, ...], spacing: float
+) -> None:
+    box, metres = area(city)
+    assert box.sides == sides
+    assert metres == spacing
+
+
+@pytest.mark.parametrize("text", ["madrid", "Madrid", "MADRID", " madrid\n"])
+def test_a_city_may_be_written_in_any_case(text: str) -> None:
+    assert area(text) == (CITIES["madrid"].box, 150)
+
+
+@pytest.mark.parametrize(
+    "text", ["-3.75,40.38,-3.65,40.48", " -3.75, 40.38 ,-3.65,40.48 ", "-375e-2,40.38,-3.65,40.48"]
+)
+def test_a_box_is_four_degrees_and_has_no_spacing(text: str) -> None:
+    assert area(text) == (Box(-3.75, 40.38, -3.65, 40.48), None)
+
+
+@pytest.mark.parametrize(
+    "text", ["atlantis", "", "1,2,3", "1 2 3 4", "1,2,3,x", "40°N,3°W,41°N,2°W"]
+)
+def test_what_is_no_area_is_answered_with_those_there_are(text: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        area(text)
+    said = str(caught.value)
+    assert said.startswith(f"{text!r} is not an area: name barcelona, madrid, tarraco ")
+    for way_out in (*CITIES, "one of 30 more (", "W,S,E,N", "`area='"):
+        assert way_out in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("text", "near"), [("madrit", "madrid"), ("New York", "new-york"), ("tarragona", "tarraco")]
+)
+def test_a_name_near_a_city_is_answered_with_that_city(text: str, near: str) -> None:
+    with pytest.raises(BadInput) as caught:
+        area(text)
+    said = str(caught.value)
+    assert said.startswith(f"{text!r} is not an area: did you mean {near}")
+    assert "`area='" in said
+    assert len(said) < 160
+
+
+def test_the_cities_are_those_of_the_papers_and_thirty_more() -> None:
+    assert list(CITIES)[:3] == ["barcelona", "madrid", "tarraco"]
+    assert len(OTHERS) == 30
+    assert sorted(OTHERS) == OTHERS
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_a_city_is_one_request_to_the_server(name: str) -> None:
+    """A box that the OSM API takes, of more than a quarter."""
+    assert re.fullmatch(r"[a-z]+(-[a-z]+)*", name)
+    box, spacing = area(name)
+    west, south, east, north = box.sides
+    assert 0.01 < (east - west) * (north - south) < 0.25
+    assert 0.1 < north - south < 0.5
+    assert spacing == 100
+
+
+def test_all_continents_and_no_two_boxes_share_ground() -> None:
+    boxes = [city.box for city in CITIES.values()]
+    corners = [(np.array([b.south, b.north]), np.array([b.west, b.east])) for b in boxes]
+    for i, box in enumerate(boxes):
+        for j, (lat, lon) in enumerate(corners):
+            assert box.contains(lat, lon).any() == (i == j)
+
+
+def test_several_areas_are_the_ground_of_all() -> None:
+    both, _ = areas(["2,40,3,41", " 5,40,6,42"])
+    assert isinstance(both, Region)
+    lat, lon = np.full(3, 40.5), np.array([2.5, 4.0, 5.5])
+    assert both.contains(lat, lon).tolist() == [True, False, True]
+    assert both.bounds == Box(2, 40, 6, 42)
+    assert str(both) == "2,40,3,41 + 5,40,6,42"
+
+
+def test_between_boxes_side_by_side_is_no_border() -> None:
+    both, _ = areas(["2,40,3,41", "3,40,4,41"])
+    lat, lon = np.array([40.5, 40.5]), np.array([2.99, 3.01])
+    assert not both.leaves(lat, lon, np.array([0])).any()
+
+
+@pytest.mark.parametrize(
+    ("texts", "spacing"),
+    [
+        (["madrid", "barcelona"], None),
+        (["barcelona", "london", "Tokyo"], 100),
+        (["madrid", "2,40,3,41"], None),
+        (["2,40,3,41", "5,40,6,42"], None),
+    ],
+)
+def test_the_spacing_is_what_all_agree_in(texts: list[str], spacing: float | None) -> None:
+    assert areas(texts)[1] == spacing
+
+
+def test_one_wrong_area_among_several_is_said() -> None:
+    with pytest.raises(BadInput, match="'atlantis' is not an area"):
+        areas(["madrid", "atlantis"])
+    with pytest.raises(BadInput, match="no area is given: name barcelona"):
+        areas([])
+
+
+def test_a_box_over_the_antimeridian_is_answered_with_the_two_to_give() -> None:
+    with pytest.raises(BadInput) as caught:
+        area("170,-20,-170,-10")
+    said = str(caught.value)
+    assert "`area='170,-20,180,-10'` `area='-180,-20,-170,-10'`" in said
+    fiji, _ = areas(re.findall("`area='(.*?)'`", said))
+    lat, lon = np.full(3, -17.0), np.array([179.5, -179.5, 0.0])
+    assert fiji.contains(lat, lon).tolist() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("179.9,-17,-179.9,-16", "west > east.*antimeridian, give two: `area="),
+        ("3,40,2,41", "west > east"),
+        ("2,41,3,40", "south > north"),
+        ("2,40,2,41", "is empty"),
+        ("2,40,3,40", "is empty"),
+        ("2,40,181,41", r"longitudes in -180\.\.180"),
+        ("-180.1,40,2,41", r"longitudes in -180\.\.180"),
+        ("2,-91,3,41", r"latitudes in -90\.\.90"),
+        ("2,40,3,90.5", r"latitudes in -90\.\.90"),
+        ("41,2,42,200", r"latitudes in -90\.\.90 \(order: W,S,E,N\)"),
+        ("nan,40,3,41", "not a number"),
+        ("2,40,3,inf", "not a number"),
+        ("-inf,40,3,41", "not a number"),
+    ],
+)
+def test_a_box_that_makes_no_sense_says_why(text: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        area(text)
+
+
+def test_the_border_belongs_to_the_box() -> None:
+    box = Box(2.0, 40.0, 3.0, 41.0)
+    lat = np.array([40.0, 41.0, 40.5, 40.5, 41.0000001, 40.5, np.nan])
+    lon = np.array([2.5, 2.5, 2.0, 3.0, 2.5, 1.9999999, 2.5])
+    inside = box.contains(lat, lon).tolist()
+    assert inside == [True, True, True, True, False, False, False]
+
+
+SQUARE = shapely.box(2.0, 41.0, 2.1, 41.1)
+BESIDE = shapely.box(2.1, 41.0, 2.2, 41.1)
+FAR = shapely.box(3.0, 41.0, 3.1, 41.1)
+
+
+def table(*shapes: Any, crs: Any = 4326) -> geopandas.GeoDataFrame:
+    names = [f"part {number}" for number in range(len(shapes))]
+    return geopandas.GeoDataFrame({"name": names}, geometry=list(shapes), crs=crs)
+
+
+def geojson(path: Path, *geometries: dict[str, Any] | None) -> Path:
+    features = [{"type": "Feature", "properties": {"a": 1}, "geometry": one} for one in geometries]
+    path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".geojson", ".gpkg", ".shp", ".fgb", ".parquet"])
+@pytest.mark.parametrize("crs", [4326, 25831, 3857])
+def test_every_kind_of_file_is_read_in_degrees(tmp_path: Path, suffix: str, crs: int) -> None:
+    path = tmp_path / f"outline{suffix}"
+    there = table(SQUARE, FAR).to_crs(crs)
+    if suffix == ".parquet":
+        there.to_parquet(path)
+    else:
+        there.to_file(path)
+    region = read_outline(path)
+    assert region.name == path.name
+    np.testing.assert_allclose(region.bounds.sides, (2, 41, 3.1, 41.1), atol=1e-7)
+    lat, lon = np.full(3, 41.05), np.array([2.05, 2.5, 3.05])
+    assert region.contains(lat, lon).tolist() == [True, False, True]
+
+
+def test_polygons_that_touch_or_overlap_are_united(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpkg"
+    table(SQUARE, BESIDE, shapely.box(2.05, 41.0, 2.15, 41.1)).to_file(path)
+    region = read_outline(path)
+    assert region.bounds == Box(2.0, 41.0, 2.2, 41.1)
+    lat, lon = np.full(2, 41.05), np.array([2.01, 2.19])
+    assert region.leaves(lat, lon, np.array([0])).tolist() == [False]
+
+
+def test_heights_and_rows_without_geometry_do_not_matter(tmp_path: Path) -> None:
+    ring = [[2, 41, 500], [2.1, 41, 500], [2.1, 41.1, 500], [2, 41, 500]]
+    path = geojson(tmp_path / "a.geojson", None, {"type": "Polygon", "coordinates": [ring]})
+    region = read_outline(path)
+    assert not region.shape.has_z
+    assert region.bounds == Box(2.0, 41.0, 2.1, 41.1)
+
+
+def test_a_polygon_that_crosses_itself_is_mended_with_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A bow tie with a tail: two triangles remain."""
+    corners = [(2, 41), (2.2, 41.2), (2.2, 41), (2, 41.2), (2, 41), (1.9, 41), (2, 41)]
+    path = tmp_path / "bow.geojson"
+    table(shapely.Polygon(corners), FAR).to_file(path)
+    with caplog.at_level(logging.WARNING):
+        region = read_outline(path)
+    lat, lon = np.array([41.1, 41.1, 41.05]), np.array([2.01, 2.19, 2.1])
+    assert region.contains(lat, lon).tolist() == [True, True, False]
+    assert region.bounds == Box(2.0, 41.0, 3.1, 41.2)
+    assert "bow.geojson: 1 of 2 polygons crosses itself" in caplog.text
+
+
+def test_without_a_reference_system_degrees_are_taken(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    table(SQUARE, crs=None).to_parquet(path)
+    assert read_outline(path).bounds == Box(2.0, 41.0, 2.1, 41.1)
+
+
+def test_metres_without_a_reference_system_are_refused_with_the_numbers(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    table(shapely.box(430_000, 4_580_000, 431_000, 4_581_000), crs=None).to_parquet(path)
+    with pytest.raises(BadInput, match=r"a\.parquet reaches over 430000,4580000,431000"):
+        read_outline(path)
+
+
+def test_what_is_not_on_earth_is_refused_with_its_system(tmp_path: Path) -> None:
+    path = tmp_path / "a.geojson"
+    table(shapely.box(170, -20, 190, -10)).to_file(path)
+    says = r"reaches over 170,-20,190,-10 in WGS 84, which is not on Earth: save it"
+    with pytest.raises(BadInput, match=says):
+        read_outline(path)
+
+
+@pytest.mark.parametrize(
+    ("shapes", "holds"),
+    [
+        ([shapely.Point(2, 41)], "holds Point: an outline needs polygons"),
+        ([SQUARE, shapely.LineString([(2, 41), (3, 41)])], "holds LineString"),
+        ([], "holds no geometry: an outline needs polygons"),
+        ([None, shapely.Polygon()], "holds no geometry"),
+    ],
+)
+def test_what_is_no_polygon_is_refused(tmp_path: Path, shapes: list[Any], holds: str) -> None:
+    path = tmp_path / "a.parquet"
+    table(*shapes).to_parquet(path)
+    with pytest.raises(BadInput, match=holds):
+        read_outline(path)
+
+
+def test_several_layers_are_refused_by_name(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpkg"
+    table(SQUARE).to_file(path, layer="north")
+    table(FAR).to_file(path, layer="south")
+    with pytest.raises(BadInput, match=r"a\.gpkg holds 2 layers \(north, south\): save"):
+        read_outline(path)
+
+
+@pytest.mark.parametrize("name", ["a.geojson", "a.gpkg", "a.parquet", "a"])
+@pytest.mark.parametrize("content", [b"", b"hello", b"PAR1 hello", b"{}"])
+def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(FileProblem, match=r"cannot read .* as an outline: \S") as caught:
+        read_outline(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_parquet_table_without_geometry_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pd.DataFrame({"a": [1]}).to_parquet(path)
+    with pytest.raises(FileProblem, match="as an outline: Missing geo metadata"):
+        read_outline(path)
+
+
+def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(FileProblem, match="as an outline: No such file"):
+        read_outline(tmp_path / "none.geojson")
+    with pytest.raises(FileProblem, match="as an outline: Is a directory"):
+        read_outline(tmp_path)

@@ -1,0 +1,280 @@
+"""Sensitive places of files of OpenStreetMap, and the zone around them."""
+
+import logging
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import shapely
+from geodesics import ahead, along, nearest
+from hypothesis import given
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+from osm_xml import OsmFile
+from pyproj import Geod
+from real_data import OSM, needs_real_data
+
+from trajanon.arrays import Floats
+from trajanon.errors import BadInput
+from trajanon.extract.earth.area import Box
+from trajanon.extract.earth.places import Zone, around, hidden
+
+GEOD = Geod(ellps="WGS84")
+
+
+@pytest.fixture
+def town(tmp_path: Path) -> Path:
+    """Places on the parallel of 40 degrees, every hundredth of a degree."""
+    osm = OsmFile()
+    osm.node(40.0, 2.00, {"amenity": "hospital", "healthcare": "hospital"})
+    osm.square(40.0, 2.01, 0.001, {"amenity": "place_of_worship"})
+    osm.node(40.0, 2.02, {"amenity": "bench"})
+    osm.node(40.0, 2.03, {"healthcare": "doctor"})
+    outer, inner = osm.square(40.0, 2.04, 0.004), osm.square(40.001, 2.041, 0.002)
+    campus = {"type": "multipolygon", "amenity": "school"}
+    osm.relation({outer: "outer", inner: "inner"}, campus)
+    return osm.write(tmp_path / "town.osm")
+
+
+HOSPITAL, CHURCH, BENCH, DOCTOR, SCHOOL = 2.0, 2.01, 2.02, 2.03, 2.04
+
+
+@pytest.mark.parametrize(
+    ("tags", "found"),
+    [
+        ("amenity=hospital", [HOSPITAL]),
+        ("amenity=hospital,place_of_worship", [HOSPITAL, CHURCH]),
+        (" amenity = hospital , place_of_worship ", [HOSPITAL, CHURCH]),
+        ("amenity=hospital,amenity=bench", [HOSPITAL, BENCH]),
+        ("amenity=*", [HOSPITAL, CHURCH, BENCH, SCHOOL]),
+        ("amenity=hospital,*", [HOSPITAL, CHURCH, BENCH, SCHOOL]),
+        ("healthcare=*", [HOSPITAL, DOCTOR]),
+        ("healthcare=*,amenity=hospital,school", [HOSPITAL, DOCTOR, SCHOOL]),
+        ("amenity=hospital,healthcare=doctor", [HOSPITAL, DOCTOR]),
+        ("amenity=school,unheard=of", [SCHOOL]),
+    ],
+)
+def test_places_are_found_by_their_tags(town: Path, tags: str, found: list[float]) -> None:
+    zone = hidden(town, tags, 50.0)
+    lon = np.array([HOSPITAL, CHURCH, BENCH, DOCTOR, SCHOOL])
+    inside = zone.contains(np.full(5, 40.0), lon)
+    assert lon[inside].tolist() == found
+    assert zone.places == len(found)
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+@pytest.mark.parametrize("azimuth", [0.0, 45.0, 90.0])
+def test_what_lies_within_the_radius_is_hidden(town: Path, side: float, azimuth: float) -> None:
+    zone = hidden(town, "amenity=hospital", 150.0)
+    metres = side * np.array([0.0, 149.99, 152.5, 500.0])
+    start = np.full(4, 2.0), np.full(4, 40.0), np.full(4, azimuth)
+    lon, lat, _ = GEOD.fwd(*start, metres)
+    assert zone.contains(lat, lon).tolist() == [True, True, False, False]
+
+
+def test_an_area_is_hidden_with_its_surroundings_and_not_its_courtyard(town: Path) -> None:
+    """The courtyard is 170 by 220 m; its middle is 85 m from the school."""
+    lat = np.array([40.0005, 40.002, 40.0011, 40.0, 40.0])
+    lon = np.array([2.0405, 2.042, 2.0411, 2.0395, 2.039])
+    inside = hidden(town, "amenity=school", 50.0).contains(lat, lon).tolist()
+    assert inside == [True, False, True, True, False]
+    assert hidden(town, "amenity=school", 90.0).contains(lat, lon).all()
+
+
+def test_only_places_that_reach_into_the_bounds_count(town: Path) -> None:
+    """The doctor is 43 m east of the box, the church far to the west."""
+    box = Box(2.025, 39.9, 2.0295, 40.1)
+    tags = "amenity=place_of_worship,healthcare=*"
+    assert hidden(town, tags, 50.0, box).places == 1
+    assert hidden(town, tags, 42.0, Box(2.0, 39.9, 2.0295, 40.1)).places == 2
+
+
+def test_no_place_within_the_bounds_is_a_warning_and_hides_nothing(
+    town: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    zone = hidden(town, "amenity=hospital", 150.0, Box(3.0, 40.0, 4.0, 41.0))
+    assert zone.places == 0
+    assert not zone.contains(np.array([40.0]), np.array([2.0])).any()
+    lat, lon = np.array([40.0, 40.0]), np.array([1.9, 2.1])
+    assert not zone.meets(lat, lon, np.array([0])).any()
+    assert "none in or near the box 3,40,4,41: nothing is hidden" in caplog.text
+
+
+def test_tags_that_no_place_has_are_refused(town: Path) -> None:
+    """As after a slip of the pen."""
+    with pytest.raises(BadInput, match=r"holds no places with the tags amenity=hosptial"):
+        hidden(town, "amenity=hosptial", 150.0)
+
+
+def test_places_of_which_a_part_is_missing_are_a_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A line, a ring with an unknown corner, and one that has no second half."""
+    osm = OsmFile()
+    clinic = {"amenity": "clinic"}
+    nodes = osm.nodes([(40.0, 2.0), (40.0, 2.1), (40.1, 2.1)])
+    osm.way(nodes, clinic)
+    osm.way([*nodes, 1000, nodes[0]], clinic)
+    osm.relation({2000: "outer"}, {"type": "multipolygon", **clinic})
+    osm.relation({osm.way(nodes): "outer"}, {"type": "multipolygon", **clinic})
+    osm.square(41.0, 2.0, 0.001, clinic)
+    with caplog.at_level(logging.WARNING):
+        zone = hidden(osm.write(tmp_path / "town.osm"), "amenity=clinic", 150.0)
+    assert zone.places == 1
+    assert "4 places are not hidden" in caplog.text
+
+
+@pytest.mark.parametrize(
+    "tags", ["", "hospital", "=hospital", "amenity=", "amenity=hospital,", ",amenity=hospital"]
+)
+def test_tags_that_are_none_are_answered_with_an_example(town: Path, tags: str) -> None:
+    with pytest.raises(BadInput, match=r"no key and value.*amenity=hospital,place_of"):
+        hidden(town, tags, 150.0)
+
+
+@pytest.mark.parametrize("radius", [0.0, -1.0, np.nan, np.inf, 100_001.0])
+def test_a_radius_that_makes_no_sense_is_refused(town: Path, radius: float) -> None:
+    with pytest.raises(BadInput, match=r"`radius` must be .* \(got .*\), at most 100,0"):
+        hidden(town, "amenity=*", radius)
+
+
+@needs_real_data
+@pytest.mark.parametrize(
+    ("tags", "places"),
+    [
+        ("amenity=hospital,place_of_worship,social_facility", 30),
+        ("amenity=hospital,clinic,doctors,place_of_worship,social_facility", 42),
+    ],
+)
+def test_liechtenstein_has_so_many_sensitive_places(tags: str, places: int) -> None:
+    assert hidden(OSM / "liechtenstein.osm.pbf", tags, 150.0).places == places
+
+
+seeds = st.integers(0, 10**6)
+latitudes = st.floats(-72.0, 72.0)
+radii = st.floats(5.0, 3_000.0)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Points and polygons, and what is measured of them."""
+
+    shapes: NDArray[np.object_]
+    lat: Floats
+    lon: Floats
+
+    @classmethod
+    def at_random(cls, rng: np.random.Generator, at: float, spread: float) -> "Places":
+        """Three points and three houses, so many metres from a latitude's zero."""
+        lat, lon = ahead(
+            np.full(6, at), np.zeros(6), rng.uniform(0, 360, 6), spread * rng.random(6)
+        )
+        shapes = [shapely.Point(lon[i], lat[i]) for i in range(3)]
+        walls_lat, walls_lon = [lat[:3]], [lon[:3]]
+        for i in range(3, 6):
+            turn = 72.0 * np.arange(5) + rng.uniform(0, 30, 5)
+            size = rng.uniform(5.0, 60.0, 5)
+            corners = ahead(np.full(5, lat[i]), np.full(5, lon[i]), turn, size)
+            shapes.append(shapely.Polygon(np.stack(corners[::-1], axis=1)))
+            ring = shapely.get_coordinates(shapely.segmentize(shapes[-1].exterior, 5e-5))
+            walls_lat.append(ring[:, 1])
+            walls_lon.append(ring[:, 0])
+        return cls(
+            np.array(shapes, dtype=np.object_), np.concatenate(walls_lat), np.concatenate(walls_lon)
+        )
+
+    def distance(self, lat: Floats, lon: Floats) -> Floats:
+        """Metres to the nearest, or some decimetres more; steps of walls are 5 m."""
+        metres = nearest(lat, lon, self.lat, self.lon)
+        metres[shapely.intersects_xy(shapely.union_all(self.shapes), lon, lat)] = 0.0
+        return metres
+
+
+@given(seed=seeds, at=latitudes, radius=radii)
+def test_all_within_the_radius_is_inside_and_nothing_far(
+    seed: int, at: float, radius: float
+) -> None:
+    rng = np.random.default_rng(seed)
+    places = Places.at_random(rng, at, 3 * radius)
+    zone = Zone(around(places.shapes, radius))
+    count = 120
+    # Half of them near the border of the zone of one place.
+    away = radius * np.append(rng.uniform(0, 4, 60), rng.uniform(0.98, 1.03, 60))
+    from_one = rng.integers(len(places.lat), size=count)
+    lat, lon = ahead(places.lat[from_one], places.lon[from_one], rng.uniform(0, 360, count), away)
+    inside, metres = zone.contains(lat, lon), places.distance(lat, lon)
+    assert inside[metres <= radius].all()
+    assert not inside[metres > 1.01 * radius + 1.0].any()
+
+
+@given(seed=seeds, at=latitudes, radius=radii)
+def test_no_way_comes_into_the_zone_unseen(seed: int, at: float, radius: float) -> None:
+    rng = np.random.default_rng(seed)
+    places = Places.at_random(rng, at, 3 * radius)
+    zone = Zone(around(places.shapes, radius))
+    count = 30
+    lat, lon = ahead(
+        np.full(count, at),
+        np.zeros(count),
+        rng.uniform(0, 360, count),
+        radius * rng.uniform(0, 6, count),
+    )
+    outside = ~zone.contains(lat, lon)
+    start = np.flatnonzero(outside[:-1] & outside[1:])
+    meets = zone.meets(lat, lon, start)
+    assert meets.shape == start.shape
+    on_lat, on_lon, step = along(lat, lon, 60)
+    near = np.array([places.distance(on_lat[i], on_lon[i]).min() for i in start])
+    assert meets[near <= radius].all()
+    assert not meets[near - step[start] / 2 > 1.01 * radius + 1.0].any()
+
+
+def point_zone(lat: float, lon: float, radius: float) -> Zone:
+    return Zone(around(np.array([shapely.Point(lon, lat)]), radius))
+
+
+@pytest.mark.parametrize(("aside", "meets"), [(149.9, True), (152.0, False)])
+def test_a_way_past_a_place_counts_by_its_distance(aside: float, meets: bool) -> None:
+    """Its ends are two kilometres off."""
+    zone = point_zone(50.0, 8.0, 150.0)
+    north, east = ahead(np.full(2, 50.0), np.full(2, 8.0), np.zeros(2), np.full(2, aside))
+    lat, lon = ahead(north, east, np.array([90.0, 270.0]), np.full(2, 2_000.0))
+    assert not zone.contains(lat, lon).any()
+    assert zone.meets(lat, lon, np.array([0])).tolist() == [meets]
+
+
+def test_the_bend_of_a_long_way_counts() -> None:
+    """A straight line in degrees stays 58 m from the circle; the geodesic enters it."""
+    lat, lon = np.array([60.0, 60.0]), np.array([8.0, 9.0])
+    middle, _, _ = along(lat, lon, 3)
+    bulge = (middle[0, 1] - 60.0) * 111_412
+    assert bulge > 100
+    zone = point_zone(60.0 + (bulge + 8.0) / 111_412, 8.5, 50.0)
+    assert zone.meets(lat, lon, np.array([0])).all()
+
+
+@pytest.mark.parametrize("side", [-1.0, 1.0])
+def test_a_place_at_the_antimeridian_is_seen_from_both_sides(side: float) -> None:
+    zone = point_zone(-17.0, side * 179.9995, 150.0)
+    assert zone.places == 1
+    lon = side * np.array([179.9991, -179.9996, 179.99, -179.99])
+    inside = zone.contains(np.full(4, -17.0), lon).tolist()
+    assert inside == [True, True, False, False]
+
+
+def test_an_empty_zone_has_nothing_inside() -> None:
+    zone = Zone(around(np.array([], dtype=np.object_), 150.0))
+    assert zone.places == 0
+    lat, lon = np.array([50.0, 50.0]), np.array([8.0, 9.0])
+    assert not zone.contains(lat, lon).any()
+    assert not zone.meets(lat, lon, np.array([0])).any()
+    assert zone.meets(lat, lon, np.array([], dtype=np.int64)).shape == (0,)
+
+
+@pytest.mark.parametrize("lat", [89.95, -90.0])
+def test_at_a_pole_all_within_the_radius_is_inside(lat: float) -> None:
+    zone = point_zone(lat, 8.0, 2_000.0)
+    azimuth = np.arange(0.0, 360.0, 15.0)
+    there = ahead(np.full(24, lat), np.full(24, 8.0), azimuth, np.full(24, 1_990.0))
+    assert zone.contains(*there).all()

@@ -1,0 +1,226 @@
+from collections import Counter
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tracks import GEOD, START, Leg, bent, distance, line, points, trace, walk
+
+from trajanon.arrays import Floats
+from trajanon.extract import cutting
+from trajanon.extract.cutting import cut
+from trajanon.extract.earth.area import Box
+from trajanon.extract.resample import WindowBatch, windows
+from trajanon.extract.rules import Rules
+from trajanon.extract.split import clip, split_at_gaps
+from trajanon.extract.trace import Trace
+from trajanon.tracks import TrackPoints, Tracks
+
+legs = st.lists(st.tuples(st.floats(0, 360), st.floats(0.01, 400)), min_size=1, max_size=25)
+starts = st.tuples(st.floats(-80, 80), st.floats(-170, 170))
+spacings = st.floats(3, 250)
+sizes = st.integers(2, 9)
+
+
+def cut_windows(recorded: Trace, spacing: float, size: int) -> WindowBatch:
+    return windows(
+        points(recorded), Rules(per_recording=None, spacing=spacing, points=size, max_gap=None)
+    )
+
+
+def tracks_of(found: WindowBatch) -> Tracks:
+    assert found.tracks is not None
+    return found.tracks
+
+
+def runs_of(tracks: Tracks) -> list[Floats]:
+    return [tracks.points[a:b] for a, b in pairwise(tracks.first.tolist())]
+
+
+def fixes(recorded: Trace) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    return np.stack([recorded.lat, recorded.lon], axis=1)
+
+
+@given(legs=legs, start=starts, spacing=spacings, size=sizes)
+def test_windows_are_those_of_somebody_who_walks_along_the_track(
+    legs: list[Leg], start: tuple[float, float], spacing: float, size: int
+) -> None:
+    recorded = bent(legs, start=start)
+    found = cut_windows(recorded, spacing, size).points
+    walked = walk(fixes(recorded), spacing)
+    # Rounding may give or take the last point of an exact fit.
+    assert abs(len(found) - len(walked) // size) <= 1
+    assert found.shape[1:] == (size, 2)
+    for point, place in zip(found.reshape(-1, 2), walked, strict=False):
+        assert distance(point, place) < 0.01
+
+
+@given(legs=legs, start=starts, spacing=spacings, size=sizes)
+def test_points_lie_on_the_geodesics_between_fixes_as_far_along_as_they_should(
+    legs: list[Leg], start: tuple[float, float], spacing: float, size: int
+) -> None:
+    recorded = bent(legs, start=start)
+    lat, lon = recorded.lat, recorded.lon
+    azimuth, _, length = GEOD.inv(lon[:-1], lat[:-1], lon[1:], lat[1:])
+    walked = np.append(0.0, np.cumsum(length))
+    found = cut_windows(recorded, spacing, size).points
+    for i, point in enumerate(found.reshape(-1, 2)):
+        hop = min(np.flatnonzero(walked <= i * spacing)[-1], len(length) - 1)
+        onward = min(i * spacing - walked[hop], length[hop])
+        east, north, _ = GEOD.fwd(lon[hop], lat[hop], azimuth[hop], onward)
+        assert distance(point, np.array([north, east])) < 1e-3
+
+
+@given(legs=legs, start=starts, spacing=spacings, size=sizes)
+def test_the_run_is_the_whole_piece_in_quarter_steps(
+    legs: list[Leg], start: tuple[float, float], spacing: float, size: int
+) -> None:
+    recorded = bent(legs, start=start)
+    found = cut_windows(recorded, spacing, size)
+    runs = runs_of(tracks_of(found))
+    assert len(runs) == min(len(found.points), 1)
+    for run in runs:
+        walked = walk(fixes(recorded), spacing / 4)
+        assert abs(len(run) - len(walked)) <= 1  # rounding, at an exact fit
+        for point, place in zip(run, walked, strict=False):
+            assert distance(point, place) < 0.01
+
+
+@given(legs=legs, others=legs, spacing=spacings, size=sizes)
+def test_runs_hold_the_windows_of_their_piece_in_order(
+    legs: list[Leg], others: list[Leg], spacing: float, size: int
+) -> None:
+    """Every fourth point, one window behind the other, the first at the beginning."""
+    rules = Rules(per_recording=None, spacing=spacing, points=size, max_gap=None)
+    both = points(bent(legs), bent(others, start=(10.0, 20.0), name="other"))
+    found = windows(both, rules)
+    tracks = tracks_of(found)
+    assert sorted(set(tracks.run.tolist())) == list(range(len(tracks.first) - 1))
+    for number, run in enumerate(runs_of(tracks)):
+        on = np.flatnonzero(tracks.run == number)
+        assert len(set(found.trace[on].tolist())) == 1
+        assert (np.diff(on) == 1).all()
+        assert tracks.start[on].tolist() == [4 * size * i for i in range(len(on))]
+        for i in on:
+            begin = tracks.start[i]
+            own = run[begin : begin + 4 * size - 3 : 4]
+            np.testing.assert_array_equal(TrackPoints.of(found.points[i])[:], own)
+
+
+@pytest.mark.parametrize(("metres", "steps"), [(20, 8), (22.4, 8), (22.5, 9), (49.9, 19), (50, 20)])
+def test_a_run_ends_with_its_last_whole_step(metres: float, steps: int) -> None:
+    """WindowBatch of 3 points every 10 m; on 20 m there is one, and no room."""
+    found = cut_windows(line([0, metres]), 10, 3)
+    assert tracks_of(found).first.tolist() == [0, steps + 1]
+    assert len(found.points) == 1 + (metres == 50)
+
+
+@given(legs=legs, start=starts, spacing=spacings, size=sizes)
+def test_a_trace_walked_backwards_gives_as_many_windows(
+    legs: list[Leg], start: tuple[float, float], spacing: float, size: int
+) -> None:
+    """A short way is as long back as there, to the bit, and so is a sum of them."""
+    recorded = bent(legs, start=start)
+    backwards = trace(fixes(recorded)[::-1].tolist())
+    there, back = (cut_windows(each, spacing, size) for each in (recorded, backwards))
+    assert len(there.points) == len(back.points)
+    assert there.track_length.tolist() == back.track_length.tolist()
+
+
+@pytest.mark.parametrize("azimuth", [0, 45, 90, 200])
+@pytest.mark.parametrize(
+    ("metres", "count"),
+    [(100, 1), (99.9, 0), (210, 2), (209.9, 1), (320, 3), (330, 3), (109.99, 1)],
+)
+def test_a_track_that_fits_exactly_is_used_to_its_end(
+    azimuth: float, metres: float, count: int
+) -> None:
+    """WindowBatch of 11 points every 10 m need 100 m; the next begins 10 m further on."""
+    found = cut_windows(line([0, metres], azimuth=azimuth), 10, 11)
+    assert len(found.points) == count
+    assert found.track_length.tolist() == pytest.approx([metres])
+
+
+def test_no_point_lies_beyond_the_last_fix() -> None:
+    """What is forgiven to an exact fit is not made up."""
+    recorded = line([0, 50, 100 - 5e-6])
+    found = cut_windows(recorded, 10, 11).points
+    assert distance(found[0, -1], fixes(recorded)[-1]) < 1e-7
+
+
+def test_pieces_too_short_give_nothing_but_their_length() -> None:
+    rules = Rules(per_recording=None, spacing=10, points=30)
+    found = windows(points(line([0, 50]), line([0], name="b"), line([0, 80])), rules)
+    assert found.points.shape == (0, 30, 2)
+    assert found.track_length.tolist() == pytest.approx([50, 0, 80])
+
+
+def test_a_short_piece_between_two_long_ones_is_left_out() -> None:
+    rules = Rules(per_recording=None, spacing=10, points=3)
+    traces = [line([0, 20]), line([0, 10]), line([0]), line([0, 50])]
+    assert windows(points(*traces), rules).trace.tolist() == [0, 3, 3]
+
+
+@pytest.mark.parametrize("size", [1, 40, 1000])
+def test_the_result_does_not_depend_on_batches(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(1)
+    traces = [
+        line(
+            np.cumsum(random.uniform(0, 60, 37)).tolist(),
+            np.cumsum(random.integers(0, 9, 37)).tolist(),
+            start=(40 + i / 1000, -3),
+            azimuth=i * 11,
+            name=str(i),
+            subject=f"s{i % 7}",
+        )
+        for i in range(25)
+    ]
+    rules = Rules(per_recording=None, spacing=10, points=30, max_per_subject=5)
+    whole = cut(traces, rules, area=Box(-3.005, 40.0, -2.9, 40.02))
+    monkeypatch.setattr(cutting, "BATCH", size)
+    batched = cut(traces, rules, area=Box(-3.005, 40.0, -2.9, 40.02))
+    np.testing.assert_array_equal(batched.points, whole.points)
+    assert batched.subject is not None
+    assert whole.subject is not None
+    assert batched.subject.tolist() == whole.subject.tolist()
+    assert batched.trace is not None
+    assert whole.trace is not None
+    assert batched.trace.tolist() == whole.trace.tolist()
+    assert batched.tracks is not None
+    assert whole.tracks is not None
+    np.testing.assert_array_equal(batched.tracks.points, whole.tracks.points)
+    for name in ("first", "run", "start"):
+        one, other = getattr(batched.tracks, name), getattr(whole.tracks, name)
+        assert one.tolist() == other.tolist()
+    counts, expected = batched.provenance["counts"], whole.provenance["counts"]
+    for name in ("metres of track", "metres used"):  # rounded batch by batch
+        assert counts.pop(name) == pytest.approx(expected.pop(name), abs=25)
+    assert counts == expected
+
+
+@given(legs=legs, spacing=spacings)
+def test_every_point_lies_in_the_box(legs: list[Leg], spacing: float) -> None:
+    box = Box(START[1] - 0.003, START[0] - 0.003, START[1] + 0.003, START[0] + 0.003)
+    rules = Rules(per_recording=None, spacing=spacing, points=2, max_gap=None)
+    inside = clip(split_at_gaps(points(bent(legs)), rules, Counter()), box)
+    if len(windows(inside, rules).points):
+        found = cut([bent(legs)], rules, area=box)
+        assert found.tracks is not None
+        for places in (found.points, found.tracks.points):
+            assert box.contains(places[..., 0], places[..., 1]).all()
+
+
+@pytest.mark.parametrize(("lat", "box"), [(60.0, (59, 60)), (-60.0, (-60, -59))])
+def test_a_geodesic_along_the_border_does_not_bulge_over_it(
+    lat: float, box: tuple[float, float]
+) -> None:
+    along = trace([(lat, 2.0 + i / 125) for i in range(9)])
+    rules = Rules(per_recording=None, spacing=50, points=30)
+    assert (np.abs(windows(points(along), rules).points[..., 0]) > 60.0).any()
+    found = cut([along], rules, area=Box(1.0, box[0], 3.0, box[1]))
+    assert len(found) == 2
+    assert found.tracks is not None
+    for places in (found.points, found.tracks.points):
+        assert (np.abs(places[..., 0]) <= 60.0).all()
+        assert (np.abs(places[..., 0]) > 60.0 - 1e-6).all()

@@ -1,0 +1,43 @@
+"""The options of extraction: what they may be."""
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+
+from trajanon.errors import BadInput
+from trajanon.extract.rules import Rules
+
+
+def test_what_has_a_spacing_is_a_window() -> None:
+    assert Rules().trips
+    assert not Rules(spacing=100).trips
+    assert Rules(spacing=150, points=30).length == 4350
+    assert Rules(max_gap=None).longest_hop == 1e6
+    assert Rules(max_pause=np.inf).longest_pause == np.inf
+    assert Rules().min_length == 500.0
+    assert Rules(spacing=100).min_length is None
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        *(({"spacing": one}, "`spacing` must be a positive") for one in (0.0, -5, math.nan, 1e9)),
+        ({"spacing": 0.0}, "metres, from 0.01 (got 0.0)"),
+        ({"spacing": 100.0, "min_length": 500.0}, "`min_length=500` is for whole trips"),
+        *(({"points": one}, "`points` must be at least 2, and at") for one in (1, -30, 10**22)),
+        *(({"max_gap": one}, "`max_gap` must be a positive") for one in (0.0, -5, math.nan, "far")),
+        *(({"max_pause": one}, "positive number of seconds (got") for one in (0.0, math.nan)),
+        ({"max_speed": "auto"}, "`max_speed` must be a positive number of metres a second"),
+        *(({"trim_ends": one}, "`trim_ends` must be a number of metres") for one in (-1, math.nan)),
+        *(({"min_length": one}, "`min_length` must be a number of m") for one in (-1, math.nan)),
+        ({"max_per_subject": 0}, "`max_per_subject` must be at least 1 (got 0)"),
+        ({"spacing": 10, "per_recording": 0}, "`per_recording` must be at least 1 (got 0)"),
+        ({"per_recording": None}, "`per_recording=all` is for windows: add `windows`"),
+    ],
+)
+def test_rules_that_make_no_sense_are_refused(given: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadInput) as refused:
+        Rules(**given)
+    assert says in str(refused.value)

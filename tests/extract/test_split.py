@@ -1,0 +1,286 @@
+"""Traces cut at hops, pauses and borders; the limits found from the data."""
+
+import math
+from collections import Counter
+from dataclasses import replace
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import Run
+from hypothesis import given
+from hypothesis import strategies as st
+from recorded_trips import drives, east
+from tracks import line, pieces, points, trace
+
+from trajanon.arrays import Bools, Floats, Ints
+from trajanon.extract import Extraction, cut, cutting
+from trajanon.extract.cutting import Cutter
+from trajanon.extract.earth.area import Box
+from trajanon.extract.points import Points
+from trajanon.extract.rules import Rules
+from trajanon.extract.split import clip, keep, limits_sentence, split_at_gaps
+from trajanon.extract.trace import Trace
+
+Mask = Bools
+
+PAUSES, LONG, FAST = "cuts at pauses", "cuts at long hops", "cuts at impossible speeds"
+
+
+def cut_at(
+    *traces: Trace, max_gap: float | None = 500.0, max_pause: float | None = 300.0
+) -> tuple[list[int], dict[str, int]]:
+    counts: Counter[str] = Counter()
+    after = split_at_gaps(
+        points(*traces), Rules(spacing=10, max_gap=max_gap, max_pause=max_pause), counts
+    )
+    return pieces(after), {name: count for name, count in counts.items() if count}
+
+
+def test_a_pause_of_over_five_minutes_ends_a_piece() -> None:
+    walked = line([0, 10, 20, 30, 40], [0, 300, 600.001, 601, 602])
+    assert cut_at(walked) == ([2, 3], {PAUSES: 1})
+
+
+def test_pauses_may_be_longer_where_somebody_says_so() -> None:
+    walked = line([0, 10, 20, 30], [0, 3600, 10_800, 18_001])
+    assert cut_at(walked, max_pause=7200) == ([3, 1], {PAUSES: 1})
+    assert cut_at(walked, max_pause=math.inf) == ([4], {})
+    assert cut_at(walked, max_pause=None) == ([4], {})
+
+
+def test_a_hop_longer_than_the_gap_ends_a_piece() -> None:
+    walked = line([0, 499, 1000, 1400], [0, 10, 20, 30])
+    assert cut_at(walked) == ([2, 2], {LONG: 1})
+    assert cut_at(walked, max_gap=502) == ([4], {})
+    assert cut_at(walked, max_gap=401) == ([1, 1, 2], {LONG: 2})
+
+
+def test_without_a_gap_only_pause_and_speed_count() -> None:
+    walked = line([0, 10_000, 20_000], [0, 299, 301])
+    assert cut_at(walked, max_gap=None) == ([2, 1], {FAST: 1})
+    jumps = trace([(lat, -3.0) for lat in (40.0, 40.1, 55.0, 55.1)])
+    for no_limit in (None, 1e7):  # 1,650 km: wrong, and 33,000 points 50 m apart
+        assert cut_at(jumps, max_gap=no_limit) == ([2, 2], {LONG: 1})
+
+
+def test_an_impossible_speed_ends_a_piece() -> None:
+    walked = line([0, 60, 120.5, 180], [0, 1, 2, 3])
+    assert cut_at(walked) == ([2, 2], {FAST: 1})
+
+
+def test_noise_of_up_to_fifty_metres_is_no_speed() -> None:
+    walked = line([0, 49.9, 99.8, 150.2], [0, 0.1, 0.2, 0.3])
+    assert cut_at(walked) == ([3, 1], {FAST: 1})
+
+
+def test_untimed_points_have_no_speed() -> None:
+    assert cut_at(line([0, 400, 800])) == ([3], {})
+
+
+def test_each_cut_counts_once() -> None:
+    """A pause that is also a long hop, and a long hop that is also too fast."""
+    walked = line([0, 10, 9000, 9010, 20_000, 20_060.1], [0, 1, 400, 401, 402, 403])
+    assert cut_at(walked) == ([2, 2, 1, 1], {PAUSES: 1, LONG: 1, FAST: 1})
+
+
+def test_nothing_is_cut_between_two_traces() -> None:
+    one, other = line([0, 10], [0, 1]), line([50_000, 50_010], [9000, 9001])
+    assert cut_at(one, other) == ([2, 2], {})
+
+
+def test_a_step_back_in_time_is_no_pause_and_no_speed() -> None:
+    """Sorting leaves none in timed pieces; whatever is left is not torn apart."""
+    walked = line([0, 100, 200], [1000, 10, 11])
+    sizes, counts = cut_at(walked)
+    assert sum(sizes) == 3
+    assert PAUSES not in counts
+
+
+def test_ways_are_geodesics_that_end_with_the_piece() -> None:
+    ways = points(line([0, 30, 100], azimuth=33), line([5]), line([5, 6])).ways
+    assert ways.length.tolist() == pytest.approx([30, 70, 1], abs=1e-6)
+
+
+@given(st.lists(st.tuples(st.booleans(), st.sets(st.integers(0, 10), max_size=2)), max_size=4))
+def test_ways_that_were_measured_before_are_those_measured_anew(
+    steps: list[tuple[bool, set[int]]],
+) -> None:
+    found = points(line(range(0, 70, 10), azimuth=33), line([5]), line([0, 20_000, 20_001]))
+    for drops, places in steps:
+        assert len(found.ways.length) == found.follows.sum()
+        marked = np.isin(np.arange(len(found)), list(places))
+        found = found.take(~marked) if drops else found.cut(marked)
+    anew = replace(found).ways
+    for name, numbers in vars(found.ways).items():
+        assert numbers.tobytes() == getattr(anew, name).tobytes(), name
+
+
+BOX = Box(2.0, 41.0, 3.0, 42.0)
+
+
+def clipped(*traces: Trace) -> Points:
+    return clip(points(*traces), BOX)
+
+
+def test_a_track_that_leaves_the_box_ends_there_and_begins_anew() -> None:
+    lon = [2.1, 2.2, 3.1, 3.2, 2.9, 2.8, 1.9, 2.5]
+    inside = clipped(trace([(41.5, x) for x in lon]))
+    assert inside.lon.tolist() == [2.1, 2.2, 2.9, 2.8, 2.5]
+    assert pieces(inside) == [2, 2, 1]
+
+
+def test_the_border_is_inside() -> None:
+    assert pieces(clipped(trace([(41.0, 2.0), (42.0, 3.0)]))) == [2]
+
+
+class Banks:
+    """The land on both banks of a river that runs along the meridian of 2.5 degrees."""
+
+    bounds = BOX
+
+    def __init__(self) -> None:
+        self.asked: list[int] = []
+
+    def contains(self, lat: Floats, lon: Floats) -> Mask:
+        on_land: Mask = np.abs(lon - 2.5) > 0.1
+        return on_land & self.bounds.contains(lat, lon)
+
+    def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Mask:
+        self.asked += start.tolist()
+        over: Mask = (lon[start] - 2.5) * (lon[start + 1] - 2.5) < 0
+        return over
+
+
+class River:
+    """What lies between the banks."""
+
+    def __init__(self) -> None:
+        self.banks = Banks()
+
+    def contains(self, lat: Floats, lon: Floats) -> Mask:
+        return ~self.banks.contains(lat, lon)
+
+    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Mask:
+        return self.banks.leaves(lat, lon, start)
+
+
+def on_land(*traces: Trace) -> Points:
+    return clip(points(*traces), Banks())
+
+
+def off_water(*traces: Trace) -> Points:
+    return without(points(*traces), River())
+
+
+def without(of: Points, river: River) -> Points:
+    return keep(of, ~river.contains(of.lat, of.lon), river.meets)
+
+
+def eastward(*lon: float) -> Trace:
+    return trace([(41.5, x) for x in lon])
+
+
+def test_only_ways_between_points_inside_of_one_piece_are_asked_about() -> None:
+    banks, river = Banks(), River()
+    both = points(eastward(2.1, 2.2, 2.5, 2.7, 2.8), eastward(2.9, 2.3), eastward(2.5, 2.9))
+    clip(both, banks)
+    without(both, river)
+    assert banks.asked == river.banks.asked == [0, 3, 5]
+
+
+@given(st.lists(st.floats(2.0, 3.0), max_size=20), st.data())
+def test_clipping_and_hiding_are_each_the_other_seen_from_the_other_side(
+    lon: list[float], data: st.DataObject
+) -> None:
+    """What is kept keeps its order; pieces end where one must, and nowhere else."""
+    broken = data.draw(st.integers(0, len(lon)))
+    traces = eastward(*lon[:broken]), eastward(*lon[broken:])
+    inside, outside = on_land(*traces), off_water(*traces)
+    assert inside.lon.tolist() == outside.lon.tolist()
+    assert pieces(inside) == pieces(outside)
+    sides = [0 if abs(x - 2.5) <= 0.1 else (1 if x > 2.5 else -1) for x in lon]
+    expected = [
+        len(list(run))
+        for part in (sides[:broken], sides[broken:])
+        for side, run in groupby(part)
+        if side
+    ]
+    assert pieces(inside) == expected
+
+
+def limits(some: list[Trace], rules: Rules | None = None) -> tuple[Any, Any]:
+    cutter = Cutter(rules or Rules())
+    list(cutter.batches(iter(some)))
+    return cutter.rules.max_gap, cutter.rules.max_pause
+
+
+def every(metres: float, seconds: float, n: int = 12, name: str = "one") -> Trace:
+    return east(metres * np.arange(n), seconds * np.arange(n), name)
+
+
+@pytest.mark.parametrize(
+    ("some", "expected"),
+    [
+        ([every(20, 1)], (2_000.0, 300.0)),
+        ([every(900, 90)], (4_500.0, 450.0)),
+        ([every(900, 90), every(20, 1, 1_000, "long"), every(800, 80, 5, "short")], (4_000, 400)),
+        ([every(300, 3_600)], (2_000.0, 1_800.0)),
+        ([line([0, 3_000, 6_000])], (15_000.0, 300.0)),  # without times
+        ([east([0], [0])], (2_000.0, 300.0)),
+        ([], (2_000.0, 300.0)),
+    ],
+)
+def test_limits_are_five_times_the_median_of_the_recordings_medians(
+    some: list[Trace], expected: tuple[float, float]
+) -> None:
+    assert limits(some) == pytest.approx(expected)
+    assert limits(some, Rules(max_gap=700, max_pause=None)) == (700, None)
+    assert limits(some, Rules(max_gap=700))[1] == limits(some)[1]
+
+
+@given(st.lists(drives(), min_size=1, max_size=8), st.sampled_from([1, 20, 10_000]))
+def test_what_is_found_does_not_depend_on_batches(some: list[Trace], size: int) -> None:
+    """Nor on the points that cleaning drops, which are counted once."""
+    whole = Cutter(Rules())
+    list(map(whole.cut, whole.batches(iter(some))))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(cutting, "BATCH", size)
+        cutter = Cutter(Rules())
+        batches = list(cutter.batches(iter(some)))
+    assert [one.name for batch in batches for one in batch] == [one.name for one in some]
+    list(map(cutter.cut, batches))
+    assert (cutter.rules, cutter.counts) == (whole.rules, whole.counts)
+
+
+def test_the_same_limits_are_found_by_several_processes(tmp_path: Path) -> None:
+    for number in range(5):
+        way = every(400.0 + 100.0 * number, 60.0, name="a")
+        fixes = {"lat": way.lat, "lon": way.lon, "time": way.time}
+        pd.DataFrame(fixes).to_csv(tmp_path / f"{number}.csv", index=False)
+    one, two = (Extraction(tmp_path, jobs=jobs).trajectories() for jobs in (1, 2))
+    assert one.provenance == two.provenance
+    assert one.provenance["max_gap"] == pytest.approx(3_000.0, abs=1)
+    assert len(one) == 5
+
+
+def test_what_was_found_is_told_in_one_sentence(run: Run, tmp_path: Path) -> None:
+    way = every(900, 90)
+    fixes = {"lat": way.lat, "lon": way.lon, "time": way.time, "id": "a"}
+    pd.DataFrame(fixes).to_csv(tmp_path / "a.csv", index=False)
+    told = run("extract", "a.csv").out
+    assert (
+        "Found from the data: a longest hop of 4,500 m and a longest pause of 7.5 min, as half of "
+        "the hops of 1 recording are below 900 m and 1.5 min. Set others with --max-gap and "
+        "--max-pause."
+    ) in " ".join(told.split())
+    given = run("extract", "a.csv", "--max-gap", 1_000, "--max-pause", "10min").out
+    assert "Found from the data" not in given
+    untimed = cut([replace(line([0, 900, 1_800]), name="b")], Rules(max_gap=1_000))
+    assert limits_sentence(untimed.provenance) == (
+        "Found from the data: a longest pause of 5 min, as half of the hops of 1 recording are "
+        "below 900 m. Set others with `max_pause`."
+    )

@@ -1,0 +1,208 @@
+"""Released times where programs divide by them: speeds that may be, departures and durations."""
+
+import json
+import warnings
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import geopandas
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from planted import K, problems, run_sql
+from releases_with_times import CLOCK, collection_of, release, written
+from toy import crowd
+
+import trajanon
+from trajanon.arrays import Floats
+from trajanon.files.frames import to_collection
+from trajanon.files.release import read_release
+from trajanon.files.release_lines import in_order
+from trajanon.times import Clock, going_on
+from trajanon.trajectories import Trajectories
+
+SECONDS = np.timedelta64(1, "s")
+MONDAY = np.datetime64("2001-01-01")
+
+
+def driven() -> Trajectories:
+    """Groups of trips of 0.5 to 15 km at 30 km/h, of which the shortest take less than a step."""
+    rng = np.random.default_rng(0)
+    took = np.repeat(rng.uniform(60, 1_800, 30), K)[:, None] * np.linspace(0, 1, 30)
+    begin = np.repeat(rng.uniform(20_000, 80_000, 30), K)[:, None]
+    east = took * (30 / 3.6) / (111_320 * np.cos(np.radians(40)))
+    points = np.round(np.stack([np.full_like(east, 40.0), east - 3], axis=2), 5)
+    return release(points, CLOCK.rounded(begin + took))
+
+
+def as_moved(path: Path) -> tuple[Floats, Floats]:
+    """Places and seconds of all points as another program reads them, in the order of the file."""
+    if path.suffix == ".mfjson":
+        frames = [one.df for one in collection_of(path)]
+        points = [frame.geometry.get_coordinates().to_numpy() for frame in frames]
+        dates = [frame.index.to_numpy() for frame in frames]
+        return np.array(points), (np.array(dates) - MONDAY) / SECONDS
+    if path.suffix == ".gpx":
+        table = geopandas.read_file(path, layer="track_points")
+        dates = table["time"].dt.tz_localize(None).to_numpy()
+        points = table.geometry.get_coordinates().to_numpy().reshape(-1, 30, 2)
+        return points, ((dates - MONDAY) / SECONDS).reshape(-1, 30)
+    features = json.loads(path.read_text("utf-8"))["features"]
+    found = np.array([one["geometry"]["coordinates"] for one in features])
+    return found[..., :2], found[..., 3] - (MONDAY - np.datetime64("1970-01-01")) / SECONDS
+
+
+def in_rows() -> Trajectories:
+    """A release in the order of its lines."""
+    of = driven()
+    return of.take(in_order(of.points, of.times))
+
+
+@pytest.mark.parametrize("suffix", [".geojson", ".gpx", ".mfjson"])
+def test_points_move_as_fast_as_may_be(tmp_path: Path, suffix: str) -> None:
+    of = in_rows()
+    assert of.times is not None
+    points, seconds = as_moved(written(tmp_path / f"r{suffix}", of))
+    assert np.array_equal(points[..., ::-1], of.points)
+    took = of.times[:, -1] - of.times[:, 0]
+    assert np.array_equal(seconds[:, 0], of.times[:, 0])
+    assert np.array_equal((seconds[:, -1] - seconds[:, 0])[took > 0], took[took > 0])
+    short = (seconds[:, -1] - seconds[:, 0])[took == 0]
+    assert len(short)
+    assert short == pytest.approx(147.458)  # nearly half of 300
+    kilometres = np.diff(points[..., 0], axis=1) * 111.32 * np.cos(np.radians(40))
+    speed = kilometres / np.diff(seconds, axis=1) * 3_600
+    assert speed.max() < 100
+    assert np.median(speed) == pytest.approx(30, rel=0.1)
+    again = read_release(tmp_path / f"r{suffix}").times
+    assert again is not None
+    assert np.array_equal(again, of.times)
+
+
+def test_a_release_moves_in_movingpandas_as_its_file_does(tmp_path: Path) -> None:
+    of = in_rows()
+    frames = [one.df for one in to_collection(of)]
+    seconds = (np.array([frame.index.to_numpy() for frame in frames]) - MONDAY) / SECONDS
+    assert np.array_equal(seconds, as_moved(written(tmp_path / "r.mfjson", of))[1])
+
+
+@given(
+    leaps=st.lists(st.sampled_from([0, 0, 0, 1, 2, 5]), min_size=1, max_size=40),
+    step=st.sampled_from([1, 300]),
+)
+def test_times_go_on_and_are_rounded_to_what_they_were(leaps: list[int], step: int) -> None:
+    times = step * np.cumsum([7, *leaps], dtype=np.float64)
+    found = going_on(np.array([times, times + step]), step)
+    assert (np.diff(found) > 0).all()
+    assert np.array_equal(Clock("date", "UTC", step).rounded(found[0]), times)
+    assert found[1] == pytest.approx(found[0] + step)
+    assert found[0, 0] == times[0]
+    assert found[0, -1] == times[-1] or not any(leaps)
+
+
+@pytest.mark.parametrize("suffix", [".gpx", ".mfjson"])
+@pytest.mark.parametrize("times", ["of-week", "date"])
+def test_dates_of_earlier_files_are_read(tmp_path: Path, suffix: str, times: str) -> None:
+    """They stood still, or went on by microseconds, and counted from a Monday in 1970."""
+    began = 345_600 if times == "of-week" else 0
+    second = 0 if times == "of-week" else 1_212_900_000
+    of = release(
+        driven().points[:, :3],
+        second + np.full((120, 3), [40_200.0, 40_200.0, 40_800.0]),
+        Clock(times, "Europe/Madrid", 300),
+    )
+    path = written(tmp_path / f"r{suffix}", of)
+    text = path.read_text("utf-8")
+    began += second + 40_200
+    for place, (now, then) in enumerate(zip((0, 100, 600), (0, 0, 600), strict=True)):
+        here = np.datetime64("1970-01-01") + np.timedelta64(began + now, "s")
+        here += (MONDAY - np.datetime64("1970-01-05")) * (times == "of-week")
+        there = np.datetime64("1970-01-01") + np.timedelta64(began + then, "s")
+        fraction = f".00000{place % 2}" if suffix == ".mfjson" else ""
+        assert f"{here}.000Z" in text
+        text = text.replace(f"{here}.000Z", f"{there}{fraction}Z")
+    path.write_text(text, "utf-8")
+    again = read_release(path).times
+    assert again is not None
+    assert of.times is not None
+    assert np.array_equal(again, of.times)
+
+
+# Columns for maps
+
+
+@pytest.mark.parametrize("suffix", [".gpkg", ".geojson"])
+@pytest.mark.parametrize("rows", ["subjects", "lines"])
+def test_people_departures_and_durations_are_columns(
+    tmp_path: Path, suffix: str, rows: str
+) -> None:
+    made = trajanon.anonymize(crowd(), K, effort="fast", rows=rows, times="of-day")
+    path = tmp_path / f"r{suffix}"
+    made.write(path)
+    assert trajanon.check(path, K).holds
+    with warnings.catch_warnings(action="ignore"):  # GDAL leaves the fourth number of a point out
+        table = geopandas.read_file(path)
+    lines = table.geometry.force_2d().to_wkt()
+    copies = table["times"].astype(str).str.cat(lines.astype(str))
+    assert "people" in table
+    if rows == "subjects":
+        assert table["people"].tolist() == copies.map(copies.value_counts()).tolist()
+    if rows == "lines":
+        assert copies.is_unique
+    told = [json.loads(text) if isinstance(text, str) else text for text in table["times"]]
+    times = np.array([list(one) for one in told], dtype=np.float64)
+    departures = table["departure"].dt.tz_localize(None).to_numpy()
+    assert np.array_equal((departures - MONDAY) / SECONDS, times[:, 0])
+    assert np.array_equal(table["duration_min"] * 60, times[:, -1] - times[:, 0])
+
+
+def test_records_are_not_called_people(tmp_path: Path) -> None:
+    made = trajanon.anonymize(replace(crowd(), subject=None), K, effort="fast", rows="lines")
+    made.write(tmp_path / "r.gpkg")
+    assert list(geopandas.read_file(tmp_path / "r.gpkg")) == ["id", "records", "geometry"]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("people", 9),
+        ("people", None),
+        ("departure", "2001-01-01T09:00:01.000Z"),
+        ("duration_min", 11.0),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".gpkg", ".geojson"])
+def test_a_column_that_does_not_follow_from_the_lines_is_found(
+    tmp_path: Path, suffix: str, column: str, value: Any
+) -> None:
+    of = driven()
+    path = written(
+        tmp_path / f"r{suffix}", replace(of, provenance={**of.provenance, "counted": "subjects"})
+    )
+    if suffix == ".gpkg":
+        literal = "NULL" if value is None else repr(value)
+        run_sql(path, f"UPDATE anonymized SET {column} = {literal} WHERE id = 3")
+    else:
+        collection = path.read_text("utf-8").split("\n")
+        feature = json.loads(collection[3].rstrip(","))
+        feature["properties"][column] = value
+        collection[3] = json.dumps(feature) + ","
+        path.write_text("\n".join(collection), "utf-8")
+    assert any(said in problems(path) for said in ("content of table 'anonymized'", "(line 4)"))
+
+
+# Boxes
+
+
+def test_lines_of_an_area_are_found_by_their_boxes(tmp_path: Path) -> None:
+    of = driven()
+    path = written(tmp_path / "r.parquet", of)
+    whole = geopandas.read_parquet(path)
+    west, east = -2.98, -2.9
+    some = geopandas.read_parquet(path, bbox=(west, 39, east, 41))
+    assert 0 < len(some) < len(whole)
+    bounds = whole.bounds
+    inside = (bounds.minx <= east) & (bounds.maxx >= west)
+    assert some["id"].tolist() == whole["id"][inside].tolist()

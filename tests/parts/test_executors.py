@@ -1,0 +1,389 @@
+"""Clusters: the same result as without one, whatever becomes of the workers."""
+
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import islice
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import dask.config
+import numpy as np
+import pytest
+from commands import Run, track
+from distributed import Client, LocalCluster
+from distributed.utils import get_mp_context
+from naive_sliding import town
+from object_store import ObjectStore, contents, download, upload
+from shards import (
+    hours,
+    released,
+    released_with_times,
+    rows_told,
+    shards_of,
+    walks,
+    write_folder,
+    write_parts,
+)
+
+from trajanon import executors
+from trajanon.data import sample
+from trajanon.errors import BadInput, FileProblem, ServerProblem
+from trajanon.executors import Executor, connected, in_order, on_cluster
+from trajanon.extract import Extraction, Rules, Trace
+from trajanon.extract.extraction import From
+from trajanon.extract.sources import files
+from trajanon.extract.sources.formats import SourceFile
+from trajanon.extract.sources.streams import Reading
+from trajanon.parts import finish
+from trajanon.parts.workflow import anonymize_parts
+from trajanon.privacy.ledger import opened
+from trajanon.progress import Progress, silent
+from trajanon.remote_folder import Folder
+
+
+@pytest.fixture(scope="module")
+def client(store: ObjectStore) -> Iterator[Client]:
+    """Two workers that are processes of their own, and reach the object store."""
+    settings = {
+        # Workers that replace killed ones need not load everything again.
+        "distributed.worker.multiprocessing-method": "forkserver",
+        # On a busy machine a new one may take long: by itself, Dask gives it up after 15 s.
+        "distributed.deploy.lost-worker-timeout": "10m",
+    }
+    with dask.config.set(settings):
+        get_mp_context().set_forkserver_preload(["s3fs", "trajanon.parts.workflow"])
+        with (
+            LocalCluster(
+                n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address="127.0.0.1:0"
+            ) as cluster,
+            Client(cluster) as client,
+        ):
+            yield client
+
+
+def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -> None:
+    source = write_parts(tmp_path / "trips", town(5, 200, people=80), 35)
+    told = []
+
+    def progress(task: str, done: float, total: float | None, note: str = "") -> None:
+        told.append((task, done, total))
+
+    with shards_of(45):
+        alone = anonymize_parts(
+            str(source), str(tmp_path / "alone"), 3, key=bytes(32), effort="fast"
+        )
+        together = anonymize_parts(
+            str(source),
+            str(tmp_path / "together"),
+            3,
+            key=bytes(32),
+            client=client,
+            effort="fast",
+            progress=progress,
+        )
+    assert released(tmp_path / "alone") == released(tmp_path / "together")
+    assert rows_told(tmp_path / "alone") == rows_told(tmp_path / "together")
+    assert alone["alignment"]["slid"]["share"] > 0.0
+    for report in (alone, together):
+        del report["stages"]
+    assert alone == together
+    assert ("Grouping shards", 5, 5) in told
+
+
+def test_workers_may_stand_elsewhere(
+    tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_folder(Path("trips"), walks(60))
+    anonymize_parts("trips", "out", 3, client=client, effort="fast")
+    assert len(released(Path("out"))) == 60
+
+
+def lack(_: int) -> None:
+    msg = "No module named 'trajanon'"
+    raise ModuleNotFoundError(msg, name="trajanon")
+
+
+def refuse(_: int) -> None:
+    msg = "cannot read this"
+    raise FileProblem(msg)
+
+
+def test_what_a_task_refuses_is_refused(client: Client) -> None:
+    for executor in (Executor(), Executor(client)):
+        with pytest.raises(FileProblem, match="cannot read this"):
+            executor.each("Trying", refuse, [1, 2])
+    with pytest.raises(ServerProblem, match=r"missing on the workers: .*install trajanon"):
+        Executor(client).each("Trying", lack, [1])
+
+
+def test_a_scheduler_that_goes_away_is_one_sentence(tmp_path: Path) -> None:
+    file = str(tmp_path / "scheduler.json")
+    both = ["--scheduler-file", file, "--no-dashboard", "--host", "127.0.0.1"]
+    ways = {"scheduler": ["--port", "0"], "worker": ["--no-nanny"]}
+    with ExitStack() as ending:
+        scheduler, worker = (
+            subprocess.Popen(
+                [sys.executable, "-m", f"distributed.cli.dask_{one}", *both, *ways[one]],
+                stderr=subprocess.DEVNULL,
+            )
+            for one in ways
+        )
+        for process in (scheduler, worker):
+            ending.enter_context(process)
+            ending.callback(process.kill)
+        client = ending.enter_context(Client(scheduler_file=file))
+        client.wait_for_workers(1)
+
+        def kill(task: str, done: float, total: float | None, note: str = "") -> None:
+            if done:
+                scheduler.kill()
+
+        with pytest.raises(ServerProblem, match=r"^the scheduler was lost"):
+            Executor(client, kill).each("Waiting", time.sleep, [0.1, 60])
+
+
+@pytest.fixture
+def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Ten recordings, and a file that cannot be read; two files a task."""
+    monkeypatch.setattr(files, "SMALL", 7_000)
+    folder = tmp_path / "traces"
+    folder.mkdir()
+    for number in range(10):
+        (folder / f"{number}.gpx").write_text(track(40.0 + number / 100, points=100))
+    (folder / "5a.gpx").write_text(track()[:300])
+    return folder
+
+
+def of(source: From, client: Client | None, progress: Progress = silent) -> Extraction:
+    return Extraction(source, None, Rules(spacing=20), client=client, progress=progress)
+
+
+def test_a_cluster_reads_files_as_one_process_does(
+    traces: Path, tmp_path: Path, client: Client, caplog: pytest.LogCaptureFixture
+) -> None:
+    """With the pages of the sample, which are joined over their borders."""
+    found, said = [], []
+    for on in (None, client):
+        provenance = of([traces, sample()], on).write(tmp_path / "out.parquet")
+        found.append(((tmp_path / "out.parquet").read_bytes(), provenance))
+        ours = (record for record in caplog.records if record.name.startswith("trajanon"))
+        said.append([record.message for record in ours])
+        caplog.clear()
+    assert found[0] == found[1]
+    assert found[0][1]["counts"]["files that could not be read"] == 1
+    assert said[0] == said[1]
+    assert "5a.gpx" in said[0][0]
+
+
+def test_a_file_of_a_killed_worker_is_read_by_another(
+    traces: Path, tmp_path: Path, client: Client
+) -> None:
+    killed: list[int] = []
+
+    def kill(task: str, done: float, total: float | None, note: str = "") -> None:
+        if task.startswith("Reading") and not killed:
+            killed.extend(client.run(os.getpid).values())
+            os.kill(killed[0], signal.SIGKILL)
+
+    of(traces, None).write(tmp_path / "alone.parquet")
+    of(traces, client, kill).write(tmp_path / "out.parquet")
+    assert killed
+    assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "alone.parquet").read_bytes()
+
+
+def test_a_file_that_workers_do_not_see_is_refused(
+    traces: Path, tmp_path: Path, client: Client
+) -> None:
+    """Left out as unreadable, it would change the result."""
+    extraction = of(traces, client)
+    (traces / "3.gpx").unlink()
+    with pytest.raises(FileProblem, match=r"worker cannot read .*/3\.gpx .*under the same names"):
+        extraction.write(tmp_path / "out.parquet")
+
+
+def test_extract_takes_a_cluster(run: Run, traces: Path, client: Client) -> None:
+    given = (
+        "extract",
+        "traces",
+        "--windows",
+        "--spacing",
+        20,
+        "--cluster",
+        client.scheduler_info()["address"],
+    )
+    assert run(*given, "--json").code == 0
+    refused = run(*given, "--jobs", "2").sentence
+    assert refused == "trajanon: --jobs 2 and a cluster both read files: give one of them\n"
+
+
+def test_tasks_are_begun_a_few_ahead_and_end_in_order() -> None:
+    begun = []
+
+    def begin(number: int) -> Callable[[], int]:
+        begun.append(number)
+        return lambda: -number
+
+    results = in_order(begin, iter(range(10)), 3)
+    assert list(islice(results, 2)) == [0, -1]
+    assert begun == [0, 1, 2, 3]
+    assert list(results) == [-number for number in range(2, 10)]
+    assert begun == list(range(10))
+
+
+def test_a_worker_of_several_threads_keeps_their_warnings_apart(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    both = threading.Barrier(2, timeout=10)
+
+    def read_file(file: SourceFile, how: Reading) -> Iterator[Trace]:
+        both.wait()
+        logging.getLogger("trajanon.extract").warning(file.label)
+        both.wait()
+        yield from ()
+
+    monkeypatch.setattr(files, "read_file", read_file)
+    given = [(SourceFile(Path(name), name, "gpx", 0), Reading()) for name in "ab"]
+    with ThreadPoolExecutor(2) as threads:
+        found = list(threads.map(files._whole, given))
+    assert [[one.getMessage() for one in records] for _, _, records, _ in found] == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize(
+    ("address", "says"),
+    [
+        ("local:", "'local:' must be local: and a number of workers"),
+        ("local:0", "must be local: and a number"),
+        ("nonsense://x", "must be the address of a scheduler"),
+    ],
+)
+def test_what_is_no_cluster_is_refused(address: str, says: str) -> None:
+    with pytest.raises(BadInput, match=says), connected(address):
+        pass
+
+
+def test_a_scheduler_that_is_not_there_is_one_sentence(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(executors, "_PATIENCE", 1)
+    write_folder(Path("trajectories"), walks(30))
+    address = "tcp://127.0.0.1:1"
+    answer = run("anonymize", "trajectories", "-k", "3", "--cluster", address)
+    assert f"no scheduler answers at {address}: start one" in answer.sentence
+
+
+def test_a_scheduler_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(executors, "_PATIENCE", 0.1)
+    with (
+        LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0", processes=False) as cluster,
+        Client(cluster) as client,
+    ):
+        with pytest.raises(ServerProblem, match="has no workers: start some with"):
+            connected(cluster.scheduler_address).__enter__()
+        with pytest.raises(ServerProblem, match="has no workers: start some with"):
+            list(on_cluster(client, len, ["task"]))
+
+
+def test_the_command_line_takes_a_cluster(run: Run, client: Client) -> None:
+    write_folder(Path("trajectories"), walks(60))
+    given = ("anonymize", "trajectories", "-k", "3", "--effort", "fast")
+    answer = run(*given, "--cluster", client.scheduler_info()["address"])
+    assert answer.code == 0, answer
+    assert answer.err == ""
+    assert Path("anonymized.parts.report.json").exists()
+
+
+# On an object store: the same release whatever becomes of workers, and nothing left over
+
+
+def test_a_worker_killed_in_each_step_changes_nothing(
+    tmp_path: Path, store: ObjectStore, bucket: str, client: Client
+) -> None:
+    source = upload(write_parts(tmp_path / "trips", hours(walks(200)), 100), f"{bucket}/trips")
+    how: dict[str, Any] = {"times": "of-day", "client": client, "effort": "fast"}
+    found, reports = [], []
+
+    def once_in_each_step(step: str, method: str) -> bool:
+        # Where workers write, one dies while it does.
+        deadly = "PUT" if "PUT" in steps.get(step, ()) else "GET"
+        return step in steps and step not in store.killed and method == deadly
+
+    steps: dict[str, set[str]] = {}
+    for name in ("calm", "killed"):
+        store.watch(once_in_each_step)
+        with shards_of(100), patch.object(finish, "PART", 100):
+            report = anonymize_parts(source, f"{bucket}/{name}", 3, progress=store.progress, **how)
+        assert store.killed == [*steps]
+        steps = {step: methods for step, methods in store.asked.items() if step}
+        del report["stages"]
+        reports.append(report)
+        found.append(released_with_times(download(f"{bucket}/{name}", tmp_path / name)))
+    assert found[0] == found[1]
+    assert reports[0] == reports[1]
+    left = contents(bucket)
+    calm, killed = (
+        [path.removeprefix(name) for path in left if path.startswith(name)]
+        for name in ("calm", "killed")
+    )
+    assert calm == killed
+    assert not any("unfinished" in path or "draft" in path for path in left)
+
+
+def test_a_task_that_kills_its_workers_leaves_the_release_that_was_there(
+    tmp_path: Path, store: ObjectStore, bucket: str, client: Client
+) -> None:
+    source = upload(write_folder(tmp_path / "trips", walks(60)), f"{bucket}/trips")
+    anonymize_parts(source, f"{bucket}/out", 3, client=client, effort="fast")
+    before = contents(bucket)
+    store.watch(lambda step, method: bool(step) and method == "PUT")
+    with pytest.raises(ServerProblem, match="several workers were lost during one task"):
+        anonymize_parts(
+            source, f"{bucket}/out", 4, client=client, effort="fast", progress=store.progress
+        )
+    assert len(store.killed) == 4
+    assert contents(bucket) == before
+
+
+def test_a_ledger_here_knows_what_a_cluster_released_there(
+    tmp_path: Path, store: ObjectStore, bucket: str, client: Client
+) -> None:
+    store.watch()
+    points, subject, book = walks(200), np.arange(200) // 2, tmp_path / "trips.ledger"
+    for name, n in (("march", 120), ("april", 200)):
+        source = upload(write_folder(tmp_path / name, points[:n], subject[:n]), f"{bucket}/{name}")
+        with shards_of(120):
+            report = anonymize_parts(
+                source, f"{bucket}/{name}-out", 3, client=client, effort="fast", ledger=book
+            )
+    assert (report["n"], report["ledger"]["already_released"]) == (80, 120)
+    assert report["shards"] > 1
+    lines = released(download(f"{bucket}/april-out", tmp_path / "out"))
+    assert len(lines) == report["rows"]["subjects"]
+    with opened(book) as ledger:
+        assert [said for _, said in ledger.verify()] == ["in place"] * 2
+        Folder(f"{bucket}/march-out").remove()
+        assert [said for _, said in ledger.verify()] == ["gone", "in place"]
+
+
+def test_a_folder_may_be_marked_by_an_empty_object(tmp_path: Path, bucket: str) -> None:
+    source = upload(write_folder(tmp_path / "trips", walks(60)), f"{bucket}/trips")
+    for name in ("trips", "out"):
+        Folder(bucket).system.pipe_file(f"{bucket}/{name}/", b"")
+    for k in (3, 4):
+        anonymize_parts(source, f"{bucket}/out", k, effort="fast")
+    assert contents(bucket) == [
+        "out.parts.report.json",
+        "out/",
+        "out/part-00000.parquet",
+        "trips/",
+        "trips/part-00000.parquet",
+    ]

@@ -1,0 +1,337 @@
+"""Reading folders of parts: what is taken, and what is refused in one sentence."""
+
+import json
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import shapely
+from shards import POINTS, walks, write_folder
+
+from trajanon.arrays import Floats
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files.trajectories import write_trajectories
+from trajanon.hashing import hashed
+from trajanon.parts import reader
+from trajanon.parts.reader import Parts, survey_parts
+from trajanon.remote_folder import Folder
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+
+def surveyed(folder: Path) -> Parts:
+    return survey_parts(Folder(str(folder)), align=False, timed=False)
+
+
+def all_of(parts: Parts) -> Floats:
+    return np.concatenate([parts.read(part_slice).points for part_slice in parts.slices])
+
+
+def subjects_of(parts: Parts) -> list[int]:
+    read = [(parts.read_ids(some), some.first) for some in parts.slices]
+    return [one for ids, first in read for one in ids.subjects(parts.named, first).tolist()]
+
+
+def as_columns(points: Floats, kind: type = np.float64) -> dict[str, Any]:
+    flat: Floats = points.reshape(len(points), -1).astype(kind)
+    names = [f"{name}{i}" for i in range(1, POINTS + 1) for name in ("lat", "lon")]
+    return {name: flat[:, i] for i, name in enumerate(names)}
+
+
+def write_tables(folder: Path, *tables: pa.Table) -> Path:
+    """Write tables as parts a.parquet, b.parquet, ..."""
+    folder.mkdir(exist_ok=True)
+    for name, table in zip("abcdefgh", tables, strict=False):
+        pq.write_table(table, folder / f"{name}.parquet")
+    return folder
+
+
+def test_parts_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
+    points = walks(100)
+    parts = surveyed(write_folder(tmp_path / "trips", points, rows=30))
+    assert parts.n == 100
+    assert [part_slice.first for part_slice in parts.slices] == [0, 30, 60, 90]
+    assert (all_of(parts) == points).all()
+    assert not parts.names_subjects
+
+
+def test_row_groups_are_read_together_up_to_a_unit(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "trips", walks(100), rows=100)
+    (path,) = folder.iterdir()
+    table = pq.read_table(path)
+    pq.write_table(table, path, row_group_size=9)
+    with patch.object(reader, "SLICE_ROWS", 30):
+        parts = surveyed(folder)
+        assert [part_slice.rows for part_slice in parts.slices] == [27, 27, 27, 19]
+        assert (all_of(parts) == walks(100)).all()
+    with patch.object(reader, "SLICE_ROWS", 5):  # a group is never parted
+        assert {part_slice.rows for part_slice in surveyed(folder).slices} == {9, 1}
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_tables_of_coordinates_are_read_in_either_precision(tmp_path: Path, kind: type) -> None:
+    points = walks(40)
+    columns = as_columns(points, kind) | {"subject": np.arange(40) // 2}
+    parts = surveyed(write_tables(tmp_path / "trips", pa.table(columns)))
+    assert all_of(parts).dtype == np.float64
+    assert (all_of(parts) == points.astype(kind)).all()
+    assert len(set(subjects_of(parts))) == 20
+
+
+def test_a_subject_has_one_number_in_all_parts(tmp_path: Path) -> None:
+    points = as_columns(walks(4))
+    subjects = (
+        pa.array([1, 2, 2, 3]),
+        pa.array([3, 1, None, None], pa.int32()),
+        pa.array([1.0, float("nan"), 2.0, 3.0]),
+        pa.array(["1", " ", "2.0", "3"]),
+    )
+    tables = (pa.table(points | {"subject": subject}) for subject in subjects)
+    folder = write_tables(tmp_path / "trips", *tables)
+    one, two, *more = np.array(subjects_of(surveyed(folder))).reshape(4, 4).tolist()
+    a, b, _, c = one
+    assert one == [a, b, b, c]
+    assert two[:2] == [c, a]
+    assert [[some[0], *some[2:]] for some in more] == [[a, b, c]] * 2
+    nobody = {*two[2:], *(some[1] for some in more)}
+    assert len(nobody | {a, b, c}) == 7
+
+
+def test_names_of_subjects_are_numbered_alike_however_they_are_stored(tmp_path: Path) -> None:
+    points, names = as_columns(walks(3)), pa.array(["anna", "ben", "anna"])
+    kinds = (pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string()))
+    tables = (pa.table(points | {"subject": names.cast(kind)}) for kind in kinds)
+    numbers = subjects_of(surveyed(write_tables(tmp_path / "trips", *tables)))
+    assert numbers == numbers[:3] * 3
+    assert numbers[0] == numbers[2] != numbers[1]
+
+
+def test_a_trace_without_a_subject_is_its_own(tmp_path: Path) -> None:
+    columns = as_columns(walks(5)) | {
+        "subject": pa.array([7, None, None, None, 8]),
+        "trace": pa.array([1, 2, 2, 7, 6]),
+    }
+    numbers = subjects_of(surveyed(write_tables(tmp_path / "trips", pa.table(columns))))
+    assert numbers[1] == numbers[2]
+    assert len(set(numbers)) == 4  # trace 7 is not subject 7
+
+
+def test_mixing_gives_each_number_another_one() -> None:
+    numbers = np.arange(10_000, dtype=np.uint64)
+    assert len(np.unique(hashed(numbers))) == 10_000
+    # The first number of the generator that it is taken from, seeded with 0.
+    assert hashed(np.zeros(1, dtype=np.uint64))[0] == 0xE220A8397B1DCDAF
+
+
+def test_a_part_without_rows_is_passed_over(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "trips", walks(60), rows=30)
+    pq.write_table(pa.table({"other": pa.array([], pa.int8())}), folder / "a.parquet")
+    assert surveyed(folder).n == 60
+    for path in folder.glob("part*"):
+        path.unlink()
+    with pytest.raises(FileProblem, match=r"trips has no parts with traj"):
+        surveyed(folder)
+    (folder / "a.parquet").unlink()
+    with pytest.raises(FileProblem, match="trips has no parts with traj"):
+        surveyed(folder)
+    with pytest.raises(FileProblem, match=r"cannot use .*/nowhere: there is no such"):
+        surveyed(tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("kept", [0, 100, 2000])
+def test_a_part_cut_short_is_named(tmp_path: Path, kept: int) -> None:
+    folder = write_folder(tmp_path / "trips", walks(90), rows=30)
+    path = folder / "part-00001.parquet"
+    path.write_bytes(path.read_bytes()[:kept])
+    with pytest.raises(FileProblem, match=r"cannot read .*part-00001\.parquet as Parq"):
+        surveyed(folder)
+
+
+def test_a_part_damaged_within_is_named_when_it_is_read(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "trips", walks(90), rows=30)
+    path = folder / "part-00001.parquet"
+    whole = bytearray(path.read_bytes())
+    whole[200:1200] = bytes(1000)
+    path.write_bytes(whole)
+    with pytest.raises((FileProblem, BadInput), match=r"part-00001\.parquet"):
+        all_of(surveyed(folder))
+
+
+def other_parts() -> dict[str, tuple[Trajectories, str]]:
+    points = walks(20)
+    some = np.arange(20)
+    return {
+        "points": (
+            Trajectories(points[:, :3], subject=some),
+            r"b\.parquet has trajectories of 3 points, and not 4",
+        ),
+        "nobody": (
+            Trajectories(points),
+            r"b\.parquet is not like a\.parquet: it has other columns \(subject\)",
+        ),
+        "attribution": (
+            Trajectories(points, subject=some, provenance={"attribution": OSM_ATTRIBUTION}),
+            r"b\.parquet is not like a\.parquet: it has other words .* \(trajanon\)",
+        ),
+    }
+
+
+@pytest.mark.parametrize("what", other_parts())
+def test_parts_that_are_not_alike_are_refused(tmp_path: Path, what: str) -> None:
+    part, says = other_parts()[what]
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    write_trajectories(folder / "a.parquet", Trajectories(walks(20), subject=np.arange(20)))
+    write_trajectories(folder / "b.parquet", part)
+    with pytest.raises(BadInput, match=says):
+        all_of(surveyed(folder))
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        ({"a": [1, 2]}, "is not GeoParquet, and has no columns lat1, lon1, lat2, lon2: make"),
+        ({"lat1": [1.0], "lon1": [2.0]}, "is not GeoParquet, and has no columns"),
+        ({"lat1": [1], "lon1": [2], "lat2": [1], "lon2": ["2"]}, "lon2 of string, and not of num"),
+        ({"lat1": [1.0], "lon1": [2.0], "lat2": [1.0], "lon2": [None]}, "lon2 of null, and not"),
+        (
+            {"lat1": [1.0], "lon1": [2.0], "lat2": [1.0], "lon2": [2.0]} | {"subject": [[1]]},
+            r"'subject' of .*a\.parquet holds list.*, and not one value a row; leave it out",
+        ),
+    ],
+)
+def test_what_is_no_table_of_trajectories_is_refused(
+    tmp_path: Path, table: dict[str, list[object]], says: str
+) -> None:
+    folder = write_tables(tmp_path / "trips", pa.table(table))
+    with pytest.raises((BadInput, FileProblem), match=says):
+        all_of(surveyed(folder))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"lon3": [1.0, None]}, "row 1 has a point that is not on Earth"),
+        ({"lat3": [float("nan"), 1.0]}, "row 0 has a point that is not on Earth"),
+        ({"lat1": [40.0, 140.0]}, "row 1 .* not on Earth.*swapped"),
+    ],
+)
+def test_rows_that_make_no_sense_are_refused(
+    tmp_path: Path, changes: dict[str, list[object]], says: str
+) -> None:
+    table = pa.table(as_columns(walks(2)) | {"subject": [1.0, 2.0]} | changes)
+    parts = surveyed(write_tables(tmp_path / "trips", table))
+    with pytest.raises(BadInput, match=rf"a\.parquet, {says}"):
+        all_of(parts)
+
+
+@pytest.mark.parametrize(
+    ("geometry", "says"),
+    [
+        (shapely.LineString([(0, 0), (1, 1), (2, 2)]), "3 lines of 3 to 4 points"),
+        (shapely.Point(0, 0), "they are LineStrings .* 3 lines of 1 to 4 points"),
+        (shapely.LineString([(0, 0, 0)] * 4), "without heights"),
+        (None, "they are LineStrings .* 3 lines of 0 to 4 points"),
+        (b"no", "no readable geometry column"),
+    ],
+)
+def test_a_part_with_a_line_unlike_the_others_is_named(
+    tmp_path: Path, geometry: object, says: str
+) -> None:
+    folder = write_folder(tmp_path / "trips", walks(3))
+    (path,) = folder.iterdir()
+    table = pq.read_table(path)
+    wkb = table["geometry"].to_pylist()
+    is_shape = isinstance(geometry, shapely.Geometry)
+    wkb[1] = shapely.to_wkb(geometry) if is_shape else geometry
+    changed = table.set_column(1, "geometry", pa.array(wkb, pa.binary()))
+    pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
+    with pytest.raises((BadInput, FileProblem), match=rf"part-00000\.parquet .*{says}"):
+        surveyed(folder)
+
+
+@pytest.mark.parametrize(
+    "subject",
+    [
+        pa.array([2.0**53, 1.0]),  # 2 ** 53 + 1 is written as the same number
+        pa.array([-(2.0**63), 1.0]),
+        pa.array([2.0**24, 1.0], pa.float32()),
+        pa.array([2.0**53, 1.0]).dictionary_encode(),
+    ],
+)
+def test_a_number_that_another_part_may_write_otherwise_is_refused(
+    tmp_path: Path, subject: pa.Array
+) -> None:
+    points, folder = as_columns(walks(2)), tmp_path / "trips"
+    parts = surveyed(write_tables(folder, pa.table(points | {"subject": subject})))
+    with pytest.raises(BadInput, match=r"a\.parquet has a subject of [0-9,]+ or more"):
+        all_of(parts)
+    whole = pa.table(points | {"subject": pa.array([2**53 + 1, -(2**63)])})
+    assert len(set(subjects_of(surveyed(write_tables(folder, whole))))) == 2
+
+
+def test_row_groups_without_rows_are_passed_over(tmp_path: Path) -> None:
+    folder = tmp_path / "trips"
+    folder.mkdir()
+    table = pa.table(as_columns(walks(20)))
+    with pq.ParquetWriter(folder / "a.parquet", table.schema) as writer:
+        for some in (table.slice(0, 0), table, table.slice(0, 0), table):
+            writer.write_table(some)
+    assert len(all_of(surveyed(folder))) == 40
+
+
+def test_hidden_drafts_are_no_parts(tmp_path: Path) -> None:
+    folder = write_folder(tmp_path / "trips", walks(60), rows=30)
+    part = folder / "part-00001.parquet"
+    (folder / ".part-00001-1234abcd.parquet").write_bytes(part.read_bytes())
+    part.rename(folder / "LAST.PARQUET")
+    assert surveyed(folder).n == 60
+
+
+def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
+    table = pa.table(as_columns(walks(2)) | {"subject": [1, 2]})
+    for name in ("subject", "lat2"):
+        twice = table.append_column(name, pa.array([1.0, 2.0]))
+        folder = write_tables(tmp_path / "trips", table, twice)
+        with pytest.raises(BadInput, match=rf"b\.parquet has two columns '{name}'; rename one"):
+            surveyed(folder)
+
+
+def test_names_that_are_no_text_are_refused(tmp_path: Path) -> None:
+    raw = pa.array([b"\xff", b"b"])
+    subject = pa.Array.from_buffers(pa.string(), 2, raw.buffers())
+    table = pa.table(as_columns(walks(2)) | {"subject": subject})
+    parts = surveyed(write_tables(tmp_path / "trips", table))
+    with pytest.raises(FileProblem, match=r"cannot read .*a\.parquet .* not UTF-8: write it anew"):
+        all_of(parts)
+
+
+def write_lines_of(folder: Path, line: object, **about: object) -> None:
+    folder.mkdir()
+    column = {"encoding": "WKB", "geometry_types": ["LineString"]}
+    geo = {"primary_column": "geometry", "columns": {"geometry": column | about}}
+    wkb = pa.array([None if line is None else shapely.to_wkb(line)] * 3, pa.binary())
+    table = pa.table({"geometry": wkb})
+    metadata = {"geo": json.dumps(geo)}
+    pq.write_table(table.replace_schema_metadata(metadata), folder / "a.parquet")
+
+
+@pytest.mark.parametrize("line", [None, shapely.LineString(), shapely.Point(1, 2)])
+def test_a_first_geometry_that_is_no_line_is_refused(tmp_path: Path, line: object) -> None:
+    write_lines_of(tmp_path / "trips", line)
+    with pytest.raises(
+        BadInput, match=r"a\.parquet does not hold trajectories: they are LineStrings"
+    ):
+        surveyed(tmp_path / "trips")
+
+
+def test_parts_in_another_system_are_refused(tmp_path: Path) -> None:
+    line = shapely.LineString([(0, 0), (1, 1)])
+    write_lines_of(tmp_path / "trips", line, crs="EPSG:25830")
+    with pytest.raises(BadInput, match=r"a\.parquet is not in WGS 84; convert"):
+        surveyed(tmp_path / "trips")
+    write_lines_of(tmp_path / "right", line, crs="EPSG:4326")
+    assert surveyed(tmp_path / "right").n == 3

@@ -1,0 +1,152 @@
+"""What others do in the folders of a run while it is going on."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+
+import pytest
+from object_store import contents, upload
+from shards import released, shards_of, walks, write_folder
+
+from trajanon.errors import FileProblem
+from trajanon.parts.workflow import anonymize_parts
+from trajanon.progress import Progress
+from trajanon.remote_folder import Folder
+
+
+def meanwhile(wanted: str, act: Callable[[], object]) -> Progress:
+    """Do something once, when a task begins."""
+    left = [act]
+
+    def progress(task: str, done: float, total: float | None, note: str = "") -> None:
+        if task == wanted and left:
+            left.pop()()
+
+    return progress
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize("there", [True, False])
+@pytest.mark.parametrize("thesis", ["thesis.txt", "thesis/chapter.txt"])
+def test_what_is_put_into_the_output_during_a_run_stays(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, there: bool, thesis: str
+) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    out = tmp_path / "anonymized"
+    if there:
+        anonymize_parts(str(source), str(out), 3, effort="fast")
+
+    def write() -> None:
+        (out / thesis).parent.mkdir(parents=True, exist_ok=True)
+        (out / thesis).write_text("years of work")
+
+    progress = meanwhile("Anonymising", write)
+    anonymize_parts(str(source), str(out), 4, effort="fast", progress=progress)
+    assert names(out) == ["part-00000.parquet", thesis.split("/")[0]]
+    assert (out / thesis).read_text() == "years of work"
+    assert "it stays, and is no part of the output" in caplog.text
+    assert names(tmp_path) == ["anonymized", "anonymized.parts.report.json", "trips"]
+
+
+def test_on_an_object_store_it_stays_too(tmp_path: Path, bucket: str) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    place = Folder(bucket)
+    out = place / "out"
+    anonymize_parts(str(source), out.url, 3, effort="fast")
+
+    def write() -> None:
+        with out.writing("thesis.txt") as file:
+            file.write(b"years of work")
+
+    progress = meanwhile("Anonymising", write)
+    anonymize_parts(str(source), out.url, 4, effort="fast", progress=progress)
+    assert out.names() == ["part-00000.parquet", "thesis.txt"]
+    with out.open("thesis.txt") as file:
+        assert file.read() == b"years of work"
+    assert place.names() == ["out", "out.parts.report.json"]
+
+
+@pytest.mark.parametrize("name", ["part-00000.parquet", "part-00007.parquet"])
+def test_a_part_of_somebody_else_is_neither_removed_nor_released(tmp_path: Path, name: str) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    out = tmp_path / "anonymized"
+    anonymize_parts(str(source), str(out), 3, effort="fast")
+    before = names(out)
+    progress = meanwhile("Anonymising", lambda: (out / name).write_bytes(b"mine"))
+    with pytest.raises(FileProblem, match=rf"somebody else wrote .*/{name} during"):
+        anonymize_parts(str(source), str(out), 4, effort="fast", progress=progress)
+    assert (out / name).read_bytes() == b"mine"
+    assert names(out) == sorted({*before, name})
+    assert names(tmp_path) == ["anonymized", "anonymized.parts.report.json", "trips"]
+
+
+def changes() -> dict[str, Callable[[Path], object]]:
+    return {
+        "appears": lambda at: (
+            write_folder(at / "more", walks(30))
+            .joinpath("part-00000.parquet")
+            .rename(at / "trips" / "part-00009.parquet")
+        ),
+        "is gone": lambda at: (at / "trips" / "part-00002.parquet").unlink(),
+        "is cut": lambda at: (at / "trips" / "part-00002.parquet").write_bytes(b"PAR1"),
+        "has others": lambda at: (
+            write_folder(at / "more", walks(70, 5), rows=20)
+            .joinpath("part-00000.parquet")
+            .rename(at / "trips" / "part-00002.parquet")
+        ),
+        "is as long": lambda at: (
+            write_folder(at / "more", walks(70, 5), rows=70)
+            .joinpath("part-00000.parquet")
+            .rename(at / "trips" / "part-00002.parquet")
+        ),
+    }
+
+
+@pytest.mark.parametrize("change", changes())
+@pytest.mark.parametrize("when", ["Anonymising", "Reading parts", "Splitting into shards anew"])
+def test_a_part_that_changes_while_it_is_read_is_named(
+    tmp_path: Path, change: str, when: str
+) -> None:
+    source = write_folder(tmp_path / "trips", walks(280))
+    out = tmp_path / "anonymized"
+    progress = meanwhile(when, lambda: changes()[change](tmp_path))
+    with (
+        nullcontext() if when == "Anonymising" else shards_of(150),
+        pytest.raises(
+            FileProblem, match=r"trips/part-0000[29]\.parquet was written or removed while"
+        ),
+    ):
+        anonymize_parts(str(source), str(out), 3, effort="fast", progress=progress)
+    assert not out.exists()
+    assert not (tmp_path / "anonymized.unfinished").exists()
+
+
+def test_a_part_that_changes_on_an_object_store_is_named(tmp_path: Path, bucket: str) -> None:
+    source = upload(write_folder(tmp_path / "trips", walks(60)), f"{bucket}/trips")
+    other = write_folder(tmp_path / "others", walks(60, 5))
+    progress = meanwhile("Anonymising", lambda: upload(other, source))
+    with pytest.raises(FileProblem, match=r"trips/part-00000\.parquet was written or removed"):
+        anonymize_parts(source, f"{bucket}/out", 3, effort="fast", progress=progress)
+    assert contents(bucket) == ["trips/part-00000.parquet"]
+
+
+def test_what_changes_once_it_was_read_does_not_matter(tmp_path: Path) -> None:
+    source = write_folder(tmp_path / "trips", walks(140))
+    (source / "notes.txt").write_text("no part")
+    part = source / "part-00001.parquet"
+
+    def write() -> None:
+        (source / "notes.txt").write_text("still none")
+        part.touch()
+
+    out = tmp_path / "anonymized"
+    for when, act in (("Writing the release", write), ("Reading parts", lambda: part.chmod(0o600))):
+        with shards_of(70):
+            progress = meanwhile(when, act)
+            anonymize_parts(str(source), str(out), 3, effort="fast", progress=progress)
+        assert (source / "notes.txt").read_text() == "still none"
+        assert len(released(out)) == 140
+    assert part.stat().st_mode & 0o777 == 0o600

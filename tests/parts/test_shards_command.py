@@ -1,0 +1,46 @@
+"""A folder of parts on the command line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+from commands import Run, files_of_at_most
+from shards import released, shards_of, walks, write_folder
+
+
+def test_the_command_line_takes_a_folder(run: Run) -> None:
+    write_folder(Path("trajectories"), walks(100), np.arange(100) // 2)
+    with shards_of(40):
+        answer = run("anonymize", "trajectories", "-k", "3", "--effort", "fast")
+    assert answer.code == 0
+    assert "may be left with fewer than 3 subjects, which is not counted in several" in answer.out
+    assert answer.out.splitlines()[-1] == (
+        "Wrote 100 trajectories to anonymized. Next: trajanon check anonymized -k 3"
+    )
+    answer = run("check", "anonymized", "-k", "3")
+    assert answer.code == 0, answer
+    assert "(100 in all)" in answer.out
+    with shards_of(40):
+        answer = run("anonymize", "trajectories", "-k", "3", "--json", "--out", "b")
+    report = json.loads(answer.out)
+    assert report["n"] == 100
+    assert report["groups"] == sum(report["groups_of_size"].values())
+
+
+def test_memory_and_cluster_are_for_folders(run: Run) -> None:
+    for option, value in (("--memory", "4GB"), ("--cluster", "local:2")):
+        answer = run("anonymize", "trips.parquet", "-k", "3", option, value)
+        assert f"{option} {value} is for a folder of parts" in answer.sentence
+
+
+def test_a_full_disk_leaves_what_was_there(run: Run) -> None:
+    write_folder(Path("trajectories"), walks(300))
+    given = ("anonymize", "trajectories", "-k", "3", "--effort", "fast")
+    assert run(*given).code == 0
+    before = released(Path("anonymized"))
+    with shards_of(100), files_of_at_most(2000):
+        answer = run(*given)
+    assert "trajanon: cannot use " in answer.sentence
+    assert "anonymized.unfinished/" in answer.sentence
+    assert released(Path("anonymized")) == before
+    assert not Path("anonymized.unfinished").exists()

@@ -1,0 +1,480 @@
+"""Tables of numbers: what is written holds the promise."""
+
+import re
+from collections import Counter
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import naive
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from real_data import CLASSIC, DATASETS, LEFT_OUT
+
+from trajanon.arrays import Floats
+from trajanon.errors import BadInput
+from trajanon.files import numeric_table
+from trajanon.identifiers import looks_like_code, looks_like_id, looks_like_weight
+from trajanon.table_columns import read_columns
+from trajanon.tables import MicroaggregatedTable, microaggregate_table, write_draft
+
+MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
+
+
+def write(result: MicroaggregatedTable, path: Path) -> Path:
+    write_draft(result, path)
+    return path
+
+
+def cells(path: Path) -> pd.DataFrame:
+    """The cells of a CSV as they stand in it."""
+    return pd.read_csv(path, dtype=str, keep_default_na=False)
+
+
+def rarest(path: Path, columns: list[str]) -> int:
+    """How often the rarest row of these columns occurs, as written."""
+    rows = cells(path)[columns].itertuples(index=False)
+    return min(Counter(map(tuple, rows)).values())
+
+
+def frame(path: Path, **columns: list[Any]) -> Path:
+    table = pd.DataFrame(columns)
+    if path.suffix == ".parquet":
+        table.to_parquet(path)
+    else:
+        table.to_csv(path, index=False)
+    return path
+
+
+# The reference data
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+@pytest.mark.parametrize("k", [3, 5])
+def test_the_reference_tables_are_microaggregated(tmp_path: Path, name: str, k: int) -> None:
+    source = DATASETS / f"{name}.csv"
+    if not source.exists():
+        pytest.skip(f"the reference data are not beside the checkout: {source}")
+    columns = [column for column in cells(source) if column not in LEFT_OUT]
+    result = microaggregate_table(source, k, columns=columns, **MDAV)
+    published = CLASSIC[name].split()[k - 3]
+    assert f"{result.report['information_loss']:.4f}" == published
+    descended = microaggregate_table(source, k, columns=columns, refine="descent")
+    for found in (result, descended):
+        out = write(found, tmp_path / "out.csv")
+        assert list(cells(out)) == found.report["columns"] == columns
+        assert rarest(out, columns) >= k
+        before, after = pd.read_csv(source)[columns], pd.read_csv(out)
+        assert len(after) == len(before)
+        assert after.mean().to_numpy() == pytest.approx(before.mean().to_numpy())
+
+
+def test_all_numbers_of_a_table_are_microaggregated_by_default(tmp_path: Path) -> None:
+    source = DATASETS / "eia.csv"
+    if not source.exists():
+        pytest.skip(f"the reference data are not beside the checkout: {source}")
+    result = microaggregate_table(source, 3, keep=["STATE"], subject="UTILITYID", **MDAV)
+    assert result.report["columns"][:3] == ["YEAR", "MONTH", "RESREVENUE"]
+    assert result.report["dropped"] == ["UTILITYID", "UTILNAME"]
+    out = write(result, tmp_path / "out.csv")
+    assert cells(out)["STATE"].tolist() == cells(source)["STATE"].tolist()
+    assert set(cells(out)["YEAR"]) == {"96.0"}
+    whose = cells(source)["UTILITYID"]
+    rows = cells(out)[result.report["columns"]].agg("|".join, axis=1)
+    assert whose.groupby(rows).nunique().min() >= 3
+
+
+# Any table
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> tuple[Floats, int]:
+    rng = np.random.default_rng(draw(st.integers(0, 10**6)))
+    k = draw(st.integers(2, 6))
+    n = draw(st.integers(k, 40))
+    X = rng.normal(size=(n, draw(st.integers(1, 4)))) ** 3
+    if draw(st.booleans()):  # duplicates
+        X = X[rng.integers(0, rng.integers(1, n + 1), n)]
+    if draw(st.booleans()):  # constant
+        X[:, 0] = rng.normal()
+    scale = draw(st.sampled_from([1.0, 1e-300, 1e-9, 1e9, 1e300]))
+    return X * scale + draw(st.sampled_from([0.0, 1e6, -1e15, 1e300])), k
+
+
+@given(
+    table=tables(), suffix=st.sampled_from([".csv", ".parquet"]), how=st.sampled_from([MDAV, {}])
+)
+def test_every_row_as_written_occurs_k_times(
+    tmp_path: Path, table: tuple[Floats, int], suffix: str, how: dict[str, Any]
+) -> None:
+    X, k = table
+    names = [f"x{column}" for column in range(X.shape[1])]
+    source = tmp_path / "in.csv"
+    pd.DataFrame(X, columns=names).to_csv(source, index=False)
+    result = microaggregate_table(source, k, **how)
+    out = write(result, tmp_path / f"out{suffix}")
+    if suffix == ".csv":
+        assert rarest(out, names) >= k
+        written = cells(out).to_numpy(dtype=object).astype(np.float64)
+    else:
+        written = pd.read_parquet(out).to_numpy()
+    assert np.array_equal(written, result.table.to_numpy())
+    labels = np.unique(written, axis=0, return_inverse=True)[1].reshape(-1)
+    assert naive.holds(labels, None, k)
+    apart = np.abs(written.mean(axis=0) - X.mean(axis=0))
+    assert (apart <= 1e-12 * np.abs(X).max(axis=0)).all()
+
+
+def test_two_ways_to_write_a_number_make_two_rows(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("a,b,c\n0.1,0.0,x\n0.10,0.0,y\n0.1,0.0,z\n0.1,-0.0,x\n")
+    assert numeric_table.occurrences(path, ["a"]).tolist() == [3, 1]
+    assert numeric_table.occurrences(path, ["b"]).tolist() == [3, 1]
+
+
+@pytest.mark.parametrize("source", ["in.csv", "in.parquet"])
+@pytest.mark.parametrize("out", ["out.csv", "out.parquet"])
+def test_kept_columns_are_written_as_they_were(tmp_path: Path, source: str, out: str) -> None:
+    path = frame(
+        tmp_path / source,
+        code=["007", "NA", "a, b", 'say "x"'],
+        a=[1, 2, 30, 40],
+        note=["one\nline", "", " é", "None"],
+        b=[0.1, 0.2, 0.3, 0.4],
+    )
+    result = microaggregate_table(path, 2, columns=["b", "a"], keep=["note", "code"])
+    written = write(result, tmp_path / out)
+    again = cells(written) if out.endswith("csv") else pd.read_parquet(written).astype(str)
+    assert list(again) == ["code", "a", "note", "b"]
+    assert again["code"].tolist() == ["007", "NA", "a, b", 'say "x"']
+    notes = ["one\nline", "", "é" if source == "in.csv" else " é", "None"]
+    assert again["note"].tolist() == notes
+    assert again["a"].tolist() == ["1.5", "1.5", "35.0", "35.0"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a b;b;c\n1,5;2;x,y\n2,5;3,25;z\n",
+        "sep=;\na b;b;c\n1,5;2;x,y\n2,5;3,25;z\n",
+        "a b\tb\tc\n1.5\t2\tx,y\n2.5\t3.25\tz\n",
+        "a b|b|c\n1.5|2|x,y\n2.5|3.25|z\n",
+        '\ufeff"a b","b",c\n1.5,2,"x,y"\n2.5,3.25,z\n',
+        '\ufeff"a b", b,c\r\n"1.5", 2e0,"x,y"\r\n+2.5,3.25,z\r\n\r\n',
+    ],
+)
+def test_separator_and_decimal_comma_are_found(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(text, encoding="utf-8")
+    result = microaggregate_table(path, 2, keep=["c"])
+    assert result.table.to_dict("list") == {
+        "a b": [2.0, 2.0],
+        "b": [2.625, 2.625],
+        "c": ["x,y", "z"],
+    }
+
+
+def test_a_name_with_another_separator_in_it_is_no_two_columns(tmp_path: Path) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("a;b;c\n1\n2\n")
+    assert list(numeric_table.read_table(path)) == ["a;b;c"]
+    assert rarest(write(microaggregate_table(path, 2), path), ["a;b;c"]) == 2
+
+
+@pytest.mark.parametrize("how", [MDAV, {"effort": "fast"}])
+def test_groups_lie_within_strata(tmp_path: Path, how: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    X, region = rng.normal(size=(40, 2)), rng.integers(0, 3, 40)
+    who = np.arange(40) // 2
+    values = {"a": X[:, 0], "b": X[:, 1], "region": region, "who": who}
+    columns: dict[str, Any] = {name: value.tolist() for name, value in values.items()}
+    path = frame(tmp_path / "in.csv", **columns)
+    result = microaggregate_table(path, 3, strata="region", subject="who", keep=["region"], **how)
+    rows = result.table.astype(str).agg("|".join, axis=1)
+    assert pd.Series(who).groupby(rows).nunique().min() >= 3
+    labels = pd.factorize(rows)[0]
+    lost = naive.sse(naive.standardise(X), labels)
+    loss = 100 * lost / (naive.standardise(X) ** 2).sum()
+    assert result.report["information_loss"] == pytest.approx(loss)
+    assert result.report["groups"] == len(set(rows))
+    losses = result.report["loss_by_column"]
+    assert np.mean(list(losses.values())) == pytest.approx(loss)
+    assert list(losses) == ["a", "b"]
+
+
+def test_risk_counts_rows_of_a_person(tmp_path: Path) -> None:
+    """Of a group's four rows three are ann's: a row is hers with 3 of 4."""
+    path = frame(tmp_path / "in.csv", who=["ann"] * 3 + ["bob", "cy", "di"], a=[1] * 4 + [9, 9])
+    risk = microaggregate_table(path, 2, subject="who", **MDAV).report["risk"]
+    assert risk == {
+        "linkage_highest": 0.75,
+        "linkage_mean": pytest.approx((3 * 0.75 + 0.25 + 2 * 0.5) / 6),
+        "near_original": 1.0,
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_id", "is_weight"),
+    [
+        ("ID", [1.5, 2.5], True, False),
+        ("customer_id", [1, 1], True, False),
+        ("personId", [1, 1], True, False),
+        ("UTILITYID", [1, 1], True, False),
+        ("zip", [1, 1], True, False),
+        ("PAID", [10, 20], False, False),
+        ("PREPAID", [10.5, 20], False, False),
+        ("humid", [1, 2], False, False),
+        ("x", [*range(5, 30)], True, False),
+        ("x", [*range(5, 24)], False, False),
+        ("income", [i * i for i in range(100)], False, False),
+        ("AFNLWGT", [1, 2], False, True),
+        ("pweight", [1, 2], False, True),
+        ("sampling weight", [1, 2], False, True),
+        ("w", [1, 2], False, True),
+        ("width", [1, 2], False, False),
+        ("wtd_income", [1, 2], False, False),
+        ("hhweight", [1, 2], False, True),
+        ("Gewicht", [1, 2], False, True),
+        ("car_owner", [1, 2], True, False),
+        ("owner_age", [1, 2], False, False),
+    ],
+)
+def test_ids_and_weights_are_known_by_name_or_values(
+    name: str, values: list[float], is_id: bool, is_weight: bool
+) -> None:
+    assert looks_like_id(pd.Series(values, name=name)) is is_id
+    assert looks_like_weight(name) is is_weight
+
+
+DRAWN = np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_id"),
+    [
+        ("a", DRAWN.integers(10**6, 10**9, 12), True),  # some have lost leading zeros
+        ("a", DRAWN.integers(100_000, 10**6, 40), True),
+        ("a", DRAWN.choice(DRAWN.integers(10_000, 10**5, 50), 200), True),  # several rows each
+        ("a", 100_000 + DRAWN.integers(1, 9, 30).cumsum(), True),  # given out one by one
+        ("a", [20230101 + day for day in range(0, 20, 3)], True),
+        ("a", ["007", "120", "131"], True),
+        ("a", [0.07, 0.12], False),
+        ("a", DRAWN.normal(45_000, 12_000, 100).round(), False),
+        ("a", np.exp(DRAWN.normal(8, 0.4, 100)).round(), False),
+        ("a", DRAWN.integers(100, 1_000, 40) * 500, False),  # rounded
+        ("a", DRAWN.integers(1_930, 2_005, 100), False),
+        ("a", DRAWN.integers(18, 90, 100), False),
+        ("a", [*range(20, 60)], True),
+        ("age", [*range(20, 60)], False),
+        ("income", DRAWN.integers(10_000, 10**5, 40), False),
+        ("a", DRAWN.integers(-(10**8), 10**9, 40), False),
+        ("a", [i * 1e300 for i in range(1, 10)], False),
+    ],
+)
+def test_identifiers_are_known_by_their_values(name: str, values: Any, is_id: bool) -> None:
+    assert looks_like_id(pd.Series(values, name=name)) is is_id
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "is_code"),
+    [
+        ("a", [0, 1] * 5, True),
+        ("a", [1.0, 2.0] * 5, True),
+        ("a", [0, 1] * 4, False),  # too few to tell
+        ("a", [1, 2, 3, 4, 5] * 5, True),
+        ("a", [0, 1, 2, 3, 4, 5] * 9, False),
+        ("a", [7, 8, 9] * 9, False),
+        ("a", [1] * 20, False),
+        ("a", [0, 0.5, 1] * 9, False),
+        ("children", [0, 1, 2] * 9, False),
+    ],
+)
+def test_codes_are_known_by_their_few_values(name: str, values: Any, is_code: bool) -> None:
+    assert looks_like_code(pd.Series(values, name=name)) is is_code
+
+
+@pytest.mark.parametrize(
+    ("name", "aside"),
+    [
+        ("census", {"AFNLWGT": "like a survey weight: not used, each row counts once"}),
+        ("tarragona", {}),
+        (
+            "eia",
+            {"UTILITYID": "like an identifier", "UTILNAME": "not numbers", "STATE": "not numbers"},
+        ),
+    ],
+)
+def test_no_other_column_of_the_reference_tables_is_left_out(name: str, aside: Any) -> None:
+    source = DATASETS / f"{name}.csv"
+    if not source.exists():
+        pytest.skip(f"the reference data are not beside the checkout: {source}")
+    assert read_columns(source).aside == aside
+
+
+@pytest.mark.parametrize(
+    ("values", "answer"),
+    [
+        ([1, 2], True),
+        ([1.5, None], True),
+        (["1", " 2 ", "3 years"], True),
+        (["1", "", ""], True),
+        (["1", "b"], False),
+        (["", ""], False),
+        ([None, None], False),
+        ([True, False], False),
+        (["True", "False"], False),
+        (["1_000", "0x10"], False),
+        (pd.to_datetime(["2020-01-01", "2020-01-02"]), False),
+        (pd.Categorical(["1", "2"]), False),
+        ([[1], [2]], False),
+        (pd.array([1, None], dtype="Int64"), True),
+    ],
+)
+def test_a_column_of_numbers_is_known_by_most_of_its_cells(values: Any, answer: bool) -> None:
+    assert numeric_table.holds_numbers(pd.Series(values)) is answer
+
+
+@pytest.mark.parametrize(
+    ("columns", "says"),
+    [
+        (
+            {"a": [1.0, float("nan")]},
+            "1 value is missing in 1 of the 2 rows of in.parquet (a 1); fill",
+        ),
+        ({"a": [1.0, float("inf")]}, "column 'a' of in.parquet holds 'inf' in data"),
+        ({"a": ["x", "y"]}, "column 'a' of in.parquet holds 'x' in data row 1"),
+        ({"a": [True, False]}, "column 'a' of in.parquet holds 'True' in data row 1"),
+        ({"a": pd.to_datetime(["2020-01-01"] * 2)}, "column 'a' of in.parquet holds"),
+        ({"a": []}, "has a header but no rows"),
+    ],
+)
+def test_parquet_is_refused_as_csv_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, columns: Any, says: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = frame(Path("in.parquet"), **columns)
+    with pytest.raises(BadInput, match=re.escape(says)):
+        microaggregate_table(path, 2, columns=["a"])
+
+
+def test_two_columns_of_one_name_are_refused_in_parquet_too(tmp_path: Path) -> None:
+    pq.write_table(pa.table([[1], [2]], names=["a", "a"]), tmp_path / "in.parquet")
+    with pytest.raises(BadInput, match=r"in.parquet has two columns 'a'; rename one"):
+        numeric_table.read_table(tmp_path / "in.parquet")
+
+
+def test_an_index_is_a_column_like_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "in.parquet"
+    pd.DataFrame({"a": [1.0, 2.0]}, index=pd.Index(["x", "y"], name="who")).to_parquet(path)
+    assert microaggregate_table(path, 2).report["dropped"] == ["who"]
+    assert sorted(numeric_table.read_table(path)) == ["a", "who"]
+
+
+# Whose rows they are
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_groups_hold_k_different_subjects(tmp_path: Path, suffix: str) -> None:
+    """A blank before or behind a name makes no second subject."""
+    path = frame(
+        tmp_path / f"in{suffix}",
+        who=["ann", " ann", "ann ", "bob", "bob ", " bob"],
+        a=[1, 2, 3, 11, 12, 13],
+    )
+    result = microaggregate_table(path, 2, subject="who")
+    assert result.report["counted"] == "subjects"
+    assert list(result.table) == ["a"]
+    whose = pd.Series(["ann"] * 3 + ["bob"] * 3)
+    assert whose.groupby(result.table["a"]).nunique().min() == 2
+
+
+@pytest.mark.parametrize("empty", ["", " ", None])
+def test_a_row_of_nobody_is_refused(tmp_path: Path, empty: str | None) -> None:
+    path = frame(tmp_path / "in.csv", who=["ann", empty, "bob"], a=[1, 2, 3])
+    with pytest.raises(BadInput, match=r"missing in 1 of the 3 rows of .*in.csv \(who 1\); fill"):
+        microaggregate_table(path, 2, subject="who")
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"columns": ["a"], "keep": ["a"]},
+        {"columns": ["a"], "subject": "a"},
+        {"keep": ["a"], "subject": "a"},
+    ],
+)
+def test_a_column_plays_one_part(tmp_path: Path, parts: Any) -> None:
+    path = frame(tmp_path / "in.csv", a=[1, 2], b=[3, 4])
+    with pytest.raises(BadInput, match=r"column 'a' is named in both `.*` and `"):
+        microaggregate_table(path, 2, **parts)
+
+
+def test_a_table_of_many_columns_lists_some(tmp_path: Path) -> None:
+    path = frame(tmp_path / "in.csv", **{f"income_{i}": [1, 2] for i in range(999)})
+    with pytest.raises(BadInput) as caught:
+        microaggregate_table(path, 2, columns=["incom_7"])
+    said = str(caught.value)
+    assert "has no column 'incom_7'; did you mean 'income_7'? Its columns are" in said
+    assert said.endswith(" ...")
+    assert len(said) < 600
+
+
+# Columns of other kinds
+
+
+def test_money_is_a_number_and_a_list_is_none(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {
+            "price": [Decimal(f"{n}.50") for n in range(6)],
+            "names": [["a", "b"]] * 6,
+            "x": [float(n) for n in range(6)],
+        }
+    )
+    table.to_parquet(tmp_path / "in.parquet")
+    result = microaggregate_table(tmp_path / "in.parquet", 3)
+    assert result.report["columns"] == ["price", "x"]
+    assert result.report["dropped"] == ["names"]
+
+
+@pytest.mark.parametrize("name", ["columns", "keep"])
+def test_names_in_one_string_are_refused(tmp_path: Path, name: str) -> None:
+    source = frame(tmp_path / "in.csv", a=[1, 2, 3], b=[1, 2, 3])
+    given: dict[str, Any] = {name: "ab"}
+    with pytest.raises(BadInput, match=f"{name} must be a list of names"):
+        microaggregate_table(source, 3, **given)
+
+
+def test_a_data_frame_is_a_table_whose_named_index_is_a_column(tmp_path: Path) -> None:
+    table = pd.DataFrame(
+        {"name": list("abcdef"), "age": [30, 32, 50, 54, 70, 71], "pay": [1.5, 2, 8, 9, 4, 3]},
+        index=[7, 7, 8, 9, 3, 1],
+    )
+    table.to_parquet(tmp_path / "x.parquet", index=False)
+    read = microaggregate_table(tmp_path / "x.parquet", 2, keep=["name"])
+    for frame in (table, table.set_index("name")):
+        given = microaggregate_table(frame, 2, keep=["name"])
+        pd.testing.assert_frame_equal(given.table, read.table)
+        assert given.report["risk"] == read.report["risk"]
+    assert table.index.tolist() == [7, 7, 8, 9, 3, 1]  # what was given stays as it was
+    dropped = microaggregate_table(table.set_index("name"), 2)
+    assert list(dropped.table) == ["age", "pay"]
+    assert "the order of the data frame" in " ".join(dropped.report["notices"])
+
+
+@pytest.mark.parametrize(
+    ("table", "says"),
+    [
+        (pd.DataFrame({"age": []}), "the data frame has a header but no rows"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "the data frame has two columns 'a'"),
+        (pd.DataFrame({"age": [1]}, pd.Index([1], name="age")), "an index of one name"),
+        (pd.DataFrame({"age": [1.0, None]}), "1 of the 2 rows of the data frame"),
+    ],
+)
+def test_a_data_frame_that_is_no_table_is_refused(table: pd.DataFrame, says: str) -> None:
+    with pytest.raises(BadInput, match=says):
+        microaggregate_table(table, 2)

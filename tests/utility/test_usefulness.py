@@ -1,0 +1,320 @@
+"""What is left of trajectories, against numbers worked out by hand."""
+
+from dataclasses import asdict, replace
+from functools import cache
+
+import naive
+import numpy as np
+import pyproj
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_sliding import town, tracks_of
+from scipy.spatial.distance import jensenshannon
+from toy import AWAY, EAST, HOME, NORTH, WORK, on_earth
+
+from trajanon._kernels.curves import closest_couplings
+from trajanon.arrays import Floats
+from trajanon.errors import BadInput
+from trajanon.geodesy import DEGREE
+from trajanon.utility.displacements import (
+    closeness,
+    displacement,
+    from_runs,
+    length_change,
+    length_shift,
+    lengths,
+    on_plane,
+    turns,
+)
+from trajanon.utility.grid import (
+    BUSIEST,
+    busiest_order,
+    cells,
+    class_distance,
+    density_divergence,
+    flow_similarity,
+    flows,
+    query_errors,
+)
+from trajanon.utility.usefulness import cell_for_od, share_on_roads, usefulness
+
+
+def naive_couplings(one: Floats, other: Floats) -> tuple[float, float]:
+    """By their definitions: over all ways to come to each pair of points."""
+
+    @cache
+    def at(i: int, j: int) -> tuple[float, float]:
+        distance = naive.distance(one[i], other[j])
+        before = [
+            at(a, b) for a, b in ((i - 1, j), (i, j - 1), (i - 1, j - 1)) if a >= 0 and b >= 0
+        ]
+        if not before:
+            return distance, distance
+        return (
+            max(min(way for way, _ in before), distance),
+            min(total for _, total in before) + distance,
+        )
+
+    return at(len(one) - 1, len(other) - 1)
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(0, 4),
+    a=st.integers(1, 7),
+    b=st.integers(1, 7),
+    grid=st.booleans(),
+)
+def test_couplings_are_the_naive_ones(seed: int, n: int, a: int, b: int, grid: bool) -> None:
+    rng = np.random.default_rng(seed)
+    ones, others = rng.normal(0, 3, (n, a, 2)), rng.normal(0, 3, (n, b, 2))
+    if grid:
+        ones, others = ones.round(), others.round()
+    frechet, warping = np.empty(n), np.empty(n)
+    closest_couplings(ones, others, np.empty((2, b)), frechet, warping)
+    expected = [naive_couplings(*pair) for pair in zip(ones, others, strict=True)]
+    assert frechet == pytest.approx([way for way, _ in expected])
+    assert warping == pytest.approx([total for _, total in expected])
+
+
+def test_who_walks_the_same_way_later_is_close_all_the_same() -> None:
+    one = on_earth([[[0, 0], [0, 100], [0, 200], [0, 300]]])
+    later = on_earth([[[0, 0], [0, 0], [0, 100], [0, 300]]])
+    frechet, warping = closeness(one, later)
+    assert frechet == pytest.approx([100.0], rel=1e-4)  # at 200, from 100 or 300
+    assert warping == pytest.approx([100.0 / 4], rel=1e-4)
+    assert displacement(one, later).mean() == pytest.approx(50.0, rel=1e-4)
+
+
+@given(latitude=st.floats(-80, 80), longitude=st.floats(-170, 170), seed=st.integers(0, 99))
+@settings(max_examples=25)
+def test_the_plane_has_the_distances_of_earth(latitude: float, longitude: float, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    place = np.array([latitude, longitude])
+    one, other = rng.uniform(-0.01, 0.01, (2, 3, 4, 2)) + place
+    a, b = on_plane(one, other)
+    assert np.hypot(*(a - b).transpose(2, 0, 1)) == pytest.approx(
+        displacement(one, other), rel=2e-3, abs=1e-4
+    )
+
+
+ELLIPSOID = pyproj.Geod(ellps="WGS84")
+
+
+@given(
+    latitude=st.floats(-80, 80),
+    longitude=st.floats(-179, 179),
+    direction=st.floats(0, 360),
+    metres=st.floats(0.1, 20_000),
+)
+def test_displacement_is_that_on_the_ellipsoid(
+    latitude: float, longitude: float, direction: float, metres: float
+) -> None:
+    lon, lat, _ = ELLIPSOID.fwd(longitude, latitude, direction, metres)
+    if abs(lon - longitude) > 180:  # over the antimeridian, which anonymize refuses
+        return
+    original = np.array([[[latitude, longitude]]])
+    released = np.array([[[lat, lon]]])
+    # 0.01 mm for the digits of a float of degrees.
+    expected = pytest.approx(metres, rel=1e-5, abs=1e-5)
+    assert displacement(original, released)[0, 0] == expected
+    assert displacement(released, original)[0, 0] == expected
+
+
+def test_lengths_and_directions() -> None:
+    line = on_earth([[[0, 0], [100, 0], [100, 100]], [[0, 0], [0, 0], [0, 0]]])
+    turned = on_earth([[[0, 0], [0, 50], [0, -50]], [[0, 0], [0, 0], [0, 10]]])
+    assert lengths(line) == pytest.approx([200.0, 0.0], rel=1e-4)
+    # 200 m became 150 m; nothing became something.
+    assert length_change(line, turned) == pytest.approx([-0.25, 1.0], rel=1e-4)
+    assert length_change(line, line).tolist() == [0.0, 0.0]
+    # North became east, and east west; the second line led nowhere.
+    assert turns(line, turned) == pytest.approx([90.0, 180.0], rel=1e-3)
+    # Sorted: 0 and 200 m against 10 and 150 m.
+    assert length_shift(line, turned) == pytest.approx((10 + 50) / 2, rel=1e-3)
+
+
+def test_cells_are_as_wide_as_high() -> None:
+    for latitude in (0.0, 40.0, -70.0, 89.0):
+        line = np.stack([np.full(5_000, latitude), np.linspace(-1, 1, 5_000)], axis=-1)
+        width = displacement(line[:1], line[-1:])[0] / 500.0
+        found = len(np.unique(cells(line, 500.0)))
+        assert found == pytest.approx(width, rel=0.02, abs=1.5)
+    assert np.ptp(cells(np.array([[0.0, 0.001], [0.0, 0.004]]), 500.0)) == 0
+    assert len(np.unique(cells(np.array([[0.0, 0.0], [0.0, -1e-9]]), 500.0))) == 2
+
+
+def kept(before: Floats, after: Floats) -> float:
+    return flow_similarity(flows(before, 500.0), flows(after, 500.0))
+
+
+def test_trips_that_are_kept() -> None:
+    before = np.array([[HOME, WORK], [HOME, WORK], [WORK, HOME], [HOME, AWAY]])
+    after = np.array([[HOME, WORK], [HOME, AWAY], [WORK, HOME], [HOME, AWAY]])
+    # Of 4 trips, 3 have a partner: home-work, work-home, home-away.
+    assert kept(before, after) == 0.75
+    assert kept(before, before[::-1]) == 1.0
+    assert kept(before, before + 3.0) == 0.0
+
+
+def test_ends_are_counted_by_cells_of_several_sizes() -> None:
+    """Eight trips end in one place; as released, three of them 600 m farther, two 1.9 km."""
+    east = np.array([18_001, 18_601, 18_601, 18_601, 19_901, 19_901, 18_001, 18_001])
+    before = np.tile([[6_001.0, 6_001.0], [6_001.0, 18_001.0]], (8, 1, 1)) / DEGREE
+    after = before.copy()
+    after[:, 1, 1] = east / DEGREE
+    found = usefulness(before, after).flow_similarity
+    assert found == {"0.5 km": 0.375, "1 km": 0.75, "2 km": 1.0, "3 km": 1.0}
+    assert cell_for_od(found) == "1 km"
+    assert cell_for_od({"0.5 km": 0.74, "1 km": 0.749}) is None
+
+
+@given(st.lists(st.integers(0, 5), min_size=1), st.lists(st.integers(0, 5), min_size=1))
+def test_class_distance_is_that_of_scipy(one: list[int], other: list[int]) -> None:
+    shares = [np.bincount(each, minlength=6) / len(each) for each in (one, other)]
+    expected = jensenshannon(*shares, base=2)
+    found = class_distance(np.array(one), np.array(other))
+    assert found == pytest.approx(expected, abs=1e-7)
+
+
+def test_the_order_of_the_busiest() -> None:
+    busy = np.repeat([1, 2, 3], [5, 3, 1])
+    assert busiest_order(busy, busy) == 1.0
+    assert busiest_order(busy, np.repeat([1, 2, 3], [1, 3, 5])) == -1.0
+    # Of the pairs (5, 3), (5, 1), (3, 1) one is turned round.
+    assert busiest_order(busy, np.repeat([1, 2, 3], [9, 1, 4])) == pytest.approx(1 / 3)
+    assert busiest_order(busy, np.append(busy, [9] * 50)) == 1.0, "only what was busy counts"
+    assert busiest_order(np.arange(3), busy) is None, "all were as busy"
+    assert busiest_order(busy, np.array([7])) is None, "none is left of any"
+    assert busiest_order(np.zeros(4, int), np.zeros(4, int)) is None, "one has no order"
+    many = np.repeat(np.arange(2 * BUSIEST), np.arange(2 * BUSIEST, 0, -1))
+    turned = np.where(many < BUSIEST, many, 3 * BUSIEST - 1 - many)
+    assert busiest_order(many, turned) == 1.0, "beyond the busiest the order may be any"
+    rows = np.column_stack([busy, busy % 2])
+    assert busiest_order(rows, rows[::-1]) == 1.0
+
+
+def test_density_maps() -> None:
+    before = np.array([[(0.0, 0.0), (0.0, 1.0)]])
+    after = np.array([[(0.0, 0.0), (0.0, 0.0)]])
+    # Shares (1/2, 1/2) against (1, 0), middle (3/4, 1/4).
+    expected = (np.log2(2 / 3) / 2 + np.log2(2) / 2 + np.log2(4 / 3)) / 2
+    assert density_divergence(before, after, 200.0) == pytest.approx(expected)
+    assert density_divergence(before, before[:, ::-1], 200.0) == 0.0
+    assert density_divergence(before, before + 5.0, 200.0) == 1.0
+
+
+def test_counts_in_boxes_are_those_of_every_point() -> None:
+    rng = np.random.default_rng(3)
+    before, after = on_earth(rng.normal(0, 300, (2, 50, 4, 2)))
+    sides = 100.0, 800.0
+    errors = query_errors(before, after, queries=40, sides=sides, seed=5)
+    # The same boxes again, looked at point by point.
+    random = np.random.default_rng(5)
+    middle = before.reshape(-1, 2)[random.integers(0, 200, 40)]
+    half = random.uniform(*sides, (40, 2)) / 2 / (NORTH, EAST)
+    expected = []
+    for place, side in zip(middle, half, strict=True):
+        counts = [
+            sum(any((np.abs(p - place) <= side).all() for p in line) for line in lines)
+            for lines in (before, after)
+        ]
+        expected.append(abs(counts[1] - counts[0]) / counts[0])
+    assert errors == pytest.approx(expected)
+    same = query_errors(before, before, queries=40, sides=sides, seed=5)
+    assert not same.any()
+
+
+def test_points_on_roads_are_counted() -> None:
+    def to_road(lat: Floats, lon: Floats, within: float) -> Floats:
+        away: Floats = np.where(lon < 0.5, np.abs(lat), np.inf)
+        return away
+
+    points = np.array([[(20.0, 0.0), (21.0, 0.0)], [(0.0, 1.0), (-3.0, 0.0)]])
+    assert share_on_roads(points, to_road, 20.0) == 0.5
+
+
+@given(
+    seed=st.integers(0, 10**6),
+    n=st.integers(1, 12),
+    stretch=st.sampled_from([0.0, 1.0, 30.0]),
+    of_two=st.booleans(),
+)
+def test_the_distance_from_runs_is_that_of_their_nearest_points(
+    seed: int, n: int, stretch: float, of_two: bool
+) -> None:
+    """And if recordings are known, here of two runs each, that of any of their runs."""
+    windows, rng = town(seed, n, 3, slack=9), np.random.default_rng(seed)
+    tracks = tracks_of(windows)
+    recording = np.arange(len(tracks.first) - 1) // (1 + of_two)
+    if of_two:
+        tracks = replace(tracks, recording=recording)
+    labels = rng.integers(0, 2, n)
+    lines = tracks.points[rng.integers(0, len(tracks.points), (2, 3))]
+    lines += rng.normal(0.0, 1e-4 * stretch, lines.shape)
+    expected = [
+        [
+            min(
+                displacement(tracks.points[tracks.first[one] : tracks.first[one + 1]], at).min()
+                for one in np.flatnonzero(recording == recording[run])
+            )
+            for at in lines[label]
+        ]
+        for run, label in zip(tracks.run, labels, strict=True)
+    ]
+    found = from_runs(tracks, lines, labels)
+    assert found == pytest.approx(np.array(expected), rel=1e-3, abs=1e-3)
+
+
+@given(st.integers(0, 99), st.lists(st.booleans(), min_size=12, max_size=12))
+def test_flows_are_those_of_trips_with_both_true_ends(seed: int, true: list[bool]) -> None:
+    random = np.random.default_rng(seed)
+    both = on_earth(random.normal(0, 900, (12, 4, 2)))
+    original, released = both[:6], both[6:]
+    ends = np.array(true).reshape(6, 2)
+    found = usefulness(original, released, true_ends=ends)
+    whole = ends.all(axis=1)
+    assert found.trips_with_true_ends == whole.sum()
+    alone = usefulness(original[whole], released[whole]) if whole.any() else None
+    expected = dict.fromkeys(found.flow_similarity, 0.0) if alone is None else alone.flow_similarity
+    assert found.flow_similarity == expected
+    assert found.busiest_flows == (None if alone is None else alone.busiest_flows)
+    assert found.displacement == usefulness(original, released).displacement
+
+
+def test_what_is_published_as_it_is_keeps_everything() -> None:
+    points = on_earth(np.random.default_rng(0).normal(0, 500, (20, 5, 2)))
+    whole = usefulness(points, points)
+    nothing = {"mean": 0.0, "median": 0.0, "p95": 0.0, "max": 0.0}
+    assert asdict(whole) == {
+        "displacement": nothing,
+        "from_runs": None,
+        "frechet": nothing,
+        "warping": nothing,
+        "length": float(lengths(points).mean()),
+        "length_change": 0.0,
+        "turn": 0.0,
+        "length_shift": 0.0,
+        "length_distance": 0.0,
+        "by_length": whole.by_length,
+        "flow_similarity": dict.fromkeys(("0.5 km", "1 km", "2 km", "3 km"), 1.0),
+        "trips_with_true_ends": 20,
+        "busiest_flows": whole.busiest_flows,
+        "busiest_cells": pytest.approx(1.0),
+        "density_divergence": 0.0,
+        "query_error": 0.0,
+        "on_roads": None,
+        "times": None,
+    }
+    assert sum(whole.by_length) == 20
+    assert whole.by_length[4] == np.count_nonzero((lengths(points) // 500.0) == 4)
+
+
+def test_what_cannot_be_compared_is_refused() -> None:
+    points = np.zeros((4, 3, 2))
+    for released in (points[:3], points[:, :2], np.zeros((4, 6))):
+        with pytest.raises(BadInput, match="must have one shape"):
+            usefulness(points, released)
+    with pytest.raises(BadInput, match="must have one shape"):
+        usefulness(points[:0], points[:0])

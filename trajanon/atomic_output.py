@@ -1,0 +1,366 @@
+"""Outputs that are written beside their place and renamed: whole, or not at all."""
+
+import logging
+import os
+import re
+import secrets
+import shutil
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from trajanon.errors import BadInput, FileProblem, TrajanonError
+from trajanon.remote_folder import Folder
+
+try:
+    import fcntl
+except ImportError:  # Windows: what a killed run leaves is removed by hand
+    fcntl = None  # type: ignore[assignment]
+
+_LOG = logging.getLogger(__name__)
+
+LOCK = "trajanon.lock"  # by which a run holds a folder; it marks the folder as one of ours
+BEFORE = "before"  # what stood in an output, until the new one is in place
+UNFINISHED = ".unfinished"  # ends the name of a folder in which a run keeps what it has found
+_DRAFT = re.compile(r"\.(.+)\.\d+-[0-9a-f]{8}\.draft", re.DOTALL)
+
+
+class Draft(NamedTuple):
+    """Where an output is written, and the permissions that a new file gets there."""
+
+    path: Path
+    before: Path
+    mode: int
+
+
+@contextmanager
+def drafting(place: Path) -> Iterator[Draft]:
+    """Make a hidden folder beside an output, for its owner only, for the block.
+
+    What killed runs left of this output is removed first.
+    """
+    with suppress(OSError):  # who may write in a folder need not see what is in it
+        for folder in place.parent.iterdir():
+            if (found := _DRAFT.fullmatch(folder.name)) and found[1] == place.name:
+                remove_abandoned(folder, place)
+    token = f"{os.getpid()}-{secrets.token_hex(4)}"
+    folder = place.with_name(f".{place.name}.{token}.draft")
+    try:
+        folder.mkdir(mode=0o700)
+        with hold(folder, new=True) as lock:
+            mode = os.fstat(lock.fileno()).st_mode & 0o666
+            yield Draft(folder / place.name, folder / BEFORE, mode)
+    finally:
+        if not (folder / BEFORE).exists():  # else nobody else has what stood there
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def hold(folder: Path, *, new: bool = False) -> IO[str]:
+    """Lock a folder until the file given is closed; BlockingIOError if another run holds it."""
+    file = folder / ("lock" if new else LOCK)
+    lock = file.open("w", encoding="utf-8")
+    try:
+        _lock(lock)
+        if new:  # it gets its name once it is locked: nobody may take us for dead meanwhile
+            file.rename(folder / LOCK)
+    except OSError as error:
+        if isinstance(error, BlockingIOError) and not new:
+            lock.close()
+            raise
+        # Otherwise its disk has no locks.
+    return lock
+
+
+def _lock(file: IO[str]) -> None:
+    if fcntl is None:
+        raise OSError
+    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+
+
+def remove_abandoned(folder: Path, place: Path) -> str:
+    """Remove what a killed run left of an output; give the reason where it stays.
+
+    An output that the run had put aside, without a new one in its place, is put back.
+    """
+    before = folder / BEFORE
+    try:
+        with (folder / LOCK).open("r+", encoding="utf-8") as lock:
+            _lock(lock)
+            if before.exists() and not place.exists():
+                before.replace(place)
+                _LOG.warning("%s is put back: a run was killed meanwhile", place)
+            if before.exists():
+                return f"{BEFORE} in it stood in {place.name}: move it, then remove it"
+            shutil.rmtree(folder)
+    except BlockingIOError:
+        return "a run is at work in it"
+    except OSError as error:
+        return f"its run may be at work, the lock cannot be read ({error.strerror})"
+    return ""
+
+
+@contextmanager
+def replacing(
+    *outputs: Path, inputs: Iterable[Path] = (), public: Collection[Path] = ()
+) -> Iterator[tuple[Path, ...]]:
+    """Give a file to write in for each output; move all into place at the end.
+
+    Enter it before the long work: what cannot be written is found out first. If the block is left
+    by any exception, Ctrl-C among them, the outputs are as they were.
+    """
+    _refuse_inputs(outputs, inputs)
+    with _drafts(outputs) as drafts:
+        yield tuple(draft.path for draft in drafts)
+        for draft, output in zip(drafts, outputs, strict=True):
+            if not draft.path.is_file():
+                raise _cannot_write(output, "its draft was removed")
+            _permit(draft.path, draft.mode if output in public else 0o600)
+            _refuse_other_than_file(output)
+        with ExitStack() as undo:  # all or none: a release with an old report is worse than none
+            for draft, output in zip(drafts, outputs, strict=True):
+                place = _place(output)
+                if output is not outputs[-1]:
+                    undo.enter_context(_put_aside(place, draft.before))
+                draft.path.replace(place)
+
+
+@contextmanager
+def _put_aside(place: Path, before: Path) -> Iterator[None]:
+    """Keep what stood in a place until all is well; else put it back."""
+    existed = place.exists()
+    try:
+        if existed:
+            place.replace(before)
+        yield
+    except BaseException:
+        if before.exists():
+            before.replace(place)
+        elif not existed:
+            place.unlink(missing_ok=True)
+        raise
+    before.unlink(missing_ok=True)
+
+
+def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
+    """Find out before long work what `replacing` would refuse after it."""
+    _refuse_inputs(outputs, inputs)
+    with _drafts(outputs):
+        pass
+
+
+@contextmanager
+def replacing_folder(
+    output: Path, ours: Callable[[str], bool], inputs: Iterable[Path] = (), *, public: bool = False
+) -> Iterator[Path]:
+    """Give a folder to write in; move it into place at the end, for its owner only or public.
+
+    If the block is left by any exception, the output is as it was. It may hold only names that
+    are ``ours``; what somebody else puts there meanwhile stays, or, if it is ours by its name,
+    nothing is replaced.
+    """
+    place = _place(output)
+    _refuse_inputs([output], [above for path in inputs for above in (path, *_place(path).parents)])
+    if place.exists() and not place.is_dir():
+        raise _cannot_write(output, "it is no folder")
+    there = Folder(place).states() if place.exists() else {}
+    for name in sorted(there):
+        if not ours(name):
+            raise _cannot_write(output, f"there is {name} in it, not ours")
+    with _drafts([output], folder=True) as ((draft, before, mode),):
+        yield draft
+        for path in draft.iterdir():
+            _permit(path, mode if public else 0o600)
+        if public:
+            _permit(draft, mode | (mode & 0o444) >> 2)  # who may read may enter
+        with exchanged(Folder(place), Folder(draft), Folder(before), there, ours):
+            pass
+        shutil.rmtree(before, ignore_errors=True)
+
+
+@contextmanager
+def exchanged(
+    out: Folder,
+    draft: Folder,
+    before: Folder,
+    there: Mapping[str, str],
+    ours: Callable[[str], bool],
+) -> Iterator[None]:
+    """Move a draft into the place of a folder, or leave that as it was if the block fails.
+
+    Only what was there when the run began is replaced. A file that somebody else put there
+    meanwhile stays; if it is ours by its name, nothing is replaced. What stood there is then in
+    ``before``, for the caller to remove.
+    """
+    now = out.states() if out.exists else {}
+    foreign: list[str] = []
+    placed = False
+    try:
+        if now:
+            _refuse_foreign(out, [name for name in now if now[name] != there.get(name)], ours)
+            out.move(before)
+            foreign = [name for name in before.names() if name not in there or not ours(name)]
+            _refuse_foreign(out, foreign, ours)
+        draft.move(out)
+        placed = True
+        yield
+    except BaseException:
+        # What is no disk moves file by file: some may be moved, or all still be in their place.
+        stepwise = out.local is None
+        moved = before.exists and (not out.exists or set(before.names()) >= set(now))
+        if placed or (stepwise and (moved or not now)):
+            out.remove()
+        if moved or (before.exists and not stepwise):
+            before.move(out)
+        else:
+            before.remove()
+        raise
+    for name in foreign:
+        (before / name).move(out / name)
+        msg = "%s was put into %s during the run: it stays, and is no part of the output"
+        _LOG.warning(msg, name, out)
+
+
+def _refuse_foreign(out: Folder, names: Iterable[str], ours: Callable[[str], bool]) -> None:
+    for name in filter(ours, names):
+        raise FileProblem(
+            f"somebody else wrote {out}/{name} during the run, and nothing there was "
+            "replaced: write to another folder"
+        )
+
+
+@contextmanager
+def making(folder: Path) -> Iterator[None]:
+    """Make a folder and what it stands in; if the block fails, those that are empty go."""
+    made: list[Path] = []
+    try:
+        try:
+            made += (one for one in (folder, *folder.parents) if not one.exists())
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileProblem(
+                f"cannot make the folder {folder}: {error.strerror}; name another one"
+            ) from error
+        yield
+    except BaseException:
+        with suppress(OSError):  # it is not empty, or was never made
+            for one in made:
+                one.rmdir()
+        raise
+
+
+@contextmanager
+def _drafts(outputs: Sequence[Path], *, folder: bool = False) -> Iterator[list[Draft]]:
+    """Make an empty draft for each output; a failure to write one is that output's problem."""
+    drafts: list[Draft] = []
+    with ExitStack() as stack:
+        try:
+            for output in outputs:
+                place = _place(output)
+                if not folder:
+                    _refuse_other_than_file(output)
+                if not place.parent.is_dir():
+                    raise _cannot_write(output, f"there is no folder {place.parent}")
+                draft = stack.enter_context(drafting(place))
+                if folder:
+                    draft.path.mkdir(mode=0o700)
+                else:
+                    draft.path.touch(mode=0o600, exist_ok=False)
+                drafts.append(draft)
+            yield drafts
+        except TrajanonError:
+            raise
+        except OSError as error:  # such as a full disk, which names no file
+            named = error.filename
+            if len(drafts) < len(outputs):
+                raise _cannot_write(outputs[len(drafts)], error.strerror) from error
+            for output, draft in zip(outputs, drafts, strict=True):
+                ours = (draft.path.parent, _place(output))
+                if not isinstance(named, str) or any(map(Path(named).is_relative_to, ours)):
+                    raise _cannot_write(output, error.strerror or str(error)) from error
+            raise  # it is of something else, and says of what
+
+
+def _permit(path: Path, mode: int) -> None:
+    """Say who may read a file, where its disk knows of that."""
+    try:
+        path.chmod(mode)
+    except FileNotFoundError:
+        pass  # moving it will say so
+    except OSError as error:
+        if not mode & 0o077:
+            _LOG.warning("others may read what is written: %s", error.strerror)
+
+
+def _cannot_write(output: Path, reason: str | None) -> FileProblem:
+    return FileProblem(f"cannot write {output}: {reason}; write elsewhere")
+
+
+def _refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
+    read = list(inputs)
+    for output in outputs:
+        for path in read:
+            with suppress(OSError):  # one of the two is not there
+                if output.samefile(path):
+                    kind = "folder" if output.is_dir() else "file"
+                    raise BadInput(f"{output} is read as input; write to another {kind}")
+
+
+def _place(output: Path) -> Path:
+    """Where a path leads, through links."""
+    return Path(os.path.realpath(output))
+
+
+def _refuse_other_than_file(output: Path) -> None:
+    if output.is_dir():
+        raise _cannot_write(output, "it is a folder")
+    if output.exists() and not output.is_file():
+        raise _cannot_write(output, "it is a device or a pipe, not a file")
+
+
+def clean(folder: str | os.PathLike[str] = ".") -> tuple[list[Path], dict[Path, str]]:
+    """Remove what killed runs left in a folder.
+
+    Parameters
+    ----------
+    folder
+        Where the outputs stand; folders in it are not searched.
+
+    Returns
+    -------
+    removed, kept
+        What was removed, and what was not, with the reason. Nothing is removed that a run at work
+        holds.
+
+    Raises
+    ------
+    FileProblem
+        If there is no such folder.
+
+    Examples
+    --------
+    A run was killed while it wrote ``anonymized.parquet``, and left this folder:
+
+    >>> from pathlib import Path
+    >>> import trajanon
+    >>> left = Path(".anonymized.parquet.4711-0a1b2c3d.draft")
+    >>> left.mkdir()
+    >>> (left / "trajanon.lock").touch()
+    >>> removed, kept = trajanon.clean()
+    >>> print(*removed)
+    .anonymized.parquet.4711-0a1b2c3d.draft
+    """
+    folder = Path(folder)
+    if not folder.is_dir():
+        raise FileProblem(f"there is no folder {folder}; name the one with your outputs")
+    removed: list[Path] = []
+    kept: dict[Path, str] = {}
+    for left in sorted(folder.iterdir()):
+        found = _DRAFT.fullmatch(left.name)
+        if not found and not (left.suffix == UNFINISHED and (left / LOCK).exists()):
+            continue
+        if why := remove_abandoned(left, folder / (found[1] if found else left.stem)):
+            kept[left] = why
+        else:
+            removed.append(left)
+    return removed, kept

@@ -1,0 +1,128 @@
+"""trajanon anonymize."""
+
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import trajanon
+from trajanon.cli.messages import INTERRUPTED, say, say_written, show_json, tell
+from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, options, seconds_of
+from trajanon.errors import BadInput
+from trajanon.settings import ReleaseSettings, Settings
+
+
+@options(
+    ReleaseSettings,
+    Settings,
+    groups={
+        "Release": "k rows exact_means subjects_exact ledger per_subject_in_all out as_json",
+        "Times": "times minute_worth time_step timezone",
+        "Roads": "roads",
+        "Search": "as_published align method heuristic compression refine effort seed",
+        "Running": "memory cluster",
+    },
+    without="compress_by expansion gamma path_neighbours subsets shuffle_probability max_events",
+    trajectories="What extract wrote: a file, or a folder of parts.",
+    k="Least number of different subjects in a group. With 2, the spacing of windows helps to tell "
+    "the two apart.",
+    time_step="Released times are rounded to this: seconds, or a time such as 5min.",
+    align=(
+        "Let trajectories slide on their tracks towards their groups.",
+        "align; no-align with --as-published",
+    ),
+    refine=("anneal, descent, swap, rcs or none.", "anneal; none with --as-published"),
+    memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", "4GB"),
+    ledger="Your private list of what was released, such as trips.ledger, made if there is none: "
+    "what it knows is not released again, and this release is entered in it.",
+    per_subject_in_all="With --ledger: how many trajectories one person may have in all releases "
+    "together.",
+    roads="An .osm.pbf file: lay the released lines on its roads, computed from these lines and "
+    "public data alone; a line with a point over 100 m from all roads stays as it is.",
+    cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
+    "for four local processes.",
+    out=(
+        "File to write: .parquet, .gpkg, .geojson, .csv, .gpx, or with times .mfjson; for parts, "
+        "a folder.",
+        f"{ANONYMIZED}, or {RELEASE}",
+    ),
+)
+def anonymize(
+    trajectories: str = str(TRAJECTORIES),
+    *,
+    k: int,
+    time_step: str = "5min",
+    align: bool | None = None,
+    refine: str | None = None,
+    subjects_exact: bool = False,
+    memory: str | None = None,
+    cluster: str | None = None,
+    ledger: Path | None = None,
+    per_subject_in_all: int | None = None,
+    roads: Path | None = None,
+    out: str | None = None,
+    as_json: bool = False,
+    **how: Any,
+) -> None:
+    """Replace each trajectory by the centroid of a group of at least k."""
+    from trajanon.cli.report_tables import rows_of, show_release, without_lists
+
+    named = {"align": align, "refine": refine}
+    how |= {name: value for name, value in named.items() if value is not None}
+    in_parts = "://" in trajectories or Path(trajectories).is_dir()
+    if out is None:
+        out = str(RELEASE if in_parts else ANONYMIZED)
+    how |= {"k": k, "subjects_exact": subjects_exact}
+    how |= {"ledger": ledger, "per_subject_in_all": per_subject_in_all}
+    seconds = seconds_of("--time-step", time_step)
+    # Of others than whole seconds the settings say what is wrong.
+    how["time_step"] = int(seconds) if seconds.is_integer() else seconds
+    if roads is not None:
+        from trajanon.extract import roads_to_follow
+
+        how["roads"] = roads_to_follow(roads)
+    if in_parts:
+        beside, report = _of_parts(trajectories, out, memory or "4GB", cluster, **how)
+    else:
+        for name, value in (("--memory", memory), ("--cluster", cluster)):
+            if value is not None:
+                make_one = "make one with trajanon extract --partition 100000"
+                raise BadInput(f"{name} {value} is for a folder of parts: {make_one}")
+        # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
+        from trajanon.cli.report_tables import bars
+        from trajanon.files.report import report_path
+        from trajanon.publication import anonymize_file
+
+        beside = str(report_path(Path(out)))
+        with bars() as progress:
+            report = anonymize_file(trajectories, out, progress=progress, **how)
+    if as_json:
+        show_json(without_lists(report))
+        return
+    show_release(report)
+    tell(f"{beside} is for you alone, not for publication.")
+    if report.get("as_published"):
+        tell(f"Wrote {rows_of(report)} to {out}. trajanon microaggregate gives the same means.")
+        return
+    say_written(rows_of(report), out, str(ANONYMIZED), "check", k)
+
+
+def _of_parts(
+    folder: str, out: str, memory: str, cluster: str | None, **how: Any
+) -> tuple[str, dict[str, Any]]:
+    from trajanon.cli.report_tables import bars
+    from trajanon.executors import connected
+    from trajanon.files.release import RELEASE_FORMATS
+    from trajanon.parts.scratch import report_of
+
+    if Path(out).suffix.lower() in RELEASE_FORMATS:
+        raise BadInput(f"{folder} is a folder of parts: --out must name a folder, too (got {out})")
+    on_cluster = nullcontext() if cluster is None else connected(cluster)
+    try:
+        with bars() as progress, on_cluster as client:
+            report = trajanon.anonymize_parts(
+                folder, out, memory=memory, client=client, progress=progress, **how
+            )
+    except KeyboardInterrupt:  # no groups so far, for not all rows have one
+        say(f"stopped; nothing was released, and {out} is as it was")
+        raise SystemExit(INTERRUPTED) from None
+    return report_of(out), report

@@ -1,0 +1,122 @@
+"""trajanon evaluate."""
+
+from pathlib import Path
+
+import typer
+
+import trajanon
+from trajanon.cli.messages import show_json, tell
+from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
+from trajanon.errors import BadInput
+
+_AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
+
+
+@options(
+    files=("Trajectories and release: files, or folders of parts.", BOTH),
+    curve="Numbers k, as 2,3,4,5,8,10,20: anonymize with each anew, as this release was, and draw "
+    "metres moved against the chance of the best attack. Takes minutes.",
+    holdout="Anonymize half of the subjects anew, as this release was, and measure what an "
+    "adversary finds against them and against the other half. Takes as long as anonymize.",
+    ledger="The ledger of your releases: also attack all of them together, by half of a person's "
+    "trajectories.",
+    pbf="An .osm.pbf file, to measure whether points still lie on roads.",
+    out="Page to write, with a .json beside it. The datasheet stands beside the release, as "
+    "RELEASE.datasheet.md.",
+)
+def evaluate(
+    files: list[Path] | None = None,
+    *,
+    curve: str | None = None,
+    holdout: bool = False,
+    ledger: Path | None = None,
+    pbf: Path | None = None,
+    out: Path = Path("evaluation.html"),
+    subjects_exact: bool = False,
+    as_json: bool = False,
+) -> None:
+    """Say what a release protects and what it costs: a page for the holder.
+
+    Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
+    """
+    from trajanon.atomic_output import replacing
+    from trajanon.cli.report_tables import bars, show_verdict
+    from trajanon.evaluation import areas
+    from trajanon.evaluation.adversaries import attacks_in_all
+    from trajanon.evaluation.evaluation import evaluate as evaluated
+    from trajanon.evaluation.evaluation import with_counts_of_all
+    from trajanon.files import report as reports
+    from trajanon.privacy.in_parts import in_parts, is_large
+    from trajanon.release import json_report
+
+    given = files or [TRAJECTORIES, ANONYMIZED]
+    if len(given) != 2:
+        raise BadInput("evaluate takes two files, or folders of parts: trajectories and release")
+    ks = [] if curve is None else _numbers(curve)
+    check_page(out, "an evaluation")
+    originals, released = given
+    outputs = (out, out.with_suffix(".json"), reports.datasheet_path(released))
+    named = [file for file in (ledger, pbf) if file is not None]
+    read = [*given, reports.report_path(released), *named]
+    replaced = replacing(*outputs, inputs=read, public=outputs[-1:])
+    with bars() as progress, replaced as (page, account, sheet):
+        report = reports.read_report(released)
+        k, _ = reports.promise_in(report)
+        whole = drawn = None
+        if is_large(report):
+            whole = in_parts(originals, released, report, subjects_exact=subjects_exact)
+            drawn = areas.drawn_areas(whole)
+            _, trajectories, release, report = drawn.sample
+        else:
+            trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
+            release = trajanon.read_release(released)
+        findings = trajanon.check(released, k)
+        to_road = None
+        if pbf is not None:
+            from trajanon.cli.map_command import box_around
+            from trajanon.extract import roads
+
+            to_road = roads(pbf, box_around(trajectories, _AROUND)).distance
+        evaluation = evaluated(
+            trajectories,
+            release,
+            report,
+            file=released.name,
+            findings=None if drawn else findings,
+            to_road=to_road,
+            curve=ks,
+            holdout=holdout,
+            progress=progress,
+        )
+        if ledger is not None:
+            evaluation = evaluation.with_attacks(
+                attacks_in_all(ledger, subjects_exact=subjects_exact)
+            )
+        if whole and drawn:
+            evaluation = with_counts_of_all(evaluation, whole, drawn, findings, progress)
+        page.write_text(evaluation.html, encoding="utf-8")
+        account.write_text(json_report(evaluation.account), encoding="utf-8")
+        sheet.write_text(evaluation.datasheet, encoding="utf-8")
+    if as_json:
+        show_json(evaluation.account)
+    else:
+        show_verdict(evaluation.verdict, evaluation.report)
+        if evaluation.curve is not None:
+            tell(evaluation.curve.words)
+        if evaluation.holdout is not None:
+            tell(evaluation.holdout.beside)
+        sheet_is = "to be published with the release"
+        if not evaluation.holds:
+            sheet_is = "which says why there is none to publish"
+        tell(f"Wrote {outputs[0]} and {outputs[1]}, for you alone, and {outputs[2]}, {sheet_is}.")
+    if not evaluation.holds:
+        raise typer.Exit(1)
+
+
+def _numbers(text: str) -> list[int]:
+    try:
+        return [int(word) for word in text.split(",")]
+    except ValueError as error:
+        raise BadInput(
+            f"`curve` takes whole numbers between commas, as 2,3,4,5,8,10,20 (got {text!r})"
+        ) from error

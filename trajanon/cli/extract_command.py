@@ -1,0 +1,203 @@
+"""trajanon extract."""
+
+from collections.abc import Mapping
+from contextlib import nullcontext, suppress
+from dataclasses import fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from trajanon.cli.messages import say_written, show_json, tell
+from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of
+from trajanon.errors import BadInput
+from trajanon.extract.rules import Rules, SourceOptions, fields_in
+from trajanon.number_text import number_of
+
+if TYPE_CHECKING:
+    from trajanon.extract import Area, Zone
+    from trajanon.extract.rules import Limit
+
+_RADIUS = 150.0  # metres that are cut out around sensitive places
+
+_OF_WINDOWS = {
+    "all": "--per-recording all takes all windows",
+    "first": "--windows takes one of each recording, and --per-recording N more",
+    "spread": "--windows takes one of each recording, and --per-recording N more, spread evenly",
+}
+"""What takes the place of the values that --windows had in the version before."""
+
+_ONE_TRAJECTORY = "A group needs at least two, of two subjects."
+_ONE_SUBJECT = (
+    "All are of one subject, and a group needs at least two: add recordings of others, or "
+    "name a column with --columns subject=..."
+)
+
+
+@options(
+    Rules,
+    SourceOptions,
+    groups={
+        "Input": "columns untimed subjects_exact api_url max_pages",
+        "Area": "bbox pbf",
+        "Trajectories": "windows spacing per_recording min_length points max_gap max_pause "
+        "max_speed max_per_subject",
+        "Protection": "trim_ends hide_near",
+        "Running": "jobs cluster partition out as_json",
+    },
+    texts="columns per_recording max_gap max_pause max_speed",
+    paths="Files and folders to read; without, the OSM server is asked. Of these kinds: GPX and "
+    "archives of it, the planet dump, tables, KML, TCX, FIT, NMEA, Google's location history, "
+    "OwnTracks and other JSON, GeoLife, Porto, cabspotting, T-Drive, MDS trips, MF-JSON, "
+    "GeoPackage and others.",
+    bbox="madrid, barcelona, tarraco or another large city, or W,S,E,N in degrees, which may be "
+    "given several times; a file with polygons; or the name or relation number of a boundary in "
+    "--pbf.",
+    pbf="An .osm.pbf file with the boundary, or with the places for --hide-near.",
+    windows="Make windows, pieces of one length, of the tracks; otherwise each whole trip is a "
+    "trajectory, with its points at equal shares of the way.",
+    hide_near=f"Cut out {_RADIUS:g} m around these places of --pbf, such as "
+    "amenity=hospital,place_of_worship.",
+    cluster="Dask scheduler whose workers read the files, such as tcp://10.0.0.1:8786, or local:4 "
+    "for four local processes; all workers must see the files under the same names.",
+    partition="Write a folder of parts of this many trajectories: for data larger than memory.",
+    out=("GeoParquet file to write, or a folder with --partition.", f"{TRAJECTORIES}, or {PARTS}"),
+)
+def extract(
+    paths: list[str] | None = None,
+    *,
+    bbox: list[str] | None = None,
+    pbf: Path | None = None,
+    windows: bool = False,
+    hide_near: str | None = None,
+    cluster: str | None = None,
+    partition: int | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
+    **how: Any,
+) -> None:
+    """Turn GPS traces into whole trips, or windows, of 30 points each."""
+    from trajanon.cli.report_tables import bars, show_extraction
+    from trajanon.executors import connected
+    from trajanon.extract.dropped import cut_most
+    from trajanon.extract.extraction import OSM_API, SAY_WHERE, Extraction, chosen_spacing
+
+    out = out or (TRAJECTORIES if partition is None else PARTS)
+    is_file = out.suffix.lower() in (".parquet", ".geoparquet")
+    if partition is None and not is_file:
+        raise BadInput(f"trajectories are written as GeoParquet: {out} must end in .parquet")
+    if partition is not None and is_file:
+        raise BadInput(f"with --partition, --out names a folder (got {out})")
+    spacing = how.get("spacing")
+    if not windows and spacing is not None:
+        raise BadInput(
+            f"--spacing {spacing:g} is for windows, and whole trips have their points at equal "
+            "shares of the way: add --windows, or leave out --spacing"
+        )
+    for name in paths or [] if windows else []:
+        if name in _OF_WINDOWS and not Path(name).exists():
+            raise BadInput(f"--windows {name} was removed: {_OF_WINDOWS[name]}")
+    where, of_the_city = _where(bbox or [], pbf, hide_near)
+    if where is None and not paths:
+        raise BadInput(SAY_WHERE)
+    how["spacing"] = chosen_spacing(spacing, of_the_city, windows=windows)
+    how |= _read_texts(how)
+    rules = Rules(**fields_in(how, Rules))
+    hidden = _hidden(hide_near, pbf, where)
+    on_cluster = nullcontext() if cluster is None else connected(cluster)
+    with bars() as progress, on_cluster as client:
+        sources = fields_in(how, SourceOptions)
+        extraction = Extraction(
+            *(paths or OSM_API, where, rules),
+            **{"hidden": hidden, "client": client, "progress": progress, **sources},
+        )
+        provenance = extraction.write(out, partition=partition)
+    if as_json:
+        show_json(provenance)
+        return
+    show_extraction(provenance)
+    counts = provenance["counts"]
+    n, subjects = counts["trajectories"], counts["subjects of trajectories"]
+    what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
+    few = windows and 2 * n < counts["recordings read"]
+    if few and (hint := cut_most(counts, provenance)):
+        tell(f"{number_of(counts['recordings read'], 'recording')} gave {what}: {hint}")
+    if min(n, subjects) < 2:
+        tell(f"Wrote {what} to {out}. {_ONE_SUBJECT if n > 1 else _ONE_TRAJECTORY}")
+        return
+    # Folders are named in any case: the next command's default is a file.
+    say_written(what, out, TRAJECTORIES, "anonymize", min(4, subjects))
+
+
+def _where(
+    names: list[str], pbf: Path | None, hide_near: str | None
+) -> tuple["Area | None", float | None]:
+    """Read where trajectories may lie, and the spacing of that city."""
+    from trajanon.extract.earth.named_areas import area_of
+
+    try:
+        found = area_of(names[0] if len(names) == 1 else names or None)
+    except BadInput as error:
+        if len(names) > 1 or "," in names[0] or Path(names[0]).is_file():
+            raise
+        if pbf is None:
+            way_out = "or, if it is the name of a boundary, add --pbf FILE.osm.pbf"
+            raise BadInput(f"{error}; {way_out}") from error
+        from trajanon.extract.earth.boundaries import boundary
+
+        return boundary(pbf, names[0]), None
+    if pbf is not None and hide_near is None:
+        raise BadInput(
+            f"--pbf {pbf} is for --hide-near TAGS, or for a boundary: name it, or its relation, "
+            "with --area"
+        )
+    if pbf is not None and names and not {*names[0]} & {*",./"}:
+        tell(f"{names[0]} is the box of a city; for a boundary of {pbf} give its relation number")
+    return found
+
+
+def _hidden(tags: str | None, pbf: Path | None, where: "Area | None") -> "Zone | None":
+    """Read what shall be cut out around sensitive places; None for nothing."""
+    if tags is None:
+        return None
+    if pbf is None:
+        raise BadInput(
+            f"--hide-near {tags} needs a file that holds such places: add --pbf FILE.osm.pbf"
+        )
+    from trajanon.extract.earth.places import hidden
+
+    return hidden(pbf, tags, _RADIUS, None if where is None else where.bounds)
+
+
+def _read_texts(how: Mapping[str, Any]) -> dict[str, Any]:
+    """Read the options that are texts on the command line, and numbers in Python."""
+    from trajanon.extract.sources.tables.columns import parse_columns
+
+    read: dict[str, Any] = {}
+    if "per_recording" in how:
+        read["per_recording"] = _number(how["per_recording"])
+    for one in fields(Rules):
+        if "unit" in one.metadata and one.name in how:
+            flag = f"--{one.name.replace('_', '-')}"
+            read[one.name] = _limit(flag, one.metadata["unit"], how[one.name])
+    if how.get("columns"):
+        read["columns"] = parse_columns(how["columns"])
+    return read
+
+
+def _number(text: str) -> int | None:
+    """Read how many windows a recording gives."""
+    if text.strip().lower() == "all":
+        return None
+    with suppress(ValueError):
+        return int(text)
+    raise BadInput(f"--per-recording must be a number, or all (got {text!r})")
+
+
+def _limit(option: str, unit: str, text: str) -> "Limit":
+    """Read a limit: a number, auto, none, or of seconds a time as pandas writes it."""
+    if (word := text.strip().lower()) in ("auto", "none"):
+        return "auto" if word == "auto" else None
+    with suppress(ValueError):  # `BadInput` is one
+        return seconds_of(option, text) if unit == "seconds" else float(text)
+    times = ", a time such as 5min or 2h" * (unit == "seconds")
+    auto = ", auto" * (option != "--max-speed")
+    raise BadInput(f"{option} must be a number of {unit}{times}{auto}, or none (got {text!r})")

@@ -1,0 +1,161 @@
+"""trajanon map."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import trajanon
+from trajanon.cli.messages import tell
+from trajanon.cli.options import ANONYMIZED, BOTH, MAP, TRAJECTORIES, check_page, options
+from trajanon.errors import BadInput
+
+if TYPE_CHECKING:
+    from folium import Map
+
+    from trajanon.extract import Box
+    from trajanon.maps import Background
+    from trajanon.trajectories import Trajectories
+
+_VIEWS = ("overlay", "side-by-side", "public")
+_TILES = "OpenStreetMap"
+_MARGIN = 0.002  # degrees of background around what is shown
+
+
+@options(
+    files=(
+        "Trajectories and release, files or folders of parts; with --view public the release "
+        "alone; with --compare several releases.",
+        BOTH,
+    ),
+    view="overlay: both on one map; side-by-side: on two maps that move together; public: the "
+    "release only.",
+    compare="All files are releases, with a switch between them.",
+    originals=(
+        "With --compare: the trajectories that the releases were made from.",
+        str(TRAJECTORIES),
+    ),
+    tiles=(
+        "Street map behind the lines, or none. The browser asks its server for tiles, so that "
+        "server learns where the data are.",
+        _TILES,
+    ),
+    offline="No tiles; the page allows its browser no request at all.",
+    background="Draw roads and water of this .osm.pbf file behind the lines.",
+    out="Page to write.",
+)
+def draw(
+    files: list[Path] | None = None,
+    *,
+    view: str = "overlay",
+    compare: bool = False,
+    originals: Path | None = None,
+    tiles: str | None = None,
+    offline: bool = False,
+    background: Path | None = None,
+    out: Path = MAP,
+) -> None:
+    """Draw original and released trajectories on a map."""
+    from trajanon import maps
+    from trajanon.atomic_output import replacing
+    from trajanon.files.report import report_path
+
+    if view not in _VIEWS:
+        raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
+    trajectories, releases = _inputs(files, view, compare, originals)
+    check_page(out, "a map")
+    if offline and (tiles or "none").lower() != "none":
+        raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
+    street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
+    read = [*releases, *map(report_path, releases)]
+    read += [path for path in (trajectories, background) if path is not None]
+    public = [out] if trajectories is None else []
+    with replacing(out, inputs=read, public=public) as (draft,):
+        if trajectories is None:
+            page = _public(releases[0], street_map, background)
+        else:
+            page = _for_the_holder(trajectories, releases, view, street_map, background)
+        draft.write_text(maps.html(page), encoding="utf-8")
+    tell(f"Open {out.resolve()} in a browser.")
+
+
+def _public(release: Path, tiles: str | None, background: Path | None) -> "Map":
+    from trajanon import maps
+
+    # Arguments are easily swapped, and originals must not look released.
+    if problems := trajanon.check(release, k=2).problems:
+        raise BadInput(f"{release} is no release: {problems[0]}")
+    shown = trajanon.read_release(release)
+    return maps.public(shown, tiles=tiles, background=_behind(shown, background))
+
+
+def _for_the_holder(
+    originals: Path, releases: list[Path], view: str, tiles: str | None, background: Path | None
+) -> "Map":
+    from trajanon import maps
+    from trajanon.files.report import read_report
+    from trajanon.maps.views import compare_in_parts
+    from trajanon.privacy.in_parts import in_parts, is_large
+
+    # The files' names, or where two are alike the whole paths.
+    names = [path.stem for path in releases]
+    if len(set(names)) < len(names):
+        names = list(map(str, releases))
+    if len(releases) == 1 and releases[0].is_dir() and is_large(report := read_report(releases[0])):
+        whole = in_parts(originals, releases[0], report)
+        behind = _behind(whole.lines, background)
+        return compare_in_parts(names[0], whole, view=view, tiles=tiles, background=behind)
+    pairs = [(trajanon.read_release(path), read_report(path)) for path in releases]
+    shown = trajanon.read_trajectories(originals)
+    return maps.compare_releases(
+        shown,
+        dict(zip(names, pairs, strict=True)),
+        view=view,
+        tiles=tiles,
+        background=_behind(shown, background),
+    )
+
+
+def _inputs(
+    files: list[Path] | None, view: str, compare: bool, originals: Path | None
+) -> tuple[Path | None, list[Path]]:
+    """Tell trajectories, None where they are not to be seen, from releases."""
+    given = files or [TRAJECTORIES, ANONYMIZED]
+    if compare:
+        if view != "public" and len(files or ()) > 1:
+            return originals or TRAJECTORIES, given
+        msg = (
+            "map --compare takes two or more releases, and the view overlay or "
+            "side-by-side; their trajectories are named by --originals"
+        )
+    elif originals is not None:
+        msg = f"--originals {originals} goes with --compare; else name trajectories and release"
+    elif view == "public" and len(given) <= 2:
+        return None, given[-1:]
+    elif len(given) == 2:
+        return given[0], given[1:]
+    else:
+        msg = "map takes two files, trajectories and release; or, with --view public, one"
+    raise BadInput(msg)
+
+
+def _behind(shown: "Trajectories", pbf: Path | None) -> "Background | None":
+    if pbf is None or len(shown) == 0:
+        return None
+    from trajanon import maps
+    from trajanon.extract.earth.roads import roads_and_water
+
+    return maps.Background(*roads_and_water(pbf, box_around(shown, _MARGIN, share=0.05)))
+
+
+def box_around(shown: "Trajectories", margin: float, share: float = 0.0) -> "Box":
+    """Give the box of trajectories, wider by degrees and by a share of its sides."""
+    from trajanon.extract import Box
+
+    south, west = shown.points.min(axis=(0, 1)).tolist()
+    north, east = shown.points.max(axis=(0, 1)).tolist()
+    wider = margin + share * ((north - south) + (east - west))
+    return Box(
+        max(west - wider, -180.0),
+        max(south - wider, -90.0),
+        min(east + wider, 180.0),
+        min(north + wider, 90.0),
+    )

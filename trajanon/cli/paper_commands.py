@@ -1,0 +1,141 @@
+"""The commands for papers: trajanon benchmark and figures."""
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import trajanon
+from trajanon.cli.messages import say, show_json, tell
+from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, options
+from trajanon.errors import BadInput
+from trajanon.number_text import number_of
+
+if TYPE_CHECKING:
+    from trajanon.papers.measurement import Measurement
+
+
+@options(
+    table="hm2, compression, rcs, mf-tsp, decomposition, timing or all.",
+    data="Needed: your own table (.csv or .parquet), or a folder with census.csv, tarragona.csv, "
+    "eia.csv or trajectories (.parquet), and the published tables in ../published.",
+    repeats="Number of runs of each method that uses chance.",
+    out="CSV to write; a page (.md) is written beside it.",
+)
+def benchmark(
+    *,
+    table: list[str],
+    data: Path | None = None,
+    repeats: int = 50,
+    out: Path = Path("benchmark.csv"),
+    as_json: bool = False,
+) -> None:
+    """Measure the papers' tables again, on this machine."""
+    from dataclasses import asdict
+
+    from trajanon.atomic_output import check_outputs, replacing
+    from trajanon.cli.report_tables import bars, show_measurements
+    from trajanon.papers.benchmark import benchmark as measure
+    from trajanon.papers.datasets import NEEDED
+    from trajanon.papers.writing import markdown, write_csv
+
+    if out.suffix.lower() != ".csv":
+        raise BadInput(f"the measurements are written as CSV: {out} must end in .csv")
+    if data is None:
+        raise BadInput(f"`data` is missing; name {NEEDED}, or a table of yours")
+    page = out.with_suffix(".md")
+    read = [data, *data.glob("*"), *data.parent.glob("published/*")]
+    check_outputs(out, page, inputs=read)
+    measured: list[Measurement] = []
+    with bars() as progress:
+        for found in measure(table, data, repeats=repeats, progress=progress):
+            measured += found
+            # Written anew after each table: an end in between loses only the last.
+            with replacing(out, page, inputs=read, public=[out, page]) as drafts:
+                write_csv(drafts[0], measured)
+                drafts[1].write_text(markdown(measured), encoding="utf-8")
+    if as_json:
+        show_json({"measurements": [asdict(m) for m in measured]})
+        return
+    show_measurements(measured)
+    if data.is_file():  # nothing published stands beside it
+        for line in page.read_text(encoding="utf-8").splitlines():
+            tell(line)
+    tell(f"Wrote {number_of(len(measured), 'measurement')} to {out}, and a page to {page}.")
+
+
+_TRADE_OFF, _WHICH_K = Path("trade-off-time"), Path("which-k")
+
+
+@options(
+    files=(
+        "The CSV of trajanon benchmark; or trajectories and release; or the word trade-off-time "
+        "or which-k, and trajectories (with times for trade-off-time).",
+        BOTH,
+    ),
+    k=("Of trade-off-time: least number of different subjects in a group.", "4"),
+    group=("Number of the group of a release to draw in detail.", "that of median displacement"),
+    out="Folder for the figures and their captions.",
+)
+def figures(
+    files: list[Path] | None = None,
+    *,
+    k: int | None = None,
+    group: int | None = None,
+    out: Path = Path("figures"),
+) -> None:
+    """Draw figures for a paper, each as SVG and PNG.
+
+    Of a benchmark: loss by method and k, against path length, and against seconds. Of a release:
+    loss by stage, group sizes, departures by hour, and one group in detail. trade-off-time: what
+    hours cost in metres. which-k: metres moved and the chance of the best attack, for k = 2 to 20.
+    For the last two, trajectories are anonymized up to ten times.
+    """
+    if find_spec("matplotlib") is None:
+        raise BadInput("figures are drawn by matplotlib; run pip install 'trajanon[figures]'")
+    from trajanon.cli.report_tables import bars
+    from trajanon.files.report import read_report, report_path
+    from trajanon.maps.figures import (
+        file_names,
+        of_benchmark,
+        of_release,
+        save,
+        trade_off_time,
+        which_k,
+    )
+
+    read = files or [TRAJECTORIES, ANONYMIZED]
+    left_out: list[str] = []
+    of_times, of_ks = read[0] == _TRADE_OFF, read[0] == _WHICH_K
+    if k is not None and not of_times:
+        raise BadInput(f"-k {k} goes with trade-off-time: trajanon figures trade-off-time -k {k}")
+    anew = of_times or of_ks
+    if len(read) > 2 or (len(read) == 1 and not anew and read[0].suffix.lower() != ".csv"):
+        raise BadInput(
+            "figures takes the CSV of trajanon benchmark, or two files, trajectories and release, "
+            "or trade-off-time or which-k and trajectories"
+        )
+    if group is not None and (anew or len(read) == 1):
+        raise BadInput(f"--group {group} goes with a release: name trajectories and release")
+    if anew:
+        read = read[1:] or [TRAJECTORIES]
+        with bars() as progress:
+            originals = trajanon.read_trajectories(read[0])
+            if of_times:
+                picture = trade_off_time(originals, 4 if k is None else k, progress=progress)
+            else:
+                picture = which_k(originals, progress=progress)
+            pictures = [picture]
+    elif len(read) == 2:
+        originals, release = trajanon.read_trajectories(read[0]), trajanon.read_release(read[1])
+        pictures = of_release(originals, release, read_report(read[1]), group=group)
+        read = [*read, report_path(read[1])]
+    else:
+        pictures, left_out = of_benchmark(read[0])
+    save(pictures, out, inputs=read)
+    for sentence in left_out:
+        say(f"left out: {sentence}")
+    tell(f"Wrote {len(file_names(pictures))} files to {out}:")
+    for picture in pictures:
+        numbers = "" if picture.numbers is None else ", .csv"
+        alone = ": shows originals, it is for you alone" if picture.private else ""
+        tell(f"  {picture.name}.svg, .png{numbers}{alone}")

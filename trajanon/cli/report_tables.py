@@ -1,0 +1,335 @@
+"""What people see while a command works, and what it prints of its results."""
+
+import json
+import os
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from time import monotonic
+from typing import TYPE_CHECKING, Any
+
+import rich.console
+from rich.console import ConsoleOptions, RenderableType
+from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import Progress as RichProgress
+from rich.segment import Segment
+from rich.table import Table
+from rich.text import Text
+
+from trajanon.cli.messages import announce_compilation, tell
+from trajanon.errors import printable
+from trajanon.number_text import UNITS, number_of, percent, span
+from trajanon.progress import Progress
+from trajanon.subjects import Merged
+from trajanon.verdict import Verdict, cost, knows_people, mends, source, verdict
+
+if TYPE_CHECKING:
+    from trajanon.papers.measurement import Measurement
+
+
+_NAME = 80
+"""Characters of a name on the screen."""
+
+LINES = "TRAJANON_PROGRESS"
+"""Set to ``lines``, this lets a program that runs a command know how far it is."""
+
+_OFTEN = 0.2  # seconds between two such lines
+
+
+class Console(rich.console.Console):
+    """A terminal that no name in a file can steer."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterable[Segment]:
+        """Render as ever, but for control characters."""
+        for text, style, control in super().render(renderable, options):
+            if not control:
+                text = "\n".join(map(printable, text.split("\n")))
+            yield Segment(text, style, control)
+
+
+@contextmanager
+def bars() -> Iterator[Progress]:
+    """Show progress bars on standard error; nothing where that is no terminal."""
+    announce_compilation()
+    if os.environ.get(LINES) == "lines":
+        yield _lines()
+        return
+    console = Console(stderr=True)
+    tasks: dict[str, TaskID] = {}
+
+    def move(task: str, done: float, total: float | None, note: str = "") -> None:
+        if task not in tasks:
+            tasks[task] = shown.add_task(printable(task, _NAME), total=total, note="")
+        shown.update(tasks[task], completed=done, total=total, note=note)
+
+    with RichProgress(
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.fields[note]}"),
+        TimeElapsedColumn(),
+        TextColumn("left:"),
+        TimeRemainingColumn(),
+        console=console,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as shown:
+        yield move
+
+
+def _lines() -> Progress:
+    """Tell progress as lines of JSON on standard error."""
+    last = ("", 0.0)
+
+    def tell(task: str, done: float, total: float | None, note: str = "") -> None:
+        nonlocal last
+        if task != last[0] or monotonic() - last[1] > _OFTEN:
+            last = task, monotonic()
+            said = {"task": task, "done": done, "total": total, "note": note}
+            print(json.dumps(said), file=sys.stderr, flush=True)  # noqa: T201 -- JSON escapes, too
+
+    return tell
+
+
+def show_table(
+    title: str, rows: Iterable[Sequence[str]], names: Iterable[str], *, numbers: Iterable[str] = ()
+) -> None:
+    """Print a table: columns of texts, then of numbers."""
+    table = Table(*names, title=title, title_justify="left")
+    for name in numbers:
+        table.add_column(name, justify="right")
+    table.show_header = any(column.header for column in table.columns)
+    for row in rows:
+        # One in brackets is no markup.
+        table.add_row(*map(Text, row))
+    Console().print(table)
+
+
+def listed(names: Iterable[str]) -> str:
+    """List names, each cut where it is long."""
+    return printable(", ".join(printable(name, _NAME) for name in names))
+
+
+STOPPED = (
+    "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
+    "a longer search might lose less."
+)
+NOT_ALIGNED = "Windows did not slide: they stay where extraction cut them."
+
+_MOST_LOSSES = 8  # columns whose losses are listed
+_HEADERS = 5  # kinds of tables whose columns are listed
+_Facts = Iterator[tuple[str, str]]
+
+
+def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
+    """Leave out of a report its secret, and what has an entry for each trajectory or group."""
+    return {
+        name: without_lists(value) if isinstance(value, Mapping) else value
+        for name, value in report.items()
+        if name == "stages" or not (name == "key" or isinstance(value, list))
+    }
+
+
+def show_extraction(provenance: Mapping[str, Any]) -> None:
+    """Print what extraction read, dropped and kept, and what to know of it."""
+    from trajanon.extract.dropped import recordings_sentence, sentences
+    from trajanon.extract.split import limits_sentence
+
+    counts = provenance["counts"]
+    uses = sorted(provenance["columns"].items(), key=lambda use: -use[1])  # those of most tables
+    for use, count in uses[:_HEADERS]:
+        tell(f"Columns{f' of {count:,} tables' * (count > 1)}: {use}.")
+    if len(uses) > _HEADERS:
+        more = sum(count for _, count in uses[_HEADERS:])
+        have = number_of(more, "more table has", "more tables have")
+        tell(f"{have} other columns: --json lists them.")
+    tell(recordings_sentence(provenance))
+    if limits := limits_sentence(provenance):
+        tell(limits)
+    if unknown := counts.get("recordings of unknown subjects"):
+        named = number_of(unknown, "recording names", "recordings name")
+        tell(f"{named} no subject: each counts as its own.")
+    if merged := Merged.told_by(provenance).told():
+        tell(merged)
+    for sentence in sentences(provenance):
+        tell(sentence)
+    if counts.get("points near hidden places") == 0:
+        tell(
+            "No point lies near a hidden place: look whether the file of --pbf holds "
+            "the area of the traces."
+        )
+    if provenance["fill"] >= 0.005:
+        spacing = provenance["spacing"]
+        far = "the spacing of their trip" if spacing is None else f"{spacing:g} m"
+        tell(
+            f"{percent(provenance['fill'], 2)} of the points lie farther than {far} from both "
+            "fixes around them, on straight lines: a lower --max-gap leaves out "
+            f"{'trips' if provenance['trips'] else 'trajectories'} with longer hops."
+        )
+    if provenance["attribution"]:
+        tell(provenance["attribution"])
+
+
+def show_verdict(found: Verdict, report: Mapping[str, Any]) -> None:
+    """Print whether a release may be published, what it costs, and what is in it."""
+    tell(found.headline)
+    for sentence in found.sentences:
+        tell(f"- {sentence}")
+    for remedy in found.remedies:
+        tell(f"  {remedy.sentence.rstrip('.')}: {remedy.command}")
+    tell(cost(report))
+    tell(source(report))
+
+
+def show_release(report: Mapping[str, Any]) -> None:
+    """Print the verdict on a release, and how its groups are."""
+    show_verdict(verdict(report), report)
+    k, whose = report["k"], "subjects" if knows_people(report) else "recordings"
+    lines = number_of(report["lines"], "line stands", "lines stand")
+    tell(f"{lines} for at least {k} different {whose} each.")
+    if said := mends(report):
+        tell(said)
+    if (times := report["times"]) is not None:
+        off = times["departure_error"]
+        tell(f"Departures are {span(off['mean'])} off on average (median {span(off['median'])}).")
+    if (roads := report.get("roads")) is not None:
+        of = number_of(roads["on_roads"] + roads["as_they_were"], "line")
+        tell(f"{roads['on_roads']:,} of {of} were laid on roads.")
+    if report["information_loss"] == 0.0:
+        tell(
+            "Nothing was lost, because the members of each group are equal: give anonymize what "
+            "trajanon extract wrote, not a release."
+        )
+    if report["stopped"]:
+        tell(STOPPED)
+    if report.get("alignment_skipped"):
+        tell(NOT_ALIGNED)
+
+
+def rows_of(report: Mapping[str, Any]) -> str:
+    """Say how many rows a release has, and for what."""
+    rows, of = report["rows"], number_of(report["n"], report["unit"], UNITS[report["unit"]])
+    if rows[rows["way"]] == report["n"]:
+        return of
+    what = "row" if rows["way"] == "subjects" else "line"
+    return f"{number_of(rows[rows['way']], what)} for {of}"
+
+
+def rounded_text(value: float, way: str) -> str:
+    """Write a percentage with four decimals, in this way: a bound rounded up is no bound."""
+    return f"{Decimal(value).quantize(Decimal('0.0001'), rounding=way):f}"
+
+
+def show_certificate(account: Mapping[str, Any]) -> None:
+    """Print the loss reached beside the bound."""
+    reached = rounded_text(account["information_loss"], ROUND_CEILING)
+    facts = [
+        ("Rows", f"{account['n']:,}"),
+        ("Columns", listed(account["columns"])),
+        ("Rows in each group", f"at least {account['k']}"),
+        *_stages(account),
+        ("Information loss reached", f"{reached} %"),
+        ("No groups lose less than", f"{rounded_text(account['bound'], ROUND_FLOOR)} %"),
+        ("The gap between them", f"{rounded_text(account['gap'], ROUND_CEILING)} % of the loss"),
+    ]
+    show_table("The certificate", facts, ["", ""])
+
+
+def show_microaggregated(report: Mapping[str, Any]) -> None:
+    """Print what a microaggregated table lost, how its groups are, and what they left of it."""
+    show_table("The microaggregated table", _of_table(report), ["", ""])
+    tell("A row hardly moved if no value of it moved by 5 % of its standard deviation.")
+    _show_moments(report["moments"], report["loss_by_column"])
+    if report["stopped"]:
+        tell(STOPPED)
+
+
+def _show_moments(moments: Mapping[str, Any], losses: Mapping[str, float]) -> None:
+    most = sorted(losses, key=lambda name: -losses[name])
+    rows = [
+        [
+            listed([name]),
+            *map(_figure, (*moments["mean"][name], *moments["sd"][name])),
+            f"{losses[name]:.3g} %",
+        ]
+        for name in most[:_MOST_LOSSES]
+    ]
+    numbers = ["Mean", "after", "SD", "after", "Loss"]
+    show_table("Before and after", rows, ["Column"], numbers=numbers)
+    if len(most) > _MOST_LOSSES:
+        lost = f"{losses[most[_MOST_LOSSES]]:.3g} %"
+        tell(
+            f"{len(most) - _MOST_LOSSES} more columns lose {lost} each at most: --json lists them."
+        )
+    shrunk = [1.0 - after / before for before, after in moments["sd"].values() if before > 0.0]
+    if shrunk:
+        mean, highest = percent(sum(shrunk) / len(shrunk), 2), percent(max(shrunk), 2)
+        tell(f"Means are kept; standard deviations shrink by {mean} on average, {highest} at most.")
+    for pair in moments["correlations"][:1]:
+        before, after = pair["correlation"]
+        tell(
+            f"The correlation that changed most is that of {' and '.join(pair['columns'])}: "
+            f"{before:.3f} before, {after:.3f} after."
+        )
+
+
+def _figure(value: float) -> str:
+    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:.4g}"
+
+
+def _of_table(report: Mapping[str, Any]) -> _Facts:
+    yield "Rows", f"{report['n']:,}"
+    names = {"microaggregated": report["columns"], **report}
+    for what in ("microaggregated", "kept"):
+        if names[what]:
+            yield f"Columns {what}", listed(names[what])
+    yield "Groups", f"{report['groups']:,}"
+    yield _promised(report, "Rows")
+    if report["strata"] is not None:
+        yield "Groups lie within a value of", listed([report["strata"]])
+    if report["weights"] is not None:
+        weights = [f"{name}: {weight:g}" for name, weight in report["weights"].items()]
+        yield "Weights of columns", listed(weights)
+    yield "Group sizes", f"{report['sizes']['min']} to {report['sizes']['max']}"
+    yield from _stages(report)
+    risk = report["risk"]
+    linked = (
+        f"{percent(risk['linkage_mean'])} on average, {percent(risk['linkage_highest'])} at most"
+    )
+    yield "Chance to link a row to a person", linked
+    yield "Rows that hardly moved", percent(risk["near_original"])
+
+
+def _promised(report: Mapping[str, Any], records: str) -> tuple[str, str]:
+    counted = "Different subjects" if report["counted"] == "subjects" else records
+    return f"{counted} in each group", f"at least {report['k']}"
+
+
+def _stages(report: Mapping[str, Any]) -> _Facts:
+    lost = "Loss with departures" if report.get("times") else "Information loss"
+    if report.get("weights"):
+        lost = "Weighted loss"
+    for stage in report["stages"]:
+        seconds, loss = f"({stage['seconds']:.2f} s)", stage["information_loss"]
+        if loss is None:
+            yield f"Time for the {stage['name']}", seconds
+        else:
+            yield f"{lost} after {stage['name']}", f"{loss:.4g} %  {seconds}"
+
+
+def show_measurements(measurements: "Sequence[Measurement]") -> None:
+    """Print how far each method's losses lie above the published ones, on average."""
+    compared: dict[tuple[str, str, str], list[float]] = {}
+    for m in measurements:
+        if m.difference is not None and m.statistic in ("il", "avg", "path_length"):
+            compared.setdefault((m.table, m.dataset, m.method), []).append(m.difference)
+    rows = [
+        [*place, str(len(differences)), f"{sum(differences) / len(differences):+.1f} %"]
+        for place, differences in compared.items()
+    ]
+    numbers = ["Numbers compared", "Ours above them (mean)"]
+    if rows:
+        show_table("Beside the papers", rows, ["Table", "Data", "Method"], numbers=numbers)

@@ -1,0 +1,140 @@
+"""The commands that run others: trajanon run and demo."""
+
+import shlex
+from collections.abc import Mapping, Sequence
+from contextlib import chdir
+from pathlib import Path
+from typing import Annotated, Any, Protocol
+
+import typer
+
+from trajanon.cli.anonymize_command import anonymize
+from trajanon.cli.check_command import check
+from trajanon.cli.extract_command import extract
+from trajanon.cli.map_command import draw
+from trajanon.cli.messages import removed, tell, usage_error
+from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
+from trajanon.errors import BadInput, FileProblem
+from trajanon.inputs import other_encoding, seems_utf16
+
+_NOT_HERE = {"run", "studio"}
+
+Table = Mapping[str, Any]
+"""The options of a command by their long names, and its files by theirs."""
+
+
+class _Parameter(Protocol):
+    name: str
+    opts: Sequence[str]
+    secondary_opts: Sequence[str]
+    param_type_name: str
+
+
+def run(
+    context: typer.Context,
+    settings: Annotated[
+        Path,
+        typer.Argument(
+            help="A TOML file with a table for each command, in their order, which names options "
+            "as the command does. Paths in it start from its folder."
+        ),
+    ],
+) -> None:
+    """Run the commands of a file of settings, one after the other, until one fails.
+
+    Such a file repeats a piece of work: extract, anonymize, check, evaluate, map.
+    """
+    commands: Mapping[str, Any] = getattr(context.find_root().command, "commands", {})
+    given = _read(settings)
+    if unknown := [name for name in given if name not in commands or name in _NOT_HERE]:
+        known = ", ".join(name for name in commands if name not in _NOT_HERE)
+        raise BadInput(f"{settings}: [{unknown[0]}] is no command; choose from {known}")
+    steps = []
+    for name, table in given.items():  # all before the first begins, which may take hours
+        try:
+            if gone := next(filter(None, (removed(name, option) for option in table)), ""):
+                raise BadInput(gone)
+            words = words_of(commands[name].params, table)
+            steps.append((name, words, commands[name].make_context(name, list(words), context)))
+        except Exception as error:
+            said = str(error) if isinstance(error, BadInput) else usage_error(error)
+            if not said:
+                raise
+            raise BadInput(f"{settings}: [{name}] {said}") from error
+    with chdir(settings.parent):
+        for number, (name, words, step) in enumerate(steps, start=1):
+            tell(f"{number}. {shlex.join(['trajanon', name, *words])}")
+            with step:
+                commands[name].invoke(step)
+            tell()
+
+
+def words_of(parameters: Sequence[_Parameter], table: Table) -> list[str]:
+    """Write the options of a command as words of a command line, and then its files."""
+    named = {name.lstrip("-"): one for one in parameters for name in (*one.opts, one.name)}
+    words: list[str] = []
+    files: list[str] = []
+    for name, value in table.items():
+        parameter = named.get(name.replace("_", "-"), named.get(name))
+        values = value if isinstance(value, list) else [value]
+        if parameter is None or name == "help":
+            raise BadInput(f"has no option {name}: trajanon COMMAND --help lists them")
+        if not values or not all(isinstance(one, str | int | float) for one in values):
+            raise BadInput(f"{name} must be a text, a number, true or false, or a list of these")
+        if parameter.param_type_name == "argument":
+            files += map(str, values)
+        elif isinstance(value, bool):
+            words += (parameter.opts if value else parameter.secondary_opts)[-1:]
+        else:
+            flag = max(parameter.opts, key=len)
+            for one in map(str, values):  # -3.7 would be taken for an option
+                joined = f"{flag}{'=' * flag.startswith('--')}{one}"
+                words += [joined] if one.startswith("-") else [flag, one]
+    return [*words, *(["--"] if any(file.startswith("-") for file in files) else []), *files]
+
+
+def _read(path: Path) -> dict[str, Table]:
+    import tomllib  # --help does not wait for it
+
+    try:
+        text = path.read_bytes()
+        if seems_utf16(text):
+            raise BadInput(f"{path} {other_encoding(text)}")
+        found = tomllib.loads(text.decode("utf-8-sig"))
+    except OSError as error:
+        raise FileProblem(f"cannot read the settings {path}: {error.strerror}") from error
+    except BadInput:
+        raise
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path} {other_encoding(text)}") from error
+    except ValueError as error:
+        raise BadInput(f"{path} is no file of settings: {error}") from error
+    tables: dict[str, Table] = {
+        name: table for name, table in found.items() if isinstance(table, dict)
+    }
+    if not tables or tables.keys() != found.keys():
+        raise BadInput(
+            f"{path} needs a table for each command, such as [anonymize] and below it k = 4"
+        )
+    return tables
+
+
+@options(folder="Where the results go.")
+def demo(folder: Path = Path("trajanon-demo")) -> None:
+    """Run the whole chain on the bundled synthetic sample, without network."""
+    from trajanon.atomic_output import making
+    from trajanon.data import sample
+
+    trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED
+    with making(folder):
+        tell("1. trajanon extract (the bundled sample) --bbox madrid")
+        extract([str(sample())], bbox=["madrid"], out=trajectories)
+        tell()
+        tell("2. trajanon anonymize -k 4")
+        anonymize(str(trajectories), k=4, out=str(released))
+        tell()
+        tell("3. trajanon check -k 4")
+        check(released, k=4)
+        tell()
+        tell("4. trajanon map")
+        draw([trajectories, released], out=folder / MAP)

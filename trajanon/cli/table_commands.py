@@ -1,0 +1,121 @@
+"""The commands for any table of numbers: trajanon microaggregate and bound."""
+
+from pathlib import Path
+from typing import Any
+
+from trajanon.cli.messages import show_json, tell, with_flags
+from trajanon.cli.options import NUMBERS, names_of, options
+from trajanon.errors import BadInput
+from trajanon.settings import MissingName, Settings
+
+
+@options(
+    Settings,
+    k="Least number of rows, or subjects, in a group.",
+    columns=("Columns to microaggregate: a,b,c, or all that hold numbers.", NUMBERS),
+    keep=("Columns to keep as they are: a,b,c, or all. They can identify people.", "none"),
+    subject="Column with the subject of each row; it is dropped.",
+    strata="Form groups within each value of this column.",
+    weights=("How much columns count in the search: a=2,b=0.5. 0: not at all.", "1 for each"),
+    out="Ends in .csv or .parquet.",
+)
+def microaggregate(
+    file: Path,
+    *,
+    k: int,
+    columns: str | None = None,
+    keep: str = "",
+    subject: str | None = None,
+    subjects_exact: bool = False,
+    strata: str | None = None,
+    weights: str | None = None,
+    missing: MissingName = "refuse",
+    out: Path = Path("microaggregated.csv"),
+    as_json: bool = False,
+    **how: Any,
+) -> None:
+    """Replace the rows of a table of numbers by the means of groups of at least k.
+
+    Rows keep their order, and k counts for the microaggregated columns alone.
+    """
+    from trajanon.atomic_output import replacing
+    from trajanon.cli.report_tables import bars, show_microaggregated
+    from trajanon.files.numeric_table import check_table_format
+    from trajanon.tables import microaggregate_table, write_draft
+
+    check_table_format(out)
+    how |= {"subject": subject, "subjects_exact": subjects_exact, "strata": strata}
+    how |= {"columns": None if columns is None else names_of(columns), "keep": names_of(keep)}
+    how["weights"] = None if weights is None else _weights_of(weights)
+    with bars() as progress, replacing(out, inputs=[file], public=[out]) as (draft,):
+        result = microaggregate_table(file, k, missing=missing, progress=progress, **how)
+        write_draft(result, draft)
+    report = result.report
+    if as_json:
+        notices = list(map(with_flags, report["notices"]))
+        show_json({**report, "notices": notices, "out": str(out)})
+        return
+    show_microaggregated(report)
+    for notice in report["notices"]:
+        tell(notice)
+    tell(f"Wrote {len(result.table):,} rows to {out}.")
+
+
+def _weights_of(text: str) -> dict[str, float]:
+    """Read weights by the names of columns, as a user gives them."""
+    weights: dict[str, float] = {}
+    for part in names_of(text):
+        name, _, number = (word.strip() for word in part.rpartition("="))
+        try:
+            weight = float(number)
+        except ValueError:
+            weight = None
+        if not name or name in weights or weight is None:
+            raise BadInput(
+                f"`weights` {text!r} is not understood at {part!r}; write a=2,b=0.5, each once"
+            )
+        weights[name] = weight
+    return weights
+
+
+@options(
+    k="Least number of rows in a group.",
+    columns=("Columns whose loss counts: a,b,c, or all that hold numbers.", NUMBERS),
+    effort="Of the search for groups and of the bound: fast (seconds; distances alone, weak), "
+    "balanced (a linear programme), or best (lifted by cuts; minutes).",
+)
+def bound(
+    file: Path,
+    *,
+    k: int,
+    columns: str | None = None,
+    missing: MissingName = "refuse",
+    effort: str = "best",
+    seed: int = 0,
+    as_json: bool = False,
+) -> None:
+    """Say how far the groups found can be from the best: a proven lower bound.
+
+    Minutes for a thousand rows up to k = 5, or k = 10 where they lie along a few axes; weaker for
+    larger groups and tables.
+    """
+    from trajanon.certificate import certify_table
+    from trajanon.cli.report_tables import bars, show_certificate
+
+    names = None if columns is None else names_of(columns)
+    how: dict[str, Any] = {"missing": missing, "effort": effort, "seed": seed}
+    with bars() as progress:
+        certificate = certify_table(file, k, columns=names, progress=progress, **how)
+    if as_json:
+        show_json(certificate)
+        return
+    show_certificate(certificate)
+    if certificate["stopped"]:
+        tell("Stopped by Ctrl-C: a longer search might bring the two closer.")
+    tell(
+        "The bound is certified: it is that of a linear programme over all groups, and "
+        "was proven again. There may be no groups that reach it."
+        if certificate["certified"]
+        else "The bound is true but not certified: effort was fast, limits were met, or Ctrl-C "
+        "came, before it was as high as a linear programme over all groups."
+    )

@@ -1,0 +1,266 @@
+"""Certificate of a release: what was assessed, in figures that may be published, for a machine."""
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from trajanon.errors import FileProblem
+from trajanon.privacy.attack import QUESTIONS
+
+NOT_ASSESSED = "not assessed"
+
+_MIDDLES = ("mean", "median")
+
+_Account = Mapping[str, Any]
+
+_CONTEXT = {
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "dct": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "locn": "http://www.w3.org/ns/locn#",
+    "geosparql": "http://www.opengis.net/ont/geosparql#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "mobilitydcatap": "https://w3id.org/mobilitydcat-ap#",
+}
+_MOBILITY = "https://w3id.org/mobilitydcat-ap/"
+_EUROPE = "http://publications.europa.eu/resource/authority/"
+_FILE_TYPES = {
+    ".parquet": "PARQUET",
+    ".gpkg": "GPKG",
+    ".geojson": "GEOJSON",
+    ".csv": "CSV",
+    ".gpx": "XML",
+    ".mfjson": "JSON",
+}
+
+
+def certificate(account: _Account, released: str | os.PathLike[str], version: str) -> _Account:
+    """Certify a release; ready for JSON, and for publication beside it.
+
+    Shares are rounded to hundredths: nothing is of single lines, and no count below k follows from
+    them. What nobody measured is said to be not assessed.
+
+    Parameters
+    ----------
+    account
+        `Evaluation.account`.
+    released
+        The released file, or a folder of parts.
+    version
+        That of trajanon.
+    """
+    if account["verdict"]["kind"] == "stop":
+        because = account["verdict"]["sentences"]
+        return {"certificate": "none: this release must not be published", "because": because}
+    made = date.fromisoformat(account["date"])
+    k, utility = account["k"], account["utility"]["this release"]
+    attacks = account["attacks"]
+    originals = {one["name"]: one for one in attacks if one["against"] == "originals"}
+    found = [_attack(one, originals) for one in attacks if one["against"] == "release"]
+    singling_out, linkability, inference = (
+        [one for one in found if one["question"] == question] for question in QUESTIONS
+    )
+    again = made.replace(year=made.year + 1, day=min(made.day, 28))
+    return {
+        "certificate": "of what was assessed before publication; no promise beyond k-anonymity",
+        "made": {"by": f"trajanon {version}", "on": account["date"]},
+        "release": {
+            "sha256": _hashes(Path(released)),
+            **{name: account[name] for name in ("unit", "points", "times", "area", "groups")},
+            "rows": account["rows"]["released"],
+        },
+        "promise": {
+            "k": k,
+            "counts": account["counted"],
+            "a subject is": "a person, a vehicle or an account: to be named by the publisher",
+            "to be said beside it": account["verdict"]["sentences"],
+        },
+        "cost": {
+            "metres moved": {name: round(utility["displacement"][name]) for name in _MIDDLES},
+            "information loss, percent": round(account["information_loss"]["this release"], 1),
+        },
+        "WP29 Opinion 05/2014": {
+            "singling out": singling_out or NOT_ASSESSED,
+            "linkability": [*linkability, _of_pieces(account)],
+            "inference": [*inference, *map(_inferred, account["inferred"])],
+            "whoever holds all other tracks": _patient(account),
+        },
+        "ISO/IEC 27559:2022": {
+            "7.3 adversarial testing": [one["attack"] for one in found] or NOT_ASSESSED,
+            "8.2 average risk": max((one["mean"] for one in found), default=NOT_ASSESSED),
+            "8.2 maximum risk": max((one["highest"] for one in found), default=NOT_ASSESSED),
+            "9.3 to be assessed again": {
+                "at the latest on": again.isoformat(),
+                "and before": "another release of the same subjects",
+            },
+        },
+        "metadata": _metadata(account, Path(released)),
+    }
+
+
+def repeated(certified: _Account, released: str | os.PathLike[str], findings: Any) -> list[str]:
+    """Repeat what a certificate says of the released file itself; say what differs.
+
+    Parameters
+    ----------
+    certified
+        The certificate, as read from JSON.
+    released
+        The released file, or a folder of parts.
+    findings
+        What `trajanon.check` found in it, with the k of the certificate.
+    """
+    said = certified["release"]
+    now = {"rows": findings.trajectories, "groups": findings.groups}
+    problems = [
+        f"the certificate says {said[name]:,} {name}, and the file has {there:,}"
+        for name, there in now.items()
+        if said[name] != there
+    ]
+    hashes = _hashes(Path(released))
+    if sorted(hashes.values()) != sorted(said["sha256"].values()):
+        problems.append(
+            f"the certificate is of other bytes: {_names(said['sha256'])} had another SHA-256 than "
+            f"{_names(hashes)}"
+        )
+    return problems
+
+
+def read_certificate(path: str | os.PathLike[str]) -> _Account:
+    """Read a certificate; its k, rows, groups and hashes are there.
+
+    Raises
+    ------
+    FileProblem
+        If the file cannot be read, or is no certificate.
+    """
+    try:
+        found = json.loads(Path(path).read_text("utf-8"))
+        whole = found["release"], found["promise"]
+        numbers = whole[0]["rows"], whole[0]["groups"], whole[1]["k"]
+        hashes = list(whole[0]["sha256"].values())
+        if not all(isinstance(one, int) for one in numbers) or not all(map(str.isalnum, hashes)):
+            raise TypeError
+    except OSError as error:
+        raise FileProblem(f"{path} cannot be read: {error.strerror}") from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise FileProblem(
+            f"{path} is no certificate of trajanon: `trajanon evaluate` writes one beside a release"
+        ) from error
+    return dict(found)
+
+
+def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:
+    """Give an attack's figures, beside what the originals would reveal."""
+    before = originals.get(one["name"])
+    return {
+        "attack": one["name"],
+        "knows": one["knows"],
+        "question": one["question"],
+        "mean": round(one["expected"], 2),
+        "interval": [round(end, 2) for end in one.get("interval", ())] or "of all: no sample",
+        "highest": round(one["worst_case"], 2),
+        "1/k": round(one["baseline"], 2),
+        "in the originals": NOT_ASSESSED if before is None else round(before["expected"], 2),
+    }
+
+
+def _of_pieces(account: _Account) -> dict[str, Any]:
+    """How often the pieces of one drive are put together."""
+    linked: float | str = NOT_ASSESSED
+    if account["unit"] == "trip":
+        linked = "a trip is whole"
+    elif account["chains"] is not None:
+        linked = round(account["chains"]["linked"], 2)
+    return {"attack": "pieces of one drive, put together", "linked": linked}
+
+
+def _inferred(one: _Account) -> dict[str, Any]:
+    return {
+        "attack": one["name"],
+        "knows": one["knows"],
+        "mean": round(one["told"], 2),
+        "best guess without the release": round(one["guess"], 2),
+    }
+
+
+def _patient(account: _Account) -> dict[str, Any]:
+    """Shares of groups that are verified, and what is rebuilt of one hidden member."""
+    cascade, rebuilding = account["cascade"], account["rebuilding"]
+    return {
+        "groups tried": NOT_ASSESSED if cascade is None else cascade["groups"],
+        "members verified": NOT_ASSESSED if cascade is None else round(cascade["verified"], 2),
+        "hidden member rebuilt, error as a share of the line's": (
+            NOT_ASSESSED if rebuilding is None else round(rebuilding["share"], 2)
+        ),
+    }
+
+
+def _metadata(account: _Account, released: Path) -> dict[str, Any]:
+    """Describe the release by mobilityDCAT-AP 1.1, as JSON-LD; its publisher completes it."""
+    west, south, east, north = account["area"]
+    corners = [(west, south), (east, south), (east, north), (west, north), (west, south)]
+    ring = ", ".join(f"{x} {y}" for x, y in corners)
+    kind = _FILE_TYPES.get(released.suffix.lower(), "PARQUET")
+    unit = f"{account['unit']}s".replace("ys", "ies")
+    rights = {
+        "@type": "dct:RightsStatement",
+        "dct:type": _id(f"{_MOBILITY}conditions-for-access-and-usage/other"),
+        "rdfs:label": account["attribution"] or "to be named by the publisher",
+    }
+    return {
+        "@context": _CONTEXT,
+        "@type": "dcat:Dataset",
+        "dct:title": _english(f"k-anonymous {unit}, k = {account['k']}"),
+        "dct:description": _english(
+            f"{account['rows']['released']} rows on {account['groups']} lines, each the perturbed "
+            f"mean of the {unit} of at least {account['k']} different {account['counted']}. "
+            f"{account['cost']}"
+        ),
+        "dct:publisher": {"@type": "foaf:Agent", "foaf:name": "to be named by the publisher"},
+        "dct:issued": {"@value": account["date"], "@type": "xsd:date"},
+        "dct:accrualPeriodicity": _id(f"{_EUROPE}frequency/NEVER"),
+        "mobilitydcatap:mobilityTheme": _id(
+            f"{_MOBILITY}mobility-theme/historic-travel-and-traffic-data-and-delays"
+        ),
+        "dct:spatial": {
+            "@type": "dct:Location",
+            "locn:geometry": {"@value": f"POLYGON(({ring}))", "@type": "geosparql:wktLiteral"},
+        },
+        "dcat:distribution": {
+            "@type": "dcat:Distribution",
+            "dcat:accessURL": _id("https://example.org/to-be-named-by-the-publisher"),
+            "dct:format": _id(f"{_EUROPE}file-type/{kind}"),
+            "dct:rights": rights,
+            "mobilitydcatap:mobilityDataStandard": _id(f"{_MOBILITY}mobility-data-standard/other"),
+        },
+    }
+
+
+def _id(address: str) -> dict[str, str]:
+    return {"@id": address}
+
+
+def _english(text: str) -> dict[str, str]:
+    return {"@value": text, "@language": "en"}
+
+
+def _hashes(released: Path) -> dict[str, str]:
+    """SHA-256 of the file, or of each part of a folder, by name."""
+    files: Iterable[Path] = [released]
+    if released.is_dir():
+        files = sorted(released.glob("part-*.parquet"))
+    hashes = {}
+    for file in files:
+        with file.open("rb") as stream:
+            hashes[file.name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return hashes
+
+
+def _names(hashes: Mapping[str, str]) -> str:
+    return " and ".join(list(hashes)[:2]) + (" and others" if len(hashes) > 2 else "")

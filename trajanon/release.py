@@ -1,0 +1,285 @@
+"""A release and its report, and which rows it has."""
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from trajanon.arrays import Bools, Ints
+from trajanon.atomic_output import replacing
+from trajanon.errors import BadInput
+from trajanon.files.frames import to_collection
+from trajanon.files.release import check_release_format, write_release
+from trajanon.files.report import report_path
+from trajanon.notebook import drawn, page, shown
+from trajanon.number_text import number_of
+from trajanon.partition import first_of_each
+from trajanon.times import Clock
+from trajanon.trajectories import Trajectories
+from trajanon.verdict import Verdict, cost, verdict
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """What may be published, and what the holder should know of it.
+
+    Attributes
+    ----------
+    trajectories
+        The released trajectories, sorted by their coordinates, without subjects.
+    report
+        For the holder, ready for JSON. Not for publication: ``labels`` links each original to its
+        group, and ``key`` undoes the perturbation of lines.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+    >>> release.trajectories.points.tolist()
+    [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]
+    >>> release.report["groups"], release.report["sizes"]
+    (1, [2])
+    >>> print(repr(release).partition(";")[0])
+    <Release: 2 rows of 2 points on 1 line, k = 2 records
+    """
+
+    trajectories: Trajectories
+    report: dict[str, Any]
+
+    @property
+    def verdict(self) -> Verdict:
+        """Whether it may be published, and what is to be said beside it, by its report."""
+        return verdict(self.report)
+
+    def write(self, path: str | os.PathLike[str]) -> None:
+        """Write the release, and its report beside it.
+
+        Parameters
+        ----------
+        path
+            Ends in .parquet, .gpkg, .geojson, .csv or .gpx, or with times in .mfjson; the report
+            has the same name, ends in .report.json, and is readable by its owner only. Both are
+            replaced, or neither is.
+
+        Raises
+        ------
+        BadInput
+            If the suffix is not that of a format, or of one of times and there are none.
+        FileProblem
+            If one of the two cannot be written.
+
+        Examples
+        --------
+        >>> from pathlib import Path
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+        >>> release.write("anonymized.csv")
+        >>> print(Path("anonymized.csv").read_text())
+        id,lat1,lon1,lat2,lon2
+        1,40.1,2.0,40.1,3.0
+        2,40.1,2.0,40.1,3.0
+        <BLANKLINE>
+        """
+        check_release_format(path := Path(path), timed=self.trajectories.times is not None)
+        with replacing(path, report_path(path), public=[path]) as drafts:
+            write_drafts(self, *drafts)
+
+    def to_geodataframe(self) -> "GeoDataFrame":
+        """Give the released trajectories as LineStrings in a GeoDataFrame, in WGS 84.
+
+        Returns
+        -------
+        geopandas.GeoDataFrame
+            With times, their seconds stand in lists in a column ``times``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+        >>> release.to_geodataframe().geometry[0].wkt
+        'LINESTRING (2 40.1, 3 40.1)'
+        """
+        return self.trajectories.to_geodataframe()
+
+    def to_dataframe(self) -> "DataFrame":
+        """Give the released trajectories as a DataFrame with a row for each point.
+
+        Returns
+        -------
+        pandas.DataFrame
+            As `Trajectories.to_dataframe` gives.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
+        >>> release.to_dataframe().head(2)
+           trajectory   lat  lon
+        0           0  40.1  2.0
+        1           0  40.1  3.0
+        """
+        return self.trajectories.to_dataframe()
+
+    def to_movingpandas(self) -> Any:
+        """Give the released trajectories as a TrajectoryCollection of movingpandas.
+
+        Returns
+        -------
+        movingpandas.TrajectoryCollection
+            With times, those of a day or a week are of the week from Monday, 1 January 2001 on, in
+            local time, and others in UTC; where rounded times stand still they go on from point to
+            point. Without times, seconds from 1970 on number the points.
+
+        Raises
+        ------
+        BadInput
+            If movingpandas is not installed.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import trajanon
+        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
+        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+        >>> len(release.to_movingpandas())
+        2
+        """
+        return to_collection(self.trajectories)
+
+    def __repr__(self) -> str:
+        return shown(type(self).__name__, [said for _, said in self._facts])
+
+    def _repr_html_(self) -> str:
+        return page(self._facts, drawn(self.trajectories.points))
+
+    @property
+    def _facts(self) -> list[tuple[str, str]]:
+        """What is in the release and what it costs, as far as the report says."""
+        n, m = self.trajectories.points.shape[:2]
+        report, what = self.report, f"{number_of(n, 'row')} of {m} points"
+        if {"lines", "k", "counted"} <= report.keys():
+            lines = number_of(report["lines"], "line")
+            what += f" on {lines}, k = {report['k']} {report['counted']}"
+        if not {"displacement", "information_loss"} <= report.keys():
+            return [("Release", what)]
+        return [("Release", what), ("Cost", cost(report))]
+
+
+def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:
+    """Write the two files where somebody else moves them into place."""
+    write_release(release_draft, release.trajectories)
+    report_draft.write_text(json_report(release.report), encoding="utf-8")
+
+
+def with_report(
+    release: Release | Trajectories, report: Mapping[str, Any] | None
+) -> tuple[Trajectories, Mapping[str, Any]]:
+    """Take a release and its report, whether they are given as one or as two."""
+    if isinstance(release, Release):
+        if report is None:
+            return release.trajectories, release.report
+    elif report is not None:
+        return release, report
+    raise BadInput(
+        "give the Release that anonymize made, or the released trajectories and their report"
+    )
+
+
+@contextmanager
+def written(release: Release) -> Iterator[Path]:
+    """Write a release, and its report beside it, for as long as it is looked at."""
+    with TemporaryDirectory(prefix="trajanon-") as folder:
+        path = Path(folder) / "release.parquet"
+        release.write(path)
+        yield path
+
+
+def published_with(
+    attribution: str | None, way: str, clock: Clock | None, *, by_subjects: bool
+) -> dict[str, Any]:
+    """What a release says of itself: its source, what has a row, and which times it bears."""
+    words = {"attribution": attribution}
+    if by_subjects and way != "trajectories":
+        words["counted"] = "subjects"
+    if way == "lines":
+        words["rows"] = "lines"
+    if clock is not None:
+        words["times"] = clock.sentence
+    return words
+
+
+def json_report(account: Mapping[str, Any]) -> str:
+    """Write a report as JSON; its first entry, the notice, stands in the first line."""
+    return f"{{ {_written(account, 1)[1:].lstrip()}\n"
+
+
+def _written(value: Any, depth: int) -> str:
+    """Write entries below one another, and a list, which may be long, on one line."""
+    if not isinstance(value, dict) or not value:
+        return json.dumps(value, ensure_ascii=False)
+    entries = (
+        f"{depth * ' '}{json.dumps(key, ensure_ascii=False)}: {_written(one, depth + 1)}"
+        for key, one in value.items()
+    )
+    return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
+
+
+def way_of(asked: str, *, by_subjects: bool) -> str:
+    """What has a row each: trajectories, where k does not count subjects."""
+    return "trajectories" if asked == "subjects" and not by_subjects else asked
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of a release: of each line one for each different subject, or each trajectory."""
+
+    asked: str  # subjects, trajectories or lines
+    line: Ints  # the line as written that stands for each trajectory, (n,), numbered 0..g-1
+    subject: Ints | None  # of each trajectory, (n,); None: k counts trajectories
+
+    @property
+    def way(self) -> str:
+        """What has a row each."""
+        return way_of(self.asked, by_subjects=self.subject is not None)
+
+    @cached_property
+    def of_subjects(self) -> Bools:
+        """Whether a trajectory is the first of its subject on its line, (n,)."""
+        if self.subject is None:
+            return np.ones(len(self.line), dtype=np.bool_)
+        return first_of_each(self.line, self.subject)
+
+    @property
+    def own(self) -> Bools:
+        """Whether a trajectory has a row of its own, (n,); else its subject has one there."""
+        return np.ones_like(self.of_subjects) if self.way == "trajectories" else self.of_subjects
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """How many rows each way has, and the trajectories without one, ready for JSON."""
+        return {
+            "way": self.way,
+            "trajectories": len(self.line),
+            "subjects": None if self.subject is None else int(self.of_subjects.sum()),
+            "lines": int(self.line.max()) + 1,
+            "without": np.flatnonzero(~self.own).tolist(),
+        }

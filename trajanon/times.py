@@ -1,0 +1,384 @@
+"""Times: what those of a release count from, how they are released, and dates for formats."""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from typing import Any
+from zoneinfo import available_timezones
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from trajanon.arrays import Floats, Ints
+from trajanon.errors import BadInput
+from trajanon.geodesy import radii
+from trajanon.loss import HEAVIEST
+from trajanon.number_text import number_of
+from trajanon.settings import ReleaseSettings
+from trajanon.tracks import Tracks
+from trajanon.trajectories import Trajectories
+
+MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800  # seconds
+
+BEGINS = 3 * HOUR
+"""Local time at which a day of transport begins: fewest are under way then."""
+
+DOCUMENTED_DAY = datetime(2001, 1, 1)
+"""A Monday: where a format wants a date, seconds of a day or of a week are counted from here.
+
+kepler.gl takes no number of fewer than nine digits for a time.
+"""
+
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_MONDAY = 4 * DAY  # from 1970-01-01, a Thursday
+
+_EARLIER_DAY = np.datetime64("1970-01-05", "us")
+"""The Monday from which files of earlier versions count."""
+
+_SECOND = np.timedelta64(1, "s")
+_WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
+_OF_TIMES = ("minute_worth", "time_step", "timezone")
+
+Dates = NDArray[np.datetime64]
+
+_SENTENCES = {
+    "of-day": "times are seconds since 00:00 local time ({zone}) of a day that begins at 03:00, "
+    "rounded to {step} s",
+    "of-week": "times are seconds since Monday 00:00 local time ({zone}) of a week that begins at "
+    "03:00, rounded to {step} s",
+    "date": "times are seconds since 1970-01-01 00:00 UTC, rounded to {step} s; local time is "
+    "{zone}",
+}
+
+
+@cache
+def _zones() -> frozenset[str]:
+    """Names of all zones: to look for them on the disk takes tens of milliseconds."""
+    return frozenset(available_timezones())
+
+
+@dataclass(frozen=True, slots=True)
+class Clock:
+    """How the times of a release are counted.
+
+    ``of-day``, in seconds since 00:00 local time of the day on which a trajectory departs; a day of
+    transport begins at 03:00, so departures lie from 03:00 to 27:00. ``of-week``, the same since
+    Monday. ``date``, in seconds since 1970-01-01 UTC.
+    """
+
+    times: str  # one of these
+    timezone: str  # the local zone, by its name in the IANA database
+    step: int  # seconds; what is written is a multiple
+
+    def __post_init__(self) -> None:
+        if self.timezone not in _zones():
+            raise BadInput(
+                f"`timezone` {self.timezone!r} is not known: name one of the IANA database, such "
+                "as Europe/Madrid"
+            )
+
+    @property
+    def sentence(self) -> str:
+        """What the times of a release are: all the words that it may hold of them."""
+        return _SENTENCES[self.times].format(zone=self.timezone, step=self.step)
+
+    @classmethod
+    def parsed(cls, sentence: str | None) -> "Clock | None":
+        """Read a sentence; None if it is not exactly that of a clock."""
+        for times, form in _SENTENCES.items():
+            words = re.escape(form).replace(r"\{zone\}", "(?P<zone>[A-Za-z0-9_+/-]+)")
+            words = words.replace(r"\{step\}", r"(?P<step>[1-9]\d{0,4})")
+            found = re.fullmatch(words, sentence or "")
+            if found is not None and found["zone"] in _zones():
+                clock = cls(times, found["zone"], int(found["step"]))
+                return clock if clock.step <= DAY else None
+        return None
+
+    @property
+    def round(self) -> float:
+        """Seconds after which the clock begins again; infinity if it never does."""
+        return {"of-day": DAY, "of-week": WEEK}.get(self.times, np.inf)
+
+    def of(self, times: Floats) -> Floats:
+        """Count seconds since 1970-01-01 UTC by this clock, (n, m), the departure first.
+
+        Local time for the departure; from there on seconds as they pass, also over midnight and
+        where clocks are changed.
+        """
+        if self.times == "date":
+            return times
+        local = _local(times[:, 0], self.timezone) - (_MONDAY if self.times == "of-week" else 0)
+        departure = np.mod(local - BEGINS, self.round) + BEGINS
+        return departure[:, None] + (times - times[:, :1])
+
+    def rounded(self, seconds: Floats) -> Floats:
+        """Round seconds to the step; there is one zero."""
+        return np.round(seconds / self.step) * self.step + 0.0
+
+    def hour(self, seconds: Floats) -> Ints:
+        """The local hour of the day, 0 to 23, of seconds of this clock."""
+        local = _local(seconds, self.timezone) if self.times == "date" else seconds
+        return (np.mod(local, DAY) // HOUR).astype(np.int64)
+
+    def whole_hour(self, seconds: Floats) -> Floats:
+        """When the local hours began in which these seconds of this clock lie."""
+        local = _local(seconds, self.timezone) if self.times == "date" else seconds
+        return seconds - np.mod(local, HOUR)
+
+    def text(self, second: float) -> str:
+        """Write a second of this clock: 08:05, Mon 08:05 or 2008-06-08 08:05."""
+        if self.times == "date":
+            local = float(_local(np.array([second]), self.timezone)[0])
+            return f"{pd.Timestamp(local, unit='s'):%Y-%m-%d %H:%M}"
+        days, rest = divmod(int(second), DAY)
+        text = f"{rest // HOUR:02d}:{rest % HOUR // 60:02d}"
+        return text if self.times == "of-day" else f"{WEEKDAYS[days % 7]} {text}"
+
+
+def _local(times: Floats, timezone: str) -> Floats:
+    """Seconds since 1970-01-01 that a clock on the wall showed, as if it were in UTC."""
+    whole = np.floor(times)
+    there = pd.to_datetime(whole.astype(np.int64), unit="s", utc=True).tz_convert(timezone)
+    wall = there.tz_localize(None).as_unit("s").asi8
+    return np.asarray(wall + (times - whole))
+
+
+def zone_of(lat: float, lon: float) -> str:
+    """Name the local zone of a place, in degrees."""
+    import tzfpy
+
+    return str(tzfpy.get_tz(lon, lat))
+
+
+@dataclass(frozen=True, slots=True)
+class Timing:
+    """How times are released, and how much the departure counts in the search."""
+
+    clock: Clock
+    minute_worth: float  # metres at every point that a minute between departures counts as
+
+    def seconds(self, trajectories: Trajectories) -> Floats:
+        """Count the times of trajectories by the clock, (n, m)."""
+        assert trajectories.times is not None
+        return self.clock.of(trajectories.times)
+
+    def search_columns(self, trajectories: Trajectories) -> tuple[Floats, Floats]:
+        """The columns that the search sees, (n, 2 m + 1), the departure last; and their weights."""
+        records, departure = trajectories.records, self.seconds(trajectories)[:, :1]
+        seen = np.hstack([records, departure])
+        spread = (seen - seen[:1]).std(axis=0, ddof=1)
+        middle = trajectories.points.mean(axis=0)
+        weight = departure_weight(middle, spread, self.minute_worth)
+        return seen, np.append(np.ones(records.shape[1]), weight)
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """How times are released, ready for JSON."""
+        clock = self.clock
+        return {
+            "times": clock.times,
+            "timezone": clock.timezone,
+            "step": clock.step,
+            "minute_worth": self.minute_worth,
+        }
+
+    def hours(self, times: Floats) -> Counter[float]:
+        """Count the lines that depart in each hour, by when it begins."""
+        hours, lines = np.unique(self.clock.whole_hour(times[:, 0]), return_counts=True)
+        return Counter(dict(zip(hours.tolist(), lines.tolist(), strict=True)))
+
+    def alone(self, hours: Counter[float]) -> dict[str, Any]:
+        """Name the hours in which one line alone departs, and count all, ready for JSON."""
+        of_one = [self.clock.text(hour) for hour, lines in sorted(hours.items()) if lines == 1]
+        return {"hours": of_one, "of": len(hours)}
+
+    def departures(self, tracks: Tracks) -> Floats:
+        """Count when whoever is at a point of the tracks departs, by the clock, (t,)."""
+        assert tracks.times is not None
+        return self.clock.of(tracks.times[:, None])[:, 0]
+
+
+def search_columns(
+    trajectories: Trajectories, timing: Timing | None
+) -> tuple[Floats, Floats | None]:
+    """What the search sees: the records, or these and the departure; and weights, if there are."""
+    return (trajectories.records, None) if timing is None else timing.search_columns(trajectories)
+
+
+def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> float:
+    """Weigh the departure beside coordinates, all of them standardised.
+
+    A minute between two departures then adds to their squared distance what a displacement of
+    ``minute_worth`` metres at every point adds, in any direction: half of it to the north, half to
+    the east. ``middle`` is the mean place of each point, degrees, (m, 2), and ``spread`` the
+    standard deviation of each column that the search sees, in degrees and seconds, (2 m + 1,).
+    """
+    degree = np.radians(np.column_stack(radii(np.radians(middle[:, 0])))).ravel()  # in metres
+    metres = spread[:-1] * degree
+    if not metres.any():  # all go the same way: hours alone tell them apart
+        return 1.0
+    squares = (minute_worth / metres[metres > 0.0]) ** 2
+    return min(float(0.5 * squares.sum() * (spread[-1] / MINUTE) ** 2), HEAVIEST)
+
+
+def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing | None:
+    """Tell how times shall be released; None if they shall not."""
+    times, tracks, n = trajectories.times, trajectories.tracks, len(trajectories)
+    timing = timing_asked_for(
+        settings,
+        trajectories.provenance,
+        unknown=n if times is None else int(np.isnan(times[:, 0]).sum()),
+        of_all=n,
+        bare_tracks=settings.align and tracks is not None and tracks.times is None,
+        middle=lambda: trajectories.points.mean(axis=(0, 1)),
+    )
+    if timing is not None and times is not None:
+        departures = timing.clock.of(times)[:, 0]
+        still = int((times[:, -1] <= times[:, 0]).sum())
+        refuse_one_time(timing.clock, still, n, departures.min(), departures.max())
+    return timing
+
+
+def timing_asked_for(
+    settings: ReleaseSettings,
+    provenance: Mapping[str, Any],
+    *,
+    unknown: int = 0,
+    of_all: int = 0,
+    bare_tracks: bool,
+    middle: Callable[[], Floats],
+) -> Timing | None:
+    """Make the timing that was asked for, or refuse it; ``unknown`` of all have no times."""
+    if settings.times is None:
+        for name in _OF_TIMES:
+            value = getattr(settings, name)
+            if value != getattr(ReleaseSettings, name):
+                raise BadInput(
+                    f"`{name}={value!r}` is for releases with times: add `times='of-day'`"
+                )
+        return None
+    asked = f"`times='{settings.times}'`"
+    if "times" in provenance:
+        raise BadInput(
+            f"{asked} needs the times of originals, and these are the times of a release: name "
+            "what trajanon extract wrote"
+        )
+    if unknown:
+        raise BadInput(without_times(asked, unknown, of_all))
+    if bare_tracks:
+        raise BadInput(
+            f"{asked} needs tracks with times: extract again, or keep windows with `align=False`"
+        )
+    zone = settings.timezone
+    if zone is None:
+        zone = zone_of(*middle())
+    return Timing(Clock(settings.times, zone, settings.time_step), settings.minute_worth)
+
+
+def without_times(asked: str, unknown: int, of_all: int) -> str:
+    """Say that times are missing."""
+    have = number_of(unknown, f"of {of_all:,} has", f"of {of_all:,} have")
+    return (
+        f"{asked} needs times, and {have} none: leave traces without times "
+        "out with trajanon extract --untimed reject, or release without times"
+    )
+
+
+def refuse_one_time(clock: Clock, still: int, of_all: int, first: float, last: float) -> None:
+    """Refuse clocks that stood still, and departures, from first to last, that are one."""
+    asked = f"`times='{clock.times}'`"
+    if still:
+        bear = number_of(still, f"of {of_all:,} bears", f"of {of_all:,} bear")
+        raise BadInput(
+            f"{asked} needs times that go on, and {bear} one time from start "
+            "to end: leave them out, or release without times"
+        )
+    first, last = clock.rounded(np.array([first, last])).tolist()
+    if first == last:
+        raise BadInput(
+            f"{asked} would tell nothing: all depart at {clock.text(first)}, within "
+            f"{clock.step} s; lower `time_step`, or release without times"
+        )
+
+
+def instants(times: Floats, clock: Clock | None) -> Dates:
+    """Turn times into dates of microseconds; without a clock they count from 1970.
+
+    >>> instants(np.array([1.5]), None)
+    array(['1970-01-01T00:00:01.500000'], dtype='datetime64[us]')
+    """
+    if clock is not None:
+        times = np.round(going_on(times, clock.step), 3)
+    return _begin(clock) + np.round(times * 1e6).astype("timedelta64[us]")
+
+
+def going_on(times: Floats, step: float) -> Floats:
+    """Let times that are rounded to a step go on from point to point, along the last axis.
+
+    Points of one time get times evenly about it, less than half a step off: rounded, they are what
+    they were. The first point keeps its time, and so does the last, if it has a later one; if all
+    have one time, the last comes nearly half a step later.
+
+    >>> going_on(np.array([0.0, 0.0, 60.0, 60.0]), 60.0).tolist()
+    [0.0, 20.0, 40.0, 60.0]
+    """
+    place = np.arange(times.shape[-1])
+    leaps = np.diff(times, axis=-1) != 0.0
+    edge = np.ones_like(times[..., :1], dtype=np.bool_)
+    begins, ends = (np.concatenate(each, axis=-1) for each in ((edge, leaps), (leaps, edge)))
+    first = np.maximum.accumulate(np.where(begins, place, 0), axis=-1)
+    last = np.where(ends, place, len(place))[..., ::-1]
+    last = np.minimum.accumulate(last, axis=-1)[..., ::-1]
+    departs = first == 0
+    arrives = ~departs & (last == len(place) - 1)
+    # Half way between two points of different times one step ends, and another begins.
+    begin, end = np.where(departs, 0.0, first - 0.5), np.where(arrives, last, last + 0.5)
+    low, high = np.where(departs, 0.0, -0.5), np.where(arrives, 0.0, 0.5)
+    return np.asarray(times + step * (low + (high - low) * (place - begin) / (end - begin)))
+
+
+def apart(dates: Dates) -> Dates:
+    """Let dates along the last axis rise, by a microsecond where they would be the same.
+
+    >>> apart(np.array(["1970-01-01"] * 2, "datetime64[us]"))[1]
+    np.datetime64('1970-01-01T00:00:00.000001')
+    """
+    places = np.arange(dates.shape[-1])
+    rising = np.maximum.accumulate(dates.astype(np.int64) - places, axis=-1) + places
+    return rising.astype("datetime64[us]")
+
+
+def seconds_in(rows: Sequence[Any], sentence: str | None) -> list[Floats | None]:
+    """Read rows of texts such as 2001-01-01T08:05:00Z; None for a row of anything else."""
+    clock = Clock.parsed(sentence)
+    return [_since(clock, row) if isinstance(row, list) else None for row in rows]
+
+
+def _since(clock: Clock | None, texts: list[Any]) -> Floats | None:
+    if not all(isinstance(text, str) and _WRITTEN.fullmatch(text) for text in texts):
+        return None
+    try:
+        dates = np.array([text[:-1] for text in texts], dtype="datetime64[us]")
+    except ValueError:  # a month 13
+        return None
+    begin = _begin(clock)
+    if clock is not None:
+        times = clock.rounded((dates - begin) / _SECOND)
+        if np.array_equal(instants(times, clock), dates):
+            return times
+        if clock.times != "date" and (dates < begin).any():
+            begin = _EARLIER_DAY
+    # In earlier files fractions of a second number points of one time, and are no time.
+    whole = dates.astype("datetime64[s]")
+    if np.array_equal(apart(whole.astype("datetime64[us]")), dates):
+        dates = whole.astype("datetime64[us]")
+    return (dates - begin) / _SECOND
+
+
+def _begin(clock: Clock | None) -> np.datetime64:
+    counts_days = clock is not None and clock.times != "date"
+    return np.datetime64(DOCUMENTED_DAY if counts_days else "1970-01-01", "us")
