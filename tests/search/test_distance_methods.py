@@ -11,11 +11,19 @@ from problems import problem
 from real_data import CLASSIC, reference, toy
 
 import trajanon
-from trajanon._kernels.far_records import farthest, farthest_pair
+from trajanon._kernels.far_records import (
+    Leaves,
+    farthest,
+    farthest_left,
+    farthest_pair,
+    nearest_of_other_subjects,
+    nearest_to_group,
+    take,
+)
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
-from trajanon.search import distance_methods as leaves
-from trajanon.search.distance_methods import GAMMAS, Leaves, cbfs, md, mdav, v_mdav
+from trajanon.search import distance_methods
+from trajanon.search.distance_methods import GAMMAS, build_leaves, cbfs, md, mdav, v_mdav
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 40)
@@ -196,9 +204,9 @@ def some_left(draw: st.DrawFn) -> Some:
         records = records.round()
     out = random.random(len(records)) < draw(st.sampled_from([0.0, 0.5, 0.9]))
     out[random.integers(len(records))] = False
-    with mock.patch.object(leaves, "_LEAF", 4):
-        left = Leaves(records)
-    left.take(random.permutation(np.flatnonzero(out)))
+    with mock.patch.object(distance_methods, "_LEAF", 4):
+        left = build_leaves(records)
+    take(left, random.permutation(np.flatnonzero(out)))
     return records, left, np.flatnonzero(~out), random
 
 
@@ -207,7 +215,7 @@ def test_the_farthest_is_the_first_of_equals(some: Some) -> None:
     records, left, rows, random = some
     points = [records[random.choice(rows)], random.normal(size=records.shape[1])]
     for point in np.array(points):
-        assert left.farthest(point) == naive.farthest(records, rows.tolist(), point)
+        assert farthest_left(left, point) == naive.farthest(records, rows.tolist(), point)
 
 
 @given(some_left(), st.integers(1, 8), st.integers(1, 12))
@@ -218,20 +226,22 @@ def test_the_nearest_are_the_first_of_each_other_subject(
     subjects = random.integers(0, people, len(records))
     centre = int(random.choice(rows))
     expected = naive.nearest_of_other_subjects(records, rows.tolist(), subjects, centre, count)
-    assert left.nearest(centre, subjects, count).tolist() == expected
+    near = np.empty(count, dtype=np.int64)
+    found = nearest_of_other_subjects(left, subjects, centre, near, np.empty(count))
+    assert near[:found].tolist() == expected
 
 
 @given(some_left(), st.integers(1, 5))
 def test_the_nearest_to_a_group_is_that_of_its_slow_twin(some: Some, size: int) -> None:
     records, left, rows, random = some
     members = random.permutation(rows)[:size]
-    left.take(members)
+    take(left, members)
     rest = [row for row in rows.tolist() if row not in members]
     record, near = naive.nearest_to_group(records, rest, members.tolist())
-    found, away = left.nearest_to_group(members)
+    found, away = nearest_to_group(left, members, -1)
     assert found == record
     assert np.isclose(np.sqrt(away), near)
     others = [row for row in rest if row != record]
     if others:
         again, _ = naive.nearest_to_group(records, others, [record])
-        assert left.nearest_to_group(np.array([record]), but=record)[0] == again
+        assert nearest_to_group(left, np.array([record]), record)[0] == again

@@ -5,8 +5,14 @@ from threading import Event
 
 import numpy as np
 
-from trajanon._kernels import far_records as kernels
-from trajanon._kernels.far_records import farthest_pair
+from trajanon._kernels.far_records import (
+    Leaves,
+    farthest_left,
+    farthest_pair,
+    nearest_of_other_subjects,
+    nearest_to_group,
+    take,
+)
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
 from trajanon.loss import group_means, sse
@@ -21,58 +27,38 @@ _ROUNDING = 1e-12  # of a squared distance, as a share of the square of the long
 _AT_ONCE = 10_000  # records that a thread turns
 
 
-class Leaves:
-    """Records that are taken out one after another; what it finds is exact, the first of equals."""
+def build_leaves(records: Floats) -> Leaves:
+    """Lay out records, of which none is taken yet, in leaves of near ones."""
+    n, columns = records.shape
+    axes, leading = principal_axes(records), min(_LEADING, columns)
 
-    def __init__(self, records: Floats) -> None:
-        n, columns = records.shape
-        axes, leading = principal_axes(records), min(_LEADING, columns)
+    def placed(some: Floats, stop: Event) -> Floats:
+        turned = turn(some, axes)
+        aside = np.sqrt((turned[:, leading:] ** 2).sum(axis=1))
+        return np.column_stack([turned[:, :leading], aside])
 
-        def placed(some: Floats, stop: Event) -> Floats:
-            turned = turn(some, axes)
-            aside = np.sqrt((turned[:, leading:] ** 2).sum(axis=1))
-            return np.column_stack([turned[:, :leading], aside])
-
-        places = np.concatenate(in_parts(placed, records, _AT_ONCE))
-        [(rows, borders)] = grow_trees(places, _LEAF, 1)
-        sizes = np.diff(borders)
-        position, leaf = np.empty((2, n), dtype=np.int64)
-        position[rows] = np.arange(n)
-        leaf[rows] = np.repeat(np.arange(len(sizes)), sizes)
-        low, high = (ends.reduceat(places[rows], borders[:-1]) for ends in (np.minimum, np.maximum))
-        self._leaves = kernels.Leaves(
-            records=records[rows],
-            rows=rows,
-            position=position,
-            leaf=leaf,
-            places=places,
-            borders=borders,
-            left=sizes,
-            low=low,
-            high=high,
-            axes=np.ascontiguousarray(axes[:, :leading].T),
-            bounds=np.empty(len(sizes)),
-            place=np.empty(leading + 1),
-            slack=_ROUNDING * float((places**2).sum(axis=1).max()),
-        )
-
-    def take(self, rows: Ints) -> None:
-        """Take records out."""
-        kernels.take(self._leaves, rows)
-
-    def farthest(self, point: Floats) -> int:
-        """Find the record farthest from a point."""
-        return int(kernels.farthest_left(self._leaves, point))
-
-    def nearest(self, record: int, subjects: Ints, count: int) -> Ints:
-        """Find the nearest records of other subjects, one of each, the nearest first, or fewer."""
-        near, away = np.empty(count, dtype=np.int64), np.empty(count)
-        return near[: kernels.nearest_of_other_subjects(self._leaves, subjects, record, near, away)]
-
-    def nearest_to_group(self, members: Ints, but: int = -1) -> tuple[int, float]:
-        """Find the record nearest to any of some, -1 for none, and its squared distance."""
-        near, away = kernels.nearest_to_group(self._leaves, members, but)
-        return int(near), float(away)
+    places = np.concatenate(in_parts(placed, records, _AT_ONCE))
+    [(rows, borders)] = grow_trees(places, _LEAF, 1)
+    sizes = np.diff(borders)
+    position, leaf = np.empty((2, n), dtype=np.int64)
+    position[rows] = np.arange(n)
+    leaf[rows] = np.repeat(np.arange(len(sizes)), sizes)
+    low, high = (ends.reduceat(places[rows], borders[:-1]) for ends in (np.minimum, np.maximum))
+    return Leaves(
+        records=records[rows],
+        rows=rows,
+        position=position,
+        leaf=leaf,
+        places=places,
+        borders=borders,
+        left=sizes,
+        low=low,
+        high=high,
+        axes=np.ascontiguousarray(axes[:, :leading].T),
+        bounds=np.empty(len(sizes)),
+        place=np.empty(leading + 1),
+        slack=_ROUNDING * float((places**2).sum(axis=1).max()),
+    )
 
 
 class Remaining:
@@ -90,7 +76,7 @@ class Remaining:
     @cached_property
     def leaves(self) -> Leaves:
         """The remaining records, by place."""
-        return Leaves(self.problem.records)
+        return build_leaves(self.problem.records)
 
     def enough_for(self, groups: int) -> bool:
         """Whether there are k records for each of some groups, and k subjects."""
@@ -100,10 +86,15 @@ class Remaining:
         """Mean of the remaining records."""
         return np.asarray(self._sum / self.count)
 
+    def farthest(self, point: Floats) -> int:
+        """Find the remaining record farthest from a point, the first of equals."""
+        return int(farthest_left(self.leaves, point))
+
     def group_round(self, seed: int) -> Ints:
         """Group a record with its k - 1 nearest, each of another subject."""
-        others = self.leaves.nearest(seed, self.problem.subjects, self.problem.k - 1)
-        members = np.append(others, seed)
+        near, away = np.empty(self.problem.k - 1, dtype=np.int64), np.empty(self.problem.k - 1)
+        found = nearest_of_other_subjects(self.leaves, self.problem.subjects, seed, near, away)
+        members = np.append(near[:found], seed)
         self.join(members, self.groups)
         self.groups += 1
         return members
@@ -111,7 +102,7 @@ class Remaining:
     def join(self, members: Ints, group: int) -> None:
         """Give records of different subjects to a group."""
         self.labels[members] = group
-        self.leaves.take(members)
+        take(self.leaves, members)
         self.count -= len(members)
         self._sum = self._sum - self.problem.records[members].sum(axis=0)
         subjects = self.problem.subjects[members]
@@ -172,13 +163,13 @@ def mdav(problem: Problem) -> Ints:
     """
     left = Remaining(problem, "Grouping by MDAV")
     while left.enough_for(3):
-        seed = left.leaves.farthest(left.centroid())
+        seed = left.farthest(left.centroid())
         left.group_round(seed)
         if left.enough_for(1):
-            left.group_round(left.leaves.farthest(problem.records[seed]))
+            left.group_round(left.farthest(problem.records[seed]))
         left.tell()
     if left.enough_for(2):
-        left.group_round(left.leaves.farthest(left.centroid()))
+        left.group_round(left.farthest(left.centroid()))
     return left.finished()
 
 
@@ -278,10 +269,10 @@ def _grown(problem: Problem, gamma: float) -> Ints:
     records = problem.records
     left, centroid = Remaining(problem, "Grouping by V-MDAV"), records.mean(axis=0)
     while left.enough_for(1):
-        members = left.group_round(left.leaves.farthest(centroid))
+        members = left.group_round(left.farthest(centroid))
         while gamma > 0.0 and left.count > 0 and len(members) < 2 * problem.k - 1:
-            near, inside = left.leaves.nearest_to_group(members)
-            _, outside = left.leaves.nearest_to_group(np.array([near]), but=near)
+            near, inside = nearest_to_group(left.leaves, members, -1)
+            _, outside = nearest_to_group(left.leaves, np.array([near]), near)
             if inside >= gamma * gamma * outside:  # both are squared
                 break
             members = np.append(members, near)
