@@ -42,11 +42,11 @@ def drives(
     network: Network, people: int, random: np.random.Generator, each: int = 4, places: int = 12
 ) -> list[shapely.LineString]:
     """Shortest ways of each person from a home to some of a few places."""
-    state = network.leaving
-    ends = np.stack([network.tail, network.head])[:, state // 2]
-    ends = np.where(state % 2, ends[::-1], ends)
-    v = len(network.lat)
-    graph = csr_array((network.length[state // 2], tuple(ends)), shape=(v, v))
+    there, back = network.open[network.street].T
+    begin = np.append(network.tail[there], network.head[back])
+    end = np.append(network.head[there], network.tail[back])
+    metres, v = np.append(network.length[there], network.length[back]), len(network.lat)
+    graph = csr_array((metres, (begin, end)), shape=(v, v))
     size = connected_components(graph, connection="strong")[1]
     inside = np.flatnonzero(size == np.bincount(size).argmax())
     goals = random.choice(inside, places, replace=False)

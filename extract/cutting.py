@@ -26,8 +26,8 @@ from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.points import Points, batch
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
-from trajanon.extract.sources.source import joined_pieces
 from trajanon.extract.sources.streams import COLUMNS
+from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.split import Hops, clip, head, hide, split_at_gaps, with_limits
 from trajanon.extract.trace import Trace
 from trajanon.extract.trim_ends import Anchors, trim

@@ -17,11 +17,10 @@ from trajanon.errors import BadInput, NoTrajectories
 from trajanon.extract.cutting import Cutter, finished
 from trajanon.extract.earth.named_areas import KNOWN, AreaLike, area_of
 from trajanon.extract.rules import Rules, SourceOptions, fields_in
-from trajanon.extract.sources import files
+from trajanon.extract.sources import files, osm_api
 from trajanon.extract.sources.formats import SourceFile
-from trajanon.extract.sources.osm import osm_api
-from trajanon.extract.sources.source import check_untimed, joined, ordered
 from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.trace_pieces import check_untimed, joined, ordered
 from trajanon.extract.trace import Trace
 from trajanon.files.report import report_path
 from trajanon.files.trajectories import is_part, read_trajectories, write_partition, write_parts

@@ -10,14 +10,13 @@ import pandas as pd
 import shapely
 
 from trajanon.errors import BadInput
-from trajanon.extract.sources.degrees import check_geometries, to_degrees
-from trajanon.extract.sources.geo import features
-from trajanon.extract.sources.geo.layer import Layer
+from trajanon.extract.sources import features
+from trajanon.extract.sources.column_use import check_use, with_recordings
+from trajanon.extract.sources.columns import as_given, names, roles
+from trajanon.extract.sources.coordinates import check_geometries, to_degrees
+from trajanon.extract.sources.features import Layer
+from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import COLUMNS, Reading
-from trajanon.extract.sources.tables.columns import as_given, names, roles
-from trajanon.extract.sources.tables.point_groups import FIRST, traces_of_points
-from trajanon.extract.sources.tables.recording_ids import with_recordings
-from trajanon.extract.sources.tables.unused_columns import check_use
 from trajanon.extract.trace import Trace
 from trajanon.files.frames import OLDER_PANDAS
 from trajanon.files.frames import to_collection as to_collection

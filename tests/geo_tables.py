@@ -12,7 +12,7 @@ import pandas as pd
 import shapely
 from point_tables import without_columns
 
-from trajanon.extract.sources.geo import geo_files
+from trajanon.extract.sources import geo_files
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
+from trajanon.extract.sources import table_files
 from trajanon.extract.sources.streams import COLUMNS, Reading
-from trajanon.extract.sources.tables import table_files
 from trajanon.extract.trace import Trace
 
 ROWS = pd.DataFrame(

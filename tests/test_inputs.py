@@ -48,7 +48,7 @@ def test_a_file_under_the_name_of_another_kind_is_told(run: Run, here: Path, com
         "check anonymized.parquet -k 4 --against pipe.parquet",
         "map trajectories.parquet r.parquet",
         "map --background pipe.pbf",
-        "evaluate --pbf pipe.pbf",
+        "evaluate --roads pipe.pbf",
         "microaggregate pipe.csv -k 4",
         "microaggregate pipe.parquet -k 4",
         "bound device.csv -k 4",

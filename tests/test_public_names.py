@@ -32,7 +32,9 @@ PUBLIC = [
     "read_release",
     "read_trajectories",
     "rewrite",
+    "streets",
     "write_trajectories",
+    "zone_flows",
 ]
 
 
@@ -50,7 +52,13 @@ def test_the_public_names_are_these() -> None:
 @pytest.mark.parametrize("name", PUBLIC)
 def test_a_public_name_is_what_it_says(name: str) -> None:
     """Also after the modules are imported that could stand in its place."""
-    for module in ("anonymization", "microaggregation", "privacy.release_check", "files"):
+    for module in (
+        "anonymization",
+        "microaggregation",
+        "privacy.release_check",
+        "files",
+        "street_counts",
+    ):
         import_module(f"trajanon.{module}")
     assert getattr(trajanon, name).__name__ == name
     assert isinstance(getattr(trajanon, name), type) == name[0].isupper()

@@ -368,7 +368,7 @@ def test_every_gpx_file_gives_trajectories_or_a_reason(run: Run, path: Path) -> 
     assert counts["metres used"] > 0.4 * counts["metres of track"]
 
 
-def test_a_folder_of_gpx_files_gives_what_they_give_alone(run: Run) -> None:
+def test_a_folder_of_gpx_document_gives_what_they_give_alone(run: Run) -> None:
     together = extract(REAL / "gpx", spacing=5)
     alone = 0
     for path in GPX:

@@ -160,9 +160,9 @@ def test_real_files_hold_so_many_roads(name: str, count: int) -> None:
 
 @needs_real_data
 def test_a_walk_in_andorra_keeps_to_the_roads() -> None:
-    from trajanon.extract.sources.gpx import gpx_document
+    from trajanon.extract.sources import gpx_document
 
     path = OSM.parent / "gpx" / "graphhopper_andorra.gpx"
-    (segment,) = gpx_document.read(path.read_bytes(), path.name).segments
+    (segment,) = gpx_document.read_document(path.read_bytes(), path.name).segments
     far = roads(OSM / "andorra.osm.pbf").distance(segment.lat, segment.lon)
     assert np.median(far) < 20

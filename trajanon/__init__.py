@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from trajanon.files.trajectories import read_trajectories as read_trajectories
     from trajanon.files.trajectories import write_trajectories as write_trajectories
     from trajanon.microaggregation import microaggregate as microaggregate
+    from trajanon.od_table import zone_flows as zone_flows
     from trajanon.partition import Partition as Partition
     from trajanon.parts.workflow import anonymize_parts as anonymize_parts
     from trajanon.privacy.findings import Findings as Findings
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from trajanon.privacy.release_check import rewrite as rewrite
     from trajanon.publication import anonymize_file as anonymize_file
     from trajanon.release import Release as Release
+    from trajanon.street_counts import streets as streets
     from trajanon.tables import MicroaggregatedTable as MicroaggregatedTable
     from trajanon.tables import TableFindings as TableFindings
     from trajanon.tables import check_table as check_table
@@ -58,8 +60,10 @@ _NAMES = {  # by the module that they are in
     "privacy.release_check": "check rewrite",
     "publication": "anonymize_file",
     "release": "Release",
+    "street_counts": "streets",
     "tables": "MicroaggregatedTable TableFindings check_table microaggregate_table",
     "trajectories": "Trajectories",
+    "od_table": "zone_flows",
 }
 _HOME = {name: f"trajanon.{module}" for module, names in _NAMES.items() for name in names.split()}
 

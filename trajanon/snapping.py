@@ -12,7 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.roads import Matching, Network, match_lines, room_for
+from trajanon._kernels.roads import (
+    Found,
+    Matched,
+    Matching,
+    Network,
+    match_lines,
+    room_for,
+    trace_ways,
+)
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.files.release_lines import in_order, rounded
 from trajanon.geodesy import SHORT_DEGREE
@@ -23,8 +31,7 @@ from trajanon.workers import in_threads
 KEEP_OFF = 100.0
 """Metres; a line with a point farther than this from all roads stays as it was."""
 
-_ROADS = 12  # near each point that are tried
-_TURN, _SLACK = 5.0, 500.0  # as in `Matching`
+_HOW = Matching(within=KEEP_OFF, states=12, spread=0.0, turn=5.0, slack=500.0)
 _CELL, _CELLS = 150.0, 4e6  # metres of a cell, at least, and how many there are at most
 _AT_ONCE = 500  # lines of a task
 
@@ -36,11 +43,20 @@ class Snapped(NamedTuple):
     on_roads: Bools  # those that were; others are as they were, (n,)
 
 
+class OsmStreets(NamedTuple):
+    """What OpenStreetMap says of the nodes and segments of a network."""
+
+    node: Ints  # id of each node, (v,)
+    way: Ints  # id of the way of each segment, (s,)
+    told: dict[int, tuple[str, str]]  # kind and name of each way
+
+
 class RoadsToFollow(NamedTuple):
     """Roads, and how near a line must be to all its points to be laid on them."""
 
     network: Network
     keep_off: float = KEEP_OFF  # metres
+    osm: OsmStreets | None = None
 
     def lay(self, lines: Floats, progress: Progress = silent) -> Snapped:
         """Lay lines, (n, m, 2), on the roads, and round them; others stay as they were."""
@@ -64,19 +80,30 @@ def network_of(lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools
 
     Each may be ``passable`` from its tail to its head, and back, (s, 2), or else is left out.
     """
+    return streets_of(lat, lon, tail, head, passable)[0]
+
+
+def streets_of(
+    lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools
+) -> tuple[Network, Ints]:
+    """Make a network as `network_of`; give the segment given of each of its own."""
     from pyproj import Geod
 
-    some = passable.any(axis=1)
-    tail, head, passable = tail[some], head[some], passable[some]
+    street, order, back = _chains(len(lat), tail, head, passable)
+    tail, head = np.where(back, head[order], tail[order]), np.where(back, tail[order], head[order])
     length = Geod(ellps="WGS84").inv(lon[tail], lat[tail], lon[head], lat[head])[2]
-    junction = np.bincount(np.append(tail, head), minlength=len(lat)) != 2
-    goes_on = (head[:-1] == tail[1:]) & ~junction[tail[1:]]
-    goes_on &= (passable[:-1] == passable[1:]).all(axis=1)
-    chain = np.append(0, np.cumsum(~goes_on))
+    begin = np.flatnonzero(np.diff(street, prepend=-1))
+    last = np.append(begin[1:], len(street)) - 1
+    whole = np.add.reduceat(length, begin)
+    before = np.cumsum(length) - length
+    before -= before[begin][street]
+    ends = np.stack([tail[begin], head[last]], axis=1)
+    passable = passable[order[begin]]
+    passable = np.where(back[begin, None], passable[:, ::-1], passable)
     state = np.flatnonzero(passable.ravel())
-    leaves = np.where(state % 2, head[state // 2], tail[state // 2])
-    order = np.argsort(leaves, kind="stable")
-    first = np.searchsorted(leaves[order], np.arange(len(lat) + 1))
+    leaves = ends[state // 2, state % 2]
+    by_node = np.argsort(leaves, kind="stable")
+    first = np.searchsorted(leaves[by_node], np.arange(len(lat) + 1))
     places = np.stack([lat, lon], axis=1)
     low = np.minimum(places[tail], places[head])
     high = np.maximum(places[tail], places[head])
@@ -84,20 +111,80 @@ def network_of(lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools
     cell = np.array([_CELL, _CELL / np.cos(np.radians(np.abs(lat).mean()))]) / SHORT_DEGREE
     cell *= max(np.sqrt((size / cell + 1).prod() / _CELLS), 1.0)
     cells = np.floor(size / cell).astype(np.int64) + 1
-    begin, end = (np.floor((one - corner) / cell).astype(np.int64) for one in (low, high))
-    wide = end - begin + 1
+    start, end = (np.floor((one - corner) / cell).astype(np.int64) for one in (low, high))
+    wide = end - start + 1
     many = wide.prod(axis=1)
     segment = np.repeat(np.arange(len(tail)), many)
     number = np.arange(len(segment)) - np.repeat(np.cumsum(many) - many, many)
-    row = begin[segment, 0] + number // wide[segment, 1]
-    column = begin[segment, 1] + number % wide[segment, 1]
+    row = start[segment, 0] + number // wide[segment, 1]
+    column = start[segment, 1] + number % wide[segment, 1]
     place = row * cells[1] + column
     by_cell = np.argsort(place, kind="stable")
     held = np.searchsorted(place[by_cell], np.arange(cells.prod() + 1))
-    return Network(
-        *(lat, lon, tail, head, length, chain, passable, first, state[order]),
-        *(corner, cell, cells, held, segment[by_cell]),
+    network = Network(
+        *(lat, lon, tail, head, length, before, street, ends, whole, passable),
+        *(first, state[by_node], corner, cell, cells, held, segment[by_cell]),
     )
+    return network, order
+
+
+def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]:
+    """Chain segments to streets: the street of each in their order, the segment, and if it turns.
+
+    A street ends where three or more meet, or one, or where directions change.
+    """
+    some = np.flatnonzero(passable.any(axis=1))
+    touching: list[list[int]] = [[] for _ in range(nodes)]  # 2 segment + 1 at its head
+    for segment in some.tolist():
+        touching[tail[segment]].append(2 * segment)
+        touching[head[segment]].append(2 * segment + 1)
+    after = np.full(2 * len(tail), -1)  # the end that goes on from each, of another segment
+    for ends in touching:
+        if len(ends) == 2:
+            one, other = ends
+            inwards = passable[one // 2, 1 - one % 2], passable[one // 2, one % 2]
+            if inwards == (passable[other // 2, other % 2], passable[other // 2, 1 - other % 2]):
+                after[one], after[other] = other, one
+    street, order, back, seen = list[int](), list[int](), list[bool](), set[int]()
+    for begin in (*np.flatnonzero(after < 0).tolist(), *range(2 * len(tail))):  # circles at last
+        if begin // 2 in seen or not passable[begin // 2].any():
+            continue
+        number, here = (street[-1] + 1 if street else 0), begin
+        while here >= 0 and here // 2 not in seen:
+            seen.add(here // 2)
+            street.append(number)
+            order.append(here // 2)
+            back.append(bool(here % 2))
+            here = int(after[here ^ 1])
+    return np.array(street), np.array(order), np.array(back)
+
+
+def matched(lines: Floats, network: Network, how: Matching, progress: Progress = silent) -> Matched:
+    """Match lines, (n, m, 2), to a network."""
+    lines = np.ascontiguousarray(lines)
+    n, m = lines.shape[:2]
+    found = Matched(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
+    done: list[int] = []
+
+    def task(first: int, stop: Event) -> None:
+        if not stop.is_set():
+            end = min(first + _AT_ONCE, n)
+            room = room_for(len(network.lat), m, how.states)
+            match_lines(network, how, lines, first, end, room, found)
+            done.append(end - first)
+
+    jobs = (partial(task, first) for first in range(0, n, _AT_ONCE))
+    in_threads(jobs, lambda: progress("Laying lines on roads", sum(done), n))
+    return found
+
+
+def kept_on(found: Matched) -> Matched:
+    """Let who waits on a street not go back on it."""
+    way, walked, linked = found
+    for p in range(1, way.shape[1]):
+        same = linked[:, p] & (way[:, p] == way[:, p - 1])
+        walked[same, p] = np.maximum(walked[same, p], walked[same, p - 1])
+    return found
 
 
 def snapped(
@@ -107,27 +194,37 @@ def snapped(
 
     Equal shares of that way would move points along it by what the way is longer than the line.
     """
-    lines = np.ascontiguousarray(lines)
-    n, m = lines.shape[:2]
-    way, walked, told = np.empty((n, m), dtype=np.int64), np.zeros((n, m)), np.zeros(n)
-    how = Matching(keep_off, _ROADS, 0.0, _TURN, _SLACK)
-    done: list[int] = []
-
-    def task(first: int, stop: Event) -> None:
-        if not stop.is_set():
-            end = min(first + _AT_ONCE, n)
-            room = room_for(len(network.lat), m, how.states)
-            match_lines(network, how, lines, first, end, room, way, walked, told)
-            done.append(end - first)
-
-    jobs = (partial(task, first) for first in range(0, n, _AT_ONCE))
-    in_threads(jobs, lambda: progress("Laying lines on roads", sum(done), n))
-    on_roads = way[:, 0] >= 0
-    segment, back = np.divmod(way[on_roads], 2)
-    share = walked[on_roads] / np.maximum(network.length[segment], 1e-9)
-    share = np.where(back, 1.0 - share, share)
+    how = _HOW._replace(within=keep_off)
+    way, walked, linked = kept_on(matched(lines, network, how, progress))
+    on_roads = (way[:, 0] >= 0) & linked[:, 1:].all(axis=1)
+    street, back = np.divmod(way[on_roads], 2)
+    walked = np.where(back, network.whole[street] - walked[on_roads], walked[on_roads])
+    sofar = np.cumsum(network.whole) - network.whole
+    place = network.before + sofar[network.street]
+    segment = np.searchsorted(place, sofar[street] + walked, side="right") - 1
+    first, last = (np.searchsorted(network.street, street + one) for one in (0, 1))
+    segment = segment.clip(first, last - 1)  # rounding may lead to the street before
+    share = (walked - network.before[segment]) / np.maximum(network.length[segment], 1e-9)
+    share = share.clip(0.0, 1.0)
     laid = lines.copy()
     for axis, places in enumerate((network.lat, network.lon)):
         begin, end = places[network.tail[segment]], places[network.head[segment]]
         laid[on_roads, :, axis] = begin + share * (end - begin)
     return Snapped(laid, on_roads)
+
+
+def traced(
+    lines: Floats, network: Network, how: Matching = _HOW, progress: Progress = silent
+) -> Found:
+    """Follow lines, (n, m, 2), along all streets that they take."""
+    lines = np.ascontiguousarray(lines)
+    on = kept_on(matched(lines, network, how, progress))
+    search = room_for(len(network.lat), 1, 1).search
+    room = 4 * lines.shape[0] * lines.shape[1]
+    while True:
+        whole = np.empty((2, room), np.int64)
+        found = Found(whole[0], whole[1], np.empty(room), np.empty(room), np.empty(room))
+        n = trace_ways(network, how, lines, on, 0, len(lines), search, found)
+        if n <= room:
+            return Found._make(column[:n] for column in found)
+        search.stamp[:], search.wanted[:], room = 0, 0, n

@@ -7,8 +7,9 @@ import numpy as np
 from osmium import osm
 
 from trajanon.errors import BadInput
+from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file import ways
-from trajanon.snapping import KEEP_OFF, RoadsToFollow, network_of
+from trajanon.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
 _FAST = {"motorway", "motorway_link", "trunk", "trunk_link"}
 _STREETS = {
@@ -40,7 +41,10 @@ _BACK = {"-1", "reverse"}
 
 
 def roads_to_follow(
-    pbf: str | os.PathLike[str], mode: str = "any", keep_off: float = KEEP_OFF
+    pbf: str | os.PathLike[str],
+    mode: str = "any",
+    keep_off: float = KEEP_OFF,
+    bbox: Box | None = None,
 ) -> RoadsToFollow:
     r"""Read the roads that a mode takes, with the directions in which it does.
 
@@ -53,11 +57,13 @@ def roads_to_follow(
         any way, goes in both directions.
     keep_off
         Metres; a line with a point farther than this from all of them stays as it is.
+    bbox
+        Take only the roads with a point in this box; None for all.
 
     Returns
     -------
     RoadsToFollow
-        For `trajanon.anonymize`.
+        For `trajanon.anonymize` and `trajanon.streets`.
 
     Raises
     ------
@@ -90,12 +96,14 @@ def roads_to_follow(
         raise BadInput(f"`keep_off` must be a positive number of metres (got {keep_off:g})")
     numbers: dict[int, int] = {}
     places: list[tuple[float, float]] = []
-    ends: list[tuple[int, int]] = []
+    ends: list[tuple[int, int, int]] = []  # nodes of a segment, and its way
     passable: list[tuple[bool, bool]] = []
+    told: dict[int, tuple[str, str]] = {}
     for way in ways(pbf, "highway"):
         directions = _directions(way.tags, mode)
-        if not any(directions):
+        if not any(directions) or not (bbox is None or _comes_into(way, bbox)):
             continue
+        told[way.id] = (way.tags["highway"], way.tags.get("name") or "")
         last = -1
         for node in way.nodes:
             here = -1
@@ -104,15 +112,25 @@ def roads_to_follow(
                 if here == len(places):
                     places.append((node.lat, node.lon))
             if last >= 0 and here >= 0 and here != last:
-                ends.append((last, here))
+                ends.append((last, here, way.id))
                 passable.append(directions)
             last = here
     if not ends:
         raise BadInput(f"{pbf} holds no roads for {mode}")
     lat, lon = np.array(places).T
-    tail, head = np.array(ends).T
-    network = network_of(lat, lon, tail, head, np.array(passable))
-    return RoadsToFollow(network, keep_off)
+    tail, head, way_of = np.array(ends).T
+    network, order = streets_of(lat, lon, tail, head, np.array(passable))
+    osm_ids = OsmStreets(np.array(list(numbers)), way_of[order], told)
+    return RoadsToFollow(network, keep_off, osm_ids)
+
+
+def _comes_into(way: osm.Way, bbox: Box) -> bool:
+    west, south, east, north = bbox.sides
+    return any(
+        west <= node.lon <= east and south <= node.lat <= north
+        for node in way.nodes
+        if node.location.valid()
+    )
 
 
 def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:

@@ -1,1 +1,1 @@
-"""Readers: one kind of source a file, each a generator of traces."""
+"""What traces come from: a reader a file, and the server of OpenStreetMap; see `formats`."""

@@ -1,24 +1,30 @@
 """Collections that researchers know, each in a form of its own: GeoLife, Porto, ... -> traces."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-from pyarrow import csv as pa_csv
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
+from trajanon.extract.sources import delimited
+from trajanon.extract.sources.delimited import (
+    NAME,
+    NUMBER,
+    TEXT,
+    UNREAD,
+    Layout,
+    fields_of,
+    layout_of,
+    read_columns,
+)
+from trajanon.extract.sources.point_groups import traces_of_points
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables import delimited
-from trajanon.extract.sources.tables.delimited import NAME, NUMBER, TEXT
-from trajanon.extract.sources.tables.layout import Layout, fields_of, layout_of
-from trajanon.extract.sources.tables.point_groups import traces_of_points
-from trajanon.extract.sources.tables.timestamps import TimeColumn
+from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 from trajanon.files.csv_dialect import separator_of
 from trajanon.files.json_types import parsed
@@ -28,29 +34,18 @@ _CABSPOTTING = Layout(names=("lat", "lon", "occupied", "time"), separator=" ")
 _TDRIVE = Layout(names=("subject", "time", "lon", "lat"))
 _PORTO = ("TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
 
-_ROW_OF_CAB = re.compile(rb"-?\d+\.\d+ -?\d+\.\d+ [01] \d{9,10}\s")
-_ROW_OF_TAXI = re.compile(rb"\d+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,-?\d+(\.\d+)?,-?\d+(\.\d+)?\s")
-
 _STEP = 15.0  # seconds from point to point in Porto
-_IN_NUMBERS = b"0123456789.-+eE \t"
-
-
-class Collection(NamedTuple):
-    """How the files of a collection begin, and what reads them; see `FORMATS`."""
-
-    looks_like: Callable[[str, bytes], bool]
-    read: Callable[[Path, str, Reading], Iterator[Trace]]
 
 
 def _frame(parts: Iterable[pa.Table]) -> pd.DataFrame:
     return pa.concat_tables(parts).to_pandas(use_threads=False)
 
 
-def _read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a `.plt` file, one trace; its subject is the folder around the folder Trajectory."""
     types = {"lat": NUMBER, "lon": NUMBER, "date": TEXT, "time": TEXT}
     before = how.counts[delimited.CUT_OFF]
-    points = _frame(delimited.read(path, _GEOLIFE, types, how))
+    points = _frame(read_columns(path, _GEOLIFE, types, how))
     if len(points) == 0:
         return
     folder = path.absolute().parent
@@ -62,12 +57,12 @@ def _read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     yield Trace(label, subject, lat, lon, time, cut_off=cut_off)
 
 
-def _read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read `new_NAME.txt`, the file of a cab: a trip ends whenever the cab is taken or left."""
     types = dict.fromkeys(_CABSPOTTING.names, NUMBER)
-    rows = _frame(delimited.read(path, _CABSPOTTING, types, how))
+    rows = _frame(read_columns(path, _CABSPOTTING, types, how))
     placed = rows["time"].notna() & rows["occupied"].notna()  # others belong to no trip
-    how.counts[delimited.UNREAD] += int((~placed).sum())
+    how.counts[UNREAD] += int((~placed).sum())
     # The file has the newest first: of two points of one second, the later is above.
     rows = rows[placed][::-1].sort_values("time", kind="stable")
     if len(rows) == 0:
@@ -81,28 +76,20 @@ def _read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         yield Trace(f"{label}#{trip}", subject, lat[points], lon[points], time[points])
 
 
-def _looks_like_tdrive(name: str, head: bytes) -> bool:
-    if not head:  # some files of the collection are empty; their names tell
-        return re.fullmatch(r"\d+\.txt", name) is not None
-    return _ROW_OF_TAXI.match(head + b"\n") is not None
-
-
-def _read_tdrive(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_tdrive(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read `ID.txt`, the file of a taxi: one trace, of all that it did."""
     types = {"subject": NAME, "time": TEXT, "lat": NUMBER, "lon": NUMBER}
-    chunks = (
-        dict(zip(types, rows.columns, strict=True))
-        for rows in delimited.read(path, _TDRIVE, types, how)
-    )
+    chunks = (_frame([rows]) for rows in read_columns(path, _TDRIVE, types, how))
     yield from traces_of_points(chunks, label, how)
 
 
-def _looks_like_porto(name: str, head: bytes) -> bool:
+def looks_like_porto(name: str, head: bytes) -> bool:
+    """Tell the trips of Porto by the names of their columns."""
     lines = head.decode("utf-8-sig", errors="replace").lstrip().splitlines()
     return bool(lines) and "POLYLINE" in fields_of(lines[0], separator_of(lines[0]))
 
 
-def _read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+def read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, one a row, a point every 15 seconds.
 
     Of trips with missing points it is unknown where they are missing: they are left out.
@@ -114,7 +101,7 @@ def _read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
             f"{path} has no column {' and '.join(missing)}, as tables of Porto's "
             f"taxis have; its columns are {', '.join(layout.names)}"
         )
-    for part in delimited.read(path, layout, dict.fromkeys(_PORTO, TEXT), how):
+    for part in read_columns(path, layout, dict.fromkeys(_PORTO, TEXT), how):
         trips = _frame([part])
         lines = trips["POLYLINE"].fillna("")
         pointless = lines.str.strip("[] \t") == ""
@@ -126,42 +113,14 @@ def _read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 def _trips(trips: pd.DataFrame, how: Reading) -> Iterator[Trace]:
     starts = pd.to_numeric(trips["TIMESTAMP"], errors="coerce").to_numpy(np.float64)
-    lines = _lines(trips["POLYLINE"].tolist())
+    lines = map(_line, trips["POLYLINE"])
     names, taxis = (trips[c].astype(object).where(trips[c].notna(), None) for c in _PORTO[:2])
     for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):
         if line is None or name is None or np.isnan(start):
-            how.counts[delimited.UNREAD] += 1
+            how.counts[UNREAD] += 1
             continue
         time = start + _STEP * np.arange(len(line))
         yield Trace(name, taxi, line[:, 1].copy(), line[:, 0].copy(), time)
-
-
-def _lines(texts: Sequence[str]) -> Iterator[Floats | None]:
-    """Read lists of longitudes and latitudes, all at once if all are as they should."""
-    size = [text.count("[") - 1 for text in texts]
-    numbers = _numbers(",".join(texts).encode(), size)
-    if numbers is None:
-        yield from map(_line, texts)
-    else:
-        yield from np.split(numbers.reshape(-1, 2), np.cumsum(size)[:-1])
-
-
-def _numbers(text: bytes, size: Sequence[int]) -> Floats | None:
-    """Read the numbers of lists that have these sizes; None if they do not."""
-    brackets = b",".join(b"[" + (b"[,]," * n)[:-1] + b"]" for n in size)
-    if not text or text.translate(None, _IN_NUMBERS) != brackets:
-        return None
-    try:
-        column = pa_csv.read_csv(
-            pa.BufferReader(text.translate(None, b"[]").replace(b",", b"\n")),
-            pa_csv.ReadOptions(column_names=["number"], use_threads=False),
-            convert_options=pa_csv.ConvertOptions(column_types={"number": NUMBER}),
-        )["number"]
-    except pa.ArrowInvalid:
-        return None
-    if len(column) != 2 * sum(size) or column.null_count:
-        return None
-    return np.asarray(column.to_numpy())
 
 
 def _line(text: str) -> Floats | None:
@@ -170,14 +129,3 @@ def _line(text: str) -> Floats | None:
     except ValueError:  # of other lists, or of points with more numbers than others
         return None
     return places if places.ndim == 2 and places.shape[1] == 2 else None
-
-
-COLLECTIONS: Mapping[str, Collection] = {
-    "geolife": Collection(lambda name, head: head.startswith(b"Geolife trajectory"), _read_geolife),
-    "cabspotting": Collection(
-        lambda name, head: _ROW_OF_CAB.match(head + b"\n") is not None, _read_cabspotting
-    ),
-    "porto": Collection(_looks_like_porto, _read_porto),
-    "tdrive": Collection(_looks_like_tdrive, _read_tdrive),
-}
-"""Collections by name; the first bytes of a file tell which it belongs to."""

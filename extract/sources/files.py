@@ -12,21 +12,18 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
 from dataclasses import replace
 from itertools import chain, groupby
-from logging.handlers import QueueHandler
 from pathlib import Path
-from queue import SimpleQueue
-from threading import get_ident
 from typing import TYPE_CHECKING
 
 from trajanon.atomic_output import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
 from trajanon.executors import in_order, on_cluster
-from trajanon.extract.sources import gpsbabel
+from trajanon.extract.sources import gpx_archive, gpx_document
+from trajanon.extract.sources.fixes import GPSBABEL, to_gpx
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
-from trajanon.extract.sources.geo.geo_parquet import is_our_own
-from trajanon.extract.sources.gpx import gpx_archive, gpx_files
-from trajanon.extract.sources.gpx.gpx_document import Document
-from trajanon.extract.sources.osm.trackpoints import joined_traces
+from trajanon.extract.sources.geo_files import footer_of
+from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.osm_api import joined_traces
 from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
 from trajanon.extract.trace import Trace
 from trajanon.files.report import report_path
@@ -38,8 +35,6 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 if TYPE_CHECKING:
     from distributed import Client
 
-logger = logging.getLogger(__name__)
-
 LARGE = 1 << 26
 """Bytes; a larger file, or an archive, is read here as a stream: what a process or worker
 reads is held until its turn has come."""
@@ -49,14 +44,28 @@ SMALL = 1 << 17
 
 Item = Trace | Document
 
-_Read = tuple[list[Item], Counter[str], list[logging.LogRecord], BadInput | FileProblem | None]
-"""What a process or worker found in a file: what it holds, left out, logged, and why it ended."""
+_Warning = tuple[str, str, str]
+"""Kind, message, and what it is about."""
+
+_Found = tuple[list[Item], Counter[str], list[_Warning], BadInput | FileProblem | None]
+"""What a process or worker found in a file: what it holds, left out, warned of, why it ended."""
+
+
+class _Kept(Notices):
+    """Keeps the warnings of a process or worker for the parent, each once."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.given: dict[_Warning, None] = {}
+
+    def warn(self, _: logging.Logger, kind: str, message: str, about: str = "") -> None:
+        self.given[kind, message, about] = None
 
 
 def _pass_over(error: BadInput | FileProblem, how: Reading, kind: str = UNREADABLE) -> None:
     """Count a file that cannot be read, and warn."""
     how.counts[UNREADABLE] += 1
-    how.warn(logger, kind, f"{error}; going on without it", str(error))
+    how.warn(kind, f"{error}; going on without it", str(error))
 
 
 def find(paths: Sequence[Path], how: Reading) -> list[SourceFile]:
@@ -68,15 +77,13 @@ def find(paths: Sequence[Path], how: Reading) -> list[SourceFile]:
             found += [replace(file, folder=_person(file.path, path, paths)) for file in inside]
         elif file := _file(path, how):
             found.append(file)
-        elif path.suffix.lower() in gpsbabel.NAMES:
-            raise BadInput(
-                f"{path} is not read here; GPSBabel turns it into GPX: {gpsbabel.command(path)}"
-            )
+        elif path.suffix.lower() in GPSBABEL:
+            raise BadInput(f"{path} is not read here; GPSBabel turns it into GPX: {to_gpx(path)}")
         else:
             raise BadInput(
                 f"{path} is of no known kind; those known are {', '.join(FORMATS)}: give it the "
                 "suffix of its kind, or turn it into GPX, if GPSBabel can: "
-                f"{gpsbabel.command(path)}"
+                f"{to_gpx(path)}"
             )
     depth, different = 1, len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
@@ -121,7 +128,7 @@ def _of_folder(folder: Path, how: Reading) -> list[SourceFile]:
             _count_unknown(path, how)
         elif is_release(path) or is_release(path.parent):
             how.counts["releases, which are nobody's traces"] += 1
-        elif not is_our_own(path):
+        elif b"trajanon" not in footer_of(path):
             found.append(file)
     if found:
         return found
@@ -133,9 +140,9 @@ def _of_folder(folder: Path, how: Reading) -> list[SourceFile]:
 def _count_unknown(path: Path, how: Reading) -> None:
     """Count a file of no known kind by its suffix, and say what turns it into GPX."""
     suffix = path.suffix.lower()
-    if suffix in gpsbabel.NAMES:
+    if suffix in GPSBABEL:
         msg = f"{suffix} files such as {path} are not read here; GPSBabel turns them into GPX"
-        how.warn(logger, f"files {suffix}", f"{msg}: {gpsbabel.command(path)}")
+        how.warn(f"files {suffix}", f"{msg}: {to_gpx(path)}")
     named = suffix if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "others"
     how.counts[f"files of no known kind ({named})"] += 1
 
@@ -229,7 +236,7 @@ def prefetched(
 ) -> Iterator[Iterator[Item]]:
     """Give the contents of each file; others are read meanwhile."""
     elsewhere = (
-        (file, replace(how, counts=Counter(), read=_silent, warned=Notices(shows_all=True)))
+        (file, replace(how, counts=Counter(), read=_silent, warned=_Kept()))
         for file in files
         if not _read_here(file)
     )
@@ -239,7 +246,7 @@ def prefetched(
         # Workers may stand in other folders.
         in_full = ((replace(file, path=file.path.absolute()), how) for file, how in elsewhere)
         tasks = on_cluster(client, _on_worker, _together(in_full))
-        reading = (read for some in tasks for read in some)
+        reading = (found for some in tasks for found in some)
     with closing(reading):
         for file in files:
             yield read_file(file, how) if _read_here(file) else _given(next(reading), file, how)
@@ -252,7 +259,7 @@ def _read_here(file: SourceFile) -> bool:
 
 def _by_processes(
     jobs: int, given: Iterable[tuple[SourceFile, Reading]]
-) -> Generator[_Read, None, None]:
+) -> Generator[_Found, None, None]:
     context = multiprocessing.get_context("spawn")
     ctrl_c_is_for_the_parent = (signal.SIGINT, signal.SIG_IGN)
     with ProcessPoolExecutor(jobs, context, signal.signal, ctrl_c_is_for_the_parent) as pool:
@@ -268,16 +275,12 @@ def _by_processes(
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _given(read: _Read, file: SourceFile, how: Reading) -> Iterator[Item]:
-    items, counts, records, problem = read
+def _given(found: _Found, file: SourceFile, how: Reading) -> Iterator[Item]:
+    items, counts, warnings, problem = found
     how.counts.update(counts)
     how.read(file.size)
-    for record in records:
-        logger = logging.getLogger(record.name)
-        if kind := getattr(record, "kind", ""):
-            how.warn(logger, kind, record.getMessage(), getattr(record, "about", ""))
-        else:
-            logger.handle(record)
+    for warning in warnings:
+        how.warn(*warning)
     yield from items
     if problem is not None:
         raise problem
@@ -298,7 +301,7 @@ def _together(
         yield some
 
 
-def _on_worker(given: Sequence[tuple[SourceFile, Reading]]) -> list[_Read]:
+def _on_worker(given: Sequence[tuple[SourceFile, Reading]]) -> list[_Found]:
     """Read files on a worker of a cluster; one that it lacks must not be left out."""
     for file, _ in given:
         try:
@@ -314,36 +317,28 @@ def _on_worker(given: Sequence[tuple[SourceFile, Reading]]) -> list[_Read]:
     return _all(given)
 
 
-def _all(given: Sequence[tuple[SourceFile, Reading]]) -> list[_Read]:
-    return [_whole(one) for one in given]
+def _all(given: Sequence[tuple[SourceFile, Reading]]) -> list[_Found]:
+    return [_whole(*one) for one in given]
 
 
-def _whole(given: tuple[SourceFile, Reading]) -> _Read:
-    """Read a file in another process; the parent logs what is logged here."""
-    records: SimpleQueue[logging.LogRecord] = SimpleQueue()
-    handler, thread = QueueHandler(records), get_ident()
-    handler.addFilter(lambda record: record.thread == thread)  # a worker may have several
-    logger = logging.getLogger("trajanon")
-    if multiprocessing.parent_process() is not None:
-        logger.propagate = False
-    logger.addHandler(handler)
+def _whole(file: SourceFile, how: Reading) -> _Found:
+    """Read a file in another process, up to what ends the reading."""
     items: list[Item] = []
     problem = None
     try:
-        items.extend(read_file(*given))
+        items.extend(read_file(file, how))
     except (BadInput, FileProblem) as error:
         problem = error
-    finally:
-        logger.removeHandler(handler)
-    return items, given[1].counts, [records.get() for _ in range(records.qsize())], problem
+    warnings = how.warned.given if isinstance(how.warned, _Kept) else ()
+    return items, how.counts, list(warnings), problem
 
 
 def _silent(size: int) -> None:
-    """Tell no progress: the parent counts the file as a whole."""
+    """Report no progress: the parent counts the file as a whole."""
 
 
 def attribution(files: Iterable[SourceFile]) -> str | None:
     """Give the line that must go with these files, if one came from OpenStreetMap."""
-    asked = {"gpx": gpx_files.from_osm, "gpx-archive": gpx_archive.from_osm}
+    asked = {"gpx": gpx_document.from_osm, "gpx-archive": gpx_archive.from_osm}
     found = (file for file in files if file.format in asked)
     return OSM_ATTRIBUTION if any(asked[file.format](file.path) for file in found) else None

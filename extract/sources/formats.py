@@ -1,50 +1,107 @@
 """The kinds of files that can be read, and which of them a file is."""
 
-import logging
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import ModuleType
+from typing import NamedTuple
 
-from trajanon.extract.sources import mds_trips
-from trajanon.extract.sources.collections import COLLECTIONS, Collection
-from trajanon.extract.sources.devices import fit, google, json_points, kml, nmea, tcx
-from trajanon.extract.sources.geo import geo_files, moving_features, placed_tables
-from trajanon.extract.sources.geo.geo_parquet import is_geoparquet
-from trajanon.extract.sources.gpx import gpx_archive, gpx_files
-from trajanon.extract.sources.gpx.gpx_document import Document
-from trajanon.extract.sources.streams import COLUMNS, DAMAGED, Reading
-from trajanon.extract.sources.tables import table_files
-from trajanon.extract.sources.tables.columns import FILE, FOLDER
+from trajanon.extract.sources import (
+    collections,
+    fit,
+    geo_files,
+    google,
+    gpx_archive,
+    gpx_document,
+    json_points,
+    kml_tcx,
+    moving_points,
+    nmea,
+    placed_tables,
+    table_files,
+)
+from trajanon.extract.sources.columns import FILE, FOLDER
+from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.streams import COLUMNS, DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
-
-logger = logging.getLogger(__name__)
 
 PACKED = (".gz", ".bz2", ".xz")  # suffixes of packed files, beside the suffix of what is in them
 _HEAD = 4096
 
-FORMATS: Mapping[str, ModuleType | Collection] = {
-    "gpx-archive": gpx_archive,
-    "gpx": gpx_files,
-    "kml": kml,
-    "tcx": tcx,
-    "fit": fit,
-    "nmea": nmea,
-    "google": google,
-    **COLLECTIONS,
-    "mds": mds_trips,
-    "mf-json": moving_features,
-    "geo": geo_files,
-    "json": json_points,
-    "places": placed_tables,
-    "table": table_files,
-}
-"""Readers by name of the format; a file is of the first one that it looks like.
 
-In each, `looks_like(name, head)` tells whether a file is of the kind, and `read(path, label, how)`
-gives its traces; an answer of the OSM API stays a document.
-"""
+class Format(NamedTuple):
+    """How files of a kind are named, or begin; and what reads them."""
+
+    read: Callable[[Path, str, Reading], Iterator[Trace | Document]]
+    suffixes: tuple[str, ...] = ()
+    begins: bytes = b"(?!)"  # a regular expression of the first bytes
+    is_one: Callable[[str, bytes], bool] = lambda name, head: False
+
+    def looks_like(self, name: str, head: bytes) -> bool:
+        """Say whether a file is of the kind, by its name in lower case or its first bytes."""
+        begins = re.match(self.begins, head, re.DOTALL) is not None
+        return name.endswith(self.suffixes) or begins or self.is_one(name, head)
+
+
+def _is_zip(name: str, head: bytes) -> bool:
+    return head.startswith(ZIP) and not name.endswith(".kmz")
+
+
+def _is_empty_taxi(name: str, head: bytes) -> bool:
+    return not head and re.fullmatch(r"\d+\.txt", name) is not None
+
+
+_MARK = rb"(\xef\xbb\xbf)?"  # of the order of bytes
+_JSON = rb"[\xef\xbb\xbf \t\r\n]*\{"
+_MOMENT = rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+
+FORMATS: Mapping[str, Format] = {
+    "gpx-archive": Format(
+        gpx_archive.read, (".zip", ".tar", ".tgz", ".tbz2", ".txz"), rb".{257}ustar", _is_zip
+    ),
+    "gpx": Format(gpx_document.read, (".gpx",), is_one=gpx_document.looks_like),
+    "kml": Format(kml_tcx.read_kml, (".kml", ".kmz"), rb".*?<(\w+:)?kml[\s>]"),
+    "tcx": Format(kml_tcx.read_tcx, (".tcx",), rb".*?<(\w+:)?TrainingCenterDatabase[\s>]"),
+    "fit": Format(fit.read, (".fit",), rb".{8}\.FIT"),
+    "nmea": Format(
+        nmea.read,
+        (".nmea",),
+        rb"(.*?\n)?[^$\n\"']{0,40}\$G[A-Z](RMC|GGA|GLL|GSA|GSV|VTG|ZDA|GNS|TXT),",
+    ),
+    "google": Format(
+        google.read,
+        begins=_MARK + rb'\s*(\{\s*"(timelineObjects|semanticSegments|rawSignals)"\s*:'
+        rb'|\{\s*"locations"\s*:.*"(latitudeE7|timestampMs)"\s*:'
+        rb'|\[\s*\{.*"(timelinePath|topCandidate|timelineMemory)"\s*:)',
+    ),
+    "geolife": Format(collections.read_geolife, begins=rb"Geolife trajectory"),
+    "cabspotting": Format(
+        collections.read_cabspotting, begins=rb"-?\d+\.\d+ -?\d+\.\d+ [01] \d{9,10}(\s|\Z)"
+    ),
+    "porto": Format(collections.read_porto, is_one=collections.looks_like_porto),
+    "tdrive": Format(
+        collections.read_tdrive,
+        begins=rb"\d+," + _MOMENT + rb",-?\d+(\.\d+)?,-?\d+(\.\d+)?(\s|\Z)",
+        is_one=_is_empty_taxi,
+    ),
+    "mds": Format(moving_points.read_mds, begins=_MARK + rb'\s*\{.*"trips"\s*:\s*\['),
+    "mf-json": Format(
+        moving_points.read_mf_json,
+        (".mfjson",),
+        _JSON + rb'.*?("(temporalGeometry|datetimes)"\s*:|"type"\s*:\s*"Moving)',
+    ),
+    "geo": Format(
+        geo_files.read,
+        (".geojson", ".geojsonl", ".geojsons", ".geojsonseq", ".gpkg", ".shp", ".fgb"),
+        rb"SQLite format 3\x00.{52}GP|fgb\x03|\x1e?" + _JSON + rb'.*?"type"\s*:\s*"(Feature'
+        rb'|FeatureCollection|GeometryCollection|(Multi)?(Point|LineString))"',
+    ),
+    "json": Format(json_points.read, is_one=json_points.looks_like),
+    "places": Format(placed_tables.read, is_one=placed_tables.looks_like),
+    "table": Format(table_files.read, is_one=table_files.looks_like),
+}
+"""By name; a file is of the first one that it looks like."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +133,7 @@ def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:
             f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not used "
             "for it; subject=folder takes each folder for a person"
         )
-        how.warn(logger, f"no columns {file.format}", msg)
+        how.warn(f"no columns {file.format}", msg)
 
 
 def _folder_in_archive(name: str, file: SourceFile) -> str:
@@ -101,7 +158,7 @@ def format_of(path: Path, how: Reading) -> str | None:
     if found in ("table", "places") and "lat" not in how.columns:
         if "place" in how.columns:
             return "places"
-        if is_geoparquet(path):
+        if b"geo" in geo_files.footer_of(path):
             return "geo"  # what a Parquet file is stands at its end
         if head.startswith(b"PAR1") and placed_tables.is_in_parquet(path):
             return "places"

@@ -19,7 +19,7 @@ _BLANKS = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 
 
-def members(
+def json_members(
     stream: io.BufferedIOBase, opened: Collection[str], what: str
 ) -> Iterator[tuple[str, Any]]:
     """Give the names and values of an object's members.
@@ -29,10 +29,8 @@ def members(
     """
     text = _Text(stream, what)
     try:
-        if "" in opened and text.sign() == "[":
-            yield from (("", element) for element in _elements(text))
-        else:
-            yield from _members(text, opened)
+        is_list = "" in opened and text.sign() == "["
+        yield from text.elements("") if is_list else text.members(opened)
     except RecursionError as error:
         raise text.broken("it is nested too deeply") from error
     if text.sign():
@@ -53,6 +51,24 @@ class _Text:
     def broken(self, why: str) -> FileProblem:
         return FileProblem(f"{self._what} is no JSON, or damaged or cut off: {why}")
 
+    def members(self, opened: Collection[str]) -> Iterator[tuple[str, Any]]:
+        for _ in self._listed("{", "}"):
+            name = self._value()
+            if not isinstance(name, str):
+                raise self.broken(f"it has {str(name)[:100]!r} for a name")
+            self._take(":")
+            inside = self.sign() if name in opened else ""
+            if inside == "{":
+                yield from self.members(opened)
+            elif inside == "[":
+                yield from self.elements(name)
+            else:
+                yield name, self._value()
+
+    def elements(self, name: str) -> Iterator[tuple[str, Any]]:
+        for _ in self._listed("[", "]"):
+            yield name, self._value()
+
     def sign(self) -> str:
         """Look at the next character that is not blank; empty at the end."""
         while True:
@@ -62,7 +78,17 @@ class _Text:
                 return self._text[self._at : self._at + 1]
             self._read_more()
 
-    def take(self, signs: str) -> str:
+    def _listed(self, begin: str, end: str) -> Iterator[None]:
+        """Stop before each of the items between two signs; who iterates takes them."""
+        self._take(begin)
+        if self.sign() == end:
+            self._take(end)
+            return
+        yield
+        while self._take(f",{end}") == ",":
+            yield
+
+    def _take(self, signs: str) -> str:
         """Take the next character, which is one of these."""
         sign = self.sign()
         if not sign or sign not in signs:
@@ -72,7 +98,7 @@ class _Text:
         self._at += 1
         return sign
 
-    def value(self) -> Any:
+    def _value(self) -> Any:
         """Take the next value, whole."""
         self.sign()
         while True:
@@ -107,35 +133,3 @@ class _Text:
             raise other from error
         self._text, self._at = self._text[self._at :] + text, 0
         self._ended = not data
-
-
-def _members(text: _Text, opened: Collection[str]) -> Iterator[tuple[str, Any]]:
-    text.take("{")
-    if text.sign() == "}":
-        text.take("}")
-        return
-    while True:
-        name = text.value()
-        if not isinstance(name, str):
-            raise text.broken(f"it has {str(name)[:100]!r} for a name")
-        text.take(":")
-        inside = text.sign() if name in opened else ""
-        if inside == "{":
-            yield from _members(text, opened)
-        elif inside == "[":
-            yield from ((name, element) for element in _elements(text))
-        else:
-            yield name, text.value()
-        if text.take(",}") == "}":
-            return
-
-
-def _elements(text: _Text) -> Iterator[Any]:
-    text.take("[")
-    if text.sign() == "]":
-        text.take("]")
-        return
-    while True:
-        yield text.value()
-        if text.take(",]") == "]":
-            return

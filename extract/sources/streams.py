@@ -1,23 +1,33 @@
-"""The options of every reader, and the streams that it reads from."""
+"""The options of every reader, and the streams that it reads: files, packed ones, and archives.
+
+No member of an archive is ever unpacked to the disk: whatever it calls itself, `../../etc/passwd`
+or the name of a device, it is a name and no more.
+"""
 
 import bz2
 import gzip
 import io
 import logging
 import lzma
+import stat
 import struct
+import tarfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from trajanon.errors import FileProblem
 from trajanon.inputs import regular
 from trajanon.notices import Notices
 from trajanon.progress import Progress
+
+logger = logging.getLogger(__name__)
 
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 """What reading from a packed stream raises where it is damaged or cut off."""
@@ -25,8 +35,13 @@ DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
 DAMAGED_ZIP = (*DAMAGED, zipfile.BadZipFile, RuntimeError, ValueError, OverflowError, struct.error)
 """What reading from a member of a zip archive raises there."""
 
+_DAMAGED_TAR = (*DAMAGED, tarfile.TarError, ValueError, LookupError, OverflowError, RecursionError)
+
 UNREADABLE = "files that could not be read"  # or members of archives: how they are counted
 COLUMNS = "columns "  # the first word of counts of tables, by the use of their columns
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+ZIP = (b"PK\x03\x04", b"PK\x05\x06")  # how a zip begins, one with files and one without
 
 _BUFFER = 1 << 18
 _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
@@ -34,6 +49,11 @@ _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }  # by the first bytes of a packed stream
+
+_LARGEST_HEADER = 1 << 20
+_ENCRYPTED = 1  # the flag of a zip's member
+_READ_WHOLE = b"xgXLK"
+"""Types of headers, extended ones and long names, that are read whole whatever their size."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,11 +63,11 @@ class Reading:
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables
     subjects_exact: bool = False
     timed: bool = False  # whether times in a column that was not recognised are refused
-    counts: Counter[str] = field(default_factory=Counter)  # told of what was left out while reading
+    counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
     read: Callable[[int], None] = lambda size: None
     warned: Notices = field(default_factory=Notices)
 
-    def warn(self, logger: logging.Logger, kind: str, message: str, about: str = "") -> None:
+    def warn(self, kind: str, message: str, about: str = "") -> None:
         """Warn once, though many files have it; of ten things of a kind, as `Notices` does."""
         self.warned.warn(logger, kind, message, about)
 
@@ -72,11 +92,11 @@ def unpacked(stream: io.BufferedReader) -> io.BufferedReader:
     for magic, unpack in _UNPACK.items():
         if head.startswith(magic):
             content = unpack(stream)
-            return stream_of(content.read1, content, stream)
+            return _stream_of(content.read1, content, stream)
     return stream
 
 
-def stream_of(read: Callable[[int], bytes], *closed: io.IOBase) -> io.BufferedReader:
+def _stream_of(read: Callable[[int], bytes], *closed: io.IOBase) -> io.BufferedReader:
     """Make a stream of what a function reads; closing it closes some others."""
     return io.BufferedReader(_Content(read, closed), _BUFFER)
 
@@ -114,7 +134,7 @@ class _Metered(io.FileIO):
 
 
 def meter(task: str, total: int, progress: Progress) -> Callable[[int], None]:
-    """Give what adds up the bytes that are read, and tells the progress."""
+    """Give what adds up the bytes that are read, and reports the progress."""
     done = 0
 
     def read(size: int) -> None:
@@ -123,3 +143,104 @@ def meter(task: str, total: int, progress: Progress) -> Callable[[int], None]:
         progress(task, done, total)
 
     return read
+
+
+Member = tuple[str, Callable[[], io.BufferedReader] | None]
+"""The name of a member, and what opens and unpacks it; None for a link or a device."""
+
+
+class CutOff(Exception):
+    """An archive cannot be read any further."""
+
+
+def members(path: Path, how: Reading) -> Iterator[Member]:
+    """Give the members of a zip or tar archive in their order, folders left out."""
+    with how.open(path) as stream:
+        find = _in_zip if stream.peek(4).startswith(ZIP) else _in_tar
+        for name, opened in find(stream, path):
+            # A name may hold ends of lines and broken characters.
+            yield name if name.isprintable() else ascii(name)[1:-1], opened
+
+
+def _in_zip(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
+    try:
+        archive = zipfile.ZipFile(stream)
+    except DAMAGED_ZIP as error:
+        raise FileProblem(f"{path} is no whole zip archive ({error}): download it again") from error
+    with archive:
+        for info in archive.infolist():
+            if not info.is_dir():
+                is_file = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
+                yield info.filename, partial(_opened, archive, info, path) if is_file else None
+
+
+def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> io.BufferedReader:
+    name = f"{path}/{info.filename}"
+    if info.flag_bits & _ENCRYPTED:
+        raise FileProblem(f"{name} is encrypted: unpack it, and name the folder")
+    try:
+        return unpacked(_stream_of(archive.open(info).read))
+    except DAMAGED_ZIP as error:
+        raise FileProblem(
+            f"{name} cannot be unpacked ({error}): download the archive again"
+        ) from error
+
+
+def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
+    try:
+        with _cut_off():
+            content = unpacked(stream)
+            archive = tarfile.TarFile.open(
+                fileobj=content, mode="r|", bufsize=_BUFFER, tarinfo=_Header
+            )
+    except CutOff as error:
+        raise FileProblem(
+            f"{path} is neither a zip nor a tar archive, or damaged ({error})"
+        ) from error
+    with archive:
+        while True:
+            with _cut_off():
+                info = archive.next()
+            if info is None:
+                return
+            # Or it would remember every member of millions.
+            archive.members.clear()  # type: ignore[attr-defined]  # typeshed lacks it
+            if not info.isdir():
+                yield info.name, partial(_taken_out, archive, info) if info.isreg() else None
+
+
+def _taken_out(archive: tarfile.TarFile, info: tarfile.TarInfo) -> io.BufferedReader:
+    content = archive.extractfile(info)
+    assert content is not None  # a regular file
+
+    def read(size: int) -> bytes:
+        with _cut_off():
+            return content.read(size)
+
+    return unpacked(_stream_of(read))
+
+
+@contextmanager
+def _cut_off() -> Iterator[None]:
+    """Whatever is wrong in a tar archive, nothing can be read beyond."""
+    try:
+        yield
+    except _DAMAGED_TAR as error:
+        raise CutOff(str(error)) from error
+
+
+class _Header(tarfile.TarInfo):
+    """A header that does not pass for the end of the archive when it is damaged."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
+        ends = len(buf) == tarfile.BLOCKSIZE and not any(buf)
+        try:
+            header = super().frombuf(buf, encoding, errors)
+        except tarfile.HeaderError as error:
+            if ends:
+                raise
+            raise tarfile.ReadError(str(error)) from error
+        if header.type in _READ_WHOLE and header.size > _LARGEST_HEADER:
+            raise tarfile.ReadError(f"a header of {header.size:,} bytes")
+        return header

@@ -123,7 +123,7 @@ def test_one_release_gets_one_answer(run: Run, here: Path) -> None:
         (["anonymized.parquet", "trajectories.parquet"], "no trajectories.report.json"),
         (["trajectories.parquet", "a.csv"], "no a.report.json"),
         (["t.parquet", "anonymized.parquet"], "there is no t.parquet"),
-        (["--pbf", "no.osm.pbf"], "no.osm.pbf"),
+        (["--roads", "no.osm.pbf"], "no.osm.pbf"),
     ],
 )
 def test_the_command_refuses_in_a_sentence(
@@ -163,7 +163,7 @@ def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
 def test_roads_come_from_an_openstreetmap_file(run: Run, here: Path) -> None:
     osm = OsmFile()
     osm.way(osm.nodes([(0.0, -0.01), (0.0, 0.01)]), {"highway": "path"})
-    answer = run("evaluate", "--pbf", osm.write(here / "equator.osm"), "--json")
+    answer = run("evaluate", "--roads", osm.write(here / "equator.osm"), "--json")
     account = json.loads(answer.out)
     assert account["roads_before"] == 0.5  # the lines at 0 and at 20 m
     assert account["utility"]["this release"]["on_roads"] == 0.5

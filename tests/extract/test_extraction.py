@@ -26,7 +26,7 @@ from trajanon.errors import BadInput, FileProblem, NoTrajectories
 from trajanon.extract import Box, Extraction, Rules, SourceOptions, cutting, extract, extraction
 from trajanon.extract.cutting import Cutter
 from trajanon.extract.earth.named_areas import CITIES, AreaLike
-from trajanon.extract.sources.osm import osm_api
+from trajanon.extract.sources import osm_api
 from trajanon.files.trajectories import read_trajectories
 from trajanon.partition import dense
 from trajanon.subjects import BY_BLANKS, BY_CASE

@@ -15,7 +15,7 @@ from tracks import GEOD, START, distance, trace
 
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.places import Zone, around
-from trajanon.extract.sources.source import joined_pieces
+from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
 from trajanon.extract.trips import CUT_OFF, FOUND, LEFT_OUT
 

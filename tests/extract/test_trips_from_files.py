@@ -15,8 +15,8 @@ from tracks import Leg, bent, trace
 
 from trajanon.extract import Extraction, Rules, cut, cutting, extract, extraction
 from trajanon.extract.earth.area import Box
-from trajanon.extract.sources import source
-from trajanon.extract.sources.source import joined, joined_pieces
+from trajanon.extract.sources import trace_pieces
+from trajanon.extract.sources.trace_pieces import joined, joined_pieces
 from trajanon.extract.trace import Trace
 from trajanon.extract.trips import CUT_OFF, FOUND, LEFT_OUT
 from trajanon.files.trajectories import read_trajectories
@@ -55,7 +55,7 @@ SIZES = [[41], [1] * 41, [20, 1, 20], [1, 39, 1], [1, 20, 1, 1, 18]]
 def test_where_a_recording_is_cut_into_pieces_changes_nothing(
     sizes: list[int], turned: bool, rules: Rules, together: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(source, "_TOGETHER", together)
+    monkeypatch.setattr(trace_pieces, "_TOGETHER", together)
     whole = east(np.arange(0, 4_001, 100.0) * 1.0001, 10.0 * np.arange(41))
     ends = np.cumsum(sizes).tolist()
     pieces = [

@@ -1,14 +1,11 @@
 """Clusters: the same result as without one, whatever becomes of the workers."""
 
-import logging
 import os
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
@@ -38,11 +35,9 @@ from trajanon import executors
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.executors import Executor, connected, in_order, on_cluster
-from trajanon.extract import Extraction, Rules, Trace
+from trajanon.extract import Extraction, Rules
 from trajanon.extract.extraction import From
 from trajanon.extract.sources import files
-from trajanon.extract.sources.formats import SourceFile
-from trajanon.extract.sources.streams import Reading
 from trajanon.parts import finish
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy.ledger import opened
@@ -238,24 +233,6 @@ def test_tasks_are_begun_a_few_ahead_and_end_in_order() -> None:
     assert begun == [0, 1, 2, 3]
     assert list(results) == [-number for number in range(2, 10)]
     assert begun == list(range(10))
-
-
-def test_a_worker_of_several_threads_keeps_their_warnings_apart(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    both = threading.Barrier(2, timeout=10)
-
-    def read_file(file: SourceFile, how: Reading) -> Iterator[Trace]:
-        both.wait()
-        logging.getLogger("trajanon.extract").warning(file.label)
-        both.wait()
-        yield from ()
-
-    monkeypatch.setattr(files, "read_file", read_file)
-    given = [(SourceFile(Path(name), name, "gpx", 0), Reading()) for name in "ab"]
-    with ThreadPoolExecutor(2) as threads:
-        found = list(threads.map(files._whole, given))
-    assert [[one.getMessage() for one in records] for _, _, records, _ in found] == [["a"], ["b"]]
 
 
 @pytest.mark.parametrize(

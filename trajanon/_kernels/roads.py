@@ -8,24 +8,28 @@ from numpy.typing import NDArray
 from trajanon._kernels.compiled import bare
 
 _WAITING = 1 << 16  # nodes that may wait in a search
-_ALIKE = 1e-6  # metres
+_LEAST = 5.0  # metres, which every line is off its road
 
 
 class Network(NamedTuple):
-    """Roads as a graph of short straight segments, with a grid of cells to find them.
+    """Streets from junction to junction, made of straight segments, and a grid to find these.
 
-    A segment runs from its tail to its head. Direction 0 is that way, direction 1 is back.
+    A segment runs along its street from its tail to its head. Direction 0 of a street is that way,
+    direction 1 is back; a state is 2 street + direction.
     """
 
     lat: NDArray[np.float64]  # degrees, of each node, (v,)
     lon: NDArray[np.float64]  # (v,)
-    tail: NDArray[np.int64]  # node, of each segment, (s,)
+    tail: NDArray[np.int64]  # node, of each segment, in the order of streets, (s,)
     head: NDArray[np.int64]  # (s,)
     length: NDArray[np.float64]  # metres, (s,)
-    chain: NDArray[np.int64]  # number of the road from junction to junction that it is of, (s,)
-    open: NDArray[np.bool_]  # whether it may be gone along in each direction, (s, 2)
+    before: NDArray[np.float64]  # metres of its street before it, (s,)
+    street: NDArray[np.int64]  # of each segment, (s,)
+    ends: NDArray[np.int64]  # nodes at which a street begins and ends, (c, 2)
+    whole: NDArray[np.float64]  # metres of a street, (c,)
+    open: NDArray[np.bool_]  # whether it may be gone along in each direction, (c, 2)
     first: NDArray[np.int64]  # place in `leaving` of what leaves each node, (v + 1,)
-    leaving: NDArray[np.int64]  # 2 segment + direction, of the open ones
+    leaving: NDArray[np.int64]  # states
     corner: NDArray[np.float64]  # least latitude and longitude of the grid
     cell: NDArray[np.float64]  # degrees of a cell, of latitude and longitude
     cells: NDArray[np.int64]  # how many there are of each, (2,)
@@ -37,6 +41,7 @@ class Search(NamedTuple):
     """What a search of ways writes on."""
 
     away: NDArray[np.float64]  # metres to each node, (v,)
+    via: NDArray[np.int64]  # the state that leads to it, -1 for where the search begins, (v,)
     stamp: NDArray[np.int64]  # the search that wrote this, (v,)
     wanted: NDArray[np.int64]  # the search that looks for it, (v,)
     heap: NDArray[np.int64]  # nodes that wait
@@ -47,15 +52,15 @@ class Matching(NamedTuple):
     """How lines are matched."""
 
     within: float  # metres; roads farther than this are none
-    states: int  # segments near each point that are tried at most
+    states: int  # streets near each point that are tried at most
     spread: float  # metres: how far a line lies from its road, and how much longer than straight
     # its way is, as e to 1; 0 estimates it of each line
-    turn: float  # what going back on a segment costs beside
+    turn: float  # what going back on a street costs beside
     slack: float  # metres, by which a way may be longer than twice the straight one
 
 
 class Near(NamedTuple):
-    """The roads near each point of a line, the nearest first."""
+    """The streets near each point of a line, the nearest first."""
 
     segment: NDArray[np.int64]  # (m, states)
     far: NDArray[np.float64]  # metres, (m, states)
@@ -64,9 +69,9 @@ class Near(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The states of each point of a line, directions of segments, and the best path to each."""
+    """The states of each point of a line, and the best path to each."""
 
-    state: NDArray[np.int64]  # 2 segment + direction, (m, 2 states)
+    state: NDArray[np.int64]  # (m, 2 states)
     offset: NDArray[np.float64]  # metres from where it comes in, (m, 2 states)
     score: NDArray[np.float64]  # log-likelihood of the path, (m, 2 states)
     before: NDArray[np.int64]  # the state of the point before, -1 for none, (m, 2 states)
@@ -83,12 +88,30 @@ class Room(NamedTuple):
     ordered: NDArray[np.float64]  # (m,)
 
 
+class Found(NamedTuple):
+    """Streets that lines take one after the other."""
+
+    line: NDArray[np.int64]
+    state: NDArray[np.int64]
+    entered: NDArray[np.float64]  # place on the line, in points from its first
+    left: NDArray[np.float64]
+    metres: NDArray[np.float64]  # on this street
+
+
+class Matched(NamedTuple):
+    """Lines on a network."""
+
+    way: NDArray[np.int64]  # state of each point, -1 for one that is near no road, (n, m)
+    walked: NDArray[np.float64]  # metres from where it comes in, (n, m)
+    linked: NDArray[np.bool_]  # whether a way leads there from the point before, (n, m)
+
+
 def room_for(nodes: int, points: int, states: int) -> Room:
     """Make room for lines of so many points on a network of so many nodes."""
     one, both = (points, states), (points, 2 * states)
-    stamps: NDArray[np.int64] = np.zeros((2, nodes), dtype=np.int64)
+    via, stamp, wanted = (np.zeros(nodes, dtype=np.int64) for _ in range(3))
     return Room(
-        Search(_floats(nodes), stamps[0], stamps[1], _whole(_WAITING), _floats(_WAITING)),
+        Search(_floats(nodes), via, stamp, wanted, _whole(_WAITING), _floats(_WAITING)),
         Near(_whole(one), _floats(one), _floats(one), _whole(points)),
         Paths(_whole(both), _floats(both), _floats(both), _whole(both), _whole(points)),
         _floats(2 * states),
@@ -116,10 +139,35 @@ def metres_of_degree(lat):
 
 
 @bare
-def near_segments(network, lat, lon, within, found, far, share):
-    """Find the nearest segment of each of the roads nearest to a place; give how many.
+def nearest_on(network, segment, lat, lon):
+    """Metres from a place to a segment, and the share of it before the nearest place on it."""
+    north, east = metres_of_degree(lat)
+    tail, head = network.tail[segment], network.head[segment]
+    x, y = (network.lon[tail] - lon) * east, (network.lat[tail] - lat) * north
+    dx = (network.lon[head] - network.lon[tail]) * east
+    dy = (network.lat[head] - network.lat[tail]) * north
+    squared = dx * dx + dy * dy
+    along = 0.0
+    if squared > 0.0:
+        along = min(max(-(x * dx + y * dy) / squared, 0.0), 1.0)
+    return np.sqrt((x + along * dx) ** 2 + (y + along * dy) ** 2), along
 
-    Which they are, how far in metres, and where along them the place is.
+
+@bare
+def nears_street(network, segment, along, lat, lon):
+    """Whether a street comes no nearer before or after this place on its segment."""
+    street = network.street[segment]
+    if along <= 0.0 and segment > 0 and network.street[segment - 1] == street:
+        return nearest_on(network, segment - 1, lat, lon)[1] >= 1.0
+    next_one = segment + 1 < network.street.shape[0] and network.street[segment + 1] == street
+    return along < 1.0 or not next_one
+
+
+@bare
+def near_segments(network, lat, lon, within, found, far, share):
+    """Find the places where streets come nearest to a place; give how many.
+
+    On which segments they are, how far in metres, and where along these.
     """
     north, east = metres_of_degree(lat)
     most = found.shape[0]
@@ -138,29 +186,16 @@ def near_segments(network, lat, lon, within, found, far, share):
             cell = row * network.cells[1] + column
             for place in range(network.held[cell], network.held[cell + 1]):
                 segment = network.segments[place]
-                tail, head = network.tail[segment], network.head[segment]
-                x = (network.lon[tail] - lon) * east
-                y = (network.lat[tail] - lat) * north
-                dx = (network.lon[head] - network.lon[tail]) * east
-                dy = (network.lat[head] - network.lat[tail]) * north
-                squared = dx * dx + dy * dy
-                along = 0.0
-                if squared > 0.0:
-                    along = min(max(-(x * dx + y * dy) / squared, 0.0), 1.0)
-                metres = np.sqrt((x + along * dx) ** 2 + (y + along * dy) ** 2)
+                metres, along = nearest_on(network, segment, lat, lon)
                 if metres > within or (count == most and metres >= far[count - 1]):
                     continue
-                here = count if count < most else most - 1
+                seen = False  # in another cell
                 for other in range(count):
-                    if network.chain[found[other]] == network.chain[segment]:
-                        less = far[other] - metres
-                        # At a bend both segments are as near: the one with the lower number.
-                        alike = abs(less) < _ALIKE and segment < found[other]
-                        here = other if less >= _ALIKE or alike else -1
-                        break
-                if here < 0:
+                    seen = seen or found[other] == segment
+                if seen or not nears_street(network, segment, along, lat, lon):
                     continue
-                count = max(count, here + 1)
+                here = count if count < most else most - 1
+                count = here + 1
                 while here > 0 and far[here - 1] > metres:
                     found[here], far[here] = found[here - 1], far[here - 1]
                     share[here] = share[here - 1]
@@ -171,16 +206,14 @@ def near_segments(network, lat, lon, within, found, far, share):
 
 @bare
 def exit_of(network, state):
-    """The node at which a direction leaves its segment."""
-    segment = state // 2
-    return network.tail[segment] if state % 2 else network.head[segment]
+    """The node at which a direction leaves its street."""
+    return network.ends[state // 2, 1 - state % 2]
 
 
 @bare
 def entry_of(network, state):
     """The node at which it comes in."""
-    segment = state // 2
-    return network.head[segment] if state % 2 else network.tail[segment]
+    return network.ends[state // 2, state % 2]
 
 
 @bare
@@ -212,24 +245,28 @@ def leave_heap(heap, keys, size):
 
 
 @bare
-def nearest_ways(network, here, targets, limit, search, mark):
-    """Measure the ways from where a state leaves its segment to where others come in.
+def want(network, target, search, mark):
+    """Let a search look for where a state comes in; whether it did not already."""
+    node = entry_of(network, target)
+    if search.wanted[node] == mark:
+        return False
+    search.wanted[node] = mark
+    return True
 
-    Up to a limit in metres, and not back on the segment unless its end is a dead one. ``stamp`` has
+
+@bare
+def nearest_ways(network, here, left, limit, search, mark):
+    """Measure the ways from where a state leaves its street to the nodes that are wanted.
+
+    Up to a limit in metres, and not back on the street unless its end is a dead one. ``stamp`` has
     the mark where `away` is known.
     """
-    away, stamp, wanted, heap, keys = search
+    away, via, stamp, wanted, heap, keys = search
     start, reverse = exit_of(network, here), here ^ 1
-    left = 0
-    for target in targets:
-        node = entry_of(network, target)
-        if wanted[node] != mark:
-            wanted[node] = mark
-            left += 1
     alone = network.first[start + 1] - network.first[start] <= 1
     size = 1
     heap[0], keys[0] = start, 0.0
-    away[start], stamp[start] = 0.0, mark
+    away[start], via[start], stamp[start] = 0.0, -1, mark
     while size > 0:
         node, metres = heap[0], keys[0]
         size -= 1
@@ -245,29 +282,25 @@ def nearest_ways(network, here, targets, limit, search, mark):
             state = network.leaving[out]
             if node == start and state == reverse and not alone:
                 continue
-            segment = state // 2
-            to = network.tail[segment] if state % 2 else network.head[segment]
-            reached = metres + network.length[segment]
+            to = exit_of(network, state)
+            reached = metres + network.whole[state // 2]
             if reached > limit or (stamp[to] == mark and away[to] <= reached):
                 continue
             if size == heap.shape[0]:
                 continue
-            away[to], stamp[to] = reached, mark
+            away[to], via[to], stamp[to] = reached, state, mark
             enter_heap(heap, keys, size, to, reached)
             size += 1
 
 
 @bare
 def find_near(network, matching, line, near):
-    """Find the roads near each point of a line; whether each has one."""
+    """Find the streets near each point of a line."""
     for p in range(line.shape[0]):
         lat, lon = line[p]
         near.many[p] = near_segments(
             network, lat, lon, matching.within, near.segment[p], near.far[p], near.share[p]
         )
-        if near.many[p] == 0:
-            return False
-    return True
 
 
 @bare
@@ -277,36 +310,49 @@ def begin_paths(network, near, spread, paths):
         n = 0
         for c in range(near.many[p]):
             segment = near.segment[p, c]
+            street = network.street[segment]
+            along = network.before[segment] + near.share[p, c] * network.length[segment]
             for direction in range(2):
-                if network.open[segment, direction]:
-                    paths.state[p, n] = 2 * segment + direction
-                    along = 1.0 - near.share[p, c] if direction else near.share[p, c]
-                    paths.offset[p, n] = along * network.length[segment]
+                if network.open[street, direction]:
+                    paths.state[p, n] = 2 * street + direction
+                    paths.offset[p, n] = network.whole[street] - along if direction else along
                     paths.score[p, n] = -0.5 * (near.far[p, c] / spread) ** 2
+                    paths.before[p, n] = -1
                     n += 1
         paths.states[p] = n
 
 
 @bare
-def go_on(network, matching, line, p, spread, room, mark):
-    """Lead the best path to each state of a point from those of the one before; the last mark."""
+def straight_between(here, there):
+    """Metres from a point of a line to the next."""
+    north, east = metres_of_degree(0.5 * (here[0] + there[0]))
+    up, over = (there[0] - here[0]) * north, (there[1] - here[1]) * east
+    return np.sqrt(up * up + over * over)
+
+
+@bare
+def go_on(network, matching, straight, p, spread, room, mark):
+    """Lead the best path to each state of a point from those of the one before; the last mark.
+
+    Where none leads there, paths begin anew.
+    """
     paths, search, gained = room.paths, room.search, room.gained
-    north, east = metres_of_degree(0.5 * (line[p - 1, 0] + line[p, 0]))
-    up = (line[p, 0] - line[p - 1, 0]) * north
-    over = (line[p, 1] - line[p - 1, 1]) * east
-    straight = np.sqrt(up * up + over * over)
     limit = 2.0 * straight + matching.slack
     states, offset = paths.state[p, : paths.states[p]], paths.offset[p]
     score, before = paths.score[p], paths.before[p]
     for b in range(states.shape[0]):
-        gained[b], score[b], before[b] = score[b], -np.inf, -1
+        gained[b], score[b] = score[b], -np.inf
+    reached = False
     for a in range(paths.states[p - 1]):
         if paths.score[p - 1, a] == -np.inf:
             continue
         here, at = paths.state[p - 1, a], paths.offset[p - 1, a]
         mark += 1
-        left = network.length[here // 2] - at
-        nearest_ways(network, here, states, limit, search, mark)
+        left = 0
+        for target in states:
+            left += want(network, target, search, mark)
+        rest = network.whole[here // 2] - at
+        nearest_ways(network, here, left, limit - rest, search, mark)
         for b in range(states.shape[0]):
             there = states[b]
             cost = 0.0
@@ -315,32 +361,40 @@ def go_on(network, matching, line, p, spread, room, mark):
             elif there == here:
                 metres = 0.0  # it waits
             elif there == here ^ 1:
-                metres = abs(network.length[here // 2] - offset[b] - at)
+                metres = abs(rest - offset[b])
                 cost = matching.turn
             else:
                 node = entry_of(network, there)
                 if search.stamp[node] != mark:
                     continue
-                metres = left + search.away[node] + offset[b]
+                metres = rest + search.away[node] + offset[b]
             if metres > limit:
                 continue
             value = paths.score[p - 1, a] + gained[b] - abs(metres - straight) / spread - cost
             if value > score[b]:
                 score[b], before[b] = value, a
+                reached = True
+    if not reached:
+        for b in range(states.shape[0]):
+            score[b] = gained[b]
     return mark
 
 
 @bare
-def middle_of(values, ordered):
-    """The median of some values, which are put in order."""
-    n = values.shape[0]
-    for i in range(n):
-        place = i
-        while place > 0 and ordered[place - 1] > values[i]:
-            ordered[place] = ordered[place - 1]
-            place -= 1
-        ordered[place] = values[i]
-    return 0.5 * (ordered[(n - 1) // 2] + ordered[n // 2])
+def spread_of(near, ordered):
+    """How far a line lies from roads: by the median of its points' nearest ones, in metres."""
+    n = 0
+    for p in range(near.many.shape[0]):
+        if near.many[p]:
+            place = n
+            while place > 0 and ordered[place - 1] > near.far[p, 0]:
+                ordered[place] = ordered[place - 1]
+                place -= 1
+            ordered[place] = near.far[p, 0]
+            n += 1
+    if n == 0:
+        return _LEAST
+    return max(1.4826 * 0.5 * (ordered[(n - 1) // 2] + ordered[n // 2]), _LEAST)
 
 
 @bare
@@ -354,33 +408,98 @@ def last_state(score):
 
 
 @bare
-def match_lines(network, matching, points, first, end, room, way, walked, told):
+def match_lines(network, matching, points, first, end, room, matched):
     """Match lines, (n, m, 2), from the first to before the end, to the network.
 
-    ``way`` gets a state for each point, and -1 in the whole row of a line that no road explains;
-    ``walked`` where on it, in metres from where it comes in; ``told`` the log-likelihood.
+    A line that leaves the roads is matched in pieces.
     """
+    way, walked, linked = matched
     m, mark = points.shape[1], 0
     near, paths = room.near, room.paths
     for line in range(first, end):
-        for p in range(m):
-            way[line, p] = -1
-        if not find_near(network, matching, points[line], near):
-            continue
+        find_near(network, matching, points[line], near)
         spread = matching.spread
         if spread <= 0.0:
-            spread = max(1.4826 * middle_of(near.far[:, 0], room.ordered), 5.0)
+            spread = spread_of(near, room.ordered)
         begin_paths(network, near, spread, paths)
         for p in range(1, m):
-            mark = go_on(network, matching, points[line], p, spread, room, mark)
-        best = last_state(paths.score[m - 1, : paths.states[m - 1]])
-        if best < 0:
-            continue
-        told[line] = paths.score[m - 1, best]
+            if paths.states[p] and paths.states[p - 1]:
+                straight = straight_between(points[line, p - 1], points[line, p])
+                mark = go_on(network, matching, straight, p, spread, room, mark)
+        best = -1
         for p in range(m - 1, -1, -1):
-            way[line, p], walked[line, p] = paths.state[p, best], paths.offset[p, best]
-            if p:
+            if best < 0:
+                best = last_state(paths.score[p, : paths.states[p]])
+            way[line, p], linked[line, p] = -1, False
+            if best >= 0:
+                way[line, p], walked[line, p] = paths.state[p, best], paths.offset[p, best]
                 best = paths.before[p, best]
-        for p in range(1, m):  # who waits does not go back
-            if way[line, p] == way[line, p - 1]:
-                walked[line, p] = max(walked[line, p], walked[line, p - 1])
+                linked[line, p] = best >= 0
+
+
+@bare
+def enter_street(found, at, line, state, point):
+    """Note the state that a line enters, and where on the line; how many that makes."""
+    if at < found.line.shape[0]:
+        found.line[at], found.state[at], found.metres[at] = line, state, 0.0
+        found.entered[at], found.left[at] = point, point
+    return at + 1
+
+
+@bare
+def go_along(found, at, metres, point):
+    """Go some metres on the street that was entered last, up to a place on the line."""
+    if at <= found.line.shape[0]:
+        found.metres[at - 1] += metres
+        found.left[at - 1] = point
+
+
+@bare
+def trace_ways(network, matching, points, matched, first, end, search, found):
+    """Follow matched lines along all streets that they take; how many these are in all.
+
+    What ``found`` has no room for is counted only.
+    """
+    way, walked, linked = matched
+    heap, at, mark = search.heap, 0, 0
+    for line in range(first, end):
+        for p in range(way.shape[1]):
+            there = way[line, p]
+            if there < 0:
+                continue
+            if not linked[line, p]:
+                at = enter_street(found, at, line, there, np.float64(p))
+                continue
+            here, goal = way[line, p - 1], walked[line, p]
+            gone = walked[line, p - 1]
+            if here == there:
+                go_along(found, at, goal - gone, np.float64(p))
+                continue
+            rest = network.whole[here // 2] - gone
+            if here == there ^ 1:  # it turns where it is farthest
+                turn = np.float64(p - 1 if rest <= goal else p)
+                go_along(found, at, max(rest - goal, 0.0), turn)
+                at = enter_street(found, at, line, there, turn)
+                go_along(found, at, max(goal - rest, 0.0), np.float64(p))
+                continue
+            straight = straight_between(points[line, p - 1], points[line, p])
+            mark += 1
+            want(network, there, search, mark)
+            limit = 2.0 * straight + matching.slack - rest
+            nearest_ways(network, here, np.int64(1), limit, search, mark)
+            node = entry_of(network, there)
+            metres = rest + search.away[node] + goal
+            between = 0
+            while search.via[node] >= 0:
+                heap[between] = search.via[node]
+                node = entry_of(network, heap[between])
+                between += 1
+            sofar, unit = rest, 1.0 / max(metres, 1e-9)
+            go_along(found, at, rest, p - 1 + sofar * unit)
+            for step in range(between - 1, -1, -1):
+                at = enter_street(found, at, line, heap[step], p - 1 + sofar * unit)
+                sofar += network.whole[heap[step] // 2]
+                go_along(found, at, network.whole[heap[step] // 2], p - 1 + sofar * unit)
+            at = enter_street(found, at, line, there, p - 1 + sofar * unit)
+            go_along(found, at, goal, np.float64(p))
+    return at

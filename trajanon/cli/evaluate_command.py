@@ -20,7 +20,9 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
     "adversary finds against them and against the other half. Takes as long as anonymize.",
     ledger="The ledger of your releases: also attack all of them together, by half of a person's "
     "trajectories.",
-    pbf="An .osm.pbf file, to measure whether points still lie on roads.",
+    roads="An .osm.pbf file, to measure whether points still lie on roads, and what counts on "
+    "its streets are worth.",
+    mode="Whose streets these are: car, bicycle, foot or any.",
     out="Page to write, with a .json beside it. The datasheet stands beside the release, as "
     "RELEASE.datasheet.md.",
 )
@@ -30,7 +32,8 @@ def evaluate(
     curve: str | None = None,
     holdout: bool = False,
     ledger: Path | None = None,
-    pbf: Path | None = None,
+    roads: Path | None = None,
+    mode: str = "car",
     out: Path = Path("evaluation.html"),
     subjects_exact: bool = False,
     as_json: bool = False,
@@ -56,7 +59,7 @@ def evaluate(
     check_page(out, "an evaluation")
     originals, released = given
     outputs = (out, out.with_suffix(".json"), reports.datasheet_path(released))
-    named = [file for file in (ledger, pbf) if file is not None]
+    named = [file for file in (ledger, roads) if file is not None]
     read = [*given, reports.report_path(released), *named]
     replaced = replacing(*outputs, inputs=read, public=outputs[-1:])
     with bars() as progress, replaced as (page, account, sheet):
@@ -71,12 +74,14 @@ def evaluate(
             trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
             release = trajanon.read_release(released)
         findings = trajanon.check(released, k)
-        to_road = None
-        if pbf is not None:
+        to_road = streets = None
+        if roads is not None:
+            from trajanon import extract
             from trajanon.cli.map_command import box_around
-            from trajanon.extract import roads
 
-            to_road = roads(pbf, box_around(trajectories, _AROUND)).distance
+            around = box_around(trajectories.points, _AROUND)
+            to_road = extract.roads(roads, around).distance
+            streets = extract.roads_to_follow(roads, mode, bbox=around)
         evaluation = evaluated(
             trajectories,
             release,
@@ -84,6 +89,7 @@ def evaluate(
             file=released.name,
             findings=None if drawn else findings,
             to_road=to_road,
+            streets=streets,
             curve=ks,
             holdout=holdout,
             progress=progress,

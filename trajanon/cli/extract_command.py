@@ -169,7 +169,7 @@ def _hidden(tags: str | None, pbf: Path | None, where: "Area | None") -> "Zone |
 
 def _read_texts(how: Mapping[str, Any]) -> dict[str, Any]:
     """Read the options that are texts on the command line, and numbers in Python."""
-    from trajanon.extract.sources.tables.columns import parse_columns
+    from trajanon.extract.sources.columns import parse_columns
 
     read: dict[str, Any] = {}
     if "per_recording" in how:

@@ -22,6 +22,7 @@ from trajanon.cli.messages import INTERRUPTED, log_to_screen, say, tell, usage_e
 from trajanon.cli.options import GroupedCommand
 from trajanon.cli.paper_commands import benchmark, figures
 from trajanon.cli.run_commands import demo, run
+from trajanon.cli.streets_command import streets
 from trajanon.cli.table_commands import bound, microaggregate
 from trajanon.errors import BadInput, TrajanonError, printable
 from trajanon.heap import share_a_heap
@@ -63,7 +64,7 @@ def studio(
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(extract, anonymize, check, evaluate, draw),
-    *(run, studio, snap, ledger, microaggregate, bound, benchmark, figures, demo, clean),
+    *(run, studio, streets, snap, ledger, microaggregate, bound, benchmark, figures, demo, clean),
 )
 for command in _COMMANDS:
     app.command("map" if command is draw else None, cls=GroupedCommand)(command)

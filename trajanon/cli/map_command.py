@@ -11,6 +11,7 @@ from trajanon.errors import BadInput
 if TYPE_CHECKING:
     from folium import Map
 
+    from trajanon.arrays import Floats
     from trajanon.extract import Box
     from trajanon.maps import Background
     from trajanon.trajectories import Trajectories
@@ -143,15 +144,15 @@ def _behind(shown: "Trajectories", pbf: Path | None) -> "Background | None":
     from trajanon import maps
     from trajanon.extract.earth.roads import roads_and_water
 
-    return maps.Background(*roads_and_water(pbf, box_around(shown, _MARGIN, share=0.05)))
+    return maps.Background(*roads_and_water(pbf, box_around(shown.points, _MARGIN, share=0.05)))
 
 
-def box_around(shown: "Trajectories", margin: float, share: float = 0.0) -> "Box":
-    """Give the box of trajectories, wider by degrees and by a share of its sides."""
+def box_around(points: "Floats", margin: float, share: float = 0.0) -> "Box":
+    """Give the box of points, wider by degrees and by a share of its sides."""
     from trajanon.extract import Box
 
-    south, west = shown.points.min(axis=(0, 1)).tolist()
-    north, east = shown.points.max(axis=(0, 1)).tolist()
+    south, west = points.min(axis=(0, 1)).tolist()
+    north, east = points.max(axis=(0, 1)).tolist()
     wider = margin + share * ((north - south) + (east - west))
     return Box(
         max(west - wider, -180.0),

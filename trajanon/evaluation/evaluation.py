@@ -31,6 +31,8 @@ from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, with_report
 from trajanon.released_lines import TrajectoryGroups
+from trajanon.snapping import RoadsToFollow
+from trajanon.street_counts import compared, different_lines
 from trajanon.subjects import nameless
 from trajanon.times import Timing, search_columns
 from trajanon.trajectories import Trajectories
@@ -52,6 +54,7 @@ def evaluate(
     file: str | None = None,
     findings: Findings | None = None,
     to_road: ToRoad | None = None,
+    streets: RoadsToFollow | None = None,
     seed: int = 0,
     curve: Sequence[int] = (),
     holdout: bool = False,
@@ -78,6 +81,8 @@ def evaluate(
     to_road
         Gives metres to the nearest road, called with latitudes, longitudes and a limit, as
         ``trajanon.extract.roads(pbf).distance``.
+    streets
+        Roads on which `trajanon.streets` would count, to compare these counts.
     seed
         Repeats the random boxes, which groups are tried, and which subjects are held out.
     curve
@@ -138,6 +143,7 @@ def evaluate(
         holdout=hold_out(given.in_file, given.report, seed=seed, progress=progress)
         if holdout
         else None,
+        streets=streets and compared(given.kept, different_lines(release), streets),
     )
 
 

@@ -29,6 +29,7 @@ from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.grid import BUSIEST
 from trajanon.utility.usefulness import DURATION_CLASS
+from trajanon.utility.volumes import StreetUsefulness
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
 
 RELEASE, MDAV, NOTHING = "this release", "MDAV", "no protection"
@@ -184,6 +185,7 @@ class Evaluation:
     roads_before: float | None
     report: Report
     sampled: Sampled | None = None
+    streets: StreetUsefulness | None = None
 
     def with_attacks(self, more: Sequence[Attack]) -> "Evaluation":
         """Show more attacks, such as `trajanon.evaluation.adversaries.attacks_in_all` runs."""
@@ -281,6 +283,7 @@ class Evaluation:
             "diversity": self.diversity.account,
             "od_cell": self.od_cell,
             "utility": {name: asdict(one) for name, one in self.usefulness.items()},
+            "streets": None if self.streets is None else asdict(self.streets),
             "attribution": self.report.get("attribution"),
             "sample": None if self.sampled is None else self.sampled.account,
         }

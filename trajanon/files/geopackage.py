@@ -8,13 +8,16 @@ import sqlite3
 import warnings
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from trajanon.errors import FileProblem
 from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat, words_in
 from trajanon.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
 
 _LAYER = "anonymized"
 
@@ -46,10 +49,15 @@ def _write(path: Path, release: Trajectories) -> None:
     table = geopandas.GeoDataFrame(
         columns, geometry=shapely.linestrings(lines.points[:, :, ::-1]), crs="EPSG:4326"
     )
+    write_layer(path, table, _LAYER, layout.text)
+
+
+def write_layer(path: Path, table: "GeoDataFrame", layer: str, words: str | None) -> None:
+    """Write a table as a layer, with words as its description: the same bytes on every day."""
     path.unlink(missing_ok=True)  # GDAL takes an empty file for a broken one
-    options = {} if layout.text is None else {"DESCRIPTION": layout.text}
+    options = {} if words is None else {"DESCRIPTION": words}
     try:
-        table.to_file(path, driver="GPKG", layer=_LAYER, engine="pyogrio", **options)
+        table.to_file(path, driver="GPKG", layer=layer, engine="pyogrio", **options)
         with closing(sqlite3.connect(path)) as file:
             file.execute("UPDATE gpkg_contents SET last_change = ?", [_NO_TIME])
             file.commit()

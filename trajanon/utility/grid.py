@@ -32,6 +32,14 @@ def cells(points: Floats, metres: float) -> Ints:
     return np.asarray(row * _COLUMNS + column)
 
 
+def cell_middles(numbers: Ints, metres: float) -> Floats:
+    """Latitude and longitude of the middles of `cells`, (n, 2)."""
+    row = (numbers + _COLUMNS // 2) // _COLUMNS
+    latitude = (row + 0.5) * (metres / DEGREE)
+    width = metres / (DEGREE * np.cos(np.clip(np.radians(latitude), -np.pi / 2, np.pi / 2)) + 1e-9)
+    return np.stack([latitude, (numbers - row * _COLUMNS + 0.5) * width], axis=-1)
+
+
 def density_divergence(original: Floats, released: Floats, cell: float) -> float:
     """Compare two density maps.
 

@@ -1,0 +1,251 @@
+"""Coordinates, as they are written -> degrees of latitude and longitude, WGS 84; or a refusal.
+
+Tables may have, beside plain degrees: letters for the signs, glued on (49.07N) or in columns of
+their own; degrees, minutes and seconds; degrees and minutes in one number, as NMEA has them
+(4812.34); longitudes from 0 to 360.
+"""
+
+import re
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from trajanon.arrays import Bools, Floats
+from trajanon.errors import BadInput
+from trajanon.extract.sources.columns import numbers
+from trajanon.extract.sources.streams import Reading
+
+LETTERS = {"lat": "NS", "lon": "EW"}
+"""The letters for a positive and a negative sign."""
+
+SIGNS = {"lat_sign": ("n", "s", "north", "south"), "lon_sign": ("e", "w", "east", "west")}
+"""By role: how signs are written, in lower case."""
+
+_PLAIN = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|\.\d+)([eE][-+]?\d+)?\s*")
+_WRITTEN = re.compile(
+    r"\s*(?P<before>[NSEW])?\s*(?P<degrees>[-+]?\d+(?:[.,]\d+)?)\s*[°º:]?"
+    r"\s*(?:(?P<minutes>\d+(?:[.,]\d+)?)\s*['′’:]?\s*(?:(?P<seconds>\d+(?:[.,]\d+)?)\s*"
+    r"(?:[\"″”]|'')?)?)?\s*(?P<after>[NSEW])?\s*",
+    re.IGNORECASE,
+)
+
+
+def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Floats]]:
+    """Find how x and y, shape (n, 2), of a reference system become latitude and longitude."""
+    from pyproj import CRS, Transformer
+    from pyproj.exceptions import CRSError, ProjError
+
+    def as_they_are(xy: Floats) -> tuple[Floats, Floats]:
+        return np.ascontiguousarray(xy[:, 1]), np.ascontiguousarray(xy[:, 0])
+
+    def transformed(xy: Floats) -> tuple[Floats, Floats]:
+        lon, lat = transformer.transform(xy[:, 0], xy[:, 1])
+        impossible = ~(np.isfinite(lon) & np.isfinite(lat))
+        lon[impossible] = lat[impossible] = np.nan
+        return lat, lon
+
+    if system is None:
+        return as_they_are
+    try:
+        known = CRS.from_user_input(system)
+        if known.equals("OGC:CRS84", ignore_axis_order=True):
+            return as_they_are
+        transformer = Transformer.from_crs(known, "EPSG:4326", always_xy=True)
+    except (CRSError, ProjError) as error:
+        reason = " ".join(str(error).split())[:100]
+        raise BadInput(
+            f"{what} has a reference system that cannot be turned into WGS 84 "
+            f"({reason}); transform it to EPSG:4326 first"
+        ) from error
+    return transformed
+
+
+def from_0_to_360(lon: Floats, what: str, how: Reading) -> bool:
+    """Say whether longitudes go from 0 to 360, and not from -180 to 180; warn of it."""
+    known = lon[np.isfinite(lon)]
+    beyond = (known > 180.0) & (known <= 360.0)
+    west = (known < 0.0) & (known >= -180.0)
+    turns = bool(100 * beyond.sum() > max(len(known), 100 * 100 * west.sum()))
+    if turns:
+        msg = f"{what} has longitudes from 0 to 360, such as {known[beyond][0]:g}: read as such"
+        how.warn("longitudes to 360", msg)
+    return turns
+
+
+def to_the_west(lon: Floats) -> Floats:
+    """Give longitudes beyond 180 as those from -180 to 0 that they are."""
+    return np.where(lon > 180.0, lon - 360.0, lon)
+
+
+def check_columns(lat: Floats, lon: Floats, what: str) -> None:
+    """Refuse columns of which most values are swapped, or are no degrees.
+
+    Single points that are not on Earth are left to the cleaning.
+    """
+    off, swapped, ranges = _off_earth(lat, lon, "lat", "lon")
+    if swapped:
+        raise BadInput(
+            f"{what}: latitude and longitude seem swapped, with {ranges}; say `columns` "
+            "lat=...,lon=... with the two columns the other way round"
+        )
+    if _most(off):
+        raise BadInput(
+            f"{what} is not in degrees, with {ranges}; transform it to EPSG:4326, or give it as a "
+            "GeoPackage or GeoParquet that names its reference system"
+        )
+
+
+def check_geometries(lat: Floats, lon: Floats, what: str, *, known: bool) -> None:
+    """Refuse geometries that cannot be degrees: most of them, or any in an unknown system."""
+    off, swapped, ranges = _off_earth(lat, lon, "y", "x")
+    if not (_most(off) if known else off.any()):
+        return
+    problem = " names no reference system, and its coordinates are not degrees"
+    if known:
+        problem = " has coordinates that are not on Earth in the reference system it names"
+    way_out = "give it the right one, or transform it to EPSG:4326"
+    if swapped:
+        problem = ": latitude and longitude seem swapped"
+        way_out = "write its geometries with x = longitude and y = latitude"
+    raise BadInput(f"{what}{problem}, with {ranges}; {way_out}")
+
+
+def _off_earth(lat: Floats, lon: Floats, *names: str) -> tuple[Bools, bool, str]:
+    """Mark what is not on Earth; tell whether most is swapped, and, in words, the ranges."""
+    both = np.isfinite(lat) & np.isfinite(lon)
+    lat, lon = lat[both], lon[both]
+    north, east = np.abs(lat), np.abs(lon)
+    off = (north > 90.0) | (east > 180.0)
+
+    def rounded(value: float) -> str:  # four digits show what kind of number it is
+        return f"{float(f'{value:.4g}'):,.10g}"
+
+    ranges = (
+        f"{name} from {rounded(values.min())} to {rounded(values.max())}"
+        for name, values in sorted(zip(names, (lat, lon), strict=True))
+    )
+    swapped = _most((north > 90.0) & (north <= 180.0) & (east <= 90.0))
+    return off, swapped, " and ".join(ranges) if off.any() else ""
+
+
+def _most(which: Bools) -> bool:
+    return 2 * int(which.sum()) > len(which)
+
+
+class Coordinates:
+    """Reads the latitudes and longitudes of one table, part by part; its first rows tell how."""
+
+    def __init__(self, first: pd.DataFrame, what: str, how: Reading) -> None:
+        self._are_minutes = False  # whether degrees and minutes are in one number
+        self._turns = False
+        lat, lon = self.degrees(first)
+        has_signs = "lat_sign" in first or not pd.api.types.is_numeric_dtype(first["lat"])
+        self._are_minutes = has_signs and _are_degrees_and_minutes(lat, lon)
+        if self._are_minutes:
+            msg = f"{what} has degrees and minutes in one number, such as {lat[0]:g}: read as such"
+            how.warn("degrees and minutes", msg)
+            lat, lon = self.degrees(first)
+        self._turns = from_0_to_360(lon, what, how)
+        check_columns(lat, to_the_west(lon) if self._turns else lon, what)
+
+    def degrees(self, rows: pd.DataFrame) -> tuple[Floats, Floats]:
+        """Give latitude and longitude; NaN where there is no number."""
+        lat, lon = (self._of(rows, role) for role in ("lat", "lon"))
+        return lat, to_the_west(lon) if self._turns else lon
+
+    def _of(self, rows: pd.DataFrame, role: str) -> Floats:
+        found = written(rows[role], LETTERS[role])
+        if self._are_minutes:
+            degrees = np.trunc(found / 100.0)
+            found = degrees + (found - 100.0 * degrees) / 60.0
+        sign = f"{role}_sign"
+        return signed(found, rows[sign], LETTERS[role]) if sign in rows else found
+
+
+def written(values: pd.Series, letters: str) -> Floats:
+    """Read coordinates as they are written; other values than these become NaN."""
+    found = numbers(values)
+    if not pd.api.types.is_numeric_dtype(values):
+        unread = np.flatnonzero(np.isnan(found) & values.notna().to_numpy())
+        found = found.copy()
+        found[unread] = [_degrees(str(values.iloc[place]), letters) for place in unread]
+    return found
+
+
+def _degrees(text: str, letters: str) -> float:
+    """Read 49.07N, N 49° 4' 12'' or 49:04:12."""
+    found = _WRITTEN.fullmatch(text)
+    if found is None:
+        return np.nan
+    letter = ((found["before"] or "") + (found["after"] or "")).upper()
+    parts = [
+        part and part.replace(",", ".") for part in found.group("degrees", "minutes", "seconds")
+    ]
+    whole = all("." not in str(part) for part, below in pairwise(parts) if below)
+    degrees, minutes, seconds = (float(part or 0.0) for part in parts)
+    if letter not in ("", *letters) or not whole or minutes >= 60.0 or seconds >= 60.0:
+        return np.nan
+    size = abs(degrees) + minutes / 60.0 + seconds / 3600.0
+    is_negative = str(parts[0]).startswith("-")
+    if letter == letters[0] and is_negative:
+        return np.nan
+    return -size if is_negative or letter == letters[1] else size
+
+
+def signed(sizes: Floats, signs: pd.Series, letters: str) -> Floats:
+    """Give coordinates the signs of their letters; NaN where these cannot hold."""
+    first = signs.astype("string").str.strip().str[:1].str.upper().astype(object)
+    positive, negative = ((first == letter).to_numpy(bool) for letter in letters)
+    holds: Bools = negative | (positive & (sizes >= 0.0))
+    return np.where(holds, np.where(negative, -np.abs(sizes), sizes), np.nan)
+
+
+def with_signs(
+    column_of: Mapping[str, str],
+    wanted: Mapping[str, str],
+    begin: Mapping[str, Sequence[str]],
+    sample: Callable[[], Mapping[str, Sequence[str]]],
+) -> dict[str, str]:
+    """Find the columns of letters for the signs of coordinates, if there are such.
+
+    A column of any name is one if there is another for the other coordinate: headings hold N and S
+    and E and W, too. Its values ``begin`` with letters, and those of the ``sample`` are letters.
+    """
+    found = {role: name for role, name in column_of.items() if role not in SIGNS}
+    free = [name for name in begin if name not in found.values()]
+    known: dict[str, list[str]] = {}
+    for role, words in SIGNS.items():
+        known[role] = [name for name in free if _are_among(begin[name], words)]
+        if known[role]:
+            values = sample()
+            known[role] = [name for name in known[role] if _are_among(values[name], words)]
+    both = all(known.values())
+    for role, names in known.items():
+        if role in wanted:
+            found[role] = wanted[role]
+        elif named := [name for name in names if both or name == column_of.get(role)]:
+            found[role] = named[0]
+    return found
+
+
+def _are_among(values: Sequence[str], words: Container[str]) -> bool:
+    given = {value.strip().lower() for value in values if value.strip()}
+    return bool(given) and all(value in words for value in given)
+
+
+def are_in_letters(values: Iterable[str], role: str) -> bool:
+    """Say whether coordinates are written with letters, or as degrees and minutes."""
+    others = (value for value in values if not _PLAIN.fullmatch(value))
+    return any(np.isfinite(_degrees(value, LETTERS[role])) for value in others)
+
+
+def _are_degrees_and_minutes(lat: Floats, lon: Floats) -> bool:
+    """Say whether coordinates that have signs in letters can only be degrees and minutes."""
+    known = np.isfinite(lat) & np.isfinite(lon)
+    lat, lon = np.abs(lat[known]), np.abs(lon[known])
+    beyond = (lat > 90.0) | (lon > 180.0)
+    possible = (lat % 100.0 < 60.0) & (lon % 100.0 < 60.0) & (lat <= 9000.0) & (lon <= 18000.0)
+    return _most(beyond) and bool(possible.all())

@@ -1,1 +1,0 @@
-"""What receivers, watches and phones write, a format a file."""

@@ -1,1 +1,0 @@
-"""Geographic files of points or lines."""

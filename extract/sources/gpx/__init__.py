@@ -1,1 +1,0 @@
-"""GPX: files, archives of them, and the planet dump."""

@@ -1,0 +1,360 @@
+"""Traces of an area from the OSM API: pages kept on disk, asked for slowly, and put together again.
+
+The server sends all points of a box in one long row: identifiable and trackable traces first,
+newest upload first, then all points of older, private uploads without time, sorted by latitude: a
+cloud, not a track.
+"""
+
+import gzip
+import logging
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from importlib.metadata import version
+from itertools import count, takewhile
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+import numpy as np
+import platformdirs
+from shapely import get_parts
+
+from trajanon.atomic_output import replacing
+from trajanon.errors import BadInput, FileProblem, ServerProblem
+from trajanon.extract.duplicate_recordings import Owners
+from trajanon.extract.earth.area import Area, Box, Region
+from trajanon.extract.rules import MAX_PAGES, SERVER
+from trajanon.extract.sources.gpx_document import Document, Segment, read_document
+from trajanon.extract.trace import Trace
+from trajanon.hashing import hashes_of
+from trajanon.notices import Notices
+from trajanon.number_text import number_of
+from trajanon.progress import Progress, silent
+
+if TYPE_CHECKING:
+    import requests
+
+logger = logging.getLogger(__name__)
+
+MAX_AREA = 0.25  # square degrees; the server refuses more
+PAUSE = 1.0  # seconds between two requests: the API is for editing, and we are guests
+
+LONGEST_CUT = 300.0  # seconds that may pass between the last point of a page and the next one
+
+WITHOUT_TIME = "points without time"
+REPEATED = "points repeated by a shifted page"
+
+TIMEOUT = (10.0, 310.0)  # seconds to connect and to wait; the server itself gives up after 300
+LONGEST_WAIT = 3600.0  # seconds; a server that asks for more is not waited for
+
+BUSY = {429, 503, 509}
+FAILED = {408, 500, 502, 504}
+
+WAITS_WHERE_BUSY = (60.0, 120.0, 240.0, 480.0)
+WAITS_AFTER_FAILURES = (5.0, 10.0)
+"""Seconds before each further try, where the server does not say how long."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NumberedPages:
+    """The pages 0, 1, ... of GET /api/0.6/trackpoints; each is downloaded once.
+
+    Iterating raises ServerProblem if the server cannot be reached, refuses, or sends what is not
+    GPX; the pages before stay in the cache, and iterating again goes on.
+    """
+
+    box: Box  # where the points shall lie
+    url: str = SERVER  # the server
+    max_pages: int = MAX_PAGES  # how many pages to give at most
+    cache: Path | None = None  # folder for the pages of all boxes; None for the user's cache folder
+    progress: Progress = silent  # told after each page
+    pause: float = PAUSE  # seconds between two requests
+    warned: Notices = field(default_factory=Notices)
+
+    def __post_init__(self) -> None:
+        if (area := _square_degrees(self.box)) > MAX_AREA:
+            raise BadInput(
+                f"the box {self.box} has {area:.3g} square degrees, the server gives "
+                f"at most {MAX_AREA}; take a smaller box, or GPX files of the area"
+            )
+        if self.max_pages < 1:
+            raise BadInput(f"`max_pages` must be at least 1 (got {self.max_pages})")
+        try:
+            parts = urlsplit(self.url)
+            named = parts.hostname and (parts.port is None or parts.port > 0)
+        except ValueError:  # a port that is none
+            named = False
+        if not named or not self.url.startswith(("https://", "http://")):
+            raise BadInput(f"the server {self.url!r} must begin with https:// and a host")
+
+    def __iter__(self) -> Iterator[Document]:
+        """Give the pages, from the cache where it has them."""
+        import requests
+
+        # Never 1e-05, which the server need not understand; it has seven decimals itself.
+        sides = (f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
+        bbox = ",".join(sides)
+        with requests.Session() as session:
+            kept = _Pages(self, bbox, session)
+            for number in range(self.max_pages):
+                page = kept.page(number)
+                self.progress("Reading pages of the OSM server", number + 1, None)
+                yield page
+        # Whoever takes the last page and asks for one more has not seen the end.
+        pages = number_of(self.max_pages, "page")
+        msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
+        self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", bbox)
+
+
+class _TryAgain(Exception):
+    """A request that may well succeed later."""
+
+    def __init__(self, message: str, *, busy: bool = False, wait: float = 0.0) -> None:
+        super().__init__(message)
+        self.busy = busy
+        self.wait = wait
+
+
+class _Pages:
+    """The pages of one box of one server, a file each; downloaded where there is none."""
+
+    def __init__(self, asked: NumberedPages, bbox: str, session: "requests.Session") -> None:
+        self._asked, self._bbox, self._session = asked, bbox, session
+        self._name = asked.url.rstrip("/")
+        self._session.headers["User-Agent"] = (
+            f"trajanon/{version('trajanon')} (+https://github.com/trajanon/trajanon)"
+        )
+        self._last = -math.inf  # when the server was asked
+        root = asked.cache or platformdirs.user_cache_path("trajanon") / "osm-api"
+        parts = urlsplit(asked.url)
+        names = (parts.hostname, parts.port, parts.path.strip("/"), bbox)
+        self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(one) for one in names if one))
+        self._reads = self._writes = True
+        try:
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.chmod(0o700)  # an earlier version made it for everybody
+        except OSError as error:
+            self._reads = False
+            self._give_up(error)
+        if kept := self._kept():
+            day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
+            msg = "%s from the cache of %s; to ask for new ones, remove %s"
+            logger.info(msg, number_of(kept, "page"), day.date(), self._folder)
+
+    def page(self, number: int) -> Document:
+        """Give a page from the disk; download what is not there, or damaged."""
+        path = self._path(number)
+        with suppress(OSError):  # a `FileProblem` among them
+            if self._reads:
+                return read_document(path.read_bytes(), str(path))
+        try:
+            content = self._downloaded(number)
+            page = read_document(content, f"page {number}")
+        except _TryAgain as again:
+            raise ServerProblem(f"{again}; {self._way_on()}") from again
+        except FileProblem as error:
+            raise ServerProblem(
+                f"{self._name} sent something else than GPX as page {number}; {self._way_on()}"
+            ) from error
+        if self._writes:
+            try:
+                with replacing(path) as (draft,):
+                    draft.write_bytes(gzip.compress(content))
+            except OSError as error:
+                self._give_up(error)
+        return page
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"page{number:04d}.gpx.gz"
+
+    def _kept(self) -> int:
+        return sum(self._reads for _ in takewhile(Path.exists, map(self._path, count())))
+
+    def _way_on(self) -> str:
+        """Say what is kept, and how to go on after a failure."""
+        if not self._kept():
+            return "run the same command again later"
+        pages = f"the pages downloaded so far ({self._kept()})"
+        return f"{pages} are kept, run the same command again to go on"
+
+    def _give_up(self, error: OSError) -> None:
+        self._writes = False
+        why = error.strerror or error
+        msg = f"cannot keep pages in {self._folder} ({why}): an interrupted download starts anew"
+        self._asked.warned.warn(logger, "cache", msg, str(self._folder))
+
+    def _downloaded(self, number: int) -> bytes:
+        """Download a page; raise _TryAgain when patience is at its end."""
+        waits = {True: iter(WAITS_WHERE_BUSY), False: iter(WAITS_AFTER_FAILURES)}
+        while True:
+            try:
+                return self._try(number)
+            except _TryAgain as again:
+                wait = next(waits[again.busy], math.inf)
+                if wait < math.inf and again.wait:
+                    wait = again.wait
+                if wait > LONGEST_WAIT:
+                    raise
+                logger.warning("%s; trying again in %.0f s", again, wait)
+                time.sleep(wait)
+
+    def _try(self, number: int) -> bytes:
+        from requests import RequestException, exceptions
+        from urllib3.exceptions import InvalidHeader
+        from urllib3.util import Retry
+
+        if (rest := self._last + self._asked.pause - time.monotonic()) > 0:
+            time.sleep(rest)
+        try:
+            answer = self._session.get(
+                f"{self._name}/api/0.6/trackpoints",
+                params={"bbox": self._bbox, "page": str(number)},
+                timeout=TIMEOUT,
+            )
+        except (exceptions.ConnectionError, exceptions.Timeout) as error:
+            proxy = isinstance(error, exceptions.ProxyError)
+            check = "the proxy" if proxy else "the connection"
+            if isinstance(error, exceptions.SSLError):
+                check = "its certificate"
+            raise _TryAgain(f"cannot reach {self._name}: check {check}") from error
+        except (exceptions.ChunkedEncodingError, exceptions.ContentDecodingError) as error:
+            raise _TryAgain(f"the answer of {self._name} broke off") from error
+        except RequestException as error:
+            raise ServerProblem(
+                f"{self._name} cannot be asked for page {number}: {error}"
+            ) from error
+        finally:
+            self._last = time.monotonic()
+        if answer.status_code == 200:
+            return answer.content
+        # Words of the application, or of a proxy before it, which likes to speak HTML.
+        words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
+        said = f"({answer.status_code}: {words or answer.reason})"
+        if answer.status_code in BUSY:
+            msg, wait = f"{self._name} is busy {said}", 0.0
+            with suppress(KeyError, InvalidHeader):
+                wait = Retry().parse_retry_after(answer.headers["Retry-After"])
+            raise _TryAgain(msg, busy=True, wait=wait)
+        if answer.status_code in FAILED:
+            raise _TryAgain(f"{self._name} failed at page {number} {said}")
+        raise ServerProblem(f"{self._name} refused page {number} {said}")
+
+
+def public_url(url: str) -> str:
+    """Give a server's address without the name and password that may stand in it."""
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
+
+
+def traces_of_boxes(
+    boxes: Sequence[Box], counts: Counter[str], *, url: str, max_pages: int, progress: Progress
+) -> Iterator[tuple[int, Trace]]:
+    """Ask the server for the traces of boxes, each with the number of its box."""
+    warned = Notices()
+    pages_of = partial(NumberedPages, url=url, max_pages=max_pages)
+    asked = [pages_of(box=box, progress=progress, warned=warned) for box in boxes]
+    for number, pages in enumerate(asked):
+        # Trackable recordings have no other name than their place in a row.
+        where = f"box {number + 1}: "
+        for trace in joined_traces(pages, counts, where, warned=warned):
+            yield number, trace
+    warned.tell_others()
+
+
+def boxes_of(area: Area) -> list[Box]:
+    """Give the boxes to ask for: one for all, if the server takes it, or one a part."""
+    whole = area.bounds
+    if _square_degrees(whole) > MAX_AREA and isinstance(area, Region):
+        return [Box(*part.bounds) for part in get_parts(area.shape)]
+    return [whole]  # which is refused, with the numbers, if it is too large
+
+
+def _square_degrees(box: Box) -> float:
+    return (box.east - box.west) * (box.north - box.south)
+
+
+def joined_traces(
+    pages: Iterable[Document],
+    dropped: Counter[str] | None = None,
+    where: str = "",
+    *,
+    saved: bool = False,
+    warned: Notices | None = None,
+) -> Iterator[Trace]:
+    """Join the pieces of each trace; leave out what has no time or came before.
+
+    A trace is held back until the next page has shown how it goes on. All saved pages are read; of
+    a server's, none after the first that brings nothing new or points without time. If there is no
+    such page, the last trace is cut off.
+    """
+    dropped = Counter() if dropped is None else dropped
+    first_pages = Owners()
+    held: list[Segment] = []  # the pieces of one trace
+    name, trackables, cut_off = "", 0, False
+    for number, page in enumerate(pages):
+        parts = _new_parts(page, number, first_pages, dropped)
+        track = 0
+        for part in parts:
+            # A page's first segment may be of the last one's recording, which may also have paused
+            # just where the page was cut. Two recordings taken for one count as one subject, which
+            # is safe; one taken for two would not be.
+            same = part is parts[0] and bool(held) and held[-1].url == part.url
+            pause = part.time[0] - held[-1].time[-1] if same else 0.0
+            same = same and bool(part.url or pause >= 0.0)
+            if same and (part.url or pause <= LONGEST_CUT):
+                held.append(part)
+            else:
+                yield from _whole(held, name)
+                if part.track != track and not same:
+                    trackables += part.url is None
+                    name = part.url or f"{where}trackable {trackables}"
+                held = [part]
+            track = part.track
+        untimed = any(not np.isfinite(segment.time).any() for segment in page.segments)
+        if not saved and not parts and page.segments and not untimed:
+            msg = (
+                f"{where}the server repeated a whole page, perhaps because of an upload just "
+                "now; what follows it is not read, until its pages are removed from the cache"
+            )
+            (warned or Notices()).warn(logger, "repeated page", msg, where)
+        if not saved and (untimed or not parts):
+            break
+    else:
+        cut_off = not saved
+    yield from _whole(held, name, cut_off=cut_off)
+
+
+def _new_parts(
+    page: Document, number: int, first_pages: Owners, dropped: Counter[str]
+) -> list[Segment]:
+    """Give what each segment has left of timed points no earlier page had."""
+    timed = [one.take(np.isfinite(one.time)) for one in page.segments]
+    hashes = [hashes_of(one.lat, one.lon, one.time) for one in timed]
+    found = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
+    # Inside a page, a receiver that stood still may repeat itself.
+    new = first_pages.of(found, np.full(len(found), number)) == number
+    dropped[WITHOUT_TIME] += sum(len(one.time) for one in page.segments) - len(new)
+    dropped[REPEATED] += len(new) - int(new.sum())
+    ends = np.cumsum([len(one.time) for one in timed])
+    parts = map(Segment.take, timed, np.split(new, ends[:-1]))
+    return [part for part in parts if len(part.time)]
+
+
+def _whole(parts: Sequence[Segment], name: str, *, cut_off: bool = False) -> Iterator[Trace]:
+    """Join the pieces of a trace, if there are any."""
+    if parts:
+        url, subject = parts[0].url, None
+        if url is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
+            found = re.search(r"/user/([^/]+)/traces/", url)
+            subject = f"osm:{found[1] if found else url}"
+        lat = np.concatenate([part.lat for part in parts])
+        lon = np.concatenate([part.lon for part in parts])
+        time = np.concatenate([part.time for part in parts])
+        yield Trace(name, subject, lat, lon, time, cut_off=cut_off)

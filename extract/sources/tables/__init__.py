@@ -1,1 +1,0 @@
-"""Tables with a point in each row, and other text in columns."""

@@ -1,0 +1,472 @@
+"""Columns of tables and layers: which are used, as what, and which should be."""
+
+import json
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import Run
+from geo_tables import lines, points, write
+from gpx_written import timed
+from point_tables import ROWS, csv, names, read
+
+from trajanon.errors import BadInput
+from trajanon.extract import Extraction, Rules, Trace, extract, from_frame, traces
+from trajanon.extract.sources.columns import parse_columns
+from trajanon.extract.trips import CUT_OFF
+
+MOVEBANK = """event-id,visible,timestamp,location-long,location-lat,sensor-type,\
+individual-taxon-canonical-name,tag-local-identifier,individual-local-identifier,\
+study-name
+7,true,2009-12-29 00:00:00.000,31.7,-24.2,gps,Syncerus caffer,1764,Pepper,Kruger
+8,true,2009-12-29 01:00:00.000,31.8,-24.1,gps,Syncerus caffer,1764,Pepper,Kruger
+9,true,2009-12-29 00:30:00.000,31.7,-24.2,gps,Syncerus caffer,1827,Queen,Kruger
+"""
+MDS = """provider_id,device_id,vehicle_id,trip_id,lat,lng,timestamp
+p,d1,v1,t1,40.0,-3.0,1212908400000
+p,d1,v1,t1,40.1,-3.0,1212908401000
+"""
+AIS = """MMSI,BaseDateTime,LAT,LON,SOG,VesselName
+366940480,2017-02-01T00:00:04,52.48,-174.02,13.7,EARLY DAWN
+366940480,2017-02-01T00:00:05,52.49,-174.02,13.7,EARLY DAWN
+"""
+SHIPS = """mmsi;ais_pos_timestamp;Latitude;Longitude
+1;2023-05-01 10:00:00;59.1;5.1
+1;2023-05-01 10:00:10;59.2;5.1
+"""
+DANISH = """# Timestamp,Type of mobile,MMSI,Latitude,Longitude
+03/02/2024 00:00:10,Class A,219000001,55.1,12.5
+04/02/2024 00:00:00,Class A,219000001,55.2,12.5
+"""
+
+
+def used(path: Path, **options: Any) -> list[str]:
+    counts: Counter[str] = Counter()
+    list(traces(path, counts=counts, **options))
+    return [name for name in counts if name.startswith("columns ")]
+
+
+@pytest.mark.parametrize(
+    ("text", "columns", "subjects"),
+    [
+        (
+            MOVEBANK,
+            "lat=location-lat, lon=location-long, time=timestamp, "
+            "subject=individual-local-identifier, visible=visible; not used: event-id, "
+            "sensor-type, individual-taxon-canonical-name, tag-local-identifier, "
+            "study-name",
+            ["Pepper", "Queen"],
+        ),
+        (
+            MDS,
+            "lat=lat, lon=lng, time=timestamp, id=trip_id, subject=vehicle_id; "
+            "not used: provider_id, device_id",
+            ["v1"],
+        ),
+        (
+            MDS.replace("vehicle_id", "vehicle"),
+            "lat=lat, lon=lng, time=timestamp, id=trip_id, subject=device_id; "
+            "not used: provider_id, vehicle",
+            ["d1"],
+        ),
+        (
+            AIS,
+            "lat=LAT, lon=LON, time=BaseDateTime, subject=MMSI; not used: SOG, VesselName",
+            ["366940480"],
+        ),
+        (
+            SHIPS,
+            "lat=Latitude, lon=Longitude, time=ais_pos_timestamp, subject=mmsi; not used: none",
+            ["1"],
+        ),
+        (
+            DANISH,
+            "lat=Latitude, lon=Longitude, time=Timestamp, subject=MMSI; not used: Type of mobile",
+            ["219000001"],
+        ),
+    ],
+    ids=["movebank", "mds", "mds-device", "ais", "ships", "danish"],
+)
+@pytest.mark.parametrize("sign", ["-", "_", "."])
+def test_tables_of_common_origin_are_understood(
+    tmp_path: Path, text: str, columns: str, subjects: list[str], sign: str
+) -> None:
+    head, _, rows = text.partition("\n")
+    path = csv(tmp_path, f"{head.replace('-', sign)}\n{rows}")
+    assert used(path) == [f"columns {columns.replace('-', sign)}"]
+    found = list(traces(path))
+    assert [one.subject for one in found] == subjects
+    assert all(np.isfinite(one.time).all() for one in found)
+    parquet = tmp_path / "x.parquet"
+    separator = ";" if ";" in head else ","
+    table = pd.read_csv(path, sep=separator)
+    table.rename(columns={"# Timestamp": "Timestamp"}).to_parquet(parquet)
+    assert used(parquet) == [f"columns {columns.replace('-', sign)}"]
+    assert [one.subject for one in traces(parquet)] == subjects
+
+
+def seconds(folder: Path, *times: str) -> list[float]:
+    rows = "".join(f"{i},2,a,{time}\n" for i, time in enumerate(times))
+    (one,) = read(csv(folder, f"lat,lon,id,time\n{rows}"))
+    return [float(time - one.time[0]) for time in one.time]
+
+
+def test_of_day_and_month_that_could_be_either_the_shorter_span_is_right(tmp_path: Path) -> None:
+    assert seconds(tmp_path, "10/01/2024 23:59:59", "11/01/2024 00:00:00") == [0, 1]
+    assert seconds(tmp_path, "01/10/2024 23:59:59", "01/11/2024 00:00:00") == [0, 1]
+    (one,) = read(csv(tmp_path, "lat,lon,id,time\n1,2,a,01/02/2024 00:00:00\n"))
+    assert one.time == [pd.Timestamp("2024-02-01").timestamp()]
+    (one,) = read(csv(tmp_path, "lat,lon,id,time\n1,2,a,1/2/2024 3:04:05 PM\n"))
+    assert one.time == [pd.Timestamp("2024-01-02 15:04:05").timestamp()]
+
+
+def test_what_could_be_taken_too_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    path = csv(tmp_path, MDS)
+    list(traces(path))
+    assert caplog.messages == [
+        f"{path}: 'vehicle_id' is taken for the subject, though 'device_id' could be; "
+        "if it is, say `columns` subject=device_id"
+    ]
+    caplog.clear()
+    list(traces(path, columns={"subject": "vehicle_id"}))
+    list(traces(csv(tmp_path, "lat,lon,x,y,id\n40,-3,4e5,4e6,a\n")))
+    assert not caplog.messages
+
+
+UNUSED_TIMES = ROWS.drop(columns="time").assign(
+    sent=pd.date_range("2023-05-01", periods=4, freq="10s").astype(str)
+)
+
+
+def forms(folder: Path) -> list[Path]:
+    """The same points as a table and as layers."""
+    UNUSED_TIMES.to_csv(folder / "x.csv", index=False)
+    UNUSED_TIMES.to_parquet(folder / "x.parquet")
+    rows = points(UNUSED_TIMES)
+    return [
+        folder / "x.csv",
+        folder / "x.parquet",
+        write(folder / "x.gpkg", rows),
+        write(folder / "geo.parquet", rows),
+    ]
+
+
+def test_times_that_are_not_used_are_a_warning_or_refused(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for path in forms(tmp_path):
+        caplog.clear()
+        assert len(list(traces(path))) == 2
+        (told,) = caplog.messages
+        says = "no column is used as time, but 'sent' holds times, such as '2023-05-01"
+        assert says in told
+        assert "say `columns` time=sent; without, points are" in told
+        with pytest.raises(BadInput, match=f"{path.name}: no column is used as"):
+            list(traces(path, untimed="reject"))
+        caplog.clear()
+        found = list(traces(path, columns={"time": "sent"}, untimed="reject"))
+        assert [one.time.tolist()[1] - one.time[0] for one in found] == [20, 20]
+        assert not caplog.messages
+
+
+def test_times_of_a_frame_that_are_not_used_are_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    assert len(list(from_frame(points(UNUSED_TIMES)))) == 2
+    warned, told = caplog.messages
+    assert "the frame: no column is used as time, but 'sent' holds times" in warned
+    assert told == "the frame: columns id=id; not used: sent"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        ["1.2.3", "1.2.4", "1.2.5", "1.2.6"],
+        ["192.168.1.1", "192.168.1.2", "192.168.1.3", "192.168.1.4"],
+        ["555-1234", "555-1235", "555-1236", "555-1237"],
+        ["2012", "2013", "2014", "2015"],
+        [1_700_000_000, 1_700_000_001, 1_700_000_002, 1_700_000_003],  # a number
+        [12.5, 13.5, 14.5, 15.5],
+        ["1990-01-01", "1991-01-01", "1990-01-01", "1991-01-01"],  # one a person
+        [None] * 4,
+        [True, False, False, True],
+    ],
+)
+def test_what_are_no_times_of_points_is_no_warning(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, values: list[Any]
+) -> None:
+    table = ROWS.drop(columns="time").assign(other=values)
+    path = csv(tmp_path, table.to_csv(index=False))
+    table.to_parquet(tmp_path / "x.parquet")
+    for each in (path, tmp_path / "x.parquet"):
+        assert len(list(traces(each, untimed="reject"))) == 0
+        assert not caplog.messages
+
+
+def test_numbers_are_times_where_their_column_says_so(tmp_path: Path) -> None:
+    table = ROWS.assign(log_time=ROWS["time"] + 1_700_000_000).drop(columns="time")
+    path = csv(tmp_path, table.to_csv(index=False))
+    with pytest.raises(BadInput, match="'log_time' holds times, such as '1700000010'"):
+        list(traces(path, untimed="reject"))
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_one_column_may_have_two_roles(tmp_path: Path, suffix: str) -> None:
+    table = ROWS.rename(columns={"id": "name_id"})
+    path = tmp_path / f"x{suffix}"
+    table.to_csv(path, index=False) if suffix == ".csv" else table.to_parquet(path)
+    columns = parse_columns("id=name_id,subject=name_id")
+    assert names(list(traces(path, columns=columns))) == [("a", "a"), ("b", "b")]
+    rows = write(tmp_path / "x.gpkg", points(table))
+    assert names(list(traces(rows, columns=columns))) == [("a", "a"), ("b", "b")]
+
+
+def test_a_role_that_there_is_not_is_refused(tmp_path: Path) -> None:
+    path = csv(tmp_path, ROWS.to_csv(index=False))
+    with pytest.raises(BadInput, match="no role 'driver': choose from lat"):
+        list(traces(path, columns={"driver": "id"}))
+
+
+def test_the_columns_of_lines_are_told(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.gpkg", lines(trip_id=["7", "8"], colour=["red", "blue"]))
+    assert used(path) == ["columns id=trip_id; not used: colour"]
+
+
+def test_extract_lists_the_columns_of_each_kind_of_table_once(run: Run, tmp_path: Path) -> None:
+    """On the screen and in the provenance; also where processes read.
+
+    And each warning once.
+    """
+    for number in range(4):
+        rows = [f"{40 + number + i / 1000},-3,a{number},{i * 9},7,x" for i in range(50)]
+        head = "lat,lon,id,time,timestamp," + ("red" if number == 3 else "bl\x1bue")
+        csv(tmp_path, "\n".join([head, *rows]), f"{number}.csv")
+    answer = run("extract", tmp_path, "--windows", "--spacing", 100)
+    same = "lat=lat, lon=lon, time=time, id=id; not used: timestamp, "
+    assert answer.err.count("though 'timestamp' could be") == 1
+    assert f"Columns of 3 tables: {same}bl\\x1bue.\n" in answer.out
+    assert f"Columns: {same}red.\n" in answer.out
+    (tmp_path / "trajectories.parquet").unlink()
+    several = run("extract", tmp_path, "--windows", "--spacing", 100, "--jobs", 2, "--json")
+    assert several.err.count("though 'timestamp' could be") == 1
+    told = json.loads(several.out)["columns"]
+    assert told == {f"{same}bl\\x1bue": 3, f"{same}red": 1}
+    assert extract(tmp_path, spacing=100).provenance["columns"] == told
+
+
+def test_a_table_without_times_is_refused_in_words_that_fit_it(run: Run, here: Path) -> None:
+    csv(here, ROWS.drop(columns="time").to_csv(index=False))
+    told = run("extract", "points.csv", "--windows", "--spacing", 9, "--untimed", "reject").sentence
+    assert "no point has a time, and --untimed reject leaves 4 points out" in told
+    assert "--columns time=..." in told
+    assert "OSM" not in told
+
+
+def test_damage_of_a_column_that_nobody_uses_is_no_matter(tmp_path: Path) -> None:
+    table = ROWS.drop(columns="time").assign(
+        raw=[b"\xc0", b"\xff", b"", b"2020-01-01"], many=[[1], [2], [3], [4]]
+    )
+    table.to_parquet(tmp_path / "x.parquet")
+    found: list[Trace] = list(traces(tmp_path / "x.parquet"))
+    assert len(found) == 2
+
+
+WHOSE: Mapping[str, object] = {"badge_id": ["x", "x", "x", "y"], "id": ["a", "a", "b", "c"]}
+
+
+def whose(folder: Path, suffix: str, others: Mapping[str, object]) -> Path:
+    path = folder / f"points{suffix}"
+    table = ROWS.assign(**{**WHOSE, **others}, time=ROWS["time"] + 1_700_000_000)
+    if suffix == ".csv":
+        table.to_csv(path, index=False)
+    else:
+        table.to_parquet(path)
+    return path
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_a_column_that_may_name_subjects_is_said_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, suffix: str
+) -> None:
+    path = whose(tmp_path, suffix, {"zone_id": ["x", "x", "x", "y"]})
+    assert [one.subject for one in read(path)] == [None] * 3
+    (record,) = caplog.records
+    assert record.getMessage() == (
+        f"the column 'badge_id' of {path} may hold the subjects of the traces: if it does, "
+        "name it with `columns` subject=badge_id"
+    )
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize(
+    ("others", "columns"),
+    [
+        ({"badge_id": ["x", "y", "x", "y"]}, {}),  # two of one trace
+        ({"badge_id": ["x", "x", "y", "z"]}, {}),  # as many as traces
+        ({"badge_id": [None] * 4}, {}),
+        ({"user": ["1", "1", "1", "2"]}, {}),
+        ({}, {"subject": "badge_id"}),
+    ],
+)
+def test_nothing_is_said_of_columns_that_cannot_be_subjects(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    suffix: str,
+    others: Mapping[str, object],
+    columns: Mapping[str, Any],
+) -> None:
+    path = whose(tmp_path, suffix, others)
+    assert len(read(path, **columns)) == 3
+    assert not caplog.records
+
+
+@pytest.mark.parametrize("text", ["latitude=y", "lat", "lat=", "=y", "", "lat=y,,lon=x"])
+def test_columns_that_are_not_understood_are_refused(text: str) -> None:
+    with pytest.raises(BadInput, match=r"is not understood.*id=\.\.\.,lat=\.\.\."):
+        parse_columns(text)
+
+
+@pytest.mark.parametrize("text", ["lat=a,lon=a,id=b", "lat=y,lat=x"])
+def test_no_column_is_two_coordinates_and_no_role_is_played_twice(text: str) -> None:
+    with pytest.raises(BadInput, match="`columns`"):
+        parse_columns(text)
+
+
+def drive(rows: int = 30, *, east: float = 0.0, extra: str = "") -> str:
+    """Rows of time, place and perhaps more; {i} stands for the number of the row."""
+    return "".join(
+        f"2023-05-13T08:{i // 3:02}:{20 * (i % 3):02}Z,48.2,{16.37 + east + 0.0008 * i:.4f}"
+        f"{extra.format(i=i, few=i // 12)}\n"
+        for i in range(rows)
+    )
+
+
+@pytest.mark.parametrize(
+    ("columns", "extra"),
+    [
+        ("", ""),
+        (",ele,speed,sats", ",{i}.5,7,{few}"),
+        (",device", ",logger"),
+        (",id", ",{i}"),
+        (",local", ",2023-05-13 10:0{few}"),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".csv", ".geojson"])
+def test_a_file_without_ids_is_one_recording_and_that_is_counted(
+    tmp_path: Path, columns: str, extra: str, suffix: str
+) -> None:
+    path = csv(tmp_path, f"time,lat,lon{columns}\n{drive(extra=extra)}", "p0.csv")
+    if suffix == ".geojson":
+        path = write(tmp_path / "p0.geojson", points(pd.read_csv(path)))
+    counts: Counter[str] = Counter()
+    (one,) = traces(path, counts=counts)
+    assert (one.name, one.subject, len(one)) == (path.name, None, 30)
+    assert counts["tables without ids, each taken for one recording"] == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "extra", "asked"),
+    [(",medallion", ",m{few}", "medallion"), (",shift", ",{few}", "shift")],
+)
+def test_a_column_that_may_name_recordings_has_to_be_named(
+    tmp_path: Path, columns: str, extra: str, asked: str
+) -> None:
+    path = csv(tmp_path, f"time,lat,lon{columns}\n{drive(extra=extra)}")
+    with pytest.raises(BadInput, match=f"say `columns` id={asked}, or id=file if each file is one"):
+        read(path)
+    assert len(read(path, id="file")) == 1
+    assert len(read(path, id=asked)) == 3
+
+
+def test_several_people_in_one_file_without_ids_are_not_mixed(tmp_path: Path) -> None:
+    one, other = drive().splitlines(), drive(east=1.0).splitlines()
+    rows = [row for pair in zip(one, other, strict=True) for row in pair]
+    path = csv(tmp_path, "\n".join(["time,lat,lon", *rows, ""]))
+    with pytest.raises(BadInput, match="its points leap 59 times, as if several people"):
+        read(path)
+
+
+def test_points_without_ids_and_times_are_no_recording(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"no column known as id; its columns are lat, lon: say"):
+        read(csv(tmp_path, "lat,lon\n48.2,16.37\n48.3,16.38\n"))
+
+
+def test_ids_that_count_rows_are_no_recordings(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = csv(tmp_path, f"time,lat,lon,id,user_id\n{drive(extra=',{i},u{few}')}")
+    assert names(read(path)) == [("u0", "u0"), ("u1", "u1"), ("u2", "u2")]
+    assert "the column 'id' of" in caplog.text
+    assert "counts rows: each subject (user_id) is taken for one recording" in caplog.text
+    assert len(read(path, id="id")) == 30
+
+
+@pytest.mark.parametrize("name", ["a.gpx", "a.csv"])
+def test_a_folder_may_be_the_person(tmp_path: Path, name: str) -> None:
+    """The outermost folder: those within it may be years."""
+    for folder in ("ann/2023", "ann/2024", "bob", "."):
+        (tmp_path / "tracks" / folder).mkdir(parents=True, exist_ok=True)
+        text = f"time,lat,lon\n{drive(2)}" if name == "a.csv" else timed("2023-05-13T08:00:00Z")
+        csv(tmp_path / "tracks" / folder, text, name)
+    by_folder = {"subject": "folder"}
+    whole = [one.subject for one in traces(tmp_path / "tracks", columns=by_folder)]
+    assert sorted(map(str, whole)) == ["ann", "ann", "bob", "tracks"]
+    several = [tmp_path / "tracks" / "ann", tmp_path / "tracks" / "bob" / name]
+    assert [one.subject for one in traces(several, columns=by_folder)] == ["ann", "ann", "bob"]
+
+
+def test_columns_said_of_files_without_any_are_not_ignored_silently(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    path = csv(tmp_path, timed("2023-05-13T08:00:00Z"), "a.gpx")
+    list(traces(path, columns={"subject": "name"}))
+    assert caplog.messages == [
+        "a.gpx has no columns (gpx): `columns` subject=name is not used for it; subject=folder "
+        "takes each folder for a person"
+    ]
+
+
+def test_a_column_named_folder_is_not_confused_with_the_folder(tmp_path: Path) -> None:
+    path = csv(tmp_path, "id,lat,lon,folder\na,48.2,16.3,x\n")
+    with pytest.raises(
+        BadInput, match="has a column 'folder', and subject=folder means the folder"
+    ):
+        list(traces(path, columns={"subject": "folder"}))
+
+
+def test_namesakes_of_different_years_are_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    rows = [f"{year}-08-0{day} 06:00:00,20,-60,ANA" for year in (1979, 1985) for day in (1, 2)]
+    read(csv(tmp_path, "\n".join(["time,lat,lon,id", *rows, ""])))
+    assert "points#ANA of points has points more than a year apart" in caplog.text
+
+
+def test_days_alone_do_not_make_one_recording_of_a_file(tmp_path: Path) -> None:
+    rows = "".join(f"2023-05-{1 + i:02},48.2,{16.37 + i / 1000}\n" for i in range(20))
+    path = csv(tmp_path, f"time,lat,lon\n{rows}")
+    with pytest.raises(BadInput, match="no column known as id, and no times"):
+        read(path)
+    assert len(read(path, id="file")) == 1
+
+
+@pytest.mark.parametrize(("cut", "trips"), [(0, 3), (1, 3), (9, 2), (30, 2)])
+def test_a_table_that_was_cut_off_gives_no_whole_trip_of_its_last_recording(
+    tmp_path: Path, cut: int, trips: int
+) -> None:
+    """A line without its end is no sign of that, if all its fields are there."""
+    rows = [
+        f"p{who},2023-05-13T08:{i // 3:02}:{20 * (i % 3):02}Z,48.2{who},{16.37 + 0.0008 * i:.4f}\n"
+        for who in range(3)
+        for i in range(30)
+    ]
+    text = "id,time,lat,lon\n" + "".join(rows)
+    path = csv(tmp_path, text[: len(text) - cut])
+    counts = Extraction(path, rules=Rules()).trajectories().provenance["counts"]
+    assert counts["trajectories"] == trips
+    assert counts.get(CUT_OFF, 0) == 3 - trips
+    assert counts.get("tables cut off in their last line", 0) == 3 - trips

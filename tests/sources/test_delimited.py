@@ -1,0 +1,163 @@
+"""Rows that are none, in texts of separated values: counted, and kept out."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from point_tables import csv, names, read
+
+from trajanon.errors import FileProblem
+from trajanon.extract.sources import delimited, streams
+from trajanon.inputs import other_encoding
+
+HEADER = b"lat,lon,id,note\n"
+
+UNREAD = "rows that could not be read"
+
+GOOD = st.sampled_from(
+    [
+        b"40.5,-3,a,\n",
+        b"41,-3.25,b,x\r\n",
+        b'"42","-3","a","quoted, with a comma"\n',
+        b'43,-3,b,"a ""word"""\n',
+        b'44,-3,b,5" pipe\n',
+        b'45,-3,a,"two\nlines"\n',
+        "46,-3,Café,ñ\n".encode(),
+        b"north,-3,a,\n",
+    ]
+)
+BROKEN = st.sampled_from(
+    [
+        b"1,2,a\n",
+        b"1\n",
+        b"1,2,a,b,c\r\n",
+        b'1,2,"a,b\n',
+        b"1,2,a\0,b\n",
+        b"1,2,Caf\xe9,b\n",
+        b"1,2,\xff\xfe,b\n",
+        b"\0\0\0\0\n",
+    ]
+)
+EMPTY = st.sampled_from([b"\n", b"\r\n", b"   \n"])
+
+lines = st.lists(
+    st.tuples(st.just("good"), GOOD)
+    | st.tuples(st.just("broken"), BROKEN)
+    | st.tuples(st.just("empty"), EMPTY),
+    max_size=12,
+)
+
+
+def rows(path: Path, **how: Any) -> tuple[list[tuple[str, list[str]]], Counter[str]]:
+    """The traces of a table, comparable even where a number is none."""
+    counts: Counter[str] = Counter()
+    found = read(path, counts=counts, **how)
+    return [(one.name, [str(lat) for lat in one.lat]) for one in found], counts
+
+
+def warnings(path: Path) -> list[str]:
+    """What the reading of a table warns of."""
+    said: list[str] = []
+    with mock.patch.object(streams.logger, "warning", lambda _, text, **more: said.append(text)):
+        read(path)
+    return said
+
+
+@given(text=lines)
+@settings(max_examples=60, deadline=None)
+def test_good_rows_are_read_and_broken_ones_are_counted(
+    tmp_path_factory: pytest.TempPathFactory, text: list[tuple[str, bytes]]
+) -> None:
+    """Whatever stands among them, and wherever the text is cut into blocks."""
+    folder = tmp_path_factory.mktemp("tables")
+    good = [b"39,-3,a,\n", *(line for kind, line in text if kind == "good")]
+    broken = sum(kind == "broken" for kind, _ in text)
+    clean = csv(folder, HEADER + b"".join(good), "points.clean.csv")
+    mixed = b"".join([HEADER, good[0], *(line for _, line in text)])
+    expected, nothing = rows(clean)
+    assert not nothing
+    for block in (1, 40, 10**6):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(delimited, "_BLOCK", block)
+            found, counts = rows(csv(folder, mixed))
+        assert found == expected
+        assert counts == ({UNREAD: broken} if broken else {})
+
+
+@given(text=lines)
+@settings(max_examples=100, deadline=None)
+def test_a_warning_names_the_first_broken_line(
+    tmp_path_factory: pytest.TempPathFactory, text: list[tuple[str, bytes]]
+) -> None:
+    folder = tmp_path_factory.mktemp("tables")
+    path = csv(folder, b"".join([HEADER, b"39,-3,a,\n", *(line for _, line in text)]))
+    number, first = 3, []
+    for kind, line in text:
+        if kind == "broken":
+            first = [f"line {number} of {path} "]
+            break
+        number += line.count(b"\n")
+    for block in (1, 40, 10**6):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(delimited, "_BLOCK", block)
+            said = warnings(path)
+        assert [f"{one.partition(' of ')[0]} of {path} " for one in said] == first
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("1,2,a", "has 3 fields where 4 are expected"),
+        ("1,2,a,b,c", "has 5 fields where 4 are expected"),
+        ('1,2,"a,b', "has a quote that is never closed"),
+        ("1,2,a\0,b", "holds a NUL byte"),
+        ("1,2,\xe9,b", other_encoding(b"\xe9")),
+    ],
+)
+def test_the_warning_says_what_is_wrong(tmp_path: Path, line: str, why: str) -> None:
+    path = csv(tmp_path, b"# one\n" + HEADER + b"1,2,a,b\n\n" + line.encode("latin-1") + b"\n1\n")
+    assert warnings(path) == [f"line 5 of {path} {why}; such lines are left out"]
+
+
+def test_a_row_like_the_end_of_another_is_found_where_it_is(tmp_path: Path) -> None:
+    (said,) = warnings(csv(tmp_path, b"lat,lon,id\n41,2,1\n3,1,2\n1,2\n"))
+    assert said.startswith("line 4 of")
+
+
+def test_a_table_of_broken_rows_alone_says_why(tmp_path: Path) -> None:
+    path = csv(tmp_path, "lat,lon,id\n40;-3;a\n41;-3;a\n")
+    with pytest.raises(FileProblem) as caught:
+        read(path)
+    assert str(caught.value) == (
+        f"cannot read {path} as a table of points: none of its rows, 2 in all, can be "
+        "read: line 2 has 1 field where 3 are expected"
+    )
+
+
+def test_a_quote_open_for_a_hundred_lines_is_never_closed(tmp_path: Path) -> None:
+    rows_between = b"2,2,b\n" * 150
+    path = csv(tmp_path, b'lat,lon,id\n1,2,"a\n' + rows_between + b'3,4,"\n')
+    counts: Counter[str] = Counter()
+    (one,) = read(path, counts=counts)
+    assert len(one) == 150
+    assert counts == {UNREAD: 2}
+
+
+def test_words_for_nothing_are_no_ids(tmp_path: Path) -> None:
+    counts: Counter[str] = Counter()
+    found = read(csv(tmp_path, "lat,lon,id\n1,2,NA\n1,2,nan\n1,2,x\n"), counts=counts)
+    assert names(found) == [("points#x", None)]
+    assert counts == {"points without an id": 2}
+
+
+def test_one_word_among_numbers_changes_no_digit_of_the_others(tmp_path: Path) -> None:
+    digits = ["40.123456789012345", "+41.1", " 42.2 ", "4.33e1", ".5", "-0.1", "7."]
+    text = "".join(f"{each},2,a\n" for each in digits)
+    (clean,) = read(csv(tmp_path, f"lat,lon,id\n{text}"))
+    (mixed,) = read(csv(tmp_path, f"lat,lon,id\n{text}north,2,a\n"))
+    assert clean.lat.tolist() == [float(each) for each in digits]
+    assert mixed.lat.tolist()[:-1] == clean.lat.tolist()

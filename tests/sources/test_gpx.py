@@ -1,0 +1,276 @@
+"""GPX files, of many makers, damaged and hostile."""
+
+import bz2
+import gzip
+import logging
+import lzma
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from gpx_written import POINT, SEGMENT, document, write
+from real_data import REAL, needs_real_data
+
+from trajanon.errors import FileProblem
+from trajanon.extract.sources import gpx_document
+from trajanon.extract.sources.formats import FORMATS
+from trajanon.extract.sources.gpx_document import Document
+from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.xml_parser import CHUNK
+from trajanon.extract.trace import Trace
+
+
+def api_page(body: str) -> bytes:
+    return document(body, 'version="1.0" creator="OpenStreetMap.org"')
+
+
+def traces(path: Path) -> list[Trace]:
+    """What a file gives that is no answer of the API."""
+    found = list(gpx_document.read(path, path.name, Reading()))
+    assert all(isinstance(trace, Trace) for trace in found)
+    return [trace for trace in found if isinstance(trace, Trace)]
+
+
+def answers(paths: Sequence[Path]) -> list[Document]:
+    found = [item for path in paths for item in gpx_document.read(path, path.name, Reading())]
+    assert all(isinstance(item, Document) for item in found)
+    return [item for item in found if isinstance(item, Document)]
+
+
+def test_a_file_is_one_recording_of_nobody_known(tmp_path: Path) -> None:
+    text = document(f"<trk>{SEGMENT}{SEGMENT}</trk><trk>{SEGMENT}</trk>")
+    path = write(tmp_path / "walk.gpx", text)
+    found = [
+        (trace.name, trace.subject)
+        for trace in gpx_document.read(path, "a/walk", Reading())
+        if isinstance(trace, Trace)
+    ]
+    assert found == [("a/walk", None)] * 3
+
+
+@pytest.mark.parametrize(
+    ("points", "seconds", "metres", "kept"),
+    [
+        (2, 0.1, 300.0, 0),
+        (40, 0.0, 300.0, 0),
+        (2, 1.0, 300.0, 2),
+        (10, 0.9, 30.0, 10),  # a train, ten times a second
+        (2, 0.0, 0.0, 2),
+        (1, 0.0, 0.0, 1),
+    ],
+)
+def test_a_clock_that_stood_still_on_a_way_gives_no_times(
+    tmp_path: Path, points: int, seconds: float, metres: float, kept: int
+) -> None:
+    body = "".join(
+        f'<trkpt lat="{1.0 + share * metres / 111_195:.7f}" lon="2">'
+        f"<time>2020-01-01T00:00:{seconds * share:09.6f}Z</time></trkpt>"
+        for share in np.linspace(0.0, 1.0, points)
+    )
+    text = document(f"<trk><trkseg>{body}</trkseg></trk>")
+    (trace,) = traces(write(tmp_path / "walk.gpx", text))
+    assert np.isfinite(trace.time).sum() == kept
+
+
+@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
+@pytest.mark.parametrize("name", ["walk.gpx.gz", "walk.gpx"])
+def test_a_packed_file_is_known_by_its_content(
+    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
+) -> None:
+    content = pack(document(f"<trk>{SEGMENT}</trk>"))
+    assert [len(trace) for trace in traces(write(tmp_path / name, content))] == [2]
+
+
+@pytest.mark.parametrize(
+    ("body", "reason"),
+    [
+        ("<trk/>", "a <trk> without <trkseg>"),
+        ("<trk><trkseg/></trk>", "every <trkseg> is empty"),
+        ('<wpt lat="1" lon="1"/>', "only routes or waypoints"),
+        ("", "it is empty"),
+    ],
+)
+def test_a_file_without_points_says_why(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, body: str, reason: str
+) -> None:
+    path = write(tmp_path / "walk.gpx", document(body))
+    assert traces(path) == []
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert record.getMessage().startswith(f"{path} holds no track points ({reason}")
+
+
+@pytest.mark.parametrize("name", ["missing.gpx", ""])
+def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, name: str) -> None:
+    with pytest.raises(FileProblem, match="cannot read") as caught:
+        traces(tmp_path / name)
+    assert str(tmp_path / name) in str(caught.value)
+
+
+def test_a_damaged_file_gives_what_was_complete(tmp_path: Path) -> None:
+    text = document(f"<trk>{SEGMENT}{SEGMENT}<trkseg>{POINT}</trk>")
+    reading = gpx_document.read(write(tmp_path / "a.gpx", text), "a", Reading())
+    found = [one for one in (next(reading), next(reading)) if isinstance(one, Trace)]
+    assert [(len(trace), trace.cut_off) for trace in found] == [(2, False), (2, True)]
+    with pytest.raises(FileProblem, match=r"a\.gpx is not well-formed XML"):
+        next(reading)
+
+
+def test_segments_come_before_the_file_is_read_to_its_end(tmp_path: Path) -> None:
+    body = f"<trk>{SEGMENT}</trk>" * 20_000
+    taken: list[int] = []
+    path = write(tmp_path / "long.gpx", document(body))
+    next(gpx_document.read(path, "long", Reading(read=taken.append)))
+    assert 0 < sum(taken) <= 2 * CHUNK < path.stat().st_size
+
+
+def test_an_answer_of_the_server_stays_one_document(tmp_path: Path) -> None:
+    url = "<url> /user/ann/traces/1\n</url>"
+    cloud = '<trk><trkseg><trkpt lat="3" lon="1"/></trkseg></trk>'
+    text = api_page(f"<trk>{url}{SEGMENT}{SEGMENT}</trk>{cloud}")
+    (answer,) = answers([write(tmp_path / "page0.gpx", text)])
+    assert [(part.track, part.url, len(part.lat)) for part in answer.segments] == [
+        (1, "/user/ann/traces/1", 2),
+        (1, "/user/ann/traces/1", 2),
+        (2, None, 1),
+    ]
+
+
+def test_a_file_from_openstreetmap_is_known_by_its_head(tmp_path: Path) -> None:
+    path = tmp_path / "a.gpx"
+    for text, answer in (
+        (api_page(SEGMENT), True),
+        (gzip.compress(api_page(SEGMENT)), True),
+        (api_page(SEGMENT)[:-40], True),
+        (document(SEGMENT, 'version="1.0" creator="OSM gpx_dump.py"'), True),
+        (document(SEGMENT), False),
+        (api_page(f"<!-- synthetic: nobody's -->{SEGMENT}"), False),
+        (b"OpenStreetMap.org", False),
+    ):
+        assert gpx_document.from_osm(write(path, text)) is answer
+    assert not gpx_document.from_osm(tmp_path / "missing.gpx")
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "answer"),
+    [
+        ("walk.gpx", b"", True),
+        ("walk.gpx", b"not XML", True),  # the reader says what is wrong
+        ("walk.xml", document("<trk>")[:-3], True),
+        ("walk", b'<?xml version="1.0"?><g:gpx xmlns:g="g">', True),
+        ("walk.kml", b"<kml>", False),
+        ("walk.csv", b"lat,lon", False),
+        ("walk", b"", False),
+    ],
+)
+def test_gpx_is_known_by_its_name_or_its_first_element(
+    name: str, head: bytes, answer: bool
+) -> None:
+    assert FORMATS["gpx"].looks_like(name, head) is answer
+
+
+BOMBS = [
+    ("", b" ", f"<trk>{SEGMENT}</trk>", "2"),
+    ("<metadata><name>", b"x", f"</name></metadata><trk>{SEGMENT}</trk>", "2"),
+    ("<trk><url>", b"x", f"</url>{SEGMENT}</trk>", "2"),
+    (f"<trk><trkseg>{POINT}", b"\n", "</trkseg></trk>", "1"),
+    (f"<trk><trkseg>{POINT[:-8]}<time>", b"x", "", "mend the mismatched tag"),
+    ("<trk><trkseg><trkpt><time>", b"x", "</time></trkpt></trkseg></trk>", "1"),
+    (f"<trk><trkseg>{POINT[:-8]}", b"<a>", "", "more than 256 elements stand in each"),
+    ("<trk><trkseg><trkpt>", b"<a>", "", "more than 256 elements stand in each"),
+    ("<trk>", b"<a>", "", "more than 256 elements stand in each other"),
+    ("<trk><trkseg><trkpt lat='", b"1", "'/>", "a tag of it goes on"),
+    ("<!--", b" ", "-->", "a tag of it goes on"),
+]
+"""What begins a document, goes on for 30 MB, ends it; and what comes of it."""
+
+READER = """
+import resource, sys
+from pathlib import Path
+from trajanon.errors import FileProblem
+from trajanon.extract.sources import gpx_document
+from trajanon.extract.sources.streams import Reading
+
+small, *bombs = map(Path, sys.argv[1:])
+list(gpx_document.read(small, "small", Reading()))
+for bomb in bombs:
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    try:
+        outcome = sum(map(len, gpx_document.read(bomb, "bomb", Reading())))
+    except FileProblem as error:
+        outcome = error
+    grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    print(grown // 1024, outcome)
+"""
+
+
+def test_no_document_can_fill_the_memory(tmp_path: Path) -> None:
+    paths = [write(tmp_path / "small.gpx", document(f"<trk>{SEGMENT}</trk>"))]
+    for number, (before, filler, after, _) in enumerate(BOMBS):
+        paths.append(tmp_path / f"{number}.gpx.gz")
+        million = filler * (1_000_000 // len(filler))
+        with gzip.open(paths[-1], "wb", compresslevel=1) as stream:
+            stream.write(f'<gpx version="1.1">{before}'.encode())
+            for _ in range(30):
+                stream.write(million)
+            stream.write(f"{after}</gpx>".encode())
+    done = subprocess.run(
+        [sys.executable, "-c", READER, *map(str, paths)], capture_output=True, text=True, check=True
+    )
+    for line, (*_, outcome) in zip(done.stdout.splitlines(), BOMBS, strict=True):
+        megabytes, _, said = line.partition(" ")
+        assert int(megabytes) < 25, line
+        assert outcome in said
+
+
+@needs_real_data
+def test_the_answers_for_san_francisco_hold_180_000_points() -> None:
+    paths = sorted((REAL / "osm_trackpoints_san_francisco").glob("*.gpx.gz"))
+    found = answers(paths)
+    assert len(found) == 36
+    segments = [segment for answer in found for segment in answer.segments]
+    assert sum(len(segment.lat) for segment in segments) == 180_000
+    assert all(np.isfinite(segment.time).all() for segment in segments)
+    assert sum(answer.segments[-1].track for answer in found) == 115
+
+
+@needs_real_data
+def test_the_answers_for_alicante_hold_traces_and_a_cloud() -> None:
+    paths = sorted((REAL / "osm_trackpoints_alicante").glob("page*.gpx"))
+    found = answers(paths)
+    sizes = [sum(len(part.lat) for part in answer.segments) for answer in found]
+    assert sizes == [5000, 5000, 3249, 0]
+    segments = [segment for answer in found for segment in answer.segments]
+    assert sum(int(np.isfinite(part.time).sum()) for part in segments) == 5458
+    assert sum(len(p.lat) for p in segments if np.isnan(p.time).all()) == 7791
+
+
+@needs_real_data
+@pytest.mark.parametrize(
+    ("name", "points", "timed_points", "segments"),
+    [
+        ("osm_trace_3458743", 398, 398, 1),
+        ("osmapir_st_geroni", 218, 218, 1),
+        ("movingpandas_304_to_UL_20190218", 2144, 2144, 1),
+        ("gpxpy_korita-zbevnica", 871, 513, 3),  # and an empty one
+        ("gpxpy_cerknicko-jezero", 296, 296, 7),  # likewise
+        ("gpxpy_cerknicko-without-times", 296, 5, 7),  # likewise
+        ("gpxpy_Mojstrovka", 184, 0, 1),  # its clock stood still, in 1901
+        ("gpxpy_around-visnjan-with-car", 104, 104, 1),
+        ("graphhopper_test1", 264, 264, 1),
+        ("graphhopper_andorra", 21, 0, 1),
+        ("graphhopper_gpxv1_0", 14, 14, 1),
+        ("graphhopper_tour4_uturn", 5, 5, 1),
+        ("graphhopper_no_trkseg", 0, 0, 0),
+    ],
+)
+def test_files_of_many_makers_are_read(
+    name: str, points: int, timed_points: int, segments: int
+) -> None:
+    found = traces(REAL / "gpx" / f"{name}.gpx")
+    assert len(found) == segments
+    assert sum(map(len, found)) == points
+    assert sum(int(np.isfinite(trace.time).sum()) for trace in found) == timed_points

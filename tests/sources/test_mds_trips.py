@@ -1,0 +1,188 @@
+"""Trips of the Mobility Data Specification as a source of traces."""
+
+import json
+import logging
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from geo_tables import names, places, same
+from point_tables import without_columns
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract import extract, traces
+from trajanon.extract.sources import moving_points
+from trajanon.extract.sources.formats import format_of
+from trajanon.extract.sources.streams import Reading
+from trajanon.extract.trace import Trace
+
+START = 1_529_968_782_421  # milliseconds
+WAY = [
+    (-118.467, 33.991, START),
+    (-118.465, 33.990, START + 20_500),
+    (-118.46, 33.98, START + 40_000),
+]
+
+
+def fix(lon: Any, lat: Any, timestamp: Any) -> dict[str, Any]:
+    point = {"type": "Point", "coordinates": [lon, lat]}
+    return {"type": "Feature", "properties": {"timestamp": timestamp}, "geometry": point}
+
+
+def trip(name: Any = "t1", way: Any = WAY, **more: Any) -> dict[str, Any]:
+    route = {"type": "FeatureCollection", "features": [fix(*one) for one in way]}
+    about = {"provider_id": "p", "trip_id": name, "device_id": "d1", "vehicle_id": "V1"}
+    return {**about, "start_time": START, "propulsion_types": ["electric"], "route": route, **more}
+
+
+def write(path: Path, *trips: Any, version: str = "2.0.0") -> Path:
+    answer = {"version": version, "data": {"trips": list(trips)}, "links": {"next": "https://x/2"}}
+    path.write_text(json.dumps(answer), encoding="utf-8")
+    return path
+
+
+def read(path: Path, *, counts: dict[str, int] | None = None, **columns: str) -> list[Trace]:
+    """Read the traces of a file; what is left out is counted, and nothing otherwise."""
+    how = Reading(columns=columns)
+    found = list(moving_points.read_mds(path, "f", how))
+    assert without_columns(how.counts) == (counts or {})
+    return found
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "trips.json"
+
+
+def test_a_trip_is_a_trace_of_its_vehicle(path: Path) -> None:
+    (one,) = read(write(path, trip()))
+    assert names([one]) == [("t1", "d1")]
+    assert places([one]) == [[(lon, lat) for lon, lat, _ in WAY]]
+    assert one.time.tolist() == [1_529_968_782.421, 1_529_968_802.921, 1_529_968_822.421]
+
+
+@pytest.mark.parametrize("indent", [None, 4])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"version": "1.2.0", "data": {"trips": [trip()]}, "links": {"next": None}},
+        {"data": {"trips": [trip()]}, "version": "1.2.0", "last_updated": START, "ttl": 60},
+        {"version": "2.0.0", "trips": [trip()]},
+        {"trips": [trip()]},
+    ],
+)
+def test_answers_are_known_by_their_list_of_trips(
+    path: Path, answer: Any, indent: int | None
+) -> None:
+    path.write_text(json.dumps(answer, indent=indent))
+    assert format_of(path, Reading()) == "mds"
+    assert names(list(traces(path))) == [("t1", "d1")]
+
+
+def test_without_a_device_the_vehicle_is_the_subject_or_nobody(path: Path) -> None:
+    nobody = {"device_id": None, "vehicle_id": None}
+    write(path, trip("a", device_id=None), trip("b"), trip("c", **nobody), trip("d", **nobody))
+    assert names(read(path)) == [("a", "V1"), ("b", "d1"), ("c", None), ("d", None)]
+
+
+def test_another_member_may_name_the_subject(path: Path) -> None:
+    write(path, trip("a", rider="r1"), trip("b", rider="r2"))
+    assert names(read(path, subject="rider")) == [("a", "r1"), ("b", "r2")]
+    assert names(read(path, subject="vehicle_id")) == [("a", "V1"), ("b", "V1")]
+    with pytest.raises(
+        BadInput, match="has no column 'x' for subject; its columns are provider_id"
+    ):
+        read(path, subject="x")
+
+
+def test_points_stand_in_the_order_of_the_route(path: Path) -> None:
+    (one,) = read(write(path, trip(way=WAY[::-1])))
+    assert (np.diff(one.time) < 0).all()
+
+
+def test_trips_without_a_route_are_counted_and_told(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    place = {"lat": 33.991, "lng": -118.467}
+    ends = {"start_location": place, "end_location": place}
+    without = [trip("a", route=None, **ends), trip("b", WAY[:1]), trip("c", [])]
+    del without[0]["route"]
+    write(path, *without, trip("d"))
+    with caplog.at_level(logging.WARNING):
+        (one,) = read(path, counts={"trips without a route": 3})
+    assert one.name == "d"
+    (told,) = caplog.messages
+    assert "MDS 2.0 gives their points in /telemetry" in told
+
+
+def test_a_page_without_trips_is_no_mistake(path: Path) -> None:
+    assert read(write(path)) == []
+
+
+def test_timestamps_in_seconds_are_read_with_a_warning(
+    path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    old = [(lon, lat, time / 1e3) for lon, lat, time in WAY]
+    milliseconds = read(write(path, trip()))
+    with caplog.at_level(logging.WARNING):
+        assert same(read(write(path, trip(way=old))), milliseconds)
+        assert same(read(write(path, trip(), trip("t2", old)))[:1], milliseconds)
+    assert "timestamps in seconds, where MDS has milliseconds" in caplog.messages[0]
+    assert len(caplog.messages) == 2  # once a file
+
+
+def test_a_fix_without_time_is_left_to_the_cleaning(path: Path) -> None:
+    (one,) = read(write(path, trip(way=[*WAY, (-118.45, 33.97, None), (None, None, START + 9e4)])))
+    assert np.isnan(one.time).tolist() == [False, False, False, True, False]
+    assert np.isnan(one.lat).tolist() == [False, False, False, False, True]
+
+
+BROKEN: list[Any] = [7, trip(route=[1]), trip(route={"features": [1, 2]}), trip(route={})]
+BROKEN += [
+    trip(way=[(1, "x", START)] * 2),
+    trip(way=[(1, 2, "x")] * 2),
+    trip(way=[(1, 2, [3])] * 2),
+]
+BROKEN += [trip(route={"features": [{"geometry": None, "properties": {}}] * 2})]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_broken_trips_are_counted(path: Path, broken: Any) -> None:
+    write(path, trip("a"), broken, trip("b"))
+    assert len(read(path, counts={"trips that could not be read": 1})) == 2
+
+
+def test_swapped_coordinates_are_refused(path: Path) -> None:
+    swapped = [(lat, lon, time) for lon, lat, time in WAY]
+    with pytest.raises(BadInput, match="latitude and longitude seem swapped"):
+        read(write(path, trip(way=swapped)))
+
+
+@pytest.mark.parametrize("cut", [1, 40, 400])
+def test_a_file_that_is_cut_off_is_refused(path: Path, cut: int) -> None:
+    text = write(path, trip("a"), trip("b")).read_text()
+    path.write_text(text[:-cut])
+    with pytest.raises(FileProblem, match=r"trips\.json is no JSON, or damaged or cut off"):
+        read(path)
+
+
+def test_many_trips_are_read_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(path, *(trip(f"t{n}", WAY[: 2 + n % 2]) for n in range(30)))
+    whole = read(path)
+    monkeypatch.setattr(moving_points, "_POINTS", 7)
+    assert same(read(path), whole)
+
+
+def test_the_same_trip_on_two_pages_is_one_recording(tmp_path: Path) -> None:
+    def way(number: int) -> list[tuple[float, float, int]]:
+        return [(2.0 + number * 1e-4, 41 + 2e-4 * i, START + 10_000 * i) for i in range(40)]
+
+    for page in range(2):
+        found = [trip(f"t{n}", way(n), device_id=f"d{n}") for n in range(page, page + 3)]
+        write(tmp_path / f"{page}.json", *found)
+    given = extract(tmp_path, spacing=50, points=5)
+    counts = given.provenance["counts"]
+    assert counts["recordings read"] == 4
+    assert counts["recordings repeated"] == 2
+    assert counts["subjects of trajectories"] == 4

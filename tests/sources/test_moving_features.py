@@ -1,0 +1,328 @@
+"""OGC Moving Features JSON as a source of traces."""
+
+import gzip
+import json
+import warnings
+from datetime import datetime
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import geopandas
+import numpy as np
+import pandas as pd
+import pytest
+from geo_tables import names, places, same
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from point_tables import without_columns
+
+from trajanon import anonymize
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract import traces
+from trajanon.extract.sources import geo_files, moving_points
+from trajanon.extract.sources.formats import format_of
+from trajanon.extract.sources.streams import Reading
+from trajanon.extract.trace import Trace
+from trajanon.trajectories import Trajectories
+
+PLACES = [[2.0, 41.0], [2.5, 41.5], [3.0, 41.25]]
+TIMES = ["2020-01-01T00:00:10Z", "2020-01-01T00:00:20.5Z", "2020-01-01T01:00:30+01:00"]
+SECONDS = [1577836810.0, 1577836820.5, 1577836830.0]
+
+
+def moving(coordinates: Any = PLACES, datetimes: Any = TIMES, **more: Any) -> dict[str, Any]:
+    return {"type": "MovingPoint", "coordinates": coordinates, "datetimes": datetimes, **more}
+
+
+def feature(geometry: Any, properties: Any = None, **more: Any) -> dict[str, Any]:
+    return {"type": "Feature", "temporalGeometry": geometry, "properties": properties, **more}
+
+
+def write(path: Path, *features: Any, **more: Any) -> Path:
+    document = {"type": "FeatureCollection", **more, "features": list(features)}
+    path.write_text(json.dumps(document), encoding="utf-8")
+    return path
+
+
+def read(path: Path, *, counts: dict[str, int] | None = None) -> list[Trace]:
+    """Read the traces of a file; what is left out is counted, and nothing otherwise."""
+    how = Reading()
+    found = list(moving_points.read_mf_json(path, "f", how))
+    assert without_columns(how.counts) == (counts or {})
+    return found
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "x.json"
+
+
+def test_a_moving_point_is_a_trace(path: Path) -> None:
+    properties = {"traj_id": 7, "user": " Ann ", "speed": [1, 2]}
+    (one,) = read(write(path, feature(moving(), properties)))
+    assert (one.name, one.subject) == ("7", " Ann ")
+    assert places([one]) == [[tuple(place) for place in PLACES]]
+    assert one.time.tolist() == SECONDS
+
+
+def test_the_identifier_of_a_feature_names_it_where_no_property_does(path: Path) -> None:
+    write(path, feature(moving(), {"x": 1}, id="a"), feature(moving(), {"id": "b"}, id="a"))
+    assert names(read(path)) == [("f#a", None), ("f#b", None)]
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        [1577836810000, 1577836820500, 1577836830000],
+        SECONDS,
+        ["2020-01-01 00:00:10", "2020-01-01 00:00:20.500", "2020-01-01 00:00:30"],
+        ["2020-01-01T00:00:10.000Z", "2020-01-01T00:00:20.500Z", "2020-01-01T00:00:30.000Z"],
+        ["2020-01-01T01:00:10+01", "2020-01-01T01:00:20.5+01", "2020-01-01T01:00:30+01"],
+    ],
+)
+def test_times_are_numbers_or_texts(path: Path, times: list[Any]) -> None:
+    (one,) = read(write(path, feature(moving(datetimes=times))))
+    assert one.time.tolist() == SECONDS
+
+
+def test_a_feature_may_stand_alone(path: Path) -> None:
+    path.write_text(json.dumps(feature(moving(), {"id": 1})))
+    (one,) = read(path)
+    assert one.time.tolist() == SECONDS
+    path.write_text(json.dumps({"crs": None, **moving()}))  # as MobilityDB writes it
+    (bare,) = read(path)
+    assert same([bare], [Trace("f#1", None, one.lat, one.lon, one.time)])
+
+
+def test_the_trajectory_encoding_has_its_times_beside_a_line(path: Path) -> None:
+    line = {"type": "LineString", "coordinates": PLACES}
+    properties = {"datetimes": TIMES, "wind": [1, 2, 3], "id": "a"}
+    write(path, {"type": "Feature", "geometry": line, "properties": properties})
+    (one,) = read(path)
+    assert one.time.tolist() == SECONDS
+    assert format_of(path, Reading()) == "mf-json"
+    (other,) = geo_files.read(path, "f", Reading())  # GDAL reads it as GeoJSON
+    assert places([other]) == places([one])
+    assert other.time.tolist() == SECONDS
+
+
+def test_heights_are_left_out(path: Path) -> None:
+    high = [[*place, 12.5] for place in PLACES]
+    assert same(read(write(path, feature(moving(high)))), read(write(path, feature(moving()))))
+
+
+def test_each_part_is_a_trace_of_one_recording(path: Path) -> None:
+    parts = [moving(), moving([[1, 2]], [TIMES[0]]), moving(PLACES[::-1], TIMES)]
+    for geometry in (
+        {"type": "MovingGeometryCollection", "prisms": parts},
+        {"type": "MovingGeomPoint", "sequences": parts, "interpolation": "Linear"},
+    ):
+        one, other = read(write(path, feature(geometry, {"id": "a", "user": "u"})))
+        assert names([one, other]) == [("a", "u")] * 2
+        assert (one.lon.tolist(), other.lon.tolist()) == ([2, 2.5, 3], [3, 2.5, 2])
+        assert one.time.tolist() == other.time.tolist() == SECONDS
+
+
+def test_reference_systems_are_transformed(path: Path) -> None:
+    where = geopandas.points_from_xy(*np.transpose(PLACES), crs="EPSG:4326").to_crs("EPSG:3857")
+    metres = moving(list(zip(where.x, where.y, strict=True)))
+    crs = {"type": "Name", "properties": {"name": "urn:ogc:def:crs:EPSG::3857"}}
+    for written in (
+        write(path, feature(metres), crs=crs),
+        write(path, feature(metres, crs=crs)),
+        write(path, feature({**metres, "crs": crs})),
+    ):
+        (one,) = read(written)
+        assert np.allclose(np.column_stack([one.lon, one.lat]), PLACES, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "crs",
+    [
+        {"type": "Name", "properties": {"name": "urn:ogc:def:crs:OGC:1.3:CRS84"}},
+        {"type": "name", "properties": {"name": "EPSG:4326"}},
+        {
+            "type": "Link",
+            "properties": {
+                "type": "OGCDEF",
+                "href": "http://www.opengis.net/def/crs/OGC/1.3/CRS84",
+            },
+        },
+    ],
+)
+def test_wgs_84_has_its_longitude_first(path: Path, crs: Any) -> None:
+    (one,) = read(write(path, feature(moving()), crs=crs))
+    assert one.lat.tolist() == [41, 41.5, 41.25]
+    path.write_text(json.dumps({"features": [feature(moving())], "crs": crs}))
+    assert same(read(path), [one])
+
+
+MERCATOR = {"type": "Name", "properties": {"name": "EPSG:3857"}}
+
+
+@pytest.mark.parametrize(
+    ("document", "why"),
+    [
+        ({"features": [feature(moving())], "crs": MERCATOR}, "its reference system after its fea"),
+        (
+            {"features": [feature(moving()), feature(moving(), crs=MERCATOR)]},
+            "several reference systems, such as OGC:CRS84 and EPSG:3857",
+        ),
+        (
+            {"crs": {"properties": {"name": "x"}}, "features": [feature(moving())]},
+            "cannot be turned",
+        ),
+        ({"features": [feature(moving([[41.0, 102.0], [41.5, 102.5]]))]}, "longitude seem swapped"),
+        ({"features": [feature(moving([[4e6, 5e5], [4e6, 5e5]]))]}, "not on Earth"),
+    ],
+)
+def test_what_is_not_in_degrees_is_refused(path: Path, document: Any, why: str) -> None:
+    path.write_text(json.dumps(document))
+    with pytest.raises(BadInput, match=why):
+        read(path)
+
+
+def test_other_features_are_counted(path: Path) -> None:
+    polygon = {"type": "MovingPolygon", "coordinates": [[[[1, 2], [3, 4], [5, 6]]]]}
+    point = {"type": "Feature", "geometry": {"type": "Point", "coordinates": [1, 2]}}
+    short = moving([[1, 2]], TIMES[:1])
+    write(path, feature(polygon), feature(moving()), point, feature(short))
+    counts = {"features that are no moving points": 2, "moving points of fewer than two places": 1}
+    (one,) = read(path, counts=counts)
+    assert one.name == "f#1"
+
+
+BROKEN = [7, feature(moving("x")), feature(moving([[1], [2]])), feature(moving([{}, {}]))]
+BROKEN += [feature({"type": "MovingGeometryCollection", "prisms": [1]}), feature(moving(None))]
+
+
+@pytest.mark.parametrize("broken", BROKEN)
+def test_broken_features_are_counted(path: Path, broken: Any) -> None:
+    write(path, feature(moving()), broken)
+    assert len(read(path, counts={"features that could not be read": 1})) == 1
+
+
+def test_positions_without_numbers_are_left_to_the_cleaning(path: Path) -> None:
+    (one,) = read(write(path, feature(moving([[2, 41], [None, None], [3, 42]]))))
+    assert np.isnan(one.lat).tolist() == np.isnan(one.lon).tolist() == [False, True, False]
+
+
+def test_times_that_do_not_fit_are_counted(path: Path) -> None:
+    write(
+        path, feature(moving()), feature(moving(datetimes=TIMES[:2])), feature(moving(datetimes=3))
+    )
+    found = read(path, counts={"lines with more or fewer times than points": 1})
+    assert [bool(np.isfinite(one.time).all()) for one in found] == [True, False, False]
+
+
+def test_odd_values_of_json_make_no_trouble(path: Path) -> None:
+    odd = [None, True, 2**70, 10**400, 1e308, "\ud800", "x" * 9, 1.5]
+    write(path, *(feature(moving(), {"id": value, "user": value}) for value in odd))
+    found = read(path)
+    assert len({one.name for one in found}) == len(odd)
+    write(path, *(feature(moving(datetimes=[value] * 3)) for value in [1577836810, *odd]))
+    assert len(list(moving_points.read_mf_json(path, "f", Reading()))) == len(odd) + 1
+
+
+def test_a_list_is_no_name(path: Path) -> None:
+    with pytest.raises(BadInput, match=r"column 'id' .* holds lists"):
+        read(write(path, feature(moving(), {"id": [1, 2]})))
+
+
+def test_files_are_read_feature_by_feature(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is broken at the end does not take back what came before."""
+    write(path, *(feature(moving(), {"id": n}) for n in range(50)))
+    whole = read(path)
+    monkeypatch.setattr(moving_points, "_POINTS", 10)
+    assert same(read(path), whole)
+    path.write_bytes(path.read_bytes()[:-30])
+    found = moving_points.read_mf_json(path, "f", Reading())
+    assert [next(found).name for _ in range(48)] == [one.name for one in whole[:48]]
+    with pytest.raises(FileProblem, match=r"x\.json is no JSON, or damaged or cut off"):
+        list(found)
+
+
+@pytest.mark.parametrize("name", ["x.mfjson", "x.json", "x", "x.json.gz"])
+def test_files_are_found_by_name_or_content(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / name, feature(moving()))
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(path.read_bytes()))
+    assert format_of(path, Reading()) == "mf-json"
+    assert len(list(traces(path))) == 1
+
+
+def test_plain_geojson_is_no_moving_feature(tmp_path: Path) -> None:
+    line = {"type": "LineString", "coordinates": PLACES}
+    path = tmp_path / "x.geojson"
+    path.write_text(json.dumps({"type": "Feature", "geometry": line, "properties": {}}))
+    assert format_of(path, Reading()) == "geo"
+
+
+@pytest.mark.skipif(find_spec("movingpandas") is None, reason="movingpandas is not installed")
+@given(
+    st.lists(
+        st.lists(
+            st.tuples(
+                st.integers(-179_999_999, 179_999_999),
+                st.integers(-89_999_999, 89_999_999),
+                st.integers(1, 86_400),
+            ),
+            min_size=2,
+            max_size=6,
+        ),
+        min_size=1,
+        max_size=4,
+    )
+)
+@settings(max_examples=20)
+def test_what_movingpandas_writes_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory, ways: list[list[tuple[int, int, int]]]
+) -> None:
+    rows = pd.DataFrame(
+        [
+            (f"t{n}", f"u{n}", x / 1e6, y / 1e6, 1_600_000_000 + seconds)
+            for n, way in enumerate(ways)
+            for (x, y, _), seconds in zip(way, np.cumsum([step for *_, step in way]), strict=True)
+        ],
+        columns=["trajectory_id", "user_id", "x", "y", "seconds"],
+    )
+    rows["t"] = pd.to_datetime(rows.seconds, unit="s")
+    path = tmp_path_factory.mktemp("mf") / "x.json"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        movingpandas = import_module("movingpandas")
+        made = movingpandas.TrajectoryCollection(
+            rows.drop(columns="seconds"), "trajectory_id", t="t", x="x", y="y"
+        )
+        path.write_text(json.dumps(made.to_mf_json()))
+        back = movingpandas.read_mf_json(path, "trajectory_id")
+    found = read(path)
+    assert names(found) == [(f"t{n}", f"u{n}") for n in range(len(ways))]
+    for n, one in enumerate(found):
+        own = rows[rows.trajectory_id == f"t{n}"]
+        assert places([one]) == [list(zip(own.x, own.y, strict=True))]
+        assert one.time.tolist() == own.seconds.tolist()
+    assert len(back.trajectories) == len(found)
+
+
+@pytest.mark.parametrize("times", ["of-day", "date"])
+def test_a_release_is_read_as_any_other_file(tmp_path: Path, times: str) -> None:
+    """Its times of day lie on a documented day; what they mean is not asked."""
+    rng = np.random.default_rng(0)
+    given = Trajectories(
+        np.array([40.4, -3.7]) + np.cumsum(rng.normal(0, 1e-3, (12, 4, 2)), axis=1),
+        subject=np.arange(12),
+        times=1.6e9 + rng.uniform(0, 80_000, (12, 1)) + 400.0 * np.arange(4),
+    )
+    release = anonymize(given, 3, times=times, method="mdav", refine="none")
+    release.write(tmp_path / "x.mfjson")
+    found, lines = list(traces(tmp_path / "x.mfjson")), release.trajectories
+    assert lines.times is not None
+    begin = (
+        0.0 if times == "date" else (datetime(2001, 1, 1) - datetime(1970, 1, 1)).total_seconds()
+    )
+    for one, points, seconds in zip(found, lines.points, lines.times, strict=True):
+        assert np.allclose(np.column_stack([one.lat, one.lon]), points, atol=1e-9)
+        assert np.allclose(one.time - begin, seconds, atol=1e-4)

@@ -1,0 +1,313 @@
+"""Paging through the OSM API: patience, politeness, and pages kept on disk."""
+
+import gzip
+import logging
+import re
+import shutil
+import socket
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from email.utils import formatdate
+from importlib.metadata import version
+from pathlib import Path
+
+import platformdirs
+import pytest
+from osm_server import Fault, OsmServer, serving
+from real_data import REAL, needs_real_data
+
+from trajanon.errors import BadInput, ServerProblem
+from trajanon.extract.earth.area import Box
+from trajanon.extract.sources.osm_api import NumberedPages, joined_traces
+
+BOX = Box(2.1, 41.3, 2.2, 41.4)
+
+
+def page(number: int, extra: str = "") -> bytes:
+    """One identifiable point, new on every page."""
+    point = f'<trkpt lat="41.35" lon="2.15"><time>2020-01-01T00:00:{number:02d}Z</time></trkpt>'
+    return (
+        '<gpx version="1.0" creator="OpenStreetMap.org"><trk>'
+        f"<url>/user/ann/traces/1</url><trkseg>{point}</trkseg></trk>{extra}</gpx>"
+    ).encode()
+
+
+PAGES = [page(number) for number in range(4)]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OsmServer]:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with serving(OsmServer(PAGES)) as server:
+        yield server
+
+
+@pytest.fixture
+def waits(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What would have been slept."""
+    waits: list[float] = []
+    monkeypatch.setattr(time, "sleep", waits.append)
+    return waits
+
+
+@pytest.fixture
+def pages(server: OsmServer, waits: list[float], tmp_path: Path) -> NumberedPages:
+    return NumberedPages(box=BOX, url=server.url, cache=tmp_path, pause=0.0)
+
+
+def points(pages: NumberedPages) -> int:
+    return sum(map(len, joined_traces(pages)))
+
+
+def kept(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.rglob("*.gz"))
+
+
+def test_pages_are_asked_for_until_nothing_new_comes(
+    pages: NumberedPages, server: OsmServer
+) -> None:
+    assert points(pages) == 4
+    assert server.asked_for == [0, 1, 2, 3, 4]
+    assert {request.path for request in server.requests} == {"/api/0.6/trackpoints"}
+    assert {request.bbox for request in server.requests} == {"2.1,41.3,2.2,41.4"}
+    assert {request.headers["User-Agent"] for request in server.requests} == {
+        f"trajanon/{version('trajanon')} (+https://github.com/trajanon/trajanon)"
+    }
+
+
+def test_requests_are_a_second_apart(
+    pages: NumberedPages, server: OsmServer, waits: list[float]
+) -> None:
+    points(replace(pages, pause=1.0))
+    assert len(waits) == len(server.requests) - 1
+    assert all(0 < wait <= 1 for wait in waits)
+
+
+def test_tiny_degrees_are_written_out(pages: NumberedPages, server: OsmServer) -> None:
+    points(replace(pages, box=Box(-0.00001, 0.0, 0.00001, 0.1)))
+    assert server.requests[0].bbox == "-0.00001,0,0.00001,0.1"
+
+
+def test_a_box_too_large_is_refused_before_any_request() -> None:
+    with pytest.raises(BadInput, match=r"0\.26 square degrees.*take a smaller box"):
+        NumberedPages(box=Box(2.0, 41.0, 2.52, 41.5))
+
+
+def test_values_that_make_no_sense_are_refused() -> None:
+    with pytest.raises(BadInput, match="`max_pages` must be at least 1"):
+        NumberedPages(box=BOX, max_pages=0)
+    with pytest.raises(BadInput, match="must begin with https://"):
+        NumberedPages(box=BOX, url="api.openstreetmap.org")
+
+
+WAY_ON = "run the same command again"
+NOT_GPX = r"something else than GPX as page 2; .* \(2\) are kept, run the same"
+HTML = b"<html>\n<h1>Forbidden</h1>\n" + b"<p>trace scraper</p>" * 99
+
+
+@pytest.mark.parametrize(
+    ("faults", "words", "asked", "waited"),
+    [
+        # a refusal, in the server's own words
+        *(
+            ([Fault(status, body=b"The box\n is 0.25.")], rf"page 0 \({status}: The box is 0.25.\)",
+             [0], [])
+            for status in (400, 403, 404)
+        ),
+        ([Fault(403, body=HTML)], "403: Forbidden trace scraper", [0], []),
+        ([Fault(404)], "404: Not Found", [0], []),
+        # a busy server is asked five times, unless it asks for hours
+        ([Fault(429)] * 9, rf"is busy \(429.*{WAY_ON}", [0] * 5, [60, 120, 240, 480]),
+        ([Fault(429, {"Retry-After": "soon"})] * 9, "is busy", [0] * 5, [60, 120, 240, 480]),
+        ([Fault(509, {"Retry-After": "7200"})], "is busy", [0], []),
+        # a failing one three times
+        *(
+            ([None, None, *[Fault(status, body=b"Oh dear")] * 3],
+             rf"failed at page 2 \({status}: Oh dear\); the pages downloaded so far \(2\) are kept",
+             [0, 1, 2, 2, 2], [5, 10])
+            for status in (408, 500, 502, 504)
+        ),
+        ([Fault(body=PAGES[0], cut=True)] * 3, f"broke off; {WAY_ON}", [0] * 3, [5, 10]),
+        # what is not GPX is not kept
+        *(
+            ([None, None, Fault(body=body)], NOT_GPX, [0, 1, 2], [])
+            for body in (b"<html>Sign in</html>", PAGES[2][:-30], b"")
+        ),
+    ],
+)  # fmt: skip
+def test_what_goes_wrong_is_one_sentence(
+    pages: NumberedPages,
+    server: OsmServer,
+    waits: list[float],
+    faults: list[Fault | None],
+    words: str,
+    asked: list[int],
+    waited: list[float],
+) -> None:
+    server.faults = faults
+    with pytest.raises(ServerProblem, match=words) as caught:
+        points(pages)
+    assert (server.asked_for, waits) == (asked, waited)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert pages.cache is not None
+    assert len(kept(pages.cache)) == len(set(asked)) - 1
+
+
+@pytest.mark.parametrize(
+    ("faults", "waited"),
+    [
+        *(
+            ([Fault(status, {"Retry-After": "17"}, b"Too much.")], [17])
+            for status in (429, 503, 509)
+        ),
+        *(
+            ([fault, fault], [5, 10])
+            for fault in (Fault(500), Fault(body=PAGES[0], cut=True), Fault(hang_up=True))
+        ),
+    ],
+)
+def test_what_goes_wrong_may_go_right_then(
+    pages: NumberedPages,
+    server: OsmServer,
+    waits: list[float],
+    caplog: pytest.LogCaptureFixture,
+    faults: list[Fault],
+    waited: list[float],
+) -> None:
+    server.faults = [*faults]
+    assert points(pages) == 4
+    assert server.asked_for == [0] * len(faults) + [0, 1, 2, 3, 4]
+    assert waits == waited
+    assert f"trying again in {waited[-1]} s" in caplog.text
+
+
+def test_a_date_to_come_back_at_is_obeyed(
+    pages: NumberedPages, server: OsmServer, waits: list[float]
+) -> None:
+    until = formatdate(time.time() + 1000, usegmt=True)
+    server.faults = [Fault(429, {"Retry-After": until})]
+    assert points(pages) == 4
+    assert len(waits) == 1
+    assert 900 < waits[0] <= 1000
+
+
+def test_a_download_goes_on_where_it_failed(pages: NumberedPages, server: OsmServer) -> None:
+    server.faults = [None, None, Fault(403)]
+    with pytest.raises(ServerProblem):
+        points(pages)
+    server.requests.clear()
+    assert points(pages) == 4
+    assert server.asked_for == [2, 3, 4]
+
+
+def test_nothing_is_asked_for_twice(
+    pages: NumberedPages, server: OsmServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    assert points(pages) == 4
+    server.requests.clear()
+    assert points(pages) == 4
+    assert server.requests == []
+    said = r"5 pages from the cache of \d{4}-\d\d-\d\d; to ask for new ones, remove (.*)\n"
+    found = re.search(said, caplog.text)
+    assert found
+    shutil.rmtree(found[1])
+    assert points(pages) == 4
+    assert server.asked_for == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.parametrize("damage", [b"", gzip.compress(PAGES[1])[:-9], b"\x1f\x8bx"])
+def test_a_damaged_page_in_the_cache_is_asked_for_again(
+    pages: NumberedPages, server: OsmServer, tmp_path: Path, damage: bytes
+) -> None:
+    points(pages)
+    server.requests.clear()
+    next(tmp_path.rglob("page0001*")).write_bytes(damage)
+    assert points(pages) == 4
+    assert server.asked_for == [1]
+
+
+def test_nobody_at_the_other_end_is_a_problem_of_the_connection(
+    waits: list[float], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))  # bound, but nobody listens
+        url = f"http://127.0.0.1:{free.getsockname()[1]}"
+        pages = NumberedPages(box=BOX, url=url, cache=tmp_path, pause=0.0)
+        words = f"cannot reach {url}: check the connection; run the same command"
+        with pytest.raises(ServerProblem, match=words):
+            points(pages)
+    assert waits == [5, 10]
+
+
+def test_ctrl_c_during_a_wait_is_not_caught(
+    pages: NumberedPages, server: OsmServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(seconds: float) -> None:
+        raise KeyboardInterrupt
+
+    server.faults = [Fault(429)]
+    monkeypatch.setattr(time, "sleep", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        points(pages)
+
+
+def test_a_cache_that_cannot_be_written_is_one_warning(
+    pages: NumberedPages, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def full(path: Path, content: bytes) -> int:
+        raise OSError(28, "No space left on device", str(path))
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert points(pages) == 4
+    (record,) = caplog.records
+    assert "cannot keep pages in" in record.getMessage()
+
+
+def test_the_cap_on_pages_is_told(
+    pages: NumberedPages, server: OsmServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    assert points(replace(pages, max_pages=3)) == 3
+    assert server.asked_for == [0, 1, 2]
+    assert "stopped after 3 pages" in caplog.text
+    assert "`max_pages`" in caplog.text
+
+
+def test_the_cache_is_the_users_and_a_folder_names_server_and_box(
+    server: OsmServer, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(platformdirs, "user_cache_path", lambda name: tmp_path / name)
+    url = server.url.replace("http://", "http://me:secret@")
+    assert points(NumberedPages(box=BOX, url=url + "/", pause=0.0)) == 4
+    (folder,) = (tmp_path / "trajanon" / "osm-api").iterdir()
+    assert re.fullmatch(r"127\.0\.0\.1_\d+_2\.1_41\.3_2\.2_41\.4", folder.name)
+
+
+def test_progress_counts_pages(pages: NumberedPages) -> None:
+    told: list[float] = []
+    points(replace(pages, progress=lambda task, done, total, note="": told.append(done)))
+    assert told == [1, 2, 3, 4, 5]
+
+
+@needs_real_data
+def test_alicante_takes_two_requests(pages: NumberedPages, server: OsmServer) -> None:
+    folder = REAL / "osm_trackpoints_alicante"
+    server.pages = [(folder / f"page{n}.gpx").read_bytes() for n in range(4)]
+    found = list(joined_traces(pages))
+    assert server.asked_for == [0, 1]
+    assert (len(found), sum(map(len, found))) == (25, 5458)
+
+
+@needs_real_data
+def test_san_francisco_is_the_same_from_server_and_cache(
+    pages: NumberedPages, server: OsmServer
+) -> None:
+    files = sorted((REAL / "osm_trackpoints_san_francisco").glob("*.gpx.gz"))[:9]
+    server.pages = [gzip.decompress(path.read_bytes()) for path in files]
+    found, again = list(joined_traces(pages)), list(joined_traces(pages))
+    assert len(server.requests) == 10
+    assert sum(map(len, found)) == 45_000
+    assert [(one.name, len(one)) for one in again] == [(one.name, len(one)) for one in found]

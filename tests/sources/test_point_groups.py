@@ -1,0 +1,267 @@
+"""Rows in any order, in parts of any size, in memory or not: the same traces."""
+
+import errno
+import math
+import tempfile
+from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources import point_groups
+from trajanon.extract.sources.point_groups import traces_of_points
+from trajanon.extract.sources.streams import Reading
+from trajanon.extract.trace import Trace
+
+Row = tuple[str | None, str | None, int]
+"""Subject, id, and seconds; the place follows from the seconds."""
+
+ROWS: Sequence[Row] = [("ann", "1", 5), ("bob", "1", 6), ("ann", "1", 4), (None, "2", 3)]
+
+nothing = st.none()
+rows_of_tables = st.lists(
+    st.tuples(
+        nothing | st.sampled_from(["ann", "bob", " ann", "7", "7.0"]),
+        nothing | st.sampled_from(["1", "2", "3", "04", "4", ""]),
+        st.integers(1, 80),
+    ),
+    max_size=40,
+)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _few_buckets() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(point_groups, "_BUCKETS", 4)
+        yield
+
+
+def table(rows: Sequence[Row], roles: Sequence[str] = ("subject", "id")) -> pd.DataFrame:
+    whole = pd.DataFrame(rows, columns=["subject", "id", "time"])
+    names = whole[list(roles)].astype("str")
+    times = whole["time"].map(lambda second: f"2008-06-08 07:00:{second % 60:02}")
+    degrees = whole["time"].to_numpy(float)
+    return names.assign(lat=degrees, lon=-degrees, time=times)
+
+
+def parts(whole: pd.DataFrame, size: int) -> Iterator[pd.DataFrame]:
+    for start in range(0, max(len(whole), 1), size):
+        yield whole.iloc[start : start + size]
+
+
+def gather(whole: pd.DataFrame, size: int = 10**6, **how: Any) -> tuple[list[Trace], Counter[str]]:
+    counts: Counter[str] = Counter()
+    reading = Reading(counts=counts, **how)
+    return list(traces_of_points(parts(whole, size), "t", reading)), counts
+
+
+def plain(traces: Sequence[Trace]) -> list[tuple[Any, ...]]:
+    """Traces as values that can be compared."""
+    return [(t.name, t.subject, t.lat.tolist(), t.lon.tolist(), t.time.tolist()) for t in traces]
+
+
+def by_hand(rows: Sequence[Row], roles: Sequence[str]) -> dict[Any, list[int]]:
+    """What should be in each trace, row by row, without any array."""
+
+    def name(text: str | None) -> str | None:
+        text = (text or "").strip()
+        return {"7.0": "7"}.get(text, text) or None
+
+    read = [
+        (
+            name(subject) if "subject" in roles else None,
+            name(owner) if "id" in roles else name(subject),
+            second,
+        )
+        for subject, owner, second in rows
+    ]
+    of_id: dict[str | None, set[str]] = {}
+    for subject, owner, _ in read:
+        of_id.setdefault(owner, set()).update({subject} if subject else ())
+    traces: dict[Any, list[int]] = {}
+    for subject, owner, second in read:
+        if owner is None:
+            continue
+        if subject is None and len(of_id[owner]) == 1:
+            (subject,) = of_id[owner]
+        traces.setdefault((subject, owner), []).append(second)
+    return traces
+
+
+every_table = pytest.mark.parametrize(
+    "roles", [("subject", "id"), ("id",), ("subject",)], ids="-".join
+)
+
+
+@every_table
+@given(rows=rows_of_tables, size=st.sampled_from([1, 7, 10**6]))
+@settings(max_examples=60, deadline=None)
+def test_each_row_is_in_the_trace_where_it_belongs(
+    roles: Sequence[str], rows: list[Row], size: int
+) -> None:
+    found, counts = gather(table(rows, roles), size)
+    expected = by_hand(rows, roles)
+    prefix = "" if "subject" in roles else "t#"
+    assert {(t.subject, t.name): t.lat.tolist() for t in found} == {
+        (subject, prefix + owner): seconds for (subject, owner), seconds in expected.items()
+    }
+    assert [(t.subject, t.name.removeprefix("t#")) for t in found] == list(expected)
+    assert counts["points without an id"] == len(rows) - sum(map(len, found))
+    for trace in found:
+        assert trace.lon.tolist() == [-degrees for degrees in trace.lat]
+        seconds = [1212908400 + degrees % 60 for degrees in trace.lat]
+        assert trace.time.tolist() == seconds
+
+
+@every_table
+@given(rows=rows_of_tables, held=st.sampled_from([0, 5, 10**6]))
+@settings(max_examples=25)
+def test_how_a_table_is_cut_makes_no_difference(
+    roles: Sequence[str], rows: list[Row], held: int
+) -> None:
+    whole = table(rows, roles)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(point_groups, "HELD", held)
+        patch.setattr(point_groups, "FIRST", 3)
+        expected = plain(gather(whole)[0])
+        for size in (1, 7):
+            assert plain(gather(whole, size)[0]) == expected
+
+
+@every_table
+@given(rows=rows_of_tables)
+@settings(max_examples=25, deadline=None)
+def test_rows_put_aside_come_back_as_the_same_traces(roles: Sequence[str], rows: list[Row]) -> None:
+    whole = table(rows, roles)
+    expected = plain(gather(whole)[0])
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(point_groups, "HELD", 0)
+        aside = plain(gather(whole, 3)[0])
+    assert sorted(aside, key=repr) == sorted(expected, key=repr)
+
+
+def test_rows_of_one_trace_may_lie_at_both_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = [("ann", "1", 1), *[("bob", str(i), 2) for i in range(500)], ("ann", "1", 3)]
+    monkeypatch.setattr(point_groups, "HELD", 100)
+    found, _ = gather(table(rows), 50)
+    (ann,) = [t for t in found if t.subject == "ann"]
+    assert ann.lat.tolist() == [1, 3]
+    assert len(found) == 501
+
+
+def test_ids_may_be_categories_that_change_from_part_to_part() -> None:
+    whole = table(ROWS, ["id"])
+    one = whole[:1].astype({"id": "category"})
+    two = whole[1:].astype({"id": "category"})
+    found = list(traces_of_points([one, two], "t", Reading()))
+    assert [(t.name, len(t)) for t in found] == [("t#1", 3), ("t#2", 1)]
+
+
+def test_nothing_is_no_trace() -> None:
+    assert list(traces_of_points([], "t", Reading())) == []
+    assert gather(table([]))[0] == []
+
+
+def test_a_table_without_times_is_untimed() -> None:
+    found, _ = gather(table(ROWS).drop(columns="time"))
+    assert all(np.isnan(t.time).all() for t in found)
+
+
+def test_the_first_rows_tell_how_times_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes later cannot turn seconds into milliseconds, nor back."""
+    monkeypatch.setattr(point_groups, "FIRST", 2)
+    late = table(ROWS).assign(time=["1212908400", "1212908401", "9e12", "9e12"])
+    for size in (1, 3, 4):
+        found, _ = gather(late.assign(subject="x", id="y"), size)
+        assert found[0].time[:2].tolist() == [1212908400, 1212908401]
+        assert np.isnan(found[0].time[2:]).all()  # no longer than the year 2100
+
+
+def test_rows_of_a_long_trace_stay_in_order() -> None:
+    rows = [("ann", str(second % 3), second) for second in range(5_000)]
+    whole = table(rows).assign(lat=np.arange(5_000) / 100, lon=0.0)
+    for trace in gather(whole)[0]:
+        assert np.all(np.diff(trace.lat) > 0)
+
+
+def test_coordinates_off_the_earth_are_noticed_in_the_first_rows() -> None:
+    with pytest.raises(BadInput, match="t is not in degrees, with lat from 4e"):
+        gather(table(ROWS).assign(lat=4e20, lon=5e5))
+
+
+class Full:
+    """A file on a full disk, or one that takes little at a time."""
+
+    def __init__(self, file: Any, room: float) -> None:
+        self.file, self.room = file, room
+
+    def __enter__(self) -> "Full":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.file.close()
+
+    def write(self, data: memoryview) -> int:
+        if self.room < len(data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.room -= 5
+        return int(self.file.write(data[:5]))
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.file, name)
+
+
+def test_a_full_disk_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tempfile.TemporaryFile
+    opened: list[Any] = []
+
+    def small(**how: Any) -> Full:
+        opened.append(temporary(**how))
+        return Full(opened[-1], room=10)
+
+    monkeypatch.setattr(point_groups, "HELD", 1)
+    monkeypatch.setattr(tempfile, "TemporaryFile", small)
+    with pytest.raises(FileProblem) as caught:
+        gather(table(ROWS))
+    said = str(caught.value)
+    assert said.startswith(f"cannot put rows aside in {tempfile.gettempdir()}: No space")
+    assert "TMPDIR" in said
+    assert opened
+    assert all(file.closed for file in opened)
+
+
+def test_a_disk_may_take_little_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tempfile.TemporaryFile
+    expected = plain(gather(table(ROWS))[0])
+    monkeypatch.setattr(point_groups, "HELD", 1)
+    monkeypatch.setattr(tempfile, "TemporaryFile", lambda **how: Full(temporary(**how), math.inf))
+    assert sorted(plain(gather(table(ROWS))[0]), key=repr) == sorted(expected, key=repr)
+
+
+def test_files_are_closed_when_nobody_wants_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    temporary = tempfile.TemporaryFile
+    opened: list[Any] = []
+
+    def noted(**how: Any) -> Any:
+        opened.append(temporary(**how))
+        return opened[-1]
+
+    monkeypatch.setattr(point_groups, "HELD", 1)
+    monkeypatch.setattr(tempfile, "TemporaryFile", noted)
+    found = traces_of_points([table(ROWS)], "t", Reading())
+    assert isinstance(found, Generator)
+    next(found)
+    found.close()
+    assert opened
+    assert all(file.closed for file in opened)
+
+
+def test_no_number_is_no_place() -> None:
+    found, _ = gather(table(ROWS[:1]).assign(lat=math.nan))
+    assert np.isnan(found[0].lat).all()

@@ -1,0 +1,411 @@
+"""Tables of points: dialects, kinds of values, ids and subjects."""
+
+import bz2
+import gzip
+import lzma
+import math
+from collections import Counter
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from point_tables import ROWS, csv, is_the_two_traces, names, read
+from real_data import REAL, needs_real_data
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources import delimited, table_files
+from trajanon.extract.sources.formats import FORMATS
+from trajanon.extract.sources.streams import Reading
+
+TEXT = ROWS.to_csv(index=False)
+
+
+@pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
+@pytest.mark.parametrize(
+    "pack", [bytes, gzip.compress, bz2.compress, lzma.compress], ids=["plain", "gz", "bz2", "xz"]
+)
+def test_csv_of_any_dialect_is_read(
+    tmp_path: Path, separator: str, encoding: str, pack: Callable[[bytes], bytes]
+) -> None:
+    content = ROWS.to_csv(sep=separator, index=False).encode(encoding)
+    assert is_the_two_traces(read(csv(tmp_path, pack(content))))
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\n"])
+def test_quotes_and_line_endings_make_no_difference(tmp_path: Path, ending: str) -> None:
+    lines = ['"id","lat","lon"', '"a, b","40","-3"', "x,41,-3"]
+    path = csv(tmp_path, ending.join(lines) + ending, "POINTS.CSV")
+    assert names(read(path)) == [("POINTS#a, b", None), ("POINTS#x", None)]
+
+
+def test_parquet_is_known_by_its_suffix_or_its_first_bytes(tmp_path: Path) -> None:
+    for name in ("points.parquet", "points.geoparquet", "points.pq"):
+        ROWS.to_parquet(tmp_path / name)
+        assert is_the_two_traces(read(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        *(ROWS.assign(lat=ROWS["lat"].astype(k)) for k in ("float32", "string", "category")),
+        ROWS.assign(lat=ROWS["lat"].map(Decimal)),
+        *(ROWS.assign(id=ROWS["id"].astype(k)) for k in ("category", "string", "object")),
+        *(ROWS.set_index(role) for role in ("id", "lat")),
+    ],
+)
+def test_columns_of_parquet_may_be_of_any_kind(tmp_path: Path, table: pd.DataFrame) -> None:
+    path = tmp_path / "points.parquet"
+    table.to_parquet(path)
+    assert is_the_two_traces(read(path))
+
+
+def test_columns_of_one_name_or_of_lists_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "points.parquet"
+    columns = [[40.0], [-3.0], ["a"], ["b"]]
+    pq.write_table(pa.table(columns, names=["lat", "lon", "id", "id"]), path)
+    with pytest.raises(BadInput, match="column 'id' appears more than once"):
+        read(path)
+    ROWS.assign(id=[["a"]] * 4).to_parquet(path)
+    with pytest.raises(BadInput, match=r"column 'id' of .* holds list<.*`columns`"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        # without ids, a subject has a trace
+        ("lat,lon,user\n40,-3,ann\n41,-3,bob\n42,-3,ann\n", [("ann", "ann", 2), ("bob", "bob", 1)]),
+        ("lat,lon,uid,tid\n40,-3,ann,1\n41,-3,bob,1\n", [("1", "ann", 1), ("1", "bob", 1)]),
+        # a gap in the subjects of a trip makes no second person
+        (
+            "lat,lon,tid,uid\n40,-3,1,ann\n41,-3,2,\n42,-3,3,\n",
+            [("1", "ann", 1), ("2", None, 1), ("3", None, 1)],
+        ),
+        (
+            "lat,lon,tid,uid\n1,2,a,ann\n1.1,2,a,\n1.2,2,b, ann \n1.3,2,b,ann\n",
+            [("a", "ann", 2), ("b", "ann", 2)],
+        ),
+        # numbers as they are written, but for 7.0, which a gap makes of 7 in another file
+        (
+            "lat,lon,id\n40,-3,7\n41,-3,07\n42,-3,7.0\n43,-3,7\n",
+            [("points#7", None, 3), ("points#07", None, 1)],
+        ),
+        # names of programs: scikit-mobility, movingpandas, GDAL; the best comes first
+        ("lat,lng,datetime,uid,tid\n40,-3,2008-06-08 07:00:00,1,7\n", [("7", "1", 1)]),
+        ("t,x,y,traj_id\n2008-06-08 07:00:00,-3,40,7\n", [("points#7", None, 1)]),
+        (
+            "x,y,track_fid,track_seg_id\n1,2,0,0\n1,2,0,1\n1,2,1,0\n1,2,0,1\n1,2,,1\n",
+            [("points#0/0", None, 1), ("points#0/1", None, 2), ("points#1/0", None, 1)],
+        ),
+        ("x,y,trip_id,track_fid,track_seg_id\n1,2,a,0,0\n1,2,a,0,1\n", [("points#a", None, 2)]),
+        ("ID,Trip_ID,Latitude,LONGITUDE\n1,9,40,-3\n2,9,41,-3\n", [("points#9", None, 2)]),
+        *(
+            (f"lat,lon,{name}\n40,-3,x\n", [("x", "x", 1)])
+            for name in ("mmsi", "IMEI", "icao24", "vehicle", "Driver")
+        ),
+        *(
+            (f"{name},trajectory,lat,lon\n7,a,40,-3\n7,b,41,-3\n", [("a", "7", 1), ("b", "7", 1)])
+            for name in ("driver_id", "Person", "rider_id", "bike_id", "owner")
+        ),
+        # no row of a trace
+        *(
+            (text, [])
+            for text in (
+                "lat,lon,id\n",
+                "lat,lon,id",
+                "lat,lon,id,time\n1,2,,3\n",
+                "lat,lon,uid\n",
+                "lat,lon,uid,tid\n1,2,ann,\n",
+            )
+        ),
+    ],
+)
+def test_ids_and_subjects_make_traces(
+    tmp_path: Path, text: str, expected: list[tuple[str, str | None, int]]
+) -> None:
+    found = read(csv(tmp_path, text))
+    assert [(one.name, one.subject, len(one)) for one in found] == expected
+
+
+@pytest.mark.parametrize(
+    ("columns", "ids"),
+    [
+        ({"taxi": "1131", "when": "2008-02-02 15:36:08", "x_wgs": 116.5, "y_wgs": 39.9},
+         {"id": "taxi", "time": "when", "lon": "x_wgs", "lat": "y_wgs"}),
+        ({"lat": 116.5, "lon": 39.9, "id": 1131}, {"lat": "lon", "lon": "lat"}),
+        ({"1": 1131, "2": 39.9, "3": 116.5}, {"id": "1", "lat": "2", "lon": "3"}),
+        ({"lat": 39.9, "lon": 116.5, "id": 7, "trip": 1131, "traj_id": 8}, {"id": "trip"}),
+    ],
+)  # fmt: skip
+def test_any_names_can_be_given(
+    tmp_path: Path, columns: dict[str, Any], ids: dict[str, Any]
+) -> None:
+    path = tmp_path / "points.csv"
+    pd.DataFrame(columns, index=[0]).to_csv(path, index=False)
+    (one,) = read(path, **ids)
+    assert (one.name, one.lat.tolist(), one.lon.tolist()) == ("points#1131", [39.9], [116.5])
+
+
+def test_coordinates_that_are_no_numbers_are_nan(tmp_path: Path) -> None:
+    text = "lat,lon,id\n40,-3,a\nnorth,-3,a\n,-3,a\n41,-3,a\n"
+    (one,) = read(csv(tmp_path, text))
+    assert np.isnan(one.lat).tolist() == [False, True, True, False]
+
+
+def test_rows_without_an_id_are_counted_and_left_out(tmp_path: Path) -> None:
+    path = csv(tmp_path, "lat,lon,id\n40,-3,a\n41,-3,\n42,-3,a\n")
+    counts: Counter[str] = Counter()
+    (one,) = read(path, counts=counts)
+    assert one.lat.tolist() == [40, 42]
+    assert counts == {"points without an id": 1}
+
+
+@pytest.mark.parametrize(
+    ("ids", "expected"),
+    [
+        ([7.0, math.nan, 8.0, 7.0], {"7": 2, "8": 1}),  # pandas turns them into floats
+        ([2**60, 2**60 + 1] * 2, {str(2**60): 2, str(2**60 + 1): 2}),
+        (pd.array([2**60, None, 2**60 + 1, 2**60], "Int64"), {str(2**60): 2, str(2**60 + 1): 1}),
+        ([b"\xff\x01", b"b", b"\xff\x01", b"b"], {r"\xff": 2, "b": 2}),
+    ],
+)
+def test_ids_of_parquet_are_what_they_were(
+    tmp_path: Path, ids: Any, expected: dict[str, int]
+) -> None:
+    path = tmp_path / "points.parquet"
+    ROWS.assign(id=ids).to_parquet(path)
+    found = {one.name.removeprefix("points#"): len(one) for one in read(path)}
+    assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "expected"),
+    [
+        ("lat,lon,id\n40,-3,1\n", "lat,lon,id\n41,-3,1\n", [("one#1", None), ("two#1", None)]),
+        # a table that was cut in two: its pieces are not joined, but share names
+        ("lat,lon,tid,uid\n40,-3,1,ann\n", "lat,lon,tid,uid\n41,-3,1,ann\n", [("1", "ann")] * 2),
+        ("lat,lon,tid,uid\n1,2,a,7\n", "lat,lon,tid,uid\n1,2,b,7.0\n", [("a", "7"), ("b", "7")]),
+    ],
+)
+def test_names_in_two_files(
+    tmp_path: Path, one: str, two: str, expected: list[tuple[str, str | None]]
+) -> None:
+    assert names(read(csv(tmp_path, one, "one.csv"), csv(tmp_path, two, "two.csv"))) == expected
+
+
+def test_an_empty_parquet_gives_no_trace(tmp_path: Path) -> None:
+    path = tmp_path / "points.parquet"
+    ROWS.iloc[:0].to_parquet(path)
+    assert read(path) == []
+
+
+def test_a_separator_at_the_end_of_each_row_shifts_no_column(tmp_path: Path) -> None:
+    (one,) = read(csv(tmp_path, "lat,lon,id\n40,-3,a,\n41,-3,a,\n"))
+    assert (one.lat.tolist(), one.lon.tolist()) == ([40, 41], [-3, -3])
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("empty.csv", b""),
+        ("blank.csv", b"\n\n"),
+        ("nul.csv", bytes(5000)),
+        ("binary.csv", b"\xff\xfe\x00garbage\x00\x01"),
+        ("latin.csv", b"lat,lon,id\n40,-3,Caf\xe9\n"),
+        ("header.csv", "lat,lon,id,años\n1,2,a,3\n".encode("latin-1")),
+        ("utf16.csv", "lat,lon,id,años\n1,2,a,3\n".encode("utf-16")),
+        ("quote.csv", b'lat,lon,id\n40,-3,"a\n'),
+        ("short.csv", b"lat,lon,id\n1,2\n3,4\n"),
+        ("wide.csv", b"lat,lon,id\n1,2," + b" " * (1 << 25)),
+        ("cut.csv.gz", gzip.compress(b"lat,lon,id\n40,-3,a\n" * 99)[:-9]),
+        ("flipped.csv.gz", gzip.compress(bytes(range(256)) * 9)[:40] + b"x" * 300),
+        ("empty.parquet", b""),
+        ("cut.parquet", b"PAR1" + b"x" * 99),
+    ],
+)
+def test_a_file_that_cannot_be_read_is_one_sentence(
+    tmp_path: Path, name: str, content: bytes
+) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(FileProblem) as caught:
+        read(path)
+    said = str(caught.value)
+    assert said.startswith(f"cannot read {path} as a table of points: ")
+    assert "\n" not in said
+    assert len(said) < 400
+
+
+def test_progress_is_told_every_byte(tmp_path: Path) -> None:
+    path = csv(tmp_path, gzip.compress(TEXT.encode()))
+    told: list[int] = []
+    list(table_files.read(path, "points", Reading(read=told.append)))
+    assert sum(told) == path.stat().st_size
+
+
+def test_a_long_parquet_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(table_files, "_CHUNK", 1)
+    ROWS.to_parquet(tmp_path / "points.parquet")
+    assert is_the_two_traces(read(tmp_path / "points.parquet"))
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "is_table"),
+    [
+        ("a.csv", b"what,ever\n1,2\n", True),
+        ("a.tsv", b"what\tever\n", True),
+        ("a.csv", b"", True),
+        ("a.txt", b"\n\nLatitude;Longitude;name\n1;2;a\n", True),
+        ("a.txt", b"lng|lat\n", True),
+        ("a", b"PAR1\x15\x04", True),
+        ("a.parquet", b"", True),
+        ("a.txt", b"Start Time\tEnd Time\tTransportation Mode\n", False),
+        ("a.txt", b"lat lon\n1 2\n", False),
+        ("a.txt", b"", False),
+        ("readme.md", b"This holds lat, lon and more", False),
+        ("a.pbf", bytes(range(256)), False),
+    ],
+)
+def test_a_table_is_known_by_name_or_columns(name: str, head: bytes, is_table: bool) -> None:
+    assert FORMATS["table"].looks_like(name, head) is is_table
+
+
+def test_coordinates_that_are_projected_or_swapped_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput) as caught:
+        read(csv(tmp_path, "y,x,id\n4474123,440291,a\n4470456,441777,a\nno,no,a\n"))
+    said = str(caught.value)
+    assert "lat from 4,470,000 to 4,474,000 and lon from 440,300 to 441,800" in said
+    assert "EPSG:4326" in said
+    path = csv(tmp_path, "lat,lon,id\n116.5,39.9,a\n116.25,39.8,a\n40,-3,a\n")
+    with pytest.raises(BadInput, match=r"seem swapped, with lat from 40 to 116\.5"):
+        read(path)
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({}, r"no column known as lat or lon or id; its columns are northing, easting, when: say "
+             r"`columns` lat=\.\.\.,lon=\.\.\.,id=\.\.\."),
+        ({"lat": "breite"}, "no column 'breite' for lat; its columns are"),
+    ],
+)  # fmt: skip
+def test_columns_that_are_missing_are_listed_with_those_there_are(
+    tmp_path: Path, columns: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        read(csv(tmp_path, "northing,easting,when\n1,2,3\n"), **columns)
+
+
+@pytest.mark.parametrize("above", ["", "# 2020, by me\n"])
+@pytest.mark.parametrize("columns", [{}, {"lat": "lat"}])
+def test_a_table_without_a_line_of_names_says_what_it_lacks(
+    tmp_path: Path, above: str, columns: dict[str, Any]
+) -> None:
+    path = csv(tmp_path, f"{above}1,40.4,-3.7,2020-09-13T12:26:40\n1,40.5,-3.7,\n")
+    with pytest.raises(BadInput) as caught:
+        read(path, **columns)
+    assert str(caught.value) == (
+        f"{path} has no line with the names of its columns, because its first line "
+        "holds numbers: write one above it, such as id,lat,lon,time"
+    )
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+@pytest.mark.parametrize("block", [1, 10, 1 << 22])
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"# made by hand\n{TEXT}",
+        f"#\n\n# of 2020, by me\r\n{TEXT}",
+        f"\n# lat, lon, id\n{TEXT}",
+        f"# of 2020\n#{TEXT}",  # names in the last comment
+        f"# of 2020\n# {TEXT}",
+        ROWS.to_csv(index_label="#"),
+        f"sep=,\n{TEXT}",  # Excel's
+        f"sep=;\n{ROWS.to_csv(index=False, sep=';')}",
+        f"sep=\t\n{ROWS.to_csv(index=False, sep=chr(9))}",
+    ],
+)
+def test_what_stands_above_the_rows_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, block: int, mark: str
+) -> None:
+    monkeypatch.setattr(delimited, "_BLOCK", block)
+    monkeypatch.setattr(delimited, "_HEAD", block)
+    assert is_the_two_traces(read(csv(tmp_path, f"{mark}{text}")))
+
+
+def test_the_line_of_excel_says_what_separates(tmp_path: Path) -> None:
+    rows = ROWS.to_csv(sep=";", index=False, header=False)
+    path = csv(tmp_path, f"sep=;\r\nlat|,,deg;lon;time;id\r\n{rows}")
+    assert is_the_two_traces(read(path, lat="lat|,,deg"))
+
+
+def test_a_comment_need_not_be_utf_8(tmp_path: Path) -> None:
+    assert is_the_two_traces(read(csv(tmp_path, b"# a\xf1o\n" + TEXT.encode())))
+
+
+numbers = st.decimals(-90, 90, places=5, allow_nan=False)
+
+
+@given(
+    places=st.lists(st.tuples(numbers, numbers), min_size=1, max_size=9),
+    separator=st.sampled_from(";\t|,"),
+    number=st.sampled_from(["40,5", "north", ""]),
+)
+def test_decimal_commas_are_read(
+    tmp_path_factory: pytest.TempPathFactory,
+    places: list[tuple[object, object]],
+    separator: str,
+    number: str,
+) -> None:
+    quote = '"' if separator == "," else ""
+    rows = [(f"{lat}", f"{lon}") for lat, lon in [*places, (40.5, 1.5)]]
+    fields = [["lat", "lon", "id"]]
+    for row in rows:
+        commas = [f"{quote}{value.replace('.', ',')}{quote}" for value in row]
+        fields.append([*commas, "a"])
+    fields.append([f'"{number}"', "1", "a"])
+    text = "".join(separator.join(row) + "\n" for row in fields)
+    (one,) = read(csv(tmp_path_factory.mktemp("t"), text))
+    assert one.lat[: len(rows)].tolist() == [float(lat) for lat, _ in rows]
+    assert one.lon[: len(rows)].tolist() == [float(lon) for _, lon in rows]
+    assert (one.lat[-1] == 40.5) == (number == "40,5")
+
+
+@pytest.mark.parametrize(
+    "rows",
+    ["speed\n40,5;-3,7;a;1.5\n40.25;-3,5;a;1.5\n40,5;-3,7;a;1.5\n",
+     "note\n40.5;-3.7;a;1,5\n40.25;-3.5;a;\n40.5;-3.7;a;\n"],
+)  # fmt: skip
+def test_most_numbers_tell_what_begins_a_fraction(tmp_path: Path, rows: str) -> None:
+    (one,) = read(csv(tmp_path, f"lat;lon;id;{rows}"))
+    assert one.lat.tolist() == [40.5, 40.25, 40.5]
+
+
+@needs_real_data
+@pytest.mark.parametrize(
+    ("name", "points", "trips", "cabs"),
+    [
+        ("cabs_dataset_20080608.parquet", 240_280, 23_830, 496),
+        ("cabs_dataset_20080608_0700_0715.csv", 3_814, 643, None),
+    ],
+)
+def test_the_cabs_of_san_francisco_are_read(
+    name: str, points: int, trips: int, cabs: int | None
+) -> None:
+    counts: Counter[str] = Counter()
+    found = read(REAL / "sf_cabs" / name, counts=counts)
+    assert (sum(map(len, found)), len(found)) == (points, trips)
+    assert not counts
+    assert all(np.isfinite(one.time).all() for one in found)
+    if cabs is not None:
+        assert len({one.subject for one in found}) == cabs

@@ -1,0 +1,82 @@
+"""trajanon streets."""
+
+from pathlib import Path
+
+from trajanon.cli.messages import show_json, tell
+from trajanon.cli.options import ANONYMIZED, options
+from trajanon.errors import BadInput
+from trajanon.number_text import number_of
+
+_AROUND = 0.01  # degrees: a kilometre
+
+
+@options(
+    release="A released file, or a folder of parts.",
+    roads="An .osm.pbf file with the roads of its area.",
+    mode="Whose roads: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
+    od="Count people from zone to zone instead: metres of a square cell, or a file of polygons.",
+    least_people=("Leave out rows of fewer people.", "(the fewest behind any line: k)"),
+    out=(
+        "File to write: .parquet, .gpkg, .geojson or .csv, with a .datasheet.md beside it.",
+        "(streets.parquet, or od.parquet)",
+    ),
+)
+def streets(
+    release: Path = ANONYMIZED,
+    *,
+    roads: Path | None = None,
+    mode: str = "car",
+    od: str | None = None,
+    least_people: int | None = None,
+    out: Path | None = None,
+    as_json: bool = False,
+) -> None:
+    """Count people on streets by direction, speed and hour: from the release alone."""
+    from trajanon.atomic_output import replacing
+    from trajanon.cli.map_command import box_around
+    from trajanon.cli.report_tables import bars
+    from trajanon.extract import roads_to_follow
+    from trajanon.files.count_tables import (
+        WORTH,
+        check_table_format,
+        datasheet_of_counts,
+        write_counts,
+    )
+    from trajanon.files.report import datasheet_path
+    from trajanon.od_table import read_zones, zone_flows
+    from trajanon.street_counts import released_lines
+    from trajanon.street_counts import streets as counted
+
+    if (roads is None) == (od is None):
+        raise BadInput("streets takes --roads, an .osm.pbf file, or --od, a cell or zones")
+    zones = None if od is None else _metres(od)
+    out = out or Path("streets.parquet" if od is None else "od.parquet")
+    check_table_format(out)
+    outputs = (out, datasheet_path(out))
+    read = [release, *(path for path in (roads, zones) if isinstance(path, Path))]
+    with bars() as progress, replacing(*outputs, inputs=read, public=outputs) as (draft, sheet):
+        lines = released_lines(release)
+        if roads is not None:
+            network = roads_to_follow(roads, mode, bbox=box_around(lines.points, _AROUND))
+            table = counted(lines, network, least_people=least_people, progress=progress)
+            what = "street"
+        elif zones is not None:
+            zones = read_zones(zones) if isinstance(zones, Path) else zones
+            table = zone_flows(lines, zones, least_people=least_people)
+            what = "flow"
+        write_counts(draft, table)
+        sheet.write_text(datasheet_of_counts(out, table, what), encoding="utf-8")
+    if as_json:
+        show_json({"rows": len(table), **table.attrs})
+        return
+    of_lines = number_of(table.attrs["of_lines"], "line")
+    tell(f"Wrote {number_of(len(table), what)}, of {of_lines}, to {out}, and {outputs[1]}.")
+    tell(f"{WORTH}.")
+
+
+def _metres(od: str) -> float | Path:
+    """Read the width of a cell, or the name of a file of zones."""
+    try:
+        return float(od)
+    except ValueError:
+        return Path(od)

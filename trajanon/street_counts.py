@@ -1,0 +1,292 @@
+"""People on streets, by direction and hour: from released lines and public roads alone."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.roads import Found, Network
+from trajanon.arrays import Floats, Ints
+from trajanon.errors import BadInput
+from trajanon.files.release import read_release
+from trajanon.files.release_lines import clock_of, line_numbers
+from trajanon.files.report import report_beside
+from trajanon.privacy.release_check import check
+from trajanon.progress import Progress, silent
+from trajanon.release import Release
+from trajanon.snapping import OsmStreets, RoadsToFollow, traced
+from trajanon.times import Clock
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.utility.volumes import StreetUsefulness, street_usefulness
+from trajanon.verdict import verdict
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+
+HOURS = tuple(f"h{hour:02d}" for hour in range(24))
+"""Columns of people by the hour of the day."""
+
+_WAY = 10.0  # metres, or half of a street, that a line must go to count on it
+_LINES = 5_000  # that are followed at once
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ReleasedLines:
+    """The different lines of a release, with the people behind each."""
+
+    points: Floats  # (n, m, 2)
+    people: Ints  # (n,)
+    times: Floats | None = None  # (n, m)
+    clock: Clock | None = None
+    attribution: str | None = None
+
+    @property
+    def account(self) -> dict[str, int]:
+        """How many there are, and how many people in all."""
+        return {"of_lines": len(self.people), "of_people": int(self.people.sum())}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StreetCounts:
+    """What lines do on each street of a network and each direction of it: 2 street + direction."""
+
+    people: Ints  # (2c,)
+    lines: Ints  # (2c,)
+    speed: Floats | None  # km/h, NaN where not known, (2c,); None where there are no times
+    hours: Ints | None  # people by the hour in which they come, (2c, 24)
+    on_roads: float  # share of people's ways that lies on the roads
+
+
+def released_lines(release: ReleasedLines | Release | str | os.PathLike[str]) -> ReleasedLines:
+    """Take the lines of a release that `check` does not refuse: originals must not pass as one."""
+    if isinstance(release, ReleasedLines):
+        return release
+    if isinstance(release, Trajectories):
+        raise BadInput("give the Release that anonymize made, or the path of a released file")
+    problems, report = check(release, k=2).problems, None
+    if isinstance(release, Release):
+        report = release.report
+    elif (beside := report_beside(Path(release))) is not None:
+        report = {**beside}
+    if report is not None:
+        judged = verdict(report, problems)
+        problems = [] if judged else [one.rstrip(".") for one in judged.sentences]
+    if problems:
+        name = "this release" if isinstance(release, Release) else release
+        raise BadInput(f"{name} is no release to count on: {problems[0]}")
+    if isinstance(release, Release):
+        return different_lines(release.trajectories)
+    return different_lines(read_release(release))
+
+
+def different_lines(found: Trajectories) -> ReleasedLines:
+    """Take each line of a release once."""
+    line = line_numbers(found.points, found.times)
+    first = np.unique(line, return_index=True)[1]
+    times = None if found.times is None else found.times[first]
+    people, clock = np.bincount(line), clock_of(found)
+    return ReleasedLines(found.points[first], people, times, clock, found.attribution)
+
+
+def streets(
+    release: ReleasedLines | Release | str | os.PathLike[str],
+    roads: RoadsToFollow,
+    *,
+    least_people: int | None = None,
+    progress: Progress = silent,
+) -> "GeoDataFrame":
+    r"""Count people on streets, by direction.
+
+    Each line of a release is matched to the most likely way on the roads, and all its people pass
+    each street of that way once. It takes the release and public data alone, so it costs no
+    privacy.
+
+    Parameters
+    ----------
+    release
+        What `trajanon.anonymize` made, or the path of a released file or of a folder of parts.
+    roads
+        As `trajanon.extract.roads_to_follow` reads them.
+    least_people
+        Leave out streets with fewer people. None takes the fewest behind any line, at least k.
+    progress
+        Told how far the work is.
+
+    Returns
+    -------
+    geopandas.GeoDataFrame
+        A row for each street, from junction to junction, in each direction that a line takes.
+        ``osm_way`` (ids in the order of the way, between semicolons), ``from_node`` and ``to_node``
+        are of OpenStreetMap, and ``highway`` and ``name`` those of its longest part; ``length_m``;
+        ``people`` and ``lines``. With times also ``speed_kmh``, what all people go on it by the
+        time that takes them, and ``h00`` to ``h23``, people by the local hour at which they come.
+
+    Raises
+    ------
+    BadInput
+        If `trajanon.check` refuses the release, or it must not be published.
+
+    Examples
+    --------
+    Two people go along a street. Real files end in ``.osm.pbf``; this one is OPL, a text format of
+    OpenStreetMap:
+
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> import trajanon
+    >>> from trajanon.extract import roads_to_follow
+    >>> street = ["n1 x2.0 y41.0", "n2 x2.1 y41.0", "w7 Thighway=residential Nn1,n2"]
+    >>> _ = Path("town.opl").write_text("\n".join(street))
+    >>> points = np.array([[[lat, 2.02], [lat, 2.08]] for lat in (41.0002, 41.0004)])
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+    >>> counted = trajanon.streets(release, roads_to_follow("town.opl", "car"))
+    >>> counted[["osm_way", "from_node", "to_node", "people"]].values.tolist()
+    [['7', 1, 2, 2]]
+    """
+    lines = released_lines(release)
+    found = count_on_streets(lines, roads.network, progress)
+    least = int(lines.people.min()) if least_people is None else least_people
+    table = street_table(found, roads, np.flatnonzero(found.people >= max(least, 1)))
+    table.attrs |= {"least_people": least, "on_roads": found.on_roads, **lines.account}
+    return table
+
+
+def count_on_streets(
+    lines: ReleasedLines, network: Network, progress: Progress = silent
+) -> StreetCounts:
+    """Follow lines on a network, and count their people on its streets, once on each.
+
+    Rounded times tell the pace of a line as a whole; without a clock, times are exact, and tell it
+    from point to point.
+    """
+    n, m = lines.points.shape[:2]
+    states = 2 * len(network.whole)
+    people, count, by_hour = (np.zeros(size, np.int64) for size in (states, states, 24 * states))
+    metres, seconds = np.zeros(states), np.zeros(states)
+    linked = 0.0
+    for begin in range(0, n, _LINES):
+        some = slice(begin, begin + _LINES)
+        progress("Following lines on roads", begin, n)
+        found = traced(lines.points[some], network)
+        of_line = lines.people[some]
+        at = np.flatnonzero(found.metres >= np.minimum(_WAY, network.whole[found.state // 2] / 2))
+        passed = (found.line * states + found.state)[at]
+        pairs, first = np.unique(passed, return_index=True)
+        line, state = np.divmod(pairs, states)
+        np.add.at(people, state, of_line[line])
+        np.add.at(count, state, 1)
+        linked += float((of_line[found.line] * (found.left - found.entered)).sum())
+        if lines.times is not None:
+            times, each = lines.times[some], of_line[found.line]
+            if lines.clock is not None:
+                hour = lines.clock.hour(_at(times, found.line, found.entered)[at[first]])
+                np.add.at(by_hour, 24 * state + hour, of_line[line])
+            np.add.at(metres, found.state, each * found.metres)
+            np.add.at(seconds, found.state, each * _seconds(times, found, lines.clock is not None))
+    speed = 3.6 * metres / np.where(seconds > 0.0, seconds, np.nan)
+    hours = None if lines.clock is None else by_hour.reshape(states, 24)
+    whole = float(lines.people.sum() * (m - 1))
+    return StreetCounts(
+        people, count, None if lines.times is None else speed, hours, linked / max(whole, 1.0)
+    )
+
+
+def compared(
+    originals: Trajectories, release: ReleasedLines, roads: RoadsToFollow
+) -> StreetUsefulness:
+    """Compare the streets of a release with those of its originals, matched alike."""
+    one_each = np.ones(len(originals), np.int64)
+    whole = ReleasedLines(originals.points, one_each, originals.times)
+    before, after = (count_on_streets(lines, roads.network) for lines in (whole, release))
+    state = np.arange(len(before.people))
+    speeds = None
+    if before.speed is not None and after.speed is not None:
+        speeds = before.speed, after.speed
+    length = roads.network.whole[state // 2]
+    kind = street_kinds(roads)[state // 2]
+    return street_usefulness(before.people, after.people, length, kind, speeds)
+
+
+def _at(times: Floats, line: Ints, place: Floats) -> Floats:
+    """When lines are at places on them, in points from the first."""
+    before = np.minimum(place.astype(np.int64), times.shape[1] - 2)
+    then, after = times[line, before], times[line, before + 1]
+    return np.asarray(then + (place - before) * (after - then))
+
+
+def _seconds(times: Floats, found: Found, rounded: Any) -> Floats:
+    """How long lines take for each street that they enter."""
+    if not rounded:
+        return _at(times, found.line, found.left) - _at(times, found.line, found.entered)
+    n, m = times.shape
+    # From the middle of the first step up to the middle of the last one, rounding is even.
+    up, row = np.diff(times, axis=1) > 0.0, np.arange(n)
+    first, last = up.argmax(axis=1), m - 2 - up[:, ::-1].argmax(axis=1)
+    middle = 0.5 * (times[:, 1:] + times[:, :-1])
+    steps = middle[row, last] - middle[row, first]
+    whole = (times[:, -1] - times[:, 0]) / (m - 1)
+    a_point = np.where(last > first, steps / np.maximum(last - first, 1), whole)
+    points = np.bincount(found.line, found.left - found.entered, n)
+    way = np.maximum(np.bincount(found.line, found.metres, n), 1e-9)
+    return np.asarray((a_point * points / way)[found.line] * found.metres)
+
+
+def street_table(found: StreetCounts, roads: RoadsToFollow, states: Ints) -> "GeoDataFrame":
+    """Make the table of some streets in a direction."""
+    import geopandas
+    import shapely
+
+    network, osm = roads.network, _with_ids(roads)
+    begin = np.searchsorted(network.street, np.arange(len(network.whole) + 1))
+    longest = _longest(network, osm)
+    ways, shapes = list[str](), list[Floats]()
+    for street, back in zip(*np.divmod(states, 2), strict=True):
+        of_it, step = slice(begin[street], begin[street + 1]), -1 if back else 1
+        nodes = np.append(network.tail[of_it], network.head[of_it][-1])[::step]
+        ways.append(";".join(map(str, dict.fromkeys(osm.way[of_it][::step].tolist()))))
+        shapes.append(np.stack([network.lon[nodes], network.lat[nodes]], axis=1))
+    told = [osm.told[way] for way in longest[states // 2].tolist()]
+    ends = osm.node[network.ends[states // 2]]
+    back = states % 2 == 1
+    table: dict[str, Any] = {
+        "osm_way": ways,
+        "from_node": np.where(back, ends[:, 1], ends[:, 0]),
+        "to_node": np.where(back, ends[:, 0], ends[:, 1]),
+        "highway": [kind for kind, _ in told],
+        "name": [name or None for _, name in told],
+        "length_m": network.whole[states // 2].round(1),
+        "people": found.people[states],
+        "lines": found.lines[states],
+    }
+    if found.speed is not None and found.hours is not None:
+        table["speed_kmh"] = found.speed[states].round(1)
+        table |= dict(zip(HOURS, found.hours[states].T, strict=True))
+    counted = geopandas.GeoDataFrame(
+        table, geometry=[shapely.LineString(shape) for shape in shapes], crs="EPSG:4326"
+    )
+    counted.attrs["attribution"] = OSM_ATTRIBUTION
+    return counted
+
+
+def street_kinds(roads: RoadsToFollow) -> NDArray[np.object_]:
+    """Name the kind of each street, (c,)."""
+    osm = _with_ids(roads)
+    ways = _longest(roads.network, osm).tolist()
+    return np.array([osm.told[way][0] for way in ways], dtype=object)
+
+
+def _longest(network: Network, osm: OsmStreets) -> Ints:
+    """The way that has most of each street, (c,)."""
+    pairs, pair = np.unique(np.stack([network.street, osm.way]), axis=1, return_inverse=True)
+    street, way = pairs
+    order = np.lexsort((np.bincount(pair.reshape(-1), network.length), street))
+    return np.asarray(way[order][np.append(np.diff(street[order]) > 0, True)])
+
+
+def _with_ids(roads: RoadsToFollow) -> OsmStreets:
+    if roads.osm is None:
+        raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
+    return roads.osm
