@@ -1,60 +1,82 @@
-"""Measure what somebody rebuilds who holds all trajectories but one.
+"""Measure what somebody finds out who holds other tracks, and what hiding it costs.
 
-    python benchmarks/attacks.py windows.parquet [--align]
+    python benchmarks/attacks.py FILE [-k 4] [--width 1.45] [--groups 40] [--seed 0] [--no-align]
 
-Somebody holds the windows where they were first cut or, with --align, whole tracks;
-trajanon.privacy says what he does: companions, cascade and rebuilding. Lines are plain means, and
-as releases are; docs/privacy.md shows the result.
+Lines are plain means, and moved as releases are, by a key that follows from the seed; with another
+width than that of releases docs/attacks.md shows what hiding members would cost. The adversaries
+are those of `trajanon evaluate`.
 """
 
 from pathlib import Path
 from typing import Annotated
+from unittest.mock import patch
 
+import numpy as np
 import typer
-from measures import command_line, row
+from measures import command_line, row, say_machine
 
 import trajanon
+from trajanon import perturbation
+from trajanon.arrays import Floats
 from trajanon.evaluation.adversaries import patient
 from trajanon.files.report import checked, released_of
+from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
-from trajanon.number_text import metres, percent
+from trajanon.number_text import percent
+from trajanon.privacy import cascade, companions, rebuilding
 from trajanon.privacy.attack import Published
-from trajanon.privacy.companions import companions as look_for_companions
 from trajanon.privacy.originals import matched
+from trajanon.utility import displacement
 
 
-def companions(
-    file: Path, k: Annotated[int, typer.Option("-k")] = 4, *, align: bool = False
+def attacks(
+    file: Path,
+    k: Annotated[int, typer.Option("-k")] = 4,
+    width: float = perturbation.SIZE,
+    groups: int = 40,
+    seed: int = 0,
+    *,
+    align: bool = True,
 ) -> None:
-    """Measure how often the other members of a group are found, and what is rebuilt with them."""
+    """Attack plain means, and lines as releases have them."""
     trajectories = trajanon.read_trajectories(file)
-    release = trajanon.anonymize(trajectories, k, align=align)
-    report = checked(release.report)
-    found = matched(released_of(trajectories, report), release.trajectories, report)
-    slid, labels = found.slid, found.labels
-    means = group_means(slid.records, labels).reshape(found.lines.shape)
-    spacing = trajectories.provenance.get("spacing")
-    off = ("off", "smoothed", "half way")
-    row("written", "by distance", *off, "by hops", *off, "told", *off[1:], "the line")
-    ways = {
-        "plain means": (means, {**report, "key": None}),
-        "as releases are": (found.lines, report),
-    }
-    for written, (lines, told) in ways.items():
-        seen = Published(slid.points, lines, labels, k, slid.subject)
-        held = look_for_companions(seen, slid.tracks, slid=align, spacing=spacing)
-        if held is None:
-            print(f"no group has {k} trajectories of {k} subjects")
-            return
-        cells = [written]
-        for way in (held.by_distance, held.by_spacing):
-            rebuilt = "–––" if way.rebuilt is None else map(metres, way.rebuilt)
-            cells += [percent(way.first), *rebuilt]
-        row(*cells, *map(metres, (*held.told, held.line)))
-        for more in patient(seen, slid.tracks, told, spacing=spacing):
-            print("" if more is None else more.words)
-    print(f"{held.groups} groups, the true ones among {held.near} in {percent(held.within)}")
+    key = np.random.default_rng(seed).bytes(32)
+    with (
+        patch.object(perturbation, "SIZE", width),
+        patch.object(companions, "_GROUPS", max(groups, 100)),
+        patch.object(cascade, "TRIED", groups),
+        patch.object(rebuilding, "TRIED", groups),
+    ):
+        release = trajanon.anonymize(trajectories, k, align=align, seed=seed, key=key)
+        report = checked(release.report)
+        found = matched(released_of(trajectories, report), release.trajectories, report)
+        slid, labels = found.slid, found.labels
+        means = group_means(slid.records, labels).reshape(found.lines.shape)
+        spacing = trajectories.provenance.get("spacing")
+        row("written", "metres off", "turning", "hops over 40 degrees", "hops of no length")
+        ways = {
+            "plain means": (means, {**report, "key": None}),
+            "as releases are": (found.lines, report),
+        }
+        for written, (lines, told) in ways.items():
+            off = displacement(slid.points, lines[labels]).mean()
+            turning, sharp, still = turned(lines)
+            row(written, f"{off:.2f}", f"{turning:.1f}", percent(sharp), still)
+            seen = Published(slid.points, lines, labels, k, slid.subject)
+            held = companions.companions(seen, slid.tracks, spacing=spacing, seed=seed)
+            for more in (held, *patient(seen, slid.tracks, told, spacing=spacing, seed=seed)):
+                print("" if more is None else more.words, flush=True)
+    say_machine()
+
+
+def turned(lines: Floats) -> tuple[float, float, int]:
+    """Degrees that the median line turns, the share of sharp turns, and hops of no length."""
+    hops = np.diff(lines, axis=1) * metres_of_degrees(lines[..., 0].mean(axis=1))[:, None]
+    heading = np.arctan2(hops[..., 1], hops[..., 0])
+    turns = np.degrees(np.abs((np.diff(heading, axis=1) + np.pi) % (2.0 * np.pi) - np.pi))
+    still = int((hops == 0.0).all(axis=2).sum())
+    return float(np.median(turns.sum(axis=1))), float((turns > 40.0).mean()), still
 
 
 if __name__ == "__main__":
-    command_line(__doc__, companions)
+    command_line(__doc__, attacks)

@@ -9,8 +9,7 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.maps.departures import by_hour, hours_of
 from trajanon.maps.layers import Honeycomb, corners, turning_point, unrolled
-from trajanon.privacy.in_parts import InParts
-from trajanon.privacy.originals import Matched
+from trajanon.privacy.originals import InParts, Matched
 from trajanon.times import Clock
 from trajanon.utility import displacement
 

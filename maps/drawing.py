@@ -14,8 +14,7 @@ from trajanon.maps.departures import by_hour, hours_of, in_words, told
 from trajanon.maps.layers import bends, corners, honeycomb, steps, turning_point, unrolled
 from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
 from trajanon.number_text import UNITS
-from trajanon.privacy.in_parts import InParts
-from trajanon.privacy.originals import Matched, matched
+from trajanon.privacy.originals import InParts, Matched, matched
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 

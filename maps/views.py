@@ -15,7 +15,7 @@ from trajanon.maps.drawing import (
     sample_and_counts,
 )
 from trajanon.maps.page import Background, map_page
-from trajanon.privacy.in_parts import InParts
+from trajanon.privacy.originals import InParts
 from trajanon.release import Release, with_report
 from trajanon.trajectories import Trajectories
 

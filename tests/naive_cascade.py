@@ -5,13 +5,13 @@ from math import hypot, pi
 from typing import NamedTuple
 
 import numpy as np
-from naive_perturbation import around
+from naive_perturbation import around_points
 from naive_perturbation import root as root_of
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.privacy.attack import Published
-from trajanon.privacy.cascade import Root
+from trajanon.privacy.cascade import Noise, Root
 
 # Verification
 
@@ -50,7 +50,7 @@ def nearest(points: Floats, line: Floats, without: set[int], most: int) -> list[
 
 
 def members_of(
-    line: Floats, near: list[int], points: Floats, owners: Ints, k: int, told: tuple[Floats, Root]
+    line: Floats, near: list[int], points: Floats, owners: Ints, k: int, noise: Noise
 ) -> tuple[set[int], bool]:
     """Exchange one member as long as that is more likely; from four starts, until it fits."""
     first = first_of_each(near, owners)
@@ -60,7 +60,7 @@ def members_of(
 
     def worth(some: frozenset[int]) -> Worth:
         if some not in known:
-            known[some] = likelihood(line, [points[one] for one in sorted(some)], *told)
+            known[some] = likelihood(line, [points[one] for one in sorted(some)], *noise)
         return known[some]
 
     best = frozenset(first[:k])
@@ -84,14 +84,14 @@ def members_of(
     return set(best), bool(chance > 0.95) and worth(best).fits
 
 
-def tried(city: Published, members: Ints, told: tuple[Floats, Root]) -> tuple[bool, ...]:
+def tried(city: Published, members: Ints, noise: Noise) -> tuple[bool, ...]:
     """Sure; right and sure; companions first; companions first among what remains."""
     scale = metres_of_degrees(city.lines[..., 0].mean())
     points, lines = city.points * scale, city.lines * scale
     owners, k, line = city.owners, city.k, int(city.labels[members[0]])
     most = max(30, 3 * k)
     best, sure = members_of(
-        lines[line], nearest(points, lines[line], set(), most), points, owners, k, told
+        lines[line], nearest(points, lines[line], set(), most), points, owners, k, noise
     )
     hidden = {one for one in range(len(points)) if owners[one] == owners[members[0]]}
     near = nearest(points, lines[line], hidden, most)
@@ -101,7 +101,7 @@ def tried(city: Published, members: Ints, told: tuple[Floats, Root]) -> tuple[bo
     taken = set(hidden)
     for other in others:
         some, verified = members_of(
-            lines[other], nearest(points, lines[other], hidden, most), points, owners, k, told
+            lines[other], nearest(points, lines[other], hidden, most), points, owners, k, noise
         )
         if verified:
             taken |= some
@@ -190,29 +190,37 @@ def expected_noise(alike: Floats, white: Floats) -> Floats:
 
 def rebuilt(
     line: Floats,
-    group: Floats,
-    root: Floats,
-    alike: Floats,
+    companions: Floats,
+    noise: Noise,
     passed: dict[tuple[int, int, int], set[tuple[int, int]]],
     low: Floats,
     hidden: int,
     hops: list[float] | None,
 ) -> list[Floats]:
-    """Each way to rebuild the first of a group, in metres."""
-    k, m = len(group), len(line)
-    companions = group[1:]
+    """Each way to rebuild the hidden member of a group, in metres."""
+    k, m, alike = len(companions) + 1, len(line), noise.alike
     left, middle = k * line - companions.sum(axis=0), companions.mean(axis=0)
-    other = [root_of(each * (k / (k - 1)) ** 2 + np.eye(2)) for each in around(group)]
-    own, added = np.empty((2 * m, 2 * m)), np.empty((2 * m, 2 * m))
-    for i in range(m):
-        for j in range(m):
-            here = np.ix_([2 * i, 2 * i + 1], [2 * j, 2 * j + 1])
-            own[here] = other[i] @ other[j].T * np.exp(-abs(i - j) / 8.0)
-            added[here] = k**2 * root[i] @ root[j].T * alike[i, j]
-    gain = own @ np.linalg.inv(own + added + np.eye(2 * m))
-    smooth = middle + (gain @ (left - middle).ravel()).reshape(m, 2)
-    rest = np.diag(own - gain @ own)
-    unsure = [np.sqrt(max((rest[2 * t] + rest[2 * t + 1]) / 2.0, 1.0)) for t in range(m)]
+    member = [0.5 * np.outer(left[t] - middle[t], left[t] - middle[t]) for t in range(m)]
+    for _ in range(3):
+        scatter = [
+            sum(np.outer(one[t] - middle[t], one[t] - middle[t]) for one in companions)
+            for t in range(m)
+        ]
+        spread = [(scatter[t] + member[t] * (k - 1) / k) / k for t in range(m)]
+        root = noise.root(np.array(spread), np.array(float(k)))
+        other = [root_of(each * (k / (k - 1)) ** 2 + np.eye(2)) for each in around_points(spread)]
+        own, added = np.empty((2 * m, 2 * m)), np.empty((2 * m, 2 * m))
+        for i in range(m):
+            for j in range(m):
+                here = np.ix_([2 * i, 2 * i + 1], [2 * j, 2 * j + 1])
+                own[here] = other[i] @ other[j].T * np.exp(-abs(i - j) / 8.0)
+                added[here] = k**2 * root[i] @ root[j].T * alike[i, j]
+        gain = own @ np.linalg.inv(own + added + np.eye(2 * m))
+        smooth = middle + (gain @ (left - middle).ravel()).reshape(m, 2)
+        rest = [(own - gain @ own)[2 * t : 2 * t + 2, 2 * t : 2 * t + 2] for t in range(m)]
+        away = smooth - middle
+        member = [np.outer(away[t], away[t]) + rest[t] for t in range(m)]
+    unsure = [np.sqrt(max(np.trace(each) / 2.0, 1.0)) for each in rest]
     white = np.array([np.linalg.inv(k * each + np.eye(2)) for each in root])
     at, worth = [], []
     for t in range(m):

@@ -1,4 +1,4 @@
-"""Slow twin of who looks for companions: loops over all sets, and over all starts."""
+"""Slow twin of who looks for companions: loops over all sets."""
 
 from itertools import combinations
 from typing import NamedTuple
@@ -8,11 +8,11 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.privacy.attack import Published
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import Tracks
 
 
 class Candidate(NamedTuple):
-    run: int
+    number: int
     owner: int
     window: Floats
 
@@ -27,11 +27,6 @@ def between(one: Floats, other: Floats) -> float:
 
 def off(one: Floats, other: Floats) -> float:
     return float(np.mean([np.hypot(*apart) for apart in one - other]))
-
-
-def at_all_starts(tracks: Tracks, run: int, m: int, scale: Floats) -> list[Floats]:
-    track = tracks.points[tracks.first[run] : tracks.first[run + 1]] * scale
-    return [track[start::STEPS][:m] for start in range(len(track) - STEPS * (m - 1))]
 
 
 def unequal(line: Floats, spacing: float | None) -> float:
@@ -59,35 +54,16 @@ class Tried(NamedTuple):
 
 
 def tried(
-    city: Published,
-    tracks: Tracks | None,
-    members: Ints,
-    near: int,
-    spacing: float | None,
-    *,
-    slides: bool,
+    city: Published, tracks: Tracks | None, members: Ints, near: int, spacing: float | None
 ) -> Tried:
     """What comes out of one group, whose first member is hidden."""
     scale = metres_of_degrees(city.lines[..., 0].mean())
     points, line = city.points * scale, city.lines[city.labels[members[0]]] * scale
-    owners, m = city.owners, points.shape[1]
+    owners = city.owners
     if city.subjects is None and tracks is not None:
         owners = tracks.run
-    if slides:
-        assert tracks is not None
-        runs = tracks.run
-        candidates = [
-            Candidate(
-                run,
-                owners[runs == run][0],
-                min(at_all_starts(tracks, run, m, scale), key=lambda one: between(one, line)),
-            )
-            for run in range(len(tracks.first) - 1)
-        ]
-    else:
-        runs = np.arange(len(points))
-        candidates = [Candidate(i, owners[i], points[i]) for i in range(len(points))]
-    true = set(runs[members[1:]])
+    candidates = [Candidate(i, owners[i], points[i]) for i in range(len(points))]
+    true = set(members[1:].tolist())
     others = [one for one in candidates if one.owner != owners[members[0]]]
     others.sort(key=lambda one: between(one.window, line))
     k = len(members)
@@ -107,11 +83,11 @@ def tried(
     def outcome(some: tuple[Candidate, ...] | None) -> Found:
         if some is None:
             return None
-        return {one.run for one in some} == true, rebuilt(left(some))
+        return {one.number for one in some} == true, rebuilt(left(some))
 
     rest = k * line - points[members[1:]].sum(axis=0)
     return Tried(
-        within=true <= {one.run for one in others[:near]},
+        within=true <= {one.number for one in others[:near]},
         by_distance=outcome(
             min(
                 sets(others),

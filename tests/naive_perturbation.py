@@ -26,17 +26,23 @@ def root(covariance: Floats) -> Floats:
     return np.asarray(axes @ np.diag(np.sqrt(held.clip(0.0))) @ axes.T)
 
 
+def around_points(spread: list[Floats]) -> list[Floats]:
+    """How groups spread around each point, from how they do at each."""
+    found = []
+    for t in range(len(spread)):
+        weight = [np.exp(-0.5 * ((t - other) / 3.0) ** 2) for other in range(len(spread))]
+        near = np.average(spread, axis=0, weights=weight)
+        found.append(0.8 * near + 0.1 * np.trace(near) * np.eye(2))
+    return found
+
+
 def around(members: Floats) -> list[Floats]:
     """How members spread around each point; in units of their own."""
-    away, found = members - members.mean(axis=0), []
-    m = members.shape[1]
-    spread = [sum(np.outer(one[t], one[t]) for one in away) for t in range(m)]
-    for t in range(m):
-        weight = [np.exp(-0.5 * ((t - other) / 3.0) ** 2) for other in range(m)]
-        near = sum(w * one for w, one in zip(weight, spread, strict=True)) / sum(weight)
-        mixed = 0.8 * near + 0.1 * np.trace(near) * np.eye(2)
-        found.append(mixed / len(members))
-    return found
+    away = members - members.mean(axis=0)
+    points = range(members.shape[1])
+    return around_points(
+        [np.mean([np.outer(one[t], one[t]) for one in away], axis=0) for t in points]
+    )
 
 
 def normal(bits: int) -> float:

@@ -20,8 +20,7 @@ from trajanon.files.trajectories import write_partition
 from trajanon.maps import drawing
 from trajanon.maps.drawing import match, release_and_originals, sample_and_counts
 from trajanon.parts.workflow import anonymize_parts
-from trajanon.privacy.in_parts import in_parts
-from trajanon.privacy.originals import own_rows
+from trajanon.privacy.originals import in_parts, own_rows
 from trajanon.release import Release, json_report, written
 from trajanon.trajectories import Trajectories
 
@@ -113,10 +112,10 @@ def test_so_is_one_of_several_shards_that_is_small(
 def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
     run: Run, folders: Path, of_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("trajanon.privacy.in_parts._AT_ONCE", 35)
+    monkeypatch.setattr("trajanon.privacy.originals._AT_ONCE", 35)
     beside = ("check", "folder", "--trajectories", "trips", "-k")
     checked_whole = [run(*beside, k) for k in ("4", "30")]
-    monkeypatch.setattr("trajanon.privacy.in_parts.LARGEST", 100)
+    monkeypatch.setattr("trajanon.privacy.originals.LARGEST", 100)
     assert [run(*beside, k) for k in ("4", "30")] == checked_whole
     monkeypatch.setattr(areas, "OF_AREA", 50)
     monkeypatch.setattr(areas, "AREAS", 2)
@@ -148,7 +147,7 @@ def test_of_a_large_one_some_groups_are_drawn_and_all_are_counted(
     cut, report = trajanon.read_trajectories("trips"), read_report(folders)
     released = match(cut, trajanon.read_release(folders), report)
     whole = release_and_originals("a", *released)
-    monkeypatch.setattr("trajanon.privacy.in_parts._AT_ONCE", 35)
+    monkeypatch.setattr("trajanon.privacy.originals._AT_ONCE", 35)
     monkeypatch.setattr(drawing, "_POINTS", 60 * 30)
     some = sample_and_counts("a", in_parts(Path("trips"), folders, report))
     assert 10 < len(some.about["groups"]["number"]) < len(whole.about["groups"]["number"])
@@ -165,7 +164,7 @@ def test_of_a_large_one_some_groups_are_drawn_and_all_are_counted(
     for name in ("density-originals", "density-released"):
         cells, all_cells = (sum(each.layers[name]["cells"][2::3]) for each in (some, whole))
         assert cells == all_cells == cut.points.size / 2
-    monkeypatch.setattr("trajanon.privacy.in_parts.LARGEST", 100)
+    monkeypatch.setattr("trajanon.privacy.originals.LARGEST", 100)
     assert "Drawn at random: " in drawn(run, "folder")
 
 
@@ -201,7 +200,7 @@ def test_a_series_in_shards_is_evaluated_with_all_its_releases(
         write_parts(tmp_path / name, trips.take(np.arange(n)))
         with shards_of(150):
             anonymize_parts(name, f"{name}-out", 3, ledger="a.ledger", effort="fast")
-    monkeypatch.setattr("trajanon.privacy.in_parts.LARGEST", 50)
+    monkeypatch.setattr("trajanon.privacy.originals.LARGEST", 50)
     answer = run("evaluate", "april", "april-out", "--ledger", "a.ledger", "--json")
     assert answer.code == 0
     account = json.loads(answer.out)

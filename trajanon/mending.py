@@ -14,7 +14,7 @@ from trajanon.errors import TrajanonError
 from trajanon.geodesy import EARTH, in_space
 from trajanon.loss import group_means, standardise
 from trajanon.partition import broken_promises, dense, measured
-from trajanon.privacy.diversity import ends_in_places
+from trajanon.privacy.inference import ends_in_places
 from trajanon.released_lines import TrajectoryGroups
 from trajanon.times import search_columns
 from trajanon.trajectories import Trajectories

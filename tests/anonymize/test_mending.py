@@ -23,7 +23,7 @@ from trajanon.files.trajectories import write_trajectories
 from trajanon.mending import MOST_LEFT_OUT, mended
 from trajanon.partition import dense
 from trajanon.parts.workflow import anonymize_parts
-from trajanon.privacy.diversity import ends_in_places
+from trajanon.privacy.inference import ends_in_places
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 

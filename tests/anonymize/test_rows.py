@@ -32,8 +32,8 @@ from trajanon.files.release import (
 from trajanon.files.release_lines import MOST_ROWS
 from trajanon.files.report import checked, report_path
 from trajanon.privacy.attack import Published
+from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import matched
-from trajanon.privacy.suite import attacks
 from trajanon.release import Rows
 from trajanon.settings import ROWS
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories

@@ -27,8 +27,7 @@ from trajanon.evaluation.holdout import (
     risk,
 )
 from trajanon.files.report import checked
-from trajanon.privacy.inference import NEAR
-from trajanon.privacy.membership import Lines, told_apart, variance
+from trajanon.privacy.inference import NEAR, Lines, told_apart, variance
 from trajanon.trajectories import Trajectories
 
 

@@ -150,7 +150,7 @@ def _beside(
     """Check a release beside its originals; say what these are, and how many name nobody."""
     from trajanon.files.report import read_report, unit_in
     from trajanon.number_text import UNITS
-    from trajanon.privacy.in_parts import in_parts, is_large
+    from trajanon.privacy.originals import in_parts, is_large
     from trajanon.subjects import nameless
 
     if not against and released.is_dir() and is_large(report := read_report(released)):

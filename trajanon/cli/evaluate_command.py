@@ -49,7 +49,7 @@ def evaluate(
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.evaluation.evaluation import with_counts_of_all
     from trajanon.files import report as reports
-    from trajanon.privacy.in_parts import in_parts, is_large
+    from trajanon.privacy.originals import in_parts, is_large
     from trajanon.release import json_report
 
     given = files or [TRAJECTORIES, ANONYMIZED]

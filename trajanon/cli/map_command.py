@@ -94,7 +94,7 @@ def _for_the_holder(
     from trajanon import maps
     from trajanon.files.report import read_report
     from trajanon.maps.views import compare_in_parts
-    from trajanon.privacy.in_parts import in_parts, is_large
+    from trajanon.privacy.originals import in_parts, is_large
 
     # The files' names, or where two are alike the whole paths.
     names = [path.stem for path in releases]

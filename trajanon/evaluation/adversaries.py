@@ -21,15 +21,14 @@ from trajanon.files.report import (
     released_of,
 )
 from trajanon.files.trajectories import read_marks, read_trajectories
-from trajanon.loss import group_means
 from trajanon.partition import dense
-from trajanon.perturbation import correlation, displacement_root, group_parts, group_spread
+from trajanon.perturbation import correlation, displacement_root
 from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.cascade import Cascade, cascade
+from trajanon.privacy.cascade import Cascade, Noise, cascade
 from trajanon.privacy.ledger import Entry, opened
 from trajanon.privacy.linkage import other_tracks
 from trajanon.privacy.originals import Matched, matched
-from trajanon.privacy.rebuilding import Noise, Rebuilding, Ways, rebuilding
+from trajanon.privacy.rebuilding import Rebuilding, Ways, rebuilding
 from trajanon.settings import ReleaseSettings
 from trajanon.times import Timing
 from trajanon.tracks import Tracks
@@ -88,13 +87,10 @@ def patient(
         seen, tracks = _only(seen, near), None if tracks is None else tracks.take(near)
     m = seen.points.shape[1]
     if key_in(report) is None:
-        alike, root_of = np.eye(m), _rounding
+        noise = Noise(np.eye(m), _rounding)
     else:
-        alike, root_of = correlation(m), displacement_root
-    verified = cascade(seen, alike, root_of, seed=seed)
-    means = group_means(seen.points.reshape(len(seen.points), -1), seen.labels)
-    spread = group_spread(seen.points, means.reshape(seen.lines.shape), seen.labels)
-    noise = Noise(root_of(spread, group_parts(seen.labels, seen.subjects)), alike)
+        noise = Noise(correlation(m), displacement_root)
+    verified = cascade(seen, noise, seed=seed)
     ways = Ways.of(seen.points, seen.owners)
     if tracks is not None:
         ways = Ways(tracks.points[:], tracks.first, tracks.owners(seen.owners))

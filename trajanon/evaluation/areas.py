@@ -20,7 +20,7 @@ from trajanon.geodesy import metres_of_degrees
 from trajanon.hashing import hashed
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack
-from trajanon.privacy.in_parts import LARGEST, InParts, Sample
+from trajanon.privacy.originals import LARGEST, InParts, Sample
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement

@@ -10,8 +10,8 @@ from trajanon.evaluation.adversaries import published, timing_in
 from trajanon.files.report import Report, checked, key_in, rows_in
 from trajanon.number_text import metres, percent
 from trajanon.partition import check_k, dense
+from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import matched
-from trajanon.privacy.suite import attacks
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings
 from trajanon.trajectories import Trajectories

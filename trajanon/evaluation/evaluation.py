@@ -22,12 +22,10 @@ from trajanon.partition import Partition, broken_promises, check_k, dense, regro
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import chains, subjects_left
 from trajanon.privacy.companions import companions
-from trajanon.privacy.diversity import diversity
 from trajanon.privacy.findings import Findings
-from trajanon.privacy.in_parts import InParts
-from trajanon.privacy.inference import inferred
-from trajanon.privacy.originals import Matched, matched
-from trajanon.privacy.suite import attacks
+from trajanon.privacy.inference import diversity, inferred
+from trajanon.privacy.linkage import attacks
+from trajanon.privacy.originals import InParts, Matched, matched
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, with_report
 from trajanon.released_lines import TrajectoryGroups
@@ -260,11 +258,10 @@ def _counts(given: _Given) -> dict[str, Any]:
 def _protection(given: _Given, seed: int) -> dict[str, Any]:
     """Measure what is protected, by the names of attributes of an `Evaluation`."""
     seen, tracks, spacing = given.seen, given.kept.tracks, _spacing(given.kept)
-    slid = given.kept is not given.in_file
     verified, rebuilt = patient(seen, tracks, given.report, spacing=spacing, seed=seed)
     return {
         "attacks": _by_name([*attacks(seen), *attacks(seen.originals)]),
-        "companions": companions(seen, tracks, slid=slid, spacing=spacing, seed=seed),
+        "companions": companions(seen, tracks, spacing=spacing, seed=seed),
         "cascade": verified,
         "rebuilding": rebuilt,
         "chained": chains(seen, tracks),

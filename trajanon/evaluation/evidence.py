@@ -20,8 +20,7 @@ from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.cascade import Cascade
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.companions import Companions
-from trajanon.privacy.diversity import Diversity
-from trajanon.privacy.inference import Inferred
+from trajanon.privacy.inference import Diversity, Inferred
 from trajanon.privacy.rebuilding import Rebuilding
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.times import Clock

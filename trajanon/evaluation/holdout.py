@@ -14,8 +14,16 @@ from trajanon.evaluation.curve import options_in
 from trajanon.files.report import Report, promise_in
 from trajanon.number_text import metres, number_of, percent
 from trajanon.partition import dense
-from trajanon.privacy.inference import NEAR, departures_told, ends_told
-from trajanon.privacy.membership import Auc, Lines, Z, told_apart, variance
+from trajanon.privacy.inference import (
+    NEAR,
+    Auc,
+    Lines,
+    Z,
+    departures_told,
+    ends_told,
+    told_apart,
+    variance,
+)
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 

@@ -3,7 +3,7 @@
 import filecmp
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -105,21 +105,24 @@ def read_release(path: str | os.PathLike[str]) -> Trajectories:
     [[[40.1, 2.0], [40.1, 3.0]], [[40.1, 2.0], [40.1, 3.0]]]
     """
     path = Path(path)
-    if not path.is_dir():
-        return _read_file(path)
-    files = release_parts(path)
-    parts = [_read_file(file) for file in files]
-    for file, part in zip(files, parts, strict=True):
-        if (
-            part.points.shape[1] != parts[0].points.shape[1]
-            or part.provenance != parts[0].provenance
-        ):
-            raise BadInput(f"{file} is not like {files[0].name}: run trajanon anonymize again")
-    return replace(joined_trajectories(parts), provenance=parts[0].provenance)
+    files = release_parts(path) if path.is_dir() else [path]
+    return release_of((file, read_as_found(file)) for file in files)
 
 
-def _read_file(path: Path) -> Trajectories:
-    lines = read_as_found(path)
+def release_of(files: Iterable[tuple[Path, Lines]]) -> Trajectories:
+    """Take the trajectories of the lines of a file, or of all parts of a folder."""
+    read = [(path, _trajectories_of(path, lines)) for path, lines in files]
+    first, whole = read[0]
+    if len(read) == 1:
+        return whole
+    for path, part in read:
+        if part.points.shape[1] != whole.points.shape[1] or part.provenance != whole.provenance:
+            raise BadInput(f"{path} is not like {first.name}: run trajanon anonymize again")
+    joined = joined_trajectories([part for _, part in read])
+    return replace(joined, provenance=whole.provenance)
+
+
+def _trajectories_of(path: Path, lines: Lines) -> Trajectories:
     if not len(lines):
         raise BadInput(f"{path} holds no trajectory: run trajanon anonymize again")
     alike = lines.sizes.min() == lines.sizes.max() > 0

@@ -261,7 +261,7 @@ def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
         times = np.array(rows, dtype=np.float64) + 0.0
     if times is None or times.shape != (n, m):
         times = np.full((n, m), np.nan)
-        for number, row in enumerate(rows):
+        for number, row in zip(range(n), rows, strict=False):
             with suppress(TypeError, ValueError, OverflowError):
                 values = np.array(row, dtype=np.float64) + 0.0
                 if values.shape == (m,):

@@ -19,6 +19,8 @@ _AS_THEY_ARE = (
 QUESTIONS = ("singling out", "linkability", "inference")
 """What the Article 29 Working Party asks of anonymised data (Opinion 05/2014)."""
 
+NOT_ALIKE = "points, lines, labels, subjects, rows and times are not of the same trajectories"
+
 _ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
 
 
@@ -40,36 +42,24 @@ class Published:
 
     def __post_init__(self) -> None:
         check_k(self.k)
-        shape = self.points.shape
-        msg = ""
-        if len(shape) != 3 or shape[1] < 1 or shape[2] != 2:
-            msg = f"points must have shape (trajectories, points, 2) as lat, lon; got {shape}"
-        elif shape[0] == 0:
-            msg = "there are no trajectories to attack; give at least one"
-        elif self.lines.ndim != 3 or self.lines.shape[1:] != shape[1:]:
-            msg = (
-                f"released lines must have shape (groups, {shape[1]}, 2), as the originals have; "
-                f"got {self.lines.shape}"
+        n, lines = self.points.shape[:1], np.arange(len(self.lines))
+        of_each = self.labels, self.owners, self.labels if self.own_row is None else self.own_row
+        times = (self.times, self.points), (self.line_times, self.lines)
+        if not (
+            self.points.ndim == self.lines.ndim == 3
+            and self.points.shape[1:] == self.lines.shape[1:]
+            and self.points.shape[2] == 2
+            and self.points.size > 0
+            and np.isfinite(self.points).all()
+            and np.isfinite(self.lines).all()
+            and all(each.shape == n for each in of_each)
+            and np.array_equal(np.unique(self.labels[self.of_rows]), lines)
+            and all(
+                each is None or (each.shape == places.shape[:2] and np.isfinite(each).all())
+                for each, places in times
             )
-        elif not (np.isfinite(self.points).all() and np.isfinite(self.lines).all()):
-            msg = "points and released lines must be finite numbers; drop those that are not"
-        elif self.labels.shape != shape[:1] or self.owners.shape != shape[:1]:
-            name = "labels" if self.labels.shape != shape[:1] else "subjects"
-            msg = f"{name} must be one number for each of the {shape[0]} trajectories"
-        elif self.own_row is not None and self.own_row.shape != shape[:1]:
-            msg = f"own_row must tell of each of the {shape[0]} trajectories"
-        elif not np.array_equal(np.unique(self.labels[self.of_rows]), np.arange(len(self.lines))):
-            msg = (
-                f"labels must number the {len(self.lines)} released lines from 0, and each line "
-                "stand for a trajectory with a row"
-            )
-        elif not all(
-            times is None or (times.shape == given.shape[:2] and np.isfinite(times).all())
-            for times, given in ((self.times, self.points), (self.line_times, self.lines))
         ):
-            msg = "times must be finite seconds, one for each point"
-        if msg:
-            raise BadInput(msg)
+            raise BadInput(NOT_ALIKE)
 
     @cached_property
     def sizes(self) -> Ints:

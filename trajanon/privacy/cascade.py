@@ -17,6 +17,14 @@ from trajanon.workers import in_parts
 Root = Callable[[Floats, Floats], Floats]
 """Root of the covariance of displacements, (..., m, 2, 2), from a group's own and its parts."""
 
+
+class Noise(NamedTuple):
+    """What everybody may know of displacements, but not which they are."""
+
+    alike: Floats  # how much those of two points are, (m, m)
+    root: Root
+
+
 TRIED = 40
 """Groups."""
 
@@ -57,16 +65,15 @@ class Cascade:
         )
 
 
-def cascade(published: Published, alike: Floats, root: Root, *, seed: int = 0) -> Cascade | None:
+def cascade(published: Published, noise: Noise, *, seed: int = 0) -> Cascade | None:
     """Verify groups by likelihood, and look for companions among those who are in none of them.
 
     The adversary holds all tracks, and is told where on them windows lie. For a line he starts from
     the k nearest trajectories of different subjects, and exchanges one of them as long as the
-    displacement that is left is more likely: noise that is ``alike`` at two points, (m, m), as
-    large as ``root`` says of the group. If what he finds does not fit, he starts from others. He is
-    sure of members that fit if all others that he tried are together less likely than 5 %. Then one
-    member's subject is hidden from him: he takes out the members of lines nearby that he is sure
-    of, and takes the nearest of the rest for companions.
+    displacement that is left is more likely as such ``noise``. If what he finds does not fit, he
+    starts from others. He is sure of members that fit if all others that he tried are together less
+    likely than 5 %. Then one member's subject is hidden from him: he takes out the members of lines
+    nearby that he is sure of, and takes the nearest of the rest for companions.
 
     ``published`` is the release beside the originals as they were averaged. Tried are 40 groups of
     k trajectories of k subjects, drawn from ``seed``. None if there are no such groups, or
@@ -76,7 +83,7 @@ def cascade(published: Published, alike: Floats, root: Root, *, seed: int = 0) -
     members = drawn(published.labels, published.owners, k, seed)[:TRIED]
     if not len(members) or m == 1:
         return None
-    search = _Verification(published, alike, root)
+    search = _Verification(published, noise)
     found = in_parts(lambda some, _: [search.tried(one) for one in some], members, 4)
     tried = np.array([one for part in found for one in part], dtype=np.float64)
     sure, right, first, after = tried.mean(axis=0).tolist()
@@ -94,16 +101,16 @@ class _Outcome(NamedTuple):
 class _Verification:
     """Members of lines, among trajectories in metres."""
 
-    def __init__(self, published: Published, alike: Floats, root: Root) -> None:
+    def __init__(self, published: Published, noise: Noise) -> None:
         origin = published.lines[0, 0]
         scale = metres_of_degrees(published.lines[..., 0].mean())
         self._points: Floats = (published.points - origin) * scale
         self._lines: Floats = (published.lines - origin) * scale
         self._labels, self._owners = published.labels, published.owners
-        self._k, self._root = published.k, root
-        m = len(alike)
+        self._k, self._root = published.k, noise.root
+        m = len(noise.alike)
         self._misfit = 2.0 * m + _UNLIKELY * 2.0 * np.sqrt(m)
-        self._white = np.linalg.inv(np.linalg.cholesky(alike + _ROUNDED * np.eye(m)))
+        self._white = np.linalg.inv(np.linalg.cholesky(noise.alike + _ROUNDED * np.eye(m)))
 
     def tried(self, members: Ints) -> _Outcome:
         """Verify the line of some members; then hide the first, and look for the others."""

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import comb
-from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,18 +13,17 @@ from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import metres, number_of, percent
 from trajanon.partition import dense, subjects_per_group
 from trajanon.privacy.attack import Published
-from trajanon.tracks import STEPS, TrackPoints, Tracks
+from trajanon.tracks import Tracks
 from trajanon.workers import in_parts
 
 _GROUPS = 100  # tried
 _SETS = 35_000  # of candidates that he tries against a line, at most
 _NEAR = 400  # candidates, at most
-_LOOKED_AT = 40  # windows for each candidate, for the windows of one run are near together
+_LOOKED_AT = 40  # trajectories for each candidate
 _CAP = 0.5  # share of the spacing: a hop that is off by more is wrong, however wrong
 _NEIGHBOURS = 2  # points on each side over which he smooths
 _TINY = 1e-9  # metres: where nobody moves, no hop is longer than another
 _SETS_AT_ONCE = 4_000  # some megabytes
-_WINDOWS_AT_ONCE = 10_000  # they fit into a core's cache
 
 
 class Rebuilt(NamedTuple):
@@ -110,24 +108,18 @@ class Companions:
 
 
 def companions(
-    seen: Published,
-    tracks: Tracks | None,
-    *,
-    slid: bool = False,
-    spacing: float | None = None,
-    seed: int = 0,
+    seen: Published, tracks: Tracks | None, *, spacing: float | None = None, seed: int = 0
 ) -> Companions | None:
     """Look for the other members of groups, and rebuild the one who is hidden.
 
-    The adversary holds all trajectories, whole tracks, of everybody but one member of a group of k.
-    He knows the method and k, but not the groups. Taken from k times the line, the k - 1 companions
-    leave the hidden member, and he may smooth what they leave along the way. He takes the
-    trajectories that are nearest to the line, of different subjects. Or he tries all sets of k - 1
-    of the nearest, and takes the one whose hops are nearest to ``spacing``, in metres; without it,
-    to their own mean. With a larger k there are fewer candidates, for there are more sets of them;
-    never fewer than k - 1, which is one set.
+    The adversary holds the trajectories of everybody but one member of a group of k, and knows
+    where windows lie. He knows the method and k, but not the groups. Taken from k times the line,
+    the k - 1 companions leave the hidden member, and he may smooth what they leave along the way.
+    He takes the trajectories that are nearest to the line, of different subjects. Or he tries all
+    sets of k - 1 of the nearest, and takes the one whose hops are nearest to ``spacing``, in
+    metres; without it, to their own mean. With a larger k there are fewer candidates, for there are
+    more sets of them; never fewer than k - 1, which is one set.
 
-    Where windows ``slid``, the candidates are the nearest window of each run, at any of its starts.
     Nothing of the hidden member's own subject is a candidate, and no two of one subject are taken
     together; where subjects are not known, those of one run are of one.
 
@@ -139,21 +131,9 @@ def companions(
     members = drawn(seen.labels, owners, k, seed)
     if not len(members) or m == 1:
         return None
-    plane = _Plane(seen.lines[0, 0], metres_of_degrees(seen.lines[..., 0].mean()))
-    if not slid or tracks is None:
-        each, points = np.arange(len(seen.points) + 1), seen.points.reshape(-1, 2)
-        windows = _Windows(plane, points, m * each[:-1], np.arange(m), each, owners, each[:-1])
-    else:
-        windows = _at_all_starts(plane, tracks, m, owners)
-    search = _Search(windows, k, spacing)
-
-    def tried(one: Ints, _: Event) -> _Outcome:
-        group = one[0]
-        line, members = plane.of(seen.lines[seen.labels[group[0]]]), plane.of(seen.points[group])
-        return search.tried(line, members, windows.of_member[group], owners[group[0]])
-
-    found = _summed(k, search.near, in_parts(tried, members, 1))
-    return replace(found, departure=_departure(seen, members))
+    search = _Search(seen, owners, spacing)
+    found = in_parts(lambda one, _: search.tried(members[one[0]]), np.arange(len(members)), 1)
+    return replace(_summed(k, search.near, found), departure=_departure(seen, members))
 
 
 def _departure(seen: Published, members: Ints) -> Departure | None:
@@ -185,44 +165,6 @@ def smooth(line: Floats) -> Floats:
     return np.array([line[i - r : i + r + 1].mean(axis=0) for i, r in enumerate(reach)])
 
 
-class _Plane(NamedTuple):
-    origin: Floats  # latitude and longitude, (2,)
-    scale: Floats  # metres of a degree, (2,)
-
-    def of(self, points: Floats) -> Floats:
-        """Put points on the plane, in metres."""
-        return np.asarray((points - self.origin) * self.scale)
-
-
-class _Windows(NamedTuple):
-    """All that may be a companion: trajectories, or windows at all starts of runs, run by run."""
-
-    plane: _Plane
-    points: TrackPoints | Floats  # degrees, (t, 2)
-    place: Ints  # of the first point of each run's first window, (r,)
-    along: Ints  # places from there to each of its points, (m,)
-    before: Ints  # how many windows the runs before each have, and all, (r + 1,)
-    owner: Ints  # whose each run is, (r,)
-    of_member: Ints  # the run of each trajectory of the release, (n,)
-
-    def run(self, which: Ints) -> Ints:
-        """Tell which runs windows are of."""
-        return np.searchsorted(self.before, which, side="right") - 1
-
-    def read(self, which: Ints, of: Ints | slice = slice(None)) -> Floats:
-        """Read the points of some windows, all or some of each, in metres."""
-        run = self.run(which)
-        place = self.place[run] + which - self.before[run]
-        return self.plane.of(self.points[place[:, None] + self.along[of]])
-
-
-def _at_all_starts(plane: _Plane, tracks: Tracks, m: int, owners: Ints) -> _Windows:
-    starts, along = np.diff(tracks.first) - STEPS * (m - 1), STEPS * np.arange(m)
-    before = np.concatenate([[0], np.cumsum(starts)])
-    of_run = tracks.owners(owners)
-    return _Windows(plane, tracks.points, tracks.first[:-1], along, before, of_run, tracks.run)
-
-
 class _Left(NamedTuple):
     right: bool  # whether they are the true ones
     off: Rebuilt  # metres from the hidden member
@@ -239,37 +181,38 @@ class _Outcome(NamedTuple):
 
 
 class _Search:
-    """Companions of lines, all in metres, among the same windows."""
+    """Companions of lines among all trajectories, in metres."""
 
-    def __init__(self, windows: _Windows, k: int, spacing: float | None) -> None:
+    def __init__(self, seen: Published, owners: Ints, spacing: float | None) -> None:
+        k, m = seen.k, seen.points.shape[1]
         most = k - 1  # candidates tried, so that their sets of k - 1 are not too many
         while most < _NEAR and comb(most + 1, k - 1) <= _SETS:
             most += 1
-        self.near = min(most, len(windows.owner))
+        self.near = min(most, len(owners))
         self._looked_at = _LOOKED_AT * most
-        self._windows, self._spacing = windows, spacing
+        origin, scale = seen.lines[0, 0], metres_of_degrees(seen.lines[..., 0].mean())
+        self._points: Floats = (seen.points - origin) * scale
+        self._lines: Floats = (seen.lines - origin) * scale
+        self._labels, self._owners, self._spacing = seen.labels, owners, spacing
         self._sets = np.array(list(combinations(range(self.near), k - 1))).reshape(-1, k - 1)
-        self._three = np.array([0, len(windows.along) // 2, len(windows.along) - 1])
-        # There may be a hundred million: half the digits are as good to choose by.
-        self._coarse = np.empty((windows.before[-1], 2 * len(self._three)), dtype=np.float32)
-        for start in range(0, len(self._coarse), _WINDOWS_AT_ONCE):
-            some = self._coarse[start : start + _WINDOWS_AT_ONCE]
-            places = windows.read(start + np.arange(len(some)), self._three)
-            some[:] = places.reshape(some.shape)
+        self._three = [0, m // 2, m - 1]
 
-    def tried(self, line: Floats, members: Floats, runs: Ints, owner: int) -> _Outcome:
-        """Look for the companions of the first member, whose owner is told."""
-        true = np.sort(runs[1:])
-        which, offsets = self._candidates(line, owner)
-        found = self._windows.run(which)
-        owners = self._windows.owner[found]
+    def tried(self, members: Ints) -> _Outcome:
+        """Look for the companions of the first member."""
+        line, points = self._lines[self._labels[members[0]]], self._points[members]
+        found = self._candidates(line, self._owners[members[0]])
+        owners, offsets, true = (
+            self._owners[found],
+            self._points[found] - line,
+            np.sort(members[1:]),
+        )
         near = slice(self.near)
 
         def left_by(companions: Floats, right: bool) -> _Left:
             left = line - companions.sum(axis=0)
             smoothed = smooth(left)
             ways = left, smoothed, 0.5 * (smoothed + line)
-            return _Left(right, Rebuilt(*(_off(way, members[0]) for way in ways)))
+            return _Left(right, Rebuilt(*(_off(way, points[0]) for way in ways)))
 
         def outcome(chosen: Ints | None) -> _Left | None:
             if chosen is None:
@@ -280,29 +223,22 @@ class _Search:
             within=bool(np.isin(true, found[near]).all()),
             by_distance=outcome(_nearest(owners, len(true))),
             by_spacing=outcome(self._equally_spaced(line, offsets[near], owners[near])),
-            told=left_by(members[1:] - line, True),
-            line=_off(line, members[0]),
+            told=left_by(points[1:] - line, True),
+            line=_off(line, points[0]),
         )
 
-    def _candidates(self, line: Floats, hidden: int) -> tuple[Ints, Floats]:
-        """Find the nearest window of each run, nearest first, and its points from the line.
+    def _candidates(self, line: Floats, hidden: int) -> Ints:
+        """Find the trajectories nearest to a line, nearest first, but for those of one subject.
 
-        Only those windows are measured that are nearest at three points.
+        Only those are measured that are nearest at three points.
         """
-        windows, three = self._windows, line[self._three].ravel().astype(np.float32)
-        away = np.empty(len(self._coarse), dtype=np.float32)
-        for place in range(0, len(away), _WINDOWS_AT_ONCE):
-            off = self._coarse[place : place + _WINDOWS_AT_ONCE] - three
-            away[place : place + _WINDOWS_AT_ONCE] = np.einsum("ij,ij->i", off, off)
-        for run in np.flatnonzero(windows.owner == hidden):
-            away[windows.before[run] : windows.before[run + 1]] = np.inf
+        away = ((self._points[:, self._three] - line[self._three]) ** 2).sum(axis=(1, 2))
+        away[self._owners == hidden] = np.inf
         most = min(self._looked_at, len(away) - 1)
-        limit = min(np.partition(away, most)[most], np.finfo(np.float32).max)
+        limit = min(np.partition(away, most)[most], np.finfo(np.float64).max)
         some = np.flatnonzero(away <= limit)
-        offsets = windows.read(some) - line
-        order = np.argsort((offsets**2).sum(axis=(1, 2)), kind="stable")
-        best = order[_first_of_each(windows.run(some[order]))]
-        return some[best], offsets[best]
+        off = ((self._points[some] - line) ** 2).sum(axis=(1, 2))
+        return np.asarray(some[np.argsort(off, kind="stable")])
 
     def _equally_spaced(self, line: Floats, offsets: Floats, owners: Ints) -> Ints | None:
         """Find the candidates that leave the most equal hops; None if no set is allowed."""

@@ -1,15 +1,137 @@
-"""Inference: what the nearest line tells of a trajectory that is known in part."""
+"""What lines tell of people: who is in a release, where they go on, and what members share."""
 
-from typing import NamedTuple
+from dataclasses import dataclass
+from threading import Event
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
+from scipy.special import ndtri
 
-from trajanon.arrays import Bools, Floats
-from trajanon.number_text import metres
+from trajanon.arrays import Bools, Floats, Ints
+from trajanon.geodesy import metres_of_degrees
+from trajanon.number_text import metres, number_of
+from trajanon.partition import dense
 from trajanon.privacy.attack import Published
-from trajanon.privacy.membership import Lines
 from trajanon.times import HOUR
+from trajanon.tracks import STEPS, Tracks
 from trajanon.utility.displacements import displacement
+from trajanon.workers import in_parts
+
+Z = float(ndtri(0.975))
+"""Standard errors on each side of what an interval of 95 % is about."""
+
+_AT_ONCE = 500  # trajectories that a thread looks up
+_COARSE = 4 * STEPS  # steps between the starts on a run that are tried first
+
+
+class Auc(NamedTuple):
+    """How often a member lies nearer than somebody who is not; 0.5 where it cannot be told."""
+
+    auc: float
+    low: float  # the interval of 95 %
+    high: float
+
+
+class Lines:
+    """Released lines, to which the nearest is looked up: root mean square of metres over points."""
+
+    def __init__(self, lines: Floats) -> None:
+        self._scale = metres_of_degrees(lines[..., 0].mean())
+        self._tree = cKDTree(self._records(lines))
+
+    def _records(self, points: Floats) -> Floats:
+        metres: Floats = points * (self._scale / np.sqrt(points.shape[1]))
+        return metres.reshape(len(points), -1)
+
+    def nearest(self, points: Floats) -> tuple[Floats, Ints]:
+        """How far each of some trajectories, (n, m, 2), is from its nearest line, and which."""
+
+        def looked_up(rows: Ints, _: Event) -> Floats:
+            return np.stack(self._tree.query(self._records(points[rows])))
+
+        found = np.hstack(in_parts(looked_up, np.arange(len(points)), _AT_ONCE))
+        return found[0], found[1].astype(np.int64)
+
+    def within(self, points: Floats, radius: float) -> Ints:
+        """Count the trajectories within some metres of each line, (g,)."""
+        tree = cKDTree(self._records(points))
+        return np.asarray(tree.query_ball_point(self._tree.data, radius, return_length=True))
+
+    def from_runs(self, tracks: Tracks, m: int) -> Floats:
+        """How far each run's nearest window of m points is from any line, at all its starts, (r,).
+
+        A window a step later is at most the run's longest hop from the one before. So between two
+        starts none is nearer than half of what both distances exceed the hops between them; where
+        that is farther than the nearest found, none is tried.
+        """
+        last = np.diff(tracks.first) - STEPS * (m - 1) - 1
+        hops = np.linalg.norm(np.diff(tracks.points[:], axis=0) * self._scale, axis=1)
+        hops[tracks.first[1:-1] - 1] = 0.0  # from run to run
+        hop = np.maximum.reduceat(np.append(hops, 0.0), tracks.first[:-1])
+
+        def away(run: Ints, start: Ints) -> Floats:
+            def looked_up(rows: Ints, _: Event) -> Floats:
+                places = (tracks.first[run] + start)[rows, None] + STEPS * np.arange(m)
+                return self.nearest(tracks.points[places])[0]
+
+            return np.concatenate(in_parts(looked_up, np.arange(len(run)), _AT_ONCE))
+
+        tried = -(-last // _COARSE) + 1
+        run = np.repeat(np.arange(len(last)), tried)
+        place = np.arange(len(run)) - np.repeat(np.cumsum(tried) - tried, tried)
+        start = np.minimum(_COARSE * place, last[run])
+        found, least = away(run, start), np.full(len(last), np.inf)
+        np.minimum.at(least, run, found)
+        both = np.flatnonzero(run[1:] == run[:-1])
+        run, ends = run[both], np.stack([start[both], start[both + 1]])
+        at_ends = np.stack([found[both], found[both + 1]])
+        while True:
+            apart = ends[1] - ends[0]
+            open_ = (apart > 1) & (at_ends.sum(axis=0) - hop[run] * apart < 2.0 * least[run])
+            run, ends, at_ends = run[open_], ends[:, open_], at_ends[:, open_]
+            if not len(run):
+                return least
+            middle = ends.sum(axis=0) // 2
+            found = away(run, middle)
+            np.minimum.at(least, run, found)
+            ends = np.hstack([[ends[0], middle], [middle, ends[1]]])
+            at_ends = np.hstack([[at_ends[0], found], [found, at_ends[1]]])
+            run = np.tile(run, 2)
+
+
+def told_apart(away: Floats, members: Bools, subjects: Ints) -> Auc:
+    """Compare the distances of members, by mask, with those of the others, all of them.
+
+    Source: E. R. DeLong, D. M. DeLong, D. L. Clarke-Pearson, "Comparing the areas under two or more
+    correlated receiver operating characteristic curves", Biometrics 44 (1988); with subjects as
+    clusters: N. A. Obuchowski, "Nonparametric analysis of clustered ROC curve data", Biometrics 53
+    (1997).
+    """
+    inside, outside = away[members], away[~members]
+    farther = 1.0 - _before(inside, outside)
+    nearer = _before(outside, inside)
+    auc = float(nearer.mean())
+    spread = variance(farther, subjects[members]) + variance(nearer, subjects[~members])
+    error = Z * float(np.sqrt(spread))
+    return Auc(auc, max(auc - error, 0.0), min(auc + error, 1.0))
+
+
+def _before(values: Floats, among: Floats) -> Floats:
+    """For each value the share of others that are smaller; equal ones count half."""
+    ordered = np.sort(among)
+    both = (np.searchsorted(ordered, values, side) for side in ("left", "right"))
+    return np.add(*both) / (2.0 * len(among))
+
+
+def variance(values: Floats, clusters: Ints) -> float:
+    """Estimate the variance of a mean of values that are alike within clusters.
+
+    Where there is one cluster, nothing is known of it: 0.
+    """
+    sums = np.bincount(dense(clusters), values - values.mean())
+    return float((sums**2).sum()) / len(values) ** 2 * len(sums) / max(len(sums) - 1, 1)
+
 
 NEAR = 200.0
 """Metres from the true end within which a guess of it is right."""
@@ -70,3 +192,121 @@ def departures_told(
     hours, lines_then = np.unique(of_lines, return_counts=True)
     busiest = hours[(within_an_hour(hours[:, None], hours) @ lines_then).argmax()]
     return within_an_hour(departures, of_lines[line]), within_an_hour(departures, busiest)
+
+
+CELL = 200.0  # metres: the side of a cell that is one place
+
+
+@dataclass(frozen=True, eq=False)
+class Diversity:
+    """How much the members of each group differ.
+
+    l-diversity asks for l different values of what is sensitive in each group: here the cell of a
+    grid where a trajectory begins, and that where it ends.
+    """
+
+    cell: float  # side of a cell, metres
+    tight: float  # radius up to which a group is an alarm, metres
+    sizes: Ints  # members of each group, (g,)
+    origins: Ints  # different cells of the members' first points, (g,)
+    destinations: Ints  # the same of their last points, (g,)
+    origins_entropy: Floats  # effective number of these cells, exp of the entropy, (g,)
+    destinations_entropy: Floats  # the same of their last points, (g,)
+    radius: Floats  # largest distance of a member's point from that of the line, metres, (g,)
+    mean_radius: Floats  # mean of these distances, metres, (g,)
+
+    @property
+    def alarms(self) -> Ints:
+        """Groups so tight that their line shows where each member went, (a,)."""
+        return np.flatnonzero(self.radius <= self.tight)
+
+    @property
+    def words(self) -> str:
+        """What came out, in a few sentences."""
+        told = self.account
+        return (
+            f"In {told['one_origin']:,} of {number_of(told['groups'], 'group')} all members begin "
+            f"in one cell of {self.cell:g} m, in {told['one_destination']:,} all end in one. In "
+            f"{number_of(told['alarms'], 'group')} every member stays within {self.tight:g} m of "
+            "the released line all along: that line is as good as the original."
+        )
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON: nothing of single groups."""
+        measures = ("origins", "destinations", "origins_entropy", "destinations_entropy")
+        return {
+            "cell": self.cell,
+            "tight": self.tight,
+            "groups": len(self.sizes),
+            **{name: _spread(getattr(self, name)) for name in (*measures, "radius", "mean_radius")},
+            "one_origin": int((self.origins == 1).sum()),
+            "one_destination": int((self.destinations == 1).sum()),
+            "alarms": len(self.alarms),
+            "trajectories_in_alarms": int(self.sizes[self.alarms].sum()),
+        }
+
+
+def diversity(published: Published, *, cell: float = CELL, tight: float = 50.0) -> Diversity:
+    """Measure how much the members of each group differ."""
+    points, labels = published.points, published.labels
+    (origins, origins_entropy), (destinations, destinations_entropy) = (
+        _cells(points[:, end], labels, cell) for end in (0, -1)
+    )
+    radius, mean_radius = _radii(points, published.lines, labels)
+    return Diversity(
+        cell=float(cell),
+        tight=float(tight),
+        sizes=published.sizes,
+        origins=origins,
+        destinations=destinations,
+        origins_entropy=origins_entropy,
+        destinations_entropy=destinations_entropy,
+        radius=radius,
+        mean_radius=mean_radius,
+    )
+
+
+def ends_in_places(points: Floats, true_ends: Bools | None = None) -> Ints:
+    """Number the cells where trajectories begin and end, (n, 2), as `diversity` has them.
+
+    An end that is none, as at the border of an area, is a place of its own.
+    """
+    cells = np.concatenate([_cell_of(points[:, end], CELL) for end in (0, -1)])
+    numbers = np.unique(cells, axis=0, return_inverse=True)[1].reshape(2, -1).T
+    if true_ends is not None:
+        numbers = np.where(true_ends, numbers, -1 - np.arange(numbers.size).reshape(-1, 2))
+    return numbers
+
+
+def _radii(points: Floats, released: Floats, labels: Ints) -> tuple[Floats, Floats]:
+    """The largest and the mean distance of members' points to their line's, (g,)."""
+    away = displacement(points, released[labels])
+    largest = np.zeros(len(released))
+    np.maximum.at(largest, labels, away.max(axis=1))
+    mean = np.bincount(labels, away.mean(axis=1)) / np.bincount(labels)
+    return largest, mean
+
+
+def _cells(points: Floats, labels: Ints, cell: float) -> tuple[Ints, Floats]:
+    """Cells of the points, (n, 2), of each group: how many, and effectively, (g,)."""
+    triples = np.column_stack([labels, _cell_of(points, cell)])
+    cells, members = np.unique(triples, axis=0, return_counts=True)
+    group = cells[:, 0].astype(np.int64)
+    share = members / np.bincount(labels)[group]
+    entropy = np.bincount(group, -share * np.log(share))
+    return np.bincount(group), np.exp(entropy)
+
+
+def _cell_of(points: Floats, cell: float) -> Floats:
+    """Find the cell that each point, (n, 2), lies in: its row and column."""
+    height = cell / metres_of_degrees(np.array(45.0))[0]  # degrees
+    row = np.floor(points[:, 0] / height)
+    across = metres_of_degrees((row + 0.5) * height)[:, 1]
+    column = np.floor(points[:, 1] * np.maximum(across, 0.0) / cell)
+    return np.column_stack([row, column])
+
+
+def _spread(values: Floats | Ints) -> dict[str, float]:
+    least, median, most = np.quantile(values, (0.0, 0.5, 1.0)).tolist()
+    return {"min": least, "mean": float(values.mean()), "median": median, "max": most}

@@ -7,7 +7,6 @@ import numpy as np
 
 from trajanon._kernels.known_points import Known, SortedLines, attack_targets, room_for
 from trajanon.arrays import Floats, Ints
-from trajanon.errors import BadInput
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import number_of
 from trajanon.partition import dense
@@ -37,103 +36,62 @@ def known_points(
     *,
     tolerance: float = _NEAR,
     order: bool = False,
-    hour: float | None = None,
+    hour: float = np.inf,
     sample: int = 1_000,
     seed: int = 0,
 ) -> Guesses:
     """Attack with some points of each original trajectory.
 
-    The adversary knows ``known`` of the target's original points. A released line is compatible if
-    it has a point within ``tolerance`` metres of each of them; in order, if it passes them one
-    after another, each at a later point of the line than the one before; with ``hour``, if it is
-    there within so many seconds of the time known, by the release's clock. He picks one of the rows
-    of all compatible lines; or, as he knows no less, of the nearest of them: the line with the
-    smallest sum of squared distances from the known points to those of its points that fit. Lines
-    as near, to a rounding, share his choice. Of one point or two, every choice of points is tried:
-    the mean chance and the highest are exact. Of more, ``sample`` choices are drawn for each
-    target. Of more than 2,000 million pairs of a target and a line, as many targets are drawn,
-    but at least 1,000. ``seed`` repeats both.
+    A released line is compatible if it has a point within ``tolerance`` metres of each of them; in
+    order, if it passes them one after another, each at a later point of the line than the one
+    before; with an ``hour``, if it is there within so many seconds of the time known. The nearest
+    line is that with the smallest sum of squared distances to the points known. Of up to two points
+    every choice is tried; of more, ``sample`` choices, drawn from ``seed``.
 
-    Raises
-    ------
-    BadInput
-        If an argument is out of its range.
-
-    Notes
-    -----
     Without tolerance, and against the originals, this is the measure of location and sequence
-    attacks in Pellungrini et al. (ACM TIST 9, 2018), "A data mining approach to assess privacy risk
-    in human mobility data"; they take the worst choice. Points known to a place and an hour are
-    those of de Montjoye et al. (Scientific Reports 3, 2013), "Unique in the crowd".
+    attacks in Pellungrini et al. (ACM TIST 9, 2018); they take the worst choice. Points known to a
+    place and an hour are those of de Montjoye et al. (Scientific Reports 3, 2013).
     """
-    return _of_points(published, known, tolerance, [order], hour, sample, seed)[0]
+    asked = Known(known, tolerance, sample if known > _EXACT else 0, hour, _cycle(published))
+    return _attack(published, slice(None), asked, seed, [_way(published, known, order)])[0]
 
 
 def known_in_both_orders(published: Published) -> list[Guesses]:
     """Attack with two points, in any order and in their own, as `known_points`: both at once."""
-    return _of_points(published, 2, _NEAR, [False, True], None, 1, 0)
+    ways = [_way(published, 2, order) for order in (False, True)]
+    return _attack(published, slice(None), Known(2, _NEAR, 0, np.inf, _NEVER), 0, ways)
 
 
-def _of_points(
-    published: Published,
-    known: int,
-    tolerance: float,
-    orders: list[bool],
-    hour: float | None,
-    sample: int,
-    seed: int,
-) -> list[Guesses]:
-    most = published.points.shape[1]
-    limits = {"known": (known, most, f"from 1 to {most}, the points of a trajectory")}
-    limits["sample"] = (sample, np.inf, "1 or more")
-    for name, (value, highest, said) in limits.items():
-        whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not (whole and 1 <= value <= highest):
-            raise BadInput(f"{name} must be a whole number, {said} (got {value!r})")
-    points = number_of(known, "point")
-    name, knows = points.replace(" ", " known "), f"{points} of the target's {published.unit}"
-    drawn = int(sample) if known > _EXACT else 0
-    asked = Known(int(known), float(tolerance), drawn, *_when(published, hour))
-    ways = [
-        _Way(f"{name}, in order", f"{knows} and their order", known > 1)
-        if order
-        else _Way(name, knows, False)
-        for order in orders
-    ]
-    return _attack(published, slice(None), asked, seed, ways)
-
-
-def known_ends(
-    published: Published, *, tolerance: float = _NEAR, hour: float | None = None
-) -> Guesses:
+def known_ends(published: Published, *, tolerance: float = _NEAR, hour: float = np.inf) -> Guesses:
     """Attack with both ends of each original trajectory, as home and work.
 
-    A released line is compatible if its first point lies within ``tolerance`` metres of the
-    target's first point, and its last point as near to the target's last; with ``hour``, if it also
-    is there within so many seconds of the time known. The nearest line is as in `known_points`.
+    A line is compatible if its first point is as near to the target's first point, and its last to
+    the last, as `known_points` asks. The nearest line is as there.
     """
     # Two points known in order, of lines that are their two ends: the first of these
     # has to be passed at the first.
-    asked = Known(2, float(tolerance), 0, *_when(published, hour))
+    asked = Known(2, tolerance, 0, hour, _cycle(published))
     way = _Way("both ends", f"both ends of the target's {published.unit}", True)
     return _attack(published, [0, -1], asked, 0, [way])[0]
 
 
-def _when(published: Published, hour: float | None) -> tuple[float, float]:
-    """Seconds within which a line has to be at a known point, and those of a turn of the clock."""
-    if hour is None:
-        return np.inf, _NEVER
-    if not (np.isfinite(hour) and hour >= 0.0):
-        raise BadInput(f"hour must be 0 seconds or more (got {hour})")
-    if published.times is None or published.line_times is None:
-        raise BadInput("nothing is known of times: leave `hour` out, or give times and line_times")
-    return float(hour), min(float(published.cycle), _NEVER)
+def _cycle(published: Published) -> float:
+    """Seconds of a turn of the clock."""
+    return min(float(published.cycle), _NEVER)
 
 
 class _Way(NamedTuple):
     name: str  # of the attack
     knows: str  # what the adversary knows, in words
     in_order: bool  # whether a line has to pass two or more of the points one after another
+
+
+def _way(published: Published, known: int, order: bool) -> _Way:
+    points = number_of(known, "point")
+    name, knows = points.replace(" ", " known "), f"{points} of the target's {published.unit}"
+    if order:
+        return _Way(f"{name}, in order", f"{knows} and their order", known > 1)
+    return _Way(name, knows, in_order=False)
 
 
 def _attack(
@@ -143,8 +101,6 @@ def _attack(
 
     Of very many some are drawn: to try all would take time with the square of their number.
     """
-    if not (np.isfinite(known.tolerance) and known.tolerance >= 0.0):
-        raise BadInput(f"tolerance must be 0 metres or more (got {known.tolerance})")
     both = (published.points, published.times), (published.lines, published.line_times)
     columns = (_as_columns(*each, known.cycle)[:, seen] for each in both)
     points, lines = map(np.ascontiguousarray, columns)  # or the kernel is compiled once more

@@ -12,6 +12,8 @@ from trajanon.geodesy import in_space
 from trajanon.number_text import UNITS
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack, Published
+from trajanon.privacy.known_points import known_ends, known_in_both_orders, known_points
+from trajanon.times import HOUR
 from trajanon.workers import in_parts
 
 _AT_ONCE = 500  # originals that a thread links
@@ -158,3 +160,25 @@ def _standardised(published: Published) -> tuple[Floats, Floats]:
     spread = np.sqrt(((originals - mean) ** 2).sum(axis=0) / max(len(originals) - 1, 1))
     unit = np.where(spread > 0.0, spread, np.inf)  # a constant column counts 0
     return (originals - mean) / unit, (lines - mean) / unit
+
+
+_CHOICES = 200  # of four points of each target, drawn: the mean over all targets hardly varies
+
+
+def attacks(published: Published) -> list[Attack]:
+    """Run every attack on a release; on the originals those that find more than themselves.
+
+    Where there are times, also those that know the hour of what they know, to an hour.
+    """
+    known = [attack for both in known_in_both_orders(published) for attack in both]
+    known += [known_ends(published).evenly, nearest_ends(published)]
+    found = known
+    if published.against == "release":
+        others = [] if published.subjects is None else [other_tracks(published)]
+        found = [nearest_record(published), *known, *others]
+    if published.times is not None and published.line_times is not None:
+        points = [m for m in (2, 4) if m <= published.points.shape[1]]
+        guesses = [known_points(published, m, hour=HOUR, sample=_CHOICES) for m in points]
+        guesses.append(known_ends(published, hour=HOUR))
+        found += [attack for both in guesses for attack in both]
+    return found

@@ -11,9 +11,9 @@ from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import metres, number_of, percent
-from trajanon.perturbation import group_spread, spread_around
+from trajanon.perturbation import spread_around
 from trajanon.privacy.attack import Published
-from trajanon.privacy.cascade import TRIED
+from trajanon.privacy.cascade import TRIED, Noise
 from trajanon.privacy.companions import drawn
 from trajanon.workers import in_parts
 
@@ -31,15 +31,10 @@ _FIX = 4.0  # metres, how exactly a place of the map is known
 _ROUND = 1.0  # metres, what a line is rounded by
 _HOP, _HEADING = 0.02, 0.03  # variances of a hop's length, as a share, and of headings
 _LENGTHS = (0.9, 1.0, 1.12, 1.25)  # of hops, beside those of the smooth way, where it is not known
+_ROUNDS = 3  # in which he infers how the group spreads from what he makes of the hidden member
+_HALF = 0.5  # of what companions leave is the hidden member's at first; the rest is displacement
 _FEW = 1e-4  # ways that are less likely than the best by this count nothing
 _HOPS_AT_ONCE = 100_000  # of the map, some tens of megabytes
-
-
-class Noise(NamedTuple):
-    """What everybody may know of displacements, but not which they are."""
-
-    root: Floats  # of the covariance of each line at each point, in metres, (g, m, 2, 2)
-    alike: Floats  # how much those of two points are, (m, m)
 
 
 class Ways(NamedTuple):
@@ -67,7 +62,7 @@ class Rebuilt(NamedTuple):
 
 @dataclass(frozen=True)
 class Rebuilding:
-    """What somebody rebuilds of one member of a group who is told all others."""
+    """What somebody rebuilds of one member of a group who knows all others."""
 
     k: int
     groups: int  # tried, one member of each hidden
@@ -95,7 +90,7 @@ class Rebuilding:
         """What came out, in a sentence."""
         others = "member" if self.k == 2 else "members"
         return (
-            f"Somebody who is told the other {others} of a line, and follows what is left on the "
+            f"Somebody who knows the other {others} of a line, and follows what is left on the "
             f"map of other people's tracks, is {metres(self.best)} off in the median of "
             f"{number_of(self.groups, 'group')}; the line itself is {metres(self.line)} off "
             f"({percent(self.share)} of it)."
@@ -107,13 +102,13 @@ def rebuilding(
 ) -> Rebuilding | None:
     """Rebuild one hidden member of groups from the others, and from where other people go.
 
-    The adversary is told the companions, how the group spreads around each point, and how large and
-    smooth its displacement is: all but the key. Taken from k times the line, companions leave the
-    hidden member and k times the displacement. He smooths that by how far members are from each
-    other. Or he tries all places of the map near this, and takes the likeliest way: from place to
-    place in hops of ``spacing`` metres (without it, of any one length), along the headings of those
-    who went there, rather where many went; what is left as displacement has to go on as such noise
-    does.
+    The adversary knows the companions, and how displacements follow from a group: all but the key.
+    Taken from k times the line, companions leave the hidden member and k times the displacement.
+    He smooths that by how far members are from each other, and infers by turns how the group
+    spreads, which the hidden member changes, and where that member was. Then he tries all places of
+    the map near this, and takes the likeliest way: from place to place in hops of ``spacing``
+    metres (without it, of any one length), along the headings of those who went there, rather where
+    many went; what is left as displacement has to go on as such noise does.
 
     ``published`` is the release beside the originals as they were averaged. Nothing is on the map
     that only the hidden member's own subject shows. Tried are 40 groups of k trajectories of k
@@ -125,18 +120,15 @@ def rebuilding(
         return None
     lines, labels = published.lines, published.labels
     origin, scale = lines[0, 0], metres_of_degrees(lines[..., 0].mean())
-    means = np.array([published.points[some].mean(axis=0) for some in members])
-    group = np.repeat(np.arange(len(members)), k)
-    spread = spread_around(group_spread(published.points[members.ravel()], means, group))
     plan = _Map(ways._replace(points=(ways.points - origin) * scale))
 
     def tried(one: Ints, _: Event) -> list[float]:
-        some, line = members[one[0]], labels[members[one[0], 0]]
-        place, points = (lines[line] - origin) * scale, (published.points[some] - origin) * scale
-        told = noise._replace(root=noise.root[line])
-        there = plan.near(published.owners[some[0]])
-        guesses = _guesses(place, points[1:], spread[one[0]], told, there, spacing)
-        return [_off(guess, points[0]) for guess in (*guesses, place)]
+        some = members[one[0]]
+        line = (lines[labels[some[0]]] - origin) * scale
+        points = (published.points[some] - origin) * scale
+        near = _Near(plan, published.owners[some[0]])
+        guesses = _guesses(line, points[1:], noise, near, spacing)
+        return [_off(guess, points[0]) for guess in (*guesses, line)]
 
     found = in_parts(tried, np.arange(len(members)), 1)
     *rebuilt, off = np.median(found, axis=0).tolist()
@@ -144,36 +136,55 @@ def rebuilding(
 
 
 def _guesses(
-    line: Floats,
-    companions: Floats,
-    spread: Floats,
-    noise: Noise,
-    near: "_Near",
-    spacing: float | None,
+    line: Floats, companions: Floats, noise: Noise, near: "_Near", spacing: float | None
 ) -> tuple[Floats, ...]:
     """Rebuild the hidden member in each way of `Rebuilt`; all in metres."""
-    k, m = len(companions) + 1, len(line)
-    left, middle = k * line - companions.sum(axis=0), companions.mean(axis=0)
-    # A member is so far from the mean of the others.
-    apart = np.abs(np.arange(m)[:, None] - np.arange(m))
-    other = _roots(spread * (k / (k - 1)) ** 2 + _ROUND**2 * np.eye(2))
-    own = _along(other, np.exp(-apart / _SWAY))
-    root, rounding = k * noise.root, _ROUND**2 * np.eye(2 * m)
-    taken = np.linalg.solve(own + _along(root, noise.alike) + rounding, own).T
-    smooth = middle + (taken @ (left - middle).ravel()).reshape(m, 2)
-    rest = np.diag(own - taken @ own).reshape(m, 2).mean(axis=1)
-    inverse = np.asarray(np.linalg.inv(other), dtype=np.float64)
-    places = near(smooth, np.sqrt(rest.clip(_ROUND**2)), middle, inverse)
+    left, middle = (len(companions) + 1) * line - companions.sum(axis=0), companions.mean(axis=0)
+    found = _smoothed(left, companions, noise)
+    inverse = np.asarray(np.linalg.inv(found.other), dtype=np.float64)
+    places = near(found.way, found.unsure, middle, inverse)
     if spacing is None:
-        mean = float(np.hypot(*np.diff(smooth, axis=0).T).mean())
+        mean = float(np.hypot(*np.diff(found.way, axis=0).T).mean())
         hops = [mean * length for length in _LENGTHS]
     else:
         hops = [spacing]
-    white = np.asarray(np.linalg.inv(root + _ROUND * np.eye(2)), dtype=np.float64)
+    white = np.asarray(np.linalg.inv(found.root + _ROUND * np.eye(2)), dtype=np.float64)
     factors = _factors(noise.alike, white)
     walks = [_walk(places, left, white, factors, hop) for hop in hops]
     on_map = _followed(places, max(walks, key=lambda walk: walk.worth[places.first[-2] :].max()))
-    return left, smooth, on_map, 0.5 * (smooth + on_map)
+    return left, found.way, on_map, 0.5 * (found.way + on_map)
+
+
+class _Smoothed(NamedTuple):
+    way: Floats  # the likeliest of the hidden member, (m, 2)
+    unsure: Floats  # standard deviation of it, (m,)
+    other: Floats  # root of the covariance of a member about the middle of the others, (m, 2, 2)
+    root: Floats  # of that of k times the displacement, (m, 2, 2)
+
+
+def _smoothed(left: Floats, companions: Floats, noise: Noise) -> _Smoothed:
+    """Infer by turns how the group spreads and where its hidden member was."""
+    k, m, middle = len(companions) + 1, len(left), companions.mean(axis=0)
+    apart = np.exp(-np.abs(np.arange(m)[:, None] - np.arange(m)) / _SWAY)
+    scatter = _squared(companions - middle).sum(axis=0)
+    hidden = _HALF * _squared(left - middle)
+    for _ in range(_ROUNDS):
+        spread = (scatter + hidden * ((k - 1) / k)) / k
+        # A member is so far from the mean of the others.
+        other = _roots(spread_around(spread) * (k / (k - 1)) ** 2 + _ROUND**2 * np.eye(2))
+        root = k * noise.root(spread, np.array(float(k)))
+        own = _along(other, apart)
+        rounding = _ROUND**2 * np.eye(2 * m)
+        taken = np.linalg.solve(own + _along(root, noise.alike) + rounding, own).T
+        way = middle + (taken @ (left - middle).ravel()).reshape(m, 2)
+        rest = (own - taken @ own).reshape(m, 2, m, 2)[np.arange(m), :, np.arange(m)]
+        hidden = _squared(way - middle) + rest
+    unsure = np.sqrt((0.5 * np.trace(rest, axis1=1, axis2=2)).clip(_ROUND**2))
+    return _Smoothed(way, unsure, other, root)
+
+
+def _squared(away: Floats) -> Floats:
+    return np.asarray(away[..., :, None] * away[..., None, :])
 
 
 def _roots(covariance: Floats) -> Floats:
@@ -286,10 +297,6 @@ class _Map:
         middle = (np.column_stack(np.divmod(place, wide)) + 0.5) * _CELL + low
         self.at: Floats = np.column_stack([middle, np.cos(angle), np.sin(angle)])
         self.tree = cKDTree(middle)
-
-    def near(self, hidden: int) -> _Near:
-        """The same without what only one subject shows."""
-        return _Near(self, hidden)
 
 
 def _cells(begin: Floats, go: Floats, way: Ints, wide: int) -> Ints:

@@ -24,6 +24,7 @@ from trajanon.files.release import (
     check_release_format,
     compared,
     read_as_found,
+    release_of,
     release_parts,
     write_release,
 )
@@ -129,14 +130,15 @@ def _checked(
 ) -> Findings:
     check_k(k)
     if release.is_dir():
-        files, problems = _parts(release)
+        files, problems = _parts(release, keep=trajectories is not None)
     else:
-        files = [_inspected(release)]
+        files = [_inspected(release, keep=trajectories is not None)]
         problems = files[0].problems
     keys = np.concatenate([file.keys for file in files])
     sizes = np.unique(keys, return_counts=True)[1]
     if trajectories is not None:
-        problems += with_originals(release, k, trajectories, earlier)
+        read = ((file.path, file.found) for file in files if file.found is not None)
+        problems += with_originals(release, release_of(read), k, trajectories, earlier)
     elif earlier:
         problems += beside_earlier(release, sizes, k, earlier)
     return Findings(
@@ -154,6 +156,8 @@ def _checked(
 class _Inspected(NamedTuple):
     """What is kept of a file after it was read."""
 
+    path: Path
+    found: Lines | None  # all that was read, where more is asked of it
     problems: list[str]
     claim: str  # what can be said of all that is in it beside its lines
     keys: NDArray[np.bytes_]  # 128 bits of each row, equal where lines are equal as written
@@ -164,12 +168,12 @@ class _Inspected(NamedTuple):
     counted: bool  # whether these have counts
 
 
-def _inspected(path: Path, write: Writer | None = None) -> _Inspected:
+def _inspected(path: Path, write: Writer | None = None, *, keep: bool) -> _Inspected:
     found = read_as_found(path)
-    keys = _keys(found)
+    keys, kept = _keys(found), found if keep else None
     if problems := not_trajectories(found):
         nothing = np.empty((0, 2, 2))
-        return _Inspected(problems, "", keys, 0, nothing, None, len(found), counted=False)
+        return _Inspected(path, kept, problems, "", keys, 0, nothing, None, len(found), False)
     problems = [*too_fine(found), *too_fine_times(found)]
     if amiss := amiss_in_times(found):
         problems += amiss
@@ -182,12 +186,13 @@ def _inspected(path: Path, write: Writer | None = None) -> _Inspected:
     if times is not None:
         ends = np.dstack([ends, times[[0, -1]]])
     rows, counted = keys[found.of_rows], found.counts is not None
+    width, n = ends.shape[1], len(found)
     return _Inspected(
-        problems, beside.claim, rows, ends.shape[1], ends, found.clock, len(found), counted
+        path, kept, problems, beside.claim, rows, width, ends, found.clock, n, counted
     )
 
 
-def _parts(folder: Path) -> tuple[list[_Inspected], list[str]]:
+def _parts(folder: Path, *, keep: bool) -> tuple[list[_Inspected], list[str]]:
     """Inspect a folder of parts, one of them in memory at a time.
 
     A trajectory may occur in several parts: it is counted in all of them.
@@ -200,7 +205,7 @@ def _parts(folder: Path) -> tuple[list[_Inspected], list[str]]:
         if path not in parts:
             problems.append(f"{path.name!r} is no part of a release")
             continue
-        file = _inspected(path, partial(write_geoparquet, first=first))
+        file = _inspected(path, partial(write_geoparquet, first=first), keep=keep)
         problems += [f"{path.name}: {problem}" for problem in file.problems]
         files.append(file)
         first += file.lines

@@ -22,11 +22,12 @@ from trajanon.perturbation import (
     perturbed,
 )
 from trajanon.privacy import rebuilding as attack
-from trajanon.privacy.attack import Published
+from trajanon.privacy.cascade import Noise, Root
 from trajanon.privacy.companions import drawn
-from trajanon.privacy.rebuilding import Noise, Rebuilding, Rebuilt, Ways, rebuilding
+from trajanon.privacy.rebuilding import Rebuilding, Rebuilt, Ways, rebuilding
 
 M = 12
+NOISE = Noise(correlation(5), displacement_root)
 
 
 def told(found: Rebuilding | None) -> Rebuilding:
@@ -108,38 +109,35 @@ def roots(points: Floats, means: Floats, labels: Ints) -> Floats:
     return np.asarray(displacement_root(spread, group_parts(labels, None)))
 
 
-def roots_of(city: Published) -> Floats:
-    means = np.array([city.points[city.labels == g].mean(axis=0) for g in range(len(city.lines))])
-    return roots(city.points, means, city.labels)
-
-
 def in_boxes(points: Floats, means: Floats, labels: Ints) -> Floats:
     """Each line is put on a grid of 40 m."""
     return np.round(np.round(means * SCALE / 40.0) * 40.0 / SCALE, 5)
 
 
-def rebuilt(writer: Writer, alike: Floats, metres: float | None, known: bool = True) -> Rebuilding:
+def of_size(metres: float) -> Root:
+    return lambda spread, parts: metres / np.sqrt(2.0) * np.broadcast_to(np.eye(2), spread.shape)
+
+
+def rebuilt(writer: Writer, noise: Noise, known: bool = True) -> Rebuilding:
     city = grouped(walked(5, 160, M), 4, writer=writer)
-    root = roots_of(city)
-    if metres is not None:
-        root[:] = metres / np.sqrt(2.0) * np.eye(2)
     ways = Ways.of(city.points, city.owners)
-    return told(rebuilding(city, Noise(root, alike), ways, spacing=HOP if known else None))
+    return told(rebuilding(city, noise, ways, spacing=HOP if known else None))
 
 
+IN_BOXES = Noise(np.eye(M), of_size(16.0))
 ALWAYS = np.full((M, M), 1.0 - 1e-6) + 1e-6 * np.eye(M)
 
 
 def test_weak_writers_are_caught() -> None:
-    ours = rebuilt(smooth, correlation(M), None)
+    ours = rebuilt(smooth, Noise(correlation(M), displacement_root))
     assert ours.share > 0.7
-    assert rebuilt(plain, np.eye(M), 0.5).share < 0.05
-    assert rebuilt(in_boxes, np.eye(M), 16.0).share < 0.3
-    assert rebuilt(shifted, ALWAYS, None).share < ours.share - 0.1
+    assert rebuilt(plain, Noise(np.eye(M), of_size(0.5))).share < 0.05
+    assert rebuilt(in_boxes, IN_BOXES).share < 0.3
+    assert rebuilt(shifted, Noise(ALWAYS, displacement_root)).share < ours.share - 0.1
 
 
 def test_the_length_of_hops_need_not_be_known() -> None:
-    assert rebuilt(in_boxes, np.eye(M), 16.0, known=False).share < 0.3
+    assert rebuilt(in_boxes, IN_BOXES, known=False).share < 0.3
 
 
 @settings(max_examples=6)
@@ -153,10 +151,10 @@ def test_what_is_rebuilt_is_that_of_the_slow_twin(seed: int, k: int, known: bool
 def beside_twin(seed: int, k: int, known: bool) -> None:
     city = grouped(walked(seed, 10, 5, blocks=2), k, writer=smooth)
     city = replace(city, subjects=np.random.default_rng(seed).integers(0, 9, 10))
-    root, members = roots_of(city), drawn(city.labels, city.owners, k, 7)
+    members, noise = drawn(city.labels, city.owners, k, 7), NOISE
     ways = Ways.of(city.points, city.owners)
     spacing = HOP if known else None
-    found = rebuilding(city, Noise(root, correlation(5)), ways, spacing=spacing, seed=7)
+    found = rebuilding(city, noise, ways, spacing=spacing, seed=7)
     if not len(members):
         assert found is None
         return
@@ -168,9 +166,7 @@ def beside_twin(seed: int, k: int, known: bool) -> None:
     for some in members:
         line, hidden = city.labels[some[0]], int(city.owners[some[0]])
         hops = [HOP] if known else None
-        guesses = naive.rebuilt(
-            lines[line], points[some], root[line], correlation(5), passed, low, hidden, hops
-        )
+        guesses = naive.rebuilt(lines[line], points[some[1:]], noise, passed, low, hidden, hops)
         away = [np.hypot(*(each - points[some[0]]).T).mean() for each in (*guesses, lines[line])]
         off.append(away)
     *right, of_line = np.median(off, axis=0)
@@ -181,7 +177,7 @@ def beside_twin(seed: int, k: int, known: bool) -> None:
 
 def test_nothing_is_tried_without_groups_of_k_or_hops() -> None:
     city = grouped(walked(1, 12, 5), 3)
-    noise, ways = Noise(roots_of(city), correlation(5)), Ways.of(city.points, city.owners)
+    noise, ways = NOISE, Ways.of(city.points, city.owners)
     assert rebuilding(city, noise, ways) is not None
     assert rebuilding(replace(city, k=2), noise, ways) is None
     short = replace(city, points=city.points[:, :1], lines=city.lines[:, :1])
@@ -191,7 +187,7 @@ def test_nothing_is_tried_without_groups_of_k_or_hops() -> None:
 def test_without_a_map_nothing_better_than_the_smooth_way_is_found() -> None:
     city = grouped(walked(2, 12, 5), 3, writer=smooth)
     far = Ways.of(city.points[:1] + 1.0, np.array([99]))
-    found = told(rebuilding(city, Noise(roots_of(city), correlation(5)), far))
+    found = told(rebuilding(city, NOISE, far))
     assert found.rebuilt.on_map == found.rebuilt.between == found.rebuilt.smooth
 
 
@@ -201,7 +197,7 @@ def test_words_and_account() -> None:
     assert found.account["rebuilt"]["on_map"] == 80.0
     assert found.account == json.loads(json.dumps(found.account))
     assert found.words == (
-        "Somebody who is told the other members of a line, and follows what is left on the map of "
+        "Somebody who knows the other members of a line, and follows what is left on the map of "
         "other people's tracks, is 80 m off in the median of 100 groups; the line itself is 100 m "
         "off (80 % of it)."
     )

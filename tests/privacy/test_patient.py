@@ -21,7 +21,7 @@ M = 10
 
 @pytest.fixture(scope="module")
 def people() -> Trajectories:
-    return Trajectories(walked(3, 200, M), np.arange(200))
+    return Trajectories(walked(3, 120, M), np.arange(120))
 
 
 @pytest.mark.parametrize("exact", [False, True])

@@ -6,7 +6,7 @@ import numpy as np
 
 import trajanon
 from trajanon.privacy.attack import Published
-from trajanon.privacy.suite import attacks
+from trajanon.privacy.linkage import attacks
 from trajanon.trajectories import Trajectories
 
 

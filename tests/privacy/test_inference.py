@@ -69,7 +69,7 @@ def test_originals_tell_all_of_themselves() -> None:
 
 
 def test_the_hour_is_asked_for_where_times_are_released() -> None:
-    some = timed_town(80)
+    some = timed_town(40)
     release = trajanon.anonymize(some, 3, times="of-day", timezone="Etc/UTC", effort="fast")
     found = trajanon.evaluate(some, release, holdout=True)
     assert found.holdout is not None

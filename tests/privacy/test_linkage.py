@@ -1,13 +1,16 @@
+"""Nearest rows, nearest ends and other tracks: as slow twins find them."""
+
 import naive_attacks as naive
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from naive_attacks import cities
 
 from trajanon import workers
 from trajanon.arrays import Floats
 from trajanon.privacy.attack import Published
-from trajanon.privacy.linkage import nearest_ends, nearest_record
+from trajanon.privacy.linkage import nearest_ends, nearest_record, other_tracks
 
 
 def told(city: Published) -> Floats:
@@ -48,35 +51,6 @@ def test_it_is_the_slow_twin_where_nothing_coincides() -> None:
     assert 0.0 < found[:, 1].mean() < 1.0
 
 
-def test_by_hand() -> None:
-    """Two groups; one member is nearer to the other's line."""
-    place = np.array([0.0, 1.0, 8.0, 10.0, 11.0])
-    points = np.stack([40.0 + place / 1000.0, 0.0 * place], axis=-1)[:, None]
-    labels = np.array([0, 0, 0, 1, 1])
-    lines = np.array([[[40.003, 0.0]], [[40.0105, 0.0]]])
-    found = nearest_record(Published(points, lines, labels, 2))
-    np.testing.assert_allclose(found.rates, [1 / 3, 1 / 3, 0.0, 1 / 2, 1 / 2])
-    np.testing.assert_allclose(found.line_rates, [1.0, 1.0, 0.0, 1.0, 1.0])
-    assert found.expected == pytest.approx((1 / 3 + 1 / 3 + 1 / 2 + 1 / 2) / 5)
-    assert found.at_fault.tolist() == []
-
-
-def test_equal_lines_share_the_chance() -> None:
-    points = np.array([[[0.0, 0.0]], [[0.0, 0.0]], [[1.0, 1.0]], [[1.0, 1.0]]])
-    lines = np.array([[[0.5, 0.5]], [[0.5, 0.5]]])
-    found = nearest_record(Published(points, lines, np.array([0, 1, 0, 1]), 2))
-    np.testing.assert_allclose(found.rates, 1 / 4)
-    np.testing.assert_allclose(found.line_rates, 1 / 2)
-
-
-def test_one_group_of_all() -> None:
-    points = np.random.default_rng(0).normal(40.0, 0.1, (5, 3, 2))
-    labels = np.zeros(5, dtype=int)
-    found = nearest_record(Published(points, points.mean(axis=0)[None], labels, 5))
-    np.testing.assert_allclose(found.rates, 1 / 5)
-    assert found.exposed == 0.0
-
-
 def test_one_subject_is_always_found() -> None:
     points = np.random.default_rng(0).normal(40.0, 0.1, (4, 3, 2))
     labels = np.array([0, 0, 1, 1])
@@ -84,13 +58,6 @@ def test_one_subject_is_always_found() -> None:
     found = nearest_record(Published(points, lines, labels, 2, np.full(4, -7)))
     assert found.rates.tolist() == [1.0] * 4
     assert found.at_fault.tolist() == [0, 1]
-
-
-def test_originals_that_are_all_one() -> None:
-    points = np.full((4, 3, 2), 40.0)
-    lines = np.array([points[0], points[0] + 1.0])
-    found = nearest_record(Published(points, lines, np.array([0, 0, 1, 1]), 2))
-    np.testing.assert_allclose(found.rates, 1 / 4)
 
 
 def test_far_from_the_origin_nothing_is_lost() -> None:
@@ -111,3 +78,48 @@ def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
         found.append(told(city))
     np.testing.assert_array_equal(found[0], found[1])
+
+
+@given(cities(most=9, points=2), st.sampled_from([0.01, 0.3, 0.5, 0.7, 0.99]))
+def test_by_other_tracks_it_is_the_slow_twin(city: Published, share: float) -> None:
+    found, subjects = other_tracks(city, share=share), city.owners
+    tracks = [int((subjects == subject).sum()) for subject in subjects]
+    assert found.targets.tolist() == [i for i, t in enumerate(tracks) if t > 1]
+    expected = [naive.other_tracks(city, int(i), share) for i in found.targets]
+    told = np.column_stack([found.rates, found.worst])
+    np.testing.assert_allclose(told, np.reshape(expected, (-1, 2)), rtol=1e-9)
+    links = naive.nearest_record(city)[found.targets, 1]
+    np.testing.assert_allclose(found.line_rates, links)
+
+
+def test_other_tracks_by_hand() -> None:
+    """Subject 0 has three rows in a group of five, and one elsewhere."""
+    labels = np.array([0, 0, 0, 0, 0, 1, 1])
+    subjects = np.array([0, 0, 0, 1, 2, 0, 3])
+    points = 40.0 + labels[:, None, None] * np.ones((2, 2))
+    lines = points[[0, 5]]
+    found = other_tracks(Published(points, lines, labels, 2, subjects), share=0.5)
+    # He knows 2 of 4. Of the other 4 rows of the group, 2 are the subject's; if the
+    # second that he knows is one of them, as in 2 of 3 cases, 1 of 3 is left.
+    in_group = 2 / 3 * 1 / 3 + 1 / 3 * 2 / 4
+    np.testing.assert_allclose(found.rates, [in_group] * 3 + [0.0])
+    np.testing.assert_allclose(found.worst, [0.5] * 3 + [0.0])
+    assert found.targets.tolist() == [0, 1, 2, 5]
+    assert found.account["targets"] == 4
+    assert found.at_fault.tolist() == []  # 1/2 is 1/k
+
+
+def test_groups_of_different_subjects_give_nothing_away() -> None:
+    labels = np.repeat(np.arange(5), 4)
+    points = 40.0 + labels[:, None, None] * np.ones((2, 2))
+    subjects = np.tile(np.arange(4), 5)
+    found = other_tracks(Published(points, points[::4], labels, 4, subjects))
+    assert found.worst_case == 0.0
+    assert found.line_found == 1.0
+
+
+def test_without_a_subject_of_several_there_is_no_target() -> None:
+    points = np.zeros((3, 2, 2))
+    found = other_tracks(Published(points, points[:1], np.zeros(3, int), 2, np.arange(3)))
+    assert len(found.targets) == 0
+    assert found.expected == 0.0

@@ -259,14 +259,6 @@ def test_odd_dates_are_found(tmp_path: Path, suffix: str, date: str, says: str) 
     assert says in problems(path)
 
 
-@pytest.mark.parametrize("suffix", [".gpx", ".mfjson"])
-@pytest.mark.parametrize("date", ["01:40.001", "01:41.000", "00:00.000", "01:40", "01:40.000000"])
-def test_a_date_between_two_that_differs_is_found(tmp_path: Path, suffix: str, date: str) -> None:
-    path = written(tmp_path / f"r{suffix}")
-    in_text(":01:40.000Z", f":{date}Z", 1)(path)
-    assert problems(path)
-
-
 def test_rows_without_a_date_are_found(tmp_path: Path) -> None:
     path = written(tmp_path / "r.gpx")
     text = path.read_text(encoding="utf-8")
@@ -297,26 +289,3 @@ def test_heights_stay_a_problem(tmp_path: Path, suffix: str) -> None:
     place = r"(\[-\d\.\d+, \d+\.\d+)(, 0, \d+)?\]"
     path.write_text(re.sub(place, r"\1, 7]", text), encoding="utf-8")
     assert "points have a third number" in problems(path)
-
-
-@pytest.mark.parametrize("more", [", 7, 978339700]", ", 0, 978339701]"])
-def test_another_height_or_time_beside_a_place_is_found(tmp_path: Path, more: str) -> None:
-    path = written(tmp_path / "r.geojson")
-    in_text(", 0, 978339700]", more, 1)(path)
-    assert problems(path)
-
-
-@every_format
-def test_what_else_is_in_a_file_with_times_is_found(tmp_path: Path, suffix: str) -> None:
-    path = written(tmp_path / f"r{suffix}")
-    if suffix == ".parquet":
-        in_parquet(lambda table: table.append_column("who", pa.array(["alice"] * 20)))(path)
-    elif suffix == ".gpkg":
-        in_sql("ALTER TABLE anonymized ADD COLUMN who TEXT")(path)
-    elif suffix == ".gpx":
-        in_text("</time>", "</time><name>alice</name>", 1)(path)
-    elif suffix == ".csv":
-        in_text(",times\n", ",times,who\n")(path)
-    else:
-        in_text('{"id": 1', '{"who": "alice", "id": 1', 1)(path)
-    assert problems(path)

@@ -8,7 +8,7 @@ from naive_attacks import cities
 
 from trajanon.arrays import Floats
 from trajanon.privacy.attack import Published
-from trajanon.privacy.diversity import diversity, ends_in_places
+from trajanon.privacy.inference import diversity, ends_in_places
 from trajanon.utility import displacement
 
 METRE = 1.0 / float(displacement(np.array([44.5, 7.0]), np.array([45.5, 7.0])))
