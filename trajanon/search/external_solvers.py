@@ -85,15 +85,6 @@ def lkh(problem: Problem, start: int | None = None) -> Ints:
     Helsgaun (2000), "An effective implementation of the Lin-Kernighan traveling
     salesman heuristic"; http://webhotel4.ruc.dk/~keld/research/LKH-3. Maya-López,
     thesis (URV 2023), chapter 4, Algorithm 2 for the dummy node.
-
-    Examples
-    --------
-    A path through seven places; the shortest is 7.68 standard deviations long:
-
-    >>> import trajanon
-    >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
-    >>> round(trajanon.microaggregate(places, k=2, heuristic="lkh").path_length, 2)
-    7.68
     """
     if find_spec("elkai") is None:
         raise BadInput(

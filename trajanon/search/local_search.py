@@ -62,15 +62,6 @@ def or_opt(problem: Problem, start: int | None = None) -> Ints:
     Maya-López, thesis (URV 2023), section 2.2.3 for the tour heuristics, chapter 4,
     Algorithm 2 for the dummy node. Bentley (1992), "Fast algorithms for geometric
     traveling salesman problems", for 2-opt with neighbour lists and a queue.
-
-    Examples
-    --------
-    A path through seven places; none is shorter:
-
-    >>> import trajanon
-    >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
-    >>> round(trajanon.microaggregate(places, k=2, heuristic="or-opt").path_length, 2)
-    7.68
     """
     if start is None and problem.large is not None:
         return _path_in_blocks(problem, problem.large.approximate)
@@ -92,15 +83,6 @@ def two_opt(problem: Problem) -> Ints:
     References
     ----------
     Maya-López, thesis (URV 2023), section 2.2.3.
-
-    Examples
-    --------
-    A path through seven places; the shortest is 7.68 standard deviations long:
-
-    >>> import trajanon
-    >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
-    >>> round(trajanon.microaggregate(places, k=2, heuristic="two-opt").path_length, 2)
-    7.68
     """
     return _shortened(problem, partial(nearest_neighbour, problem), or_opt=False)
 
@@ -114,15 +96,6 @@ def mdav_lk(problem: Problem) -> Ints:
     MDAV-LK-MHM: Heaton, Mukherjee (2011), "Record ordering heuristics for disclosure
     control through microaggregation". Lin, Kernighan (1973), "An effective heuristic
     algorithm for the traveling-salesman problem".
-
-    Examples
-    --------
-    A path through seven places; the shortest is 7.68 standard deviations long:
-
-    >>> import trajanon
-    >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
-    >>> round(trajanon.microaggregate(places, k=2, heuristic="mdav-lk").path_length, 2)
-    7.89
     """
     records = problem.records
     if len(records) < FEW:

@@ -82,15 +82,6 @@ def nearest_neighbour(problem: Problem, start: int | None = None) -> Ints:
     ----------
     Maya-López, thesis (URV 2023), section 2.2.3, and chapter 4, Algorithm 2 for the
     dummy node.
-
-    Examples
-    --------
-    A path through seven places; the shortest is 7.68 standard deviations long:
-
-    >>> import trajanon
-    >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
-    >>> round(trajanon.microaggregate(places, k=2, heuristic="nearest-neighbor").path_length, 2)
-    9.05
     """
     records = problem.records
     n = len(records)
