@@ -12,13 +12,13 @@ _SIDE = 320  # pixels
 _EDGE = 4
 
 
-def shown(name: str, told: Sequence[str]) -> str:
+def shown(name: str, said: Sequence[str]) -> str:
     """Write the `repr` of a result.
 
     >>> shown("Release", ["8 rows", "4 lines"])
     '<Release: 8 rows; 4 lines>'
     """
-    return f"<{name}: {'; '.join(one.rstrip('.') for one in told)}>"
+    return f"<{name}: {'; '.join(one.rstrip('.') for one in said)}>"
 
 
 def page(rows: Sequence[tuple[str, str]], picture: str = "", note: str = "") -> str:

@@ -247,9 +247,9 @@ def _betrayed(report: Mapping[str, Any]) -> float:
 
 
 def _nameless(report: Mapping[str, Any]) -> float:
-    told = report.get("source") or {}
-    nameless = told.get("nameless", 0)
-    return float(nameless / max(told.get("recordings") or 0, nameless, 1))
+    counts = report.get("source") or {}
+    nameless = counts.get("nameless", 0)
+    return float(nameless / max(counts.get("recordings") or 0, nameless, 1))
 
 
 def knows_people(report: Mapping[str, Any]) -> bool:
@@ -274,8 +274,8 @@ def cost(report: Mapping[str, Any]) -> str:
     """Say what a release costs.
 
     >>> far = {"mean": 75.0, "median": 40.0}
-    >>> told = {"displacement": far, "information_loss": 0.458, "unit": "trip"}
-    >>> cost(told | {"length": {"mean": 2500.0}}).partition("average ")[2]
+    >>> report = {"displacement": far, "information_loss": 0.458, "unit": "trip"}
+    >>> cost(report | {"length": {"mean": 2500.0}}).partition("average ")[2]
     "(median 40 m), 3 % of a trip's length; information loss 0.46 %."
     """
     far, share = report["displacement"], moved_of_length(report)
@@ -290,15 +290,15 @@ def cost(report: Mapping[str, Any]) -> str:
 def source(report: Mapping[str, Any]) -> str:
     """Say what of the source is in a release, and why the rest is not.
 
-    >>> told = {"recordings": 40, "used": 38, "left_out": {"too short": 2}}
-    >>> source({"n": 41, "unit": "trip", "source": told})
+    >>> counts = {"recordings": 40, "used": 38, "left_out": {"too short": 2}}
+    >>> source({"n": 41, "unit": "trip", "source": counts})
     '41 trips are in the release. Of 40 recordings 38 gave one or more; the others are 2 too short.'
     """
-    told, units = report.get("source") or {}, UNITS[_unit(report)]
+    counts, units = report.get("source") or {}, UNITS[_unit(report)]
     said = f"{number_of(report['n'], _unit(report), units)} are in the release."
-    if (read := told.get("recordings")) is not None:
-        said += f" Of {number_of(read, 'recording')} {told.get('used', 0):,} gave one or more"
-        others = _listed(told.get("left_out") or {})
+    if (read := counts.get("recordings")) is not None:
+        said += f" Of {number_of(read, 'recording')} {counts.get('used', 0):,} gave one or more"
+        others = _listed(counts.get("left_out") or {})
         said += f"; the others are {others}." if others else "."
     ledger, wide = report.get("ledger") or {}, (report.get("mended") or {}).get("wide") or {}
     out = {
@@ -345,8 +345,8 @@ def source_of(provenance: Mapping[str, Any]) -> dict[str, Any]:
 
 def _counts(found: object) -> dict[str, int]:
     """Take the counts in what a file says, which may be anything."""
-    told = found if isinstance(found, Mapping) else {}
-    return {str(name): n for name, n in told.items() if type(n) is int and n >= 0}
+    counts = found if isinstance(found, Mapping) else {}
+    return {str(name): n for name, n in counts.items() if type(n) is int and n >= 0}
 
 
 def _unused(columns: object) -> str | None:

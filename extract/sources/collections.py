@@ -26,8 +26,8 @@ from trajanon.extract.sources.point_groups import traces_of_points
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
-from trajanon.files.csv_dialect import separator_of
 from trajanon.files.json_types import parsed
+from trajanon.files.number_texts import separator_of
 
 _GEOLIFE = Layout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
 _CABSPOTTING = Layout(names=("lat", "lon", "occupied", "time"), separator=" ")

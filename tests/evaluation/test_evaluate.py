@@ -35,7 +35,6 @@ def test_pairs_are_measured_as_by_hand() -> None:
         for distance in (left.displacement, left.frechet, left.warping):
             assert list(distance.values()) == pytest.approx([10.0] * 4, rel=1e-3)
         assert left.length_change == pytest.approx(0.0, abs=1e-6)
-        assert left.turn == pytest.approx(0.0, abs=1e-4)
     assert evaluation.usefulness[NOTHING].displacement["max"] == 0.0
     # Columns: latitudes -1010, -990, 990, 1010 m about their mean; longitudes constant.
     expected = 100 * 4 * 10.0**2 / (2 * 1010.0**2 + 2 * 990.0**2)
@@ -48,22 +47,6 @@ def test_pairs_are_measured_as_by_hand() -> None:
     nearest = evaluation.attacks[0].account
     assert (nearest["name"], nearest["baseline"]) == ("nearest record", 0.5)
     assert nearest["expected"] == nearest["worst_case"] == 0.5
-
-
-def test_the_price_of_subjects_is_that_of_other_pairs() -> None:
-    """Neighbours are of one person: pairs of two people have to span 2 km."""
-    points = toy().points * [1.0, 20.0]  # so long that such pairs are no nonsense
-    trajectories = Trajectories(points, subject=np.array([0, 0, 1, 1]))
-    release, report = released(trajectories)
-    price = trajanon.evaluate(trajectories, release, report).price
-    assert price is not None
-    for paid in price:
-        near = 100 * 4 * 10.0**2 / (2 * 1010.0**2 + 2 * 990.0**2)
-        far = 100 * 4 * 1000.0**2 / (2 * 1010.0**2 + 2 * 990.0**2)
-        assert paid.records == pytest.approx(near, rel=1e-3)
-        assert paid.subjects == pytest.approx(far, rel=1e-3)
-        assert (paid.violations, paid.groups) == (2, 2)
-    assert trajanon.evaluate(trajectories, release, {**report, "k": 3}).price == []
 
 
 def test_windows_that_slid_are_measured_where_they_were_averaged(slid_sample: Evaluated) -> None:
@@ -129,10 +112,8 @@ def test_without_subjects_nothing_is_said_of_them() -> None:
     evaluation = evaluated(toy(people=None))
     assert evaluation.holds
     assert evaluation.subjects is None
-    assert evaluation.price is None
     assert evaluation.account["violations"] == {"records": 0, "subjects": None}
     assert "several may be of one person" in evaluation.verdict.sentences[0]
-    assert "The price of counting people" not in evaluation.html
 
 
 def test_what_the_checker_found_is_in_the_verdict(tmp_path: Path) -> None:

@@ -22,10 +22,8 @@ from trajanon.utility.displacements import (
     displacement,
     from_runs,
     length_change,
-    length_shift,
     lengths,
     on_plane,
-    turns,
 )
 from trajanon.utility.grid import (
     BUSIEST,
@@ -122,17 +120,13 @@ def test_displacement_is_that_on_the_ellipsoid(
     assert displacement(released, original)[0, 0] == expected
 
 
-def test_lengths_and_directions() -> None:
+def test_lengths() -> None:
     line = on_earth([[[0, 0], [100, 0], [100, 100]], [[0, 0], [0, 0], [0, 0]]])
     turned = on_earth([[[0, 0], [0, 50], [0, -50]], [[0, 0], [0, 0], [0, 10]]])
     assert lengths(line) == pytest.approx([200.0, 0.0], rel=1e-4)
     # 200 m became 150 m; nothing became something.
     assert length_change(line, turned) == pytest.approx([-0.25, 1.0], rel=1e-4)
     assert length_change(line, line).tolist() == [0.0, 0.0]
-    # North became east, and east west; the second line led nowhere.
-    assert turns(line, turned) == pytest.approx([90.0, 180.0], rel=1e-3)
-    # Sorted: 0 and 200 m against 10 and 150 m.
-    assert length_shift(line, turned) == pytest.approx((10 + 50) / 2, rel=1e-3)
 
 
 def test_cells_are_as_wide_as_high() -> None:
@@ -294,8 +288,6 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
         "warping": nothing,
         "length": float(lengths(points).mean()),
         "length_change": 0.0,
-        "turn": 0.0,
-        "length_shift": 0.0,
         "length_distance": 0.0,
         "by_length": whole.by_length,
         "flow_similarity": dict.fromkeys(("0.5 km", "1 km", "2 km", "3 km"), 1.0),

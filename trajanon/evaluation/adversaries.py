@@ -42,10 +42,10 @@ _ROUNDED = 0.3  # metres, the standard deviation of what is rounded to 5 decimal
 
 def timing_in(report: Report) -> Timing | None:
     """How the report says that times were released."""
-    clock, told = clock_in(report), report.get("times")
-    if clock is None or told is None:
+    clock, times = clock_in(report), report.get("times")
+    if clock is None or times is None:
         return None
-    return Timing(clock, ReleaseSettings(minute_worth=told["minute_worth"]).minute_worth)
+    return Timing(clock, ReleaseSettings(minute_worth=times["minute_worth"]).minute_worth)
 
 
 def published(
@@ -154,8 +154,8 @@ def attacks_in_all(ledger: str | os.PathLike[str], *, subjects_exact: bool = Fal
         raise BadInput(f"nothing is released in {ledger}: anonymize with --ledger {ledger} first")
     seen = [_seen(entry, subjects_exact=subjects_exact) for entry in entries]
     if len(sizes := {one.points.shape[1] for one in seen}) > 1:
-        told = " and ".join(map(str, sorted(sizes)))
-        raise BadInput(f"the releases of {ledger} have lines of {told} points, and are not alike")
+        numbers = " and ".join(map(str, sorted(sizes)))
+        raise BadInput(f"the releases of {ledger} have lines of {numbers} points: not alike")
     return [_tried(seen)]
 
 

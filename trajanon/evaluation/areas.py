@@ -2,7 +2,7 @@
 
 The sample has all trajectories on the lines of a few compact areas, drawn at random among areas of
 nearly as many trajectories each, so that lines are as dense in it as in the release. Somebody who
-is told the area has fewer lines to choose from than somebody who is not: an attack on one
+knows the area has fewer lines to choose from than somebody who is not: an attack on one
 trajectory does no worse than on the whole. What a subject did elsewhere is not in the sample.
 """
 

@@ -87,7 +87,7 @@ def curve(
 
 def options_in(report: Report) -> dict[str, Any]:
     """How a release was made, as far as its report tells: options of `anonymize`."""
-    if "as_published" not in report:  # whose options were others
+    if "as_published" not in report:  # its options were others
         raise BadInput("an earlier version made this release: run trajanon anonymize again")
     options: dict[str, Any] = {
         "as_published": report["as_published"],
@@ -98,9 +98,9 @@ def options_in(report: Report) -> dict[str, Any]:
     }
     search = report.get("search", {})
     options |= {one.name: search[one.name] for one in fields(Settings) if one.name in search}
-    if told := report.get("times"):
-        options |= {name: told[name] for name in ("times", "timezone", "minute_worth")}
-        options["time_step"] = told["step"]
+    if times := report.get("times"):
+        options |= {name: times[name] for name in ("times", "timezone", "minute_worth")}
+        options["time_step"] = times["step"]
     return options
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,12 +13,12 @@ from trajanon.evaluation.adversaries import patient, published, timing_in
 from trajanon.evaluation.areas import Areas, sampled
 from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
-from trajanon.evaluation.evidence import MDAV, NOTHING, RELEASE, Evaluation, Price
+from trajanon.evaluation.evidence import MDAV, NOTHING, RELEASE, Evaluation
 from trajanon.evaluation.holdout import drawn, hold_out
 from trajanon.files.report import Report, checked, key_in, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
-from trajanon.partition import Partition, broken_promises, check_k, dense, regrouped
+from trajanon.partition import broken_promises, check_k, dense, regrouped
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import chains, subjects_left
 from trajanon.privacy.companions import companions
@@ -36,12 +36,6 @@ from trajanon.times import Timing, search_columns
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import length_change
 from trajanon.utility.usefulness import ROAD, Seconds, ToRoad, share_on_roads, usefulness
-
-_METHODS: dict[str, dict[str, Any]] = {
-    MDAV: {"method": "mdav", "refine": "none"},
-    "path, cut and descent": {"effort": "fast"},
-}
-"""Methods that measure what counting subjects costs; MDAV is also compared with the release."""
 
 
 def evaluate(
@@ -211,26 +205,6 @@ class _Given:
     def people(self) -> int | None:
         return None if self.subjects is None else int(self.subjects.max()) + 1
 
-    @cached_property
-    def groups(self) -> dict[tuple[str, bool], Partition]:
-        """Groups of k records, and of k subjects, by each method that makes them."""
-        wanted: list[tuple[str, bool]] = []
-        if self.people is not None and self.k <= self.people:
-            wanted = [(method, of) for method in _METHODS for of in (False, True)]
-        elif self.k <= len(self.kept) and not (self.by_subjects and self.people is not None):
-            wanted = [(MDAV, self.by_subjects)]
-        records, weights = search_columns(self.kept, self.timing)
-        return {
-            (method, of): microaggregate(
-                records,
-                self.k,
-                subjects=self.subjects if of else None,
-                weights=weights,
-                **_METHODS[method],
-            )
-            for method, of in wanted
-        }
-
 
 def _counts(given: _Given) -> dict[str, Any]:
     """Count what there is, by the names of attributes of an `Evaluation`."""
@@ -273,8 +247,8 @@ def _protection(given: _Given, seed: int) -> dict[str, Any]:
 def _costs(given: _Given, to_road: ToRoad | None, seed: int) -> dict[str, Any]:
     """Measure what is left for use, by the names of attributes of an `Evaluation`."""
     kept, ways = given.kept, {RELEASE: given.seen}
-    if (mdav := given.groups.get((MDAV, given.by_subjects))) is not None:
-        ways[MDAV] = _in_groups(given, mdav)
+    if given.k <= (given.people if given.by_subjects and given.people else len(kept)):
+        ways[MDAV] = _by_mdav(given)
     ways[NOTHING] = given.seen.originals
     useful = partial(
         usefulness, tracks=kept.tracks, true_ends=kept.true_ends, to_road=to_road, seed=seed
@@ -286,13 +260,17 @@ def _costs(given: _Given, to_road: ToRoad | None, seed: int) -> dict[str, Any]:
             for name, way in ways.items()
         },
         "length_kept": _length_kept(given.found),
-        "price": _price(given),
         "roads_before": None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
     }
 
 
-def _in_groups(given: _Given, partition: Partition) -> Published:
-    """Publish the same trajectories in other groups."""
+def _by_mdav(given: _Given) -> Published:
+    """Publish the same trajectories in groups of MDAV."""
+    columns, weights = search_columns(given.kept, given.timing)
+    of = given.subjects if given.by_subjects else None
+    partition = microaggregate(
+        columns, given.k, method="mdav", refine="none", subjects=of, weights=weights
+    )
     of_places = regrouped(partition, given.kept.records, partition.labels)
     groups = TrajectoryGroups(given.kept, of_places, key_in(given.report), given.timing)
     return replace(
@@ -309,19 +287,6 @@ def _seconds(way: Published, timing: Timing | None) -> Seconds | None:
     if timing is None or way.times is None or way.line_times is None:
         return None
     return Seconds(way.times, way.line_times[way.labels], timing.clock)
-
-
-def _price(given: _Given) -> list[Price] | None:
-    if given.subjects is None:
-        return None
-    prices = []
-    for method in _METHODS:
-        if (of_subjects := given.groups.get((method, True))) is not None:
-            of_records = given.groups[method, False]
-            few = broken_promises(of_records.labels, given.subjects, given.k)
-            losses = of_records.information_loss, of_subjects.information_loss
-            prices.append(Price(method, *losses, few, len(of_records.sizes)))
-    return prices
 
 
 def _by_name(tried: Sequence[Attack]) -> list[Attack]:
@@ -346,7 +311,7 @@ def area_of(points: Floats) -> tuple[float, float, float, float]:
 
 def _spacing(trajectories: Trajectories) -> float | None:
     """Metres between points, where the file tells and says a number."""
-    told = trajectories.provenance.get("spacing")
-    if isinstance(told, bool) or not isinstance(told, int | float):
+    metres = trajectories.provenance.get("spacing")
+    if isinstance(metres, bool) or not isinstance(metres, int | float):
         return None
-    return float(told) if 0.0 < told < np.inf else None
+    return float(metres) if 0.0 < metres < np.inf else None

@@ -1,21 +1,23 @@
 """The evidence of a release: its numbers, its verdict and its pages."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+from markupsafe import Markup, escape
 
 from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.areas import Sampled
 from trajanon.evaluation.curve import Curve
 from trajanon.evaluation.holdout import Holdout
-from trajanon.evaluation.templates import rendered
 from trajanon.files.report import Report, key_in, rows_in
 from trajanon.notebook import page, shown
-from trajanon.number_text import STAGES, UNITS
+from trajanon.number_text import STAGES, UNITS, metres, percent, span
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.cascade import Cascade
 from trajanon.privacy.chains import Chained
@@ -43,16 +45,6 @@ _AS_THEY_ARE = (
     *("subjects", "left_out", "nameless", "length_kept", "roads_before"),
 )
 """What an account repeats."""
-
-
-class Price(NamedTuple):
-    """What one method loses with k records and with k subjects in each group."""
-
-    method: str  # in words
-    records: float  # IL in percent with k records
-    subjects: float  # the same with k subjects
-    violations: int  # groups of k records that hold fewer than k subjects
-    groups: int  # all groups of k records
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -99,8 +91,6 @@ class Evaluation:
     length_kept
         Mean share of its length that a trajectory keeps in the mean of its group, before that is
         perturbed, which makes short lines longer.
-    price
-        What counting subjects costs; None where nothing is known of them.
     attacks
         In the order in which to show them.
     companions
@@ -109,7 +99,7 @@ class Evaluation:
     cascade
         How many groups somebody verifies who holds all tracks; None as for companions.
     rebuilding
-        How near somebody comes to one member of a group who is told all others; None as for
+        How near somebody comes to one member of a group who knows all others; None as for
         companions.
     chained
         What the windows of a drive give away together; None of trips, and where tracks are not
@@ -171,7 +161,6 @@ class Evaluation:
     loss: Mapping[str, float]
     usefulness: Mapping[str, measures.Usefulness]
     length_kept: float
-    price: Sequence[Price] | None
     attacks: Sequence[Attack]
     companions: Companions | None
     cascade: Cascade | None
@@ -239,7 +228,7 @@ class Evaluation:
     def facts(self) -> list[str]:
         """What was found, a sentence each, of which none asks for a decision."""
         tried = [one for one in self.attacks if one.against == "release" and len(one.targets)]
-        return rendered(
+        return _rendered(
             "facts.txt",
             evidence=self,
             tried=tried,
@@ -270,7 +259,6 @@ class Evaluation:
             "problems": None if self.problems is None else list(self.problems),
             "times": None if self.clock is None else self.clock.sentence,
             "information_loss": dict(self.loss),
-            "price": None if self.price is None else [paid._asdict() for paid in self.price],
             "attacks": [attack.account | self._interval(attack) for attack in self.attacks],
             "companions": None if self.companions is None else self.companions.account,
             "cascade": None if self.cascade is None else self.cascade.account,
@@ -293,8 +281,8 @@ class Evaluation:
 
     @property
     def html(self) -> str:
-        """A page for the holder, whose first line says so; it asks for no network."""
-        return rendered(
+        """A page for the holder, which says so in its first line; it asks for no network."""
+        return _rendered(
             "page.html",
             notice=NOTICE,
             evaluation=self,
@@ -327,7 +315,7 @@ class Evaluation:
         names = [stage["name"] for stage in self.report["stages"]]
         known = {*STAGES, *METHOD_NAMES, *REFINEMENT_NAMES}
         steps = dict.fromkeys(STAGES.get(name, name) for name in names if name in known)
-        return rendered(
+        return _rendered(
             "datasheet.md",
             evaluation=self,
             steps=[step.replace("trajectories", self.units) for step in steps]
@@ -372,3 +360,38 @@ def _beside(before: Sequence[int], after: Sequence[int], most: int = 0) -> list[
     shown = both[:, :most]
     heights: list[list[float]] = (shown / shown.max()).T.tolist()
     return heights
+
+
+def _rendered(template: str, **given: Any) -> str:
+    """Fill in a template of this folder; only HTML is escaped."""
+    environment = Environment(
+        loader=PackageLoader("trajanon.evaluation", ""),
+        autoescape=select_autoescape(["html"]),
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+        keep_trailing_newline=template.endswith(".md"),
+    )
+    environment.filters |= {"count": _count, "code": _code, "unbroken": _unbroken}
+    environment.filters |= {"metres": metres, "percent": percent, "span": span, "tau": _tau}
+    return environment.get_template(template).render(given)
+
+
+def _count(number: int | None) -> str:
+    return "not known" if number is None else f"{number:,}"
+
+
+def _tau(agreement: float | None) -> str:
+    return "–" if agreement is None else f"{agreement:.2f}"
+
+
+def _code(name: str) -> str:
+    """Quote a file name so that it cannot be anything but text in a table."""
+    shown = "".join(c if c.isprintable() and c not in "`|" else "?" for c in name)
+    return f"`{shown}`"
+
+
+def _unbroken(sentence: str) -> Markup:
+    """Let no line of a page end within the name of an option."""
+    spans = re.sub(r"--[a-z][a-z-]*", r'<span class="option">\g<0></span>', str(escape(sentence)))
+    return Markup(spans)

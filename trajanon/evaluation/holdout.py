@@ -128,7 +128,7 @@ class Holdout:
 
     @property
     def was_in(self) -> str:
-        """How well members are told from others, a sentence without its end."""
+        """How well members are distinguished from others, a sentence without its end."""
         what, (auc, low, high) = self.told
         return (
             "Was somebody in it? Of a member and somebody held out, the member is the one nearer "
@@ -210,7 +210,7 @@ def measured(
 ) -> Holdout:
     """Attack members, by mask, and the others, with the different lines of the members' release.
 
-    ``hours`` says of each trajectory whether its departure is told, and whether it is guessed.
+    ``hours`` says of each trajectory whether its departure is found by the line, and by one guess.
     """
     points, released = trajectories.points, Lines(lines)
     away, _ = released.nearest(points)

@@ -152,20 +152,14 @@ def refuse_other_system(where: object, geo: Geo) -> None:
 
 def written_column(path: object, file: Any, name: str) -> NDArray[Any] | None:
     """Read a column that holds single values; None if there is none."""
-    return _single_values(path, file, name) if name in file.schema_arrow.names else None
-
-
-def _single_values(path: object, file: Any, name: str) -> NDArray[Any]:
     import pyarrow as pa
 
+    if name not in file.schema_arrow.names:
+        return None
     if pa.types.is_nested(kind := file.schema_arrow.field(name).type):
         raise BadInput(
             f"the column {name!r} of {path} holds {kind}, and not one value a row; leave it out"
         )
-    return _values(file, name)
-
-
-def _values(file: Any, name: str) -> NDArray[Any]:
     return np.asarray(arrow.sound(file.read([name])[name]).to_numpy())
 
 
@@ -212,12 +206,13 @@ def _read(path: Path) -> Lines:
     with arrow.parquet(path) as file:
         names = file.schema_arrow.names
         geometry = described(file.schema_arrow, path)["primary_column"]
-        written = _values(file, geometry)
         with expecting_geometries(path), np.errstate(invalid="ignore"):
+            written = np.asarray(written_column(path, file, geometry))
             geometries = shapely.from_wkb(written)
         words = text_of(file.schema_arrow, "attribution"), text_of(file.schema_arrow, "times")
         times = _times(file, len(written)) if "times" in names else None
-        counted = {name: _single_values(path, file, name) for name in COUNTED if name in names}
+        columns = {name: written_column(path, file, name) for name in COUNTED}
+        counted = {name: some for name, some in columns.items() if some is not None}
         found = replace(Lines.of(geometries, written), boxes="bbox" in names)
         return found.with_words(words[0], times, words[1], counted)
 

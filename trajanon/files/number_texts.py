@@ -1,7 +1,7 @@
-"""Numbers and names of columns as people write them: thousands, decimal commas, money, headers."""
+"""Tables in text as people write them: separators, headers, thousands, decimal commas, money."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -24,6 +24,43 @@ def _form(decimal: str, thousands: str) -> re.Pattern[str]:
 
 _FORMS = {".": _form(".", ","), ",": _form(",", ".")}  # by what begins a fraction
 _EITHER = re.compile(r"\D*[1-9]\d{0,2}([.,])\d{3}\D*")  # thousands, or three decimals
+
+_DECIMAL_COMMA = r"\s*([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)\s*"
+_DECIMAL_POINT = r"\s*[-+]?\d+\.\d+(?:[eE][-+]?\d+)?\s*"
+
+_OF_EXCEL = re.compile(r"sep=([,;|:\t ])\s*")
+
+_JUDGED = 100  # rows, by which the names of columns are
+_YEAR = re.compile(r"\s*(19|20)\d\d\s*")
+_NEARLY = re.compile(r"\s*[(<>~\u2264\u2265\u2248]\s*[-+]?\d.*")  # a number, but for a sign
+_NO_VALUE = re.compile(r"[.?*:-]*")  # as some programs write it
+
+
+def separator_line(line: str) -> str | None:
+    """Read the separator that Excel names in the first line, if this is such a line."""
+    named = _OF_EXCEL.fullmatch(line)
+    return named[1] if named else None
+
+
+def separator_of(header: str, row: str | None = None) -> str:
+    """Find what separates the names of columns: as often as the values of a row, or most often."""
+    lines = [re.sub(r'"[^"]*"', "", line) for line in (header, header if row is None else row)]
+
+    def likely(separator: str) -> tuple[bool, int]:
+        names, values = (line.count(separator) for line in lines)
+        return names == values > 0, min(names, values)
+
+    return max(",;\t|", key=likely)
+
+
+def has_decimal_commas(cells: Iterable[str]) -> bool:
+    """Say whether more numbers have a decimal comma than a point."""
+    cells = list(cells)
+    commas, points = (
+        sum(re.fullmatch(form, cell) is not None for cell in cells)
+        for form in (_DECIMAL_COMMA, _DECIMAL_POINT)
+    )
+    return commas > points
 
 
 class Readings(NamedTuple):
@@ -53,24 +90,21 @@ def read_numbers(table: pd.DataFrame, separator: str | None) -> Readings:
     readings = Readings({}, {}, {})
     columns = {name: _numbers_in(table[name]) for name in table}
     certain = {marks[0] for _, marks in columns.values() if len(marks) == 1}
-    for name, (cells, found) in columns.items():
+    for name, (cells, marks) in columns.items():
         if not cells:
             continue
-        usual = certain if len(certain) == 1 and len(found) == 2 else set(found)
+        usual = certain if len(certain) == 1 and len(marks) == 2 else set(marks)
         decimal = min(usual) if len(usual) == 1 else _usual(cells, separator)
-        doubt = _differing(cells, found)
-        if not doubt and decimal is None:
-            cell = next(filter(_EITHER.fullmatch, cells))
-            doubt = f"{_short(cell)} may be {_plain(cell, ',')} or {_plain(cell, '.')}"
-        if doubt or decimal is None:
+        if doubt := _doubt(cells, marks, decimal):
             readings.doubts[name] = doubt
             continue
-        plain = {cell: _plain(cell, decimal) for cell in cells}
+        plain = {cell: _plain(cell, decimal or ".") for cell in cells}
         if any(cell != written for cell, written in plain.items()):
             readings.plain[name] = table[name].map(lambda cell, of=plain: of.get(cell, cell))
         for cell, written in plain.items():
-            fraction = cell.strip().replace(",", ".")
-            if written != fraction or (len(found) == 2 and written != cell.strip()):
+            if written != cell.strip().replace(",", ".") or (
+                len(marks) == 2 and written != cell.strip()
+            ):
                 readings.examples[name] = f"{_short(cell)} as {written}"
                 break
     return readings
@@ -84,32 +118,31 @@ def _numbers_in(column: pd.Series) -> tuple[list[str], list[str]]:
     if not pd.api.types.is_string_dtype(column) or isinstance(column.dtype, pd.CategoricalDtype):
         return [], []
     counts = column.value_counts()
-    texts = counts.index.to_numpy(dtype=object)
-    odd = texts[pd.to_numeric(counts.index, errors="coerce").isna()]
-    if all(map(is_missing, odd)):
-        dotted = [cell for cell in texts if "." in cell]
-        if not all(map(_EITHER.fullmatch, dotted)):
-            return [], ["."]
-        if not dotted:
-            return [], []
-    counts = counts[[not is_missing(cell) for cell in texts]]
-    are = [is_number(cell) for cell in counts.index]
-    if 2 * counts[are].sum() <= counts.sum():
+    counts = counts[[not is_missing(cell) for cell in counts.index]]
+    if pd.to_numeric(counts.index.to_series(), errors="coerce").notna().all():
+        dotted = [cell for cell in counts.index if "." in cell]
+        if not dotted or not all(map(_EITHER.fullmatch, dotted)):
+            return [], ["."] * bool(dotted)
+    numbers = counts[[is_number(cell) for cell in counts.index]]
+    if 2 * numbers.sum() <= counts.sum():
         return [], []
-    numbers = list(counts.index[are])
-    return numbers, [mark for mark, form in _FORMS.items() if all(map(form.fullmatch, numbers))]
+    cells = list(numbers.index)
+    return cells, [mark for mark, form in _FORMS.items() if all(map(form.fullmatch, cells))]
 
 
-def _differing(cells: Sequence[str], marks: Sequence[str]) -> str:
-    """Tell two numbers of a column that are not written alike; empty if all are."""
+def _doubt(cells: Sequence[str], marks: Sequence[str], decimal: str | None) -> str:
+    """Say why the numbers of a column cannot be read; empty if they can."""
     if not marks:
-        odd = [next(c for c in cells if not form.fullmatch(c)) for form in _FORMS.values()]
-        return f"{_short(odd[0])} and {_short(odd[1])} have no notation in common"
-    signs: dict[str, str] = {}
-    for cell in cells:
-        signs.setdefault(re.sub(rf"[^{_MONEY}%]", "", cell), cell)
-    one, other = [*signs.values(), "", ""][:2]
-    return f"{_short(one)} and {_short(other)} have not the same sign" if len(signs) > 1 else ""
+        one, other = (next(c for c in cells if not form.fullmatch(c)) for form in _FORMS.values())
+        return f"{_short(one)} and {_short(other)} have no notation in common"
+    signs = {re.sub(rf"[^{_MONEY}%]", "", cell): cell for cell in reversed(cells)}
+    if len(signs) > 1:
+        one, other = [*signs.values()][:-3:-1]
+        return f"{_short(one)} and {_short(other)} have not the same sign"
+    if decimal is None:
+        cell = next(filter(_EITHER.fullmatch, cells))
+        return f"{_short(cell)} may be {_plain(cell, ',')} or {_plain(cell, '.')}"
+    return ""
 
 
 def _usual(cells: Sequence[str], separator: str | None) -> str | None:
@@ -118,40 +151,30 @@ def _usual(cells: Sequence[str], separator: str | None) -> str | None:
     if not either:
         return "."  # all are whole
     (mark, *others) = {found[1] for found in either}
-    thousands = "." if mark == "," else ","
     if others:
         return None
     if any(sign in cells[0] for sign in _MONEY):
-        return thousands  # no money has three decimals
+        return "." if mark == "," else ","  # no money has three decimals
     if mark == ",":
         return {",": ".", ";": ","}.get(separator or "")
     # Who writes 1.250 with its last digit writes 980.000, too.
-    fixed = len(either) == len(cells) or not any(
-        found[0].rstrip().endswith("0") for found in either
-    )
+    ends_in_zero = any(found[0].rstrip().endswith("0") for found in either)
+    fixed = len(either) == len(cells) or not ends_in_zero
     return "." if fixed and separator != ";" else None
 
 
 def _plain(cell: str, decimal: str) -> str:
     """Write a number as Python does, without signs of money and percent."""
-    found = _FORMS[decimal].fullmatch(cell)
-    if found is None:
+    if (found := _FORMS[decimal].fullmatch(cell)) is None:
         return cell
     minus = found["minus"].replace("\u2212", "-")
-    whole = re.sub(r"\D", "", found["whole"])
     fraction = "" if found["fraction"] is None else f".{found['fraction']}"
+    whole = re.sub(r"\D", "", found["whole"])
     return f"{minus}{whole}{fraction}{found['power'] or ''}"
 
 
 def _short(cell: str) -> str:
     return repr(cell.strip()[:40])
-
-
-_JUDGED = 100  # rows, by which columns are
-_YEAR = re.compile(r"(19|20)\d\d")
-_YEARS = 3  # in a sequence that no person's row is taken to hold
-_NEARLY = re.compile(r"\s*[(<>~\u2264\u2265\u2248]\s*[-+]?\d.*")  # a number, but for a sign
-_NO_VALUE = re.compile(r"[.?*:-]*")  # as some programs write it
 
 
 def value_in_header(names: Sequence[str], table: pd.DataFrame) -> str | None:
@@ -160,43 +183,41 @@ def value_in_header(names: Sequence[str], table: pd.DataFrame) -> str | None:
     In doubt it is one: a header taken for a row costs the user a line to write, a row taken for a
     header is a person published. Of numbers, only years in sequence above other values are names.
     """
-    below = [table.iloc[:, column] for column in range(len(names))]
-    values = [name for name, column in zip(names, below, strict=True) if _like(name, column)]
-    years = [column for name, column in zip(names, below, strict=True) if name in values]
-    if values and not (_are_years(values) and not any(map(_holds_years, years))):
-        return values[0]
-    of_numbers = [
-        name for name, column in zip(names, below, strict=True) if _share(column, is_number) > 0.5
-    ]
+    below = {number: _texts_below(table, number) for number in range(len(names))}
+    like = [number for number, texts in below.items() if _like(names[number], texts)]
+    if like:
+        years = _are_years([names[number] for number in like])
+        over_years = any(_most(below[number], _YEAR.fullmatch) for number in like)
+        return None if years and not over_years else names[like[0]]
+    of_numbers = [names[number] for number, texts in below.items() if _most(texts, is_number)]
     if of_numbers and all(is_missing(name) or _NO_VALUE.fullmatch(name) for name in of_numbers):
         return next(filter(None, of_numbers), None)  # what has no name is refused as such
     return None
 
 
-def _like(name: str, column: pd.Series) -> bool:
+def _texts_below(table: pd.DataFrame, column: int) -> list[str]:
+    return [cell for cell in table.iloc[:_JUDGED, column] if not is_missing(cell)]
+
+
+def _like(name: str, texts: Sequence[str]) -> bool:
     """Whether a name is a number, or a text of the kind of those below it."""
     if is_number(name) or _NEARLY.fullmatch(name):
         return True
-    if not name or _share(column, is_number) > 0.5:
+    if not name or _most(texts, is_number):
         return False
     if re.search(r"\d", name) and not re.search(r"[^\W\d_]", name):
         return True  # a day, a time of day, a telephone number
     pattern = _pattern(name)
     typical = "9" in pattern or "@" in pattern
-    return bool((column == name).any()) or (
-        typical and _share(column, lambda text: _pattern(text) == pattern) > 0.5
-    )
+    return name in texts or (typical and _most(texts, lambda text: _pattern(text) == pattern))
 
 
 def _are_years(names: Sequence[str]) -> bool:
-    if len(names) < _YEARS or not all(map(_YEAR.fullmatch, names)):
+    """Whether names are three years or more in sequence, which no person's row holds."""
+    if len(names) < 3 or not all(map(_YEAR.fullmatch, names)):
         return False
     steps = {int(later) - int(year) for year, later in pairwise(names)}
     return len(steps) == 1 and steps != {0}
-
-
-def _holds_years(column: pd.Series) -> bool:
-    return _share(column, lambda text: bool(_YEAR.fullmatch(text.strip()))) > 0.5
 
 
 def _pattern(text: str) -> str:
@@ -204,7 +225,5 @@ def _pattern(text: str) -> str:
     return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", text.strip()))
 
 
-def _share(column: pd.Series, holds: Callable[[str], bool]) -> float:
-    """Share of the texts of a column, of those that are not missing, of which something holds."""
-    texts = [cell for cell in column.iloc[:_JUDGED] if not is_missing(cell)]
-    return sum(map(holds, texts)) / max(len(texts), 1)
+def _most(texts: Sequence[str], holds: Callable[[str], object]) -> bool:
+    return 2 * sum(bool(holds(text)) for text in texts) > len(texts)

@@ -8,14 +8,14 @@ import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files import arrow, csv_dialect, number_texts
+from trajanon.files import arrow, number_texts
 from trajanon.inputs import named_rightly, other_encoding, seems_utf16
 
 _HEAD = 4096  # bytes, by which the encoding is judged
 
 
 def check_table_format(path: Path) -> None:
-    """Refuse a path whose suffix is not that of a table."""
+    """Refuse a suffix that is not that of a table."""
     if path.suffix.lower() not in TABLE_FORMATS:
         raise BadInput(
             f"{path} does not end like a table; choose one of {', '.join(TABLE_FORMATS)}"
@@ -75,7 +75,7 @@ def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
 
 
 def _check_names(table: pd.DataFrame, what: object) -> None:
-    """Refuse a table without rows, or whose columns have no name or one name."""
+    """Refuse a table without rows, or with columns of no name or of one name."""
     names = list(table.columns)
     for number, name in enumerate(names, start=1):
         if not name:
@@ -100,11 +100,11 @@ def _texts(path: Path, **how: bool) -> tuple[pd.DataFrame, str]:
     with path.open(encoding="utf-8-sig") as file:
         written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
         (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))
-    separator = csv_dialect.separator_line(header)
+    separator = number_texts.separator_line(header)
     if not (row if separator else header):
         raise BadInput(f"{path} is empty; a table has a header and below it a row for each record")
     if separator is None:
-        separator, above = csv_dialect.separator_of(header, row), 0
+        separator, above = number_texts.separator_of(header, row), 0
     # As a row like the others, for pandas renames columns of equal or no name.
     table = pd.read_csv(
         path,

@@ -36,7 +36,7 @@ _SHOWN = 40  # bytes of a difference
 
 
 def check_release_format(path: Path, *, timed: bool = True) -> None:
-    """Refuse a path whose suffix is not that of a format, or of one of times for none."""
+    """Refuse a suffix that is not that of a format, or of one of times for none."""
     suffix = path.suffix.lower()
     if suffix not in RELEASE_FORMATS:
         raise BadInput(

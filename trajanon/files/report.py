@@ -155,7 +155,7 @@ def _called(release: Path) -> str:
 
 
 def read_report(release: Path) -> Report:
-    """Read the report that stands beside a release, and which line is whose."""
+    """Read the report that stands beside a release, and the line of each row of parts."""
     if (report := report_beside(release)) is None:
         raise FileProblem(
             f"there is no {report_path(release)}, the report with the groups of {release}: name "
@@ -170,7 +170,7 @@ def read_report(release: Path) -> Report:
 
 
 def report_beside(release: Path) -> Report | None:
-    """Read the report that stands beside a release, if there is one; not which line is whose."""
+    """Read the report that stands beside a release, if there is one; without the lines of rows."""
     path = regular(report_path(release))
     try:
         report = parsed(path.read_bytes(), Report)

@@ -157,7 +157,7 @@ def read_trajectories(
     path
         GeoParquet whose geometries are LineStrings of equally many points, in WGS 84; or a folder
         of such parts, by its path or a URL that fsspec knows. A column ``subject`` of any values
-        says whose they are; ``times``, lists of seconds since 1970 UTC, when; columns ``run``,
+        names their subjects; ``times``, lists of seconds since 1970 UTC, when; columns ``run``,
         ``start``, ``track`` and ``track_times`` on what they may slide. Instead of geometries there
         may be columns ``lat1``, ``lon1``, ``lat2``, ``lon2``, ..., with ``time1``, ``time2``, ...
     subjects_exact
@@ -221,7 +221,7 @@ class Runs(NamedTuple):
 
 
 class Owners(NamedTuple):
-    """Whose the trajectories of a file or a folder are."""
+    """The subjects of the trajectories of a file or a folder."""
 
     n: int  # how many there are
     subject: Ints | None  # of each, (n,)
@@ -230,7 +230,7 @@ class Owners(NamedTuple):
 
 
 def read_owners(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Owners:
-    """Read whose trajectories are, and on which runs, without their points."""
+    """Read the subjects of trajectories, and their runs, without points."""
     with _opened(path) as file:
         found = _owners(path, file, exact=subjects_exact)
         unknown = nameless(found.counted_in(provenance_of(file.schema_arrow)))
@@ -242,7 +242,7 @@ def read_owners(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool =
 
 
 def read_without_owners(path: str | os.PathLike[str] | Folder, rows: Ints) -> Trajectories:
-    """Read some of the rows, by their numbers, rising, and not whose they are."""
+    """Read some of the rows, by their numbers, rising, without subjects."""
     with _opened(path) as file:
         some = file.chosen(np.isin(np.arange(file.n), rows))
         points, tracks, times = read_rows(path, some)
@@ -319,12 +319,12 @@ def read_marks(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = 
 
 
 def marks_of_rows(where: object, file: ParquetParts, ids: RowIds, named: pd.Series) -> Hashes:
-    """Read by what recordings are known again, (n, 1 + HOPS): as told, else by their own points.
+    """Read by what recordings are known again, (n, 1 + HOPS): marks, else their own points.
 
     ``named`` has the subjects of traces that name one in some rows only.
     """
-    if (told := _marks(where, file)) is not None:
-        return told
+    if (marks := _marks(where, file)) is not None:
+        return marks
     points, _, times = read_rows(where, file, tracks=False)
     n, m = points.shape[:2]
     columns = [*points.transpose(2, 0, 1), *([] if times is None else [times])]
@@ -334,8 +334,8 @@ def marks_of_rows(where: object, file: ParquetParts, ids: RowIds, named: pd.Seri
     if times is not None:
         tells |= np.isfinite(times[:, 1:])
     tells[~tells.any(axis=1), 0] = True  # unless that is all there is of him
-    row, told = np.nonzero(tells)[0], hashes_of(*ends)[tells.ravel()]
-    hops = least_hashes(row, told, n, HOPS)
+    row, hashes = np.nonzero(tells)[0], hashes_of(*ends)[tells.ravel()]
+    hops = least_hashes(row, hashes, n, HOPS)
     who = ids.subjects(named[~named.index.duplicated()], 0).view(np.uint64)
     who[ids.nobody] = hops[ids.nobody, 0]
     return np.column_stack([who, hops])

@@ -154,21 +154,6 @@ def length_change(original: Floats, released: Floats) -> Floats:
     return np.where(still, (after > 0.0).astype(np.float64), change)
 
 
-def turns(original: Floats, released: Floats) -> Floats:
-    """Measure the angle between each hop of a line and the same hop as released."""
-    one, other = (np.diff(line, axis=1) for line in on_plane(original, released))
-    along = (one * other).sum(axis=-1)
-    across = one[..., 0] * other[..., 1] - one[..., 1] * other[..., 0]
-    somewhere = one.any(axis=-1) & other.any(axis=-1)
-    return np.asarray(np.degrees(np.abs(np.arctan2(across, along))[somewhere]))
-
-
-def length_shift(original: Floats, released: Floats) -> float:
-    """Measure how far the distribution of lengths moved."""
-    before, after = np.sort(lengths(original)), np.sort(lengths(released))
-    return float(np.abs(before - after).mean())
-
-
 def closeness(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     """Measure discrete Fréchet and DTW distances of pairs of lines.
 

@@ -8,7 +8,7 @@ import numpy as np
 from trajanon import loss
 from trajanon.arrays import Floats
 
-_MOST = 10  # pairs of columns whose correlation is told
+_MOST = 10  # pairs of columns for which the correlation is reported
 
 
 def moments(before: Floats, after: Floats, names: Sequence[str]) -> dict[str, Any]:

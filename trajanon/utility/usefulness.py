@@ -15,10 +15,8 @@ from trajanon.utility.displacements import (
     displacement,
     from_runs,
     length_change,
-    length_shift,
     lengths,
     summary,
-    turns,
 )
 from trajanon.utility.grid import (
     busiest_order,
@@ -83,8 +81,6 @@ class Usefulness:
     warping: Mapping[str, float]  # DTW distance, divided by the points of a line
     length: float  # mean length of the originals, metres
     length_change: float  # mean share by which lines got longer; negative where they got shorter
-    turn: float  # mean angle between a hop and the same hop as released, degrees
-    length_shift: float  # earth mover's distance between the distributions of lengths, metres
     length_distance: float  # Jensen-Shannon distance of the lengths, in classes of 500 m: 0 to 1
     by_length: Sequence[int]  # lines in each of these classes as published
     flow_similarity: Mapping[str, float]  # of trips counted from cell to cell, by the size of these
@@ -118,7 +114,6 @@ def usefulness(
             f"2); got {original.shape} and {released.shape}"
         )
     frechet, warping = closeness(original, released)
-    turned = turns(original, released)
     boxes: dict[str, Any] = {"queries": QUERIES, "sides": SIDES, "seed": seed}
     errors = query_errors(original, released, **boxes)
     whole = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
@@ -143,8 +138,6 @@ def usefulness(
         warping=summary(warping),
         length=float(lengths(original).mean()),
         length_change=float(length_change(original, released).mean()),
-        turn=float(turned.mean()) if len(turned) else 0.0,
-        length_shift=length_shift(original, released),
         length_distance=class_distance(*classes),
         by_length=up_to_last(classes[1]),
         flow_similarity={name: flow_similarity(*both) for name, both in trips.items()},
