@@ -1,30 +1,41 @@
-"""Measure how each command grows: seconds of a core and peak memory over the number of windows.
+"""Measure large data: seconds, peak memory and metres. Tracks are drawn along corridors.
 
-    python benchmarks/growth.py
+    python benchmarks/growth.py commands                       each command, over the size
+    python benchmarks/growth.py make windows 1000000 --tracks  parts whose windows may slide
+    python benchmarks/growth.py parts windows --memory 3GB     these parts, beyond memory
+    python benchmarks/growth.py parts windows --shards 10      whatever the memory
 
-Tracks are drawn along corridors, runs of one, two or three windows, and go through the whole chain
-of commands, each in a process of its own after compilation. docs/measurements.md shows the table.
+Everything is compiled before the clock starts. docs/measurements.md shows the tables.
 """
 
-import resource
+import json
+import shutil
 import tempfile
+from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
+from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-from corridors import SPACING, windows_on_runs
-from measures import alone, command_line, peak_gb, row, run_command, say_machine
+from corridors import POINTS, SPACING, corridors, windows_on_runs
+from measures import alone, command_line, peak_gb, row, run_command, say_machine, spent
 
+import trajanon
+from trajanon.files.trajectories import write_partition
+from trajanon.parts import workflow
 from trajanon.tracks import STEPS
 
+K = 5
 SIZES = [10_000, 100_000, 1_000_000]
+AT_ONCE = 200_000  # trajectories that are drawn together
 _COMPILED = (300, 11_000)  # trajectories that go through all that is to be measured
 _BOX = "--bbox=-3.9,40.2,-3.5,40.6"  # round all corridors
 _WINDOWS = ["--windows", "--per-recording", "all", "--spacing", f"{SPACING:g}"]
 _COMMANDS = [
     ["extract", "traces.parquet", _BOX, *_WINDOWS],
-    ["anonymize", "-k", "5"],
-    ["check", "-k", "5"],
+    ["anonymize", "-k", f"{K}"],
+    ["check", "-k", f"{K}"],
     ["evaluate"],
     ["map", "--offline"],
 ]
@@ -40,24 +51,48 @@ def write_traces(folder: Path, n: int) -> None:
     table.to_parquet(folder / "traces.parquet")
 
 
-def took(words: list[str], folder: Path) -> str:
-    """Seconds of a core and gigabytes of a command, this process's only child."""
-    run_command(words, folder)
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return f"{used.ru_utime + used.ru_stime:.1f} s, {peak_gb(resource.RUSAGE_CHILDREN):.2f} GB"
-
-
-def growth(size: list[int] = SIZES) -> None:
-    """Measure each size."""
+def commands(size: list[int] = SIZES) -> None:
+    """Measure each size: seconds of a core, and gigabytes."""
     say_machine()
     row("trajectories", *(words[0] for words in _COMMANDS))
     for n in [*_COMPILED, *size]:
         with tempfile.TemporaryDirectory() as name:
             alone(write_traces, Path(name), n)
-            cells = [alone(took, words, Path(name)) for words in _COMMANDS]
+            runs = [run_command(words, Path(name)) for words in _COMMANDS]
         if n not in _COMPILED:
-            row(f"{n:,}", *cells)
+            row(f"{n:,}", *(f"{run['cpu']:.1f} s, {run['gb']:.2f} GB" for run in runs))
+
+
+def make(folder: Path, n: int, part: int = 100_000, tracks: bool = False) -> None:
+    """Draw trajectories along corridors, two of each subject, and write parts."""
+    folder.mkdir(parents=True)
+
+    def some(begin: int) -> trajanon.Trajectories:
+        subject = np.arange(begin, min(begin + AT_ONCE, n)) // 2
+        if tracks:
+            return replace(windows_on_runs(len(subject), begin), subject=subject, trace=subject)
+        points = corridors(len(subject), begin).reshape(len(subject), POINTS, 2)
+        return trajanon.Trajectories(points, subject, subject)
+
+    write_partition(folder, map(some, range(0, n, AT_ONCE)), {}, part)
+
+
+def parts(folder: Path, memory: str = "4GB", shards: int | None = None, k: int = K) -> None:
+    """Anonymise the parts, and print a line of JSON."""
+    say_machine()
+    job = trajanon.anonymize_parts
+    with ExitStack() as closing:
+        few = Path(closing.enter_context(tempfile.TemporaryDirectory()))
+        make(few / "parts", _COMPILED[-1], tracks=True)
+        job(str(few / "parts"), str(few / "out"), K, memory="4GB")
+        if shards is not None:
+            closing.enter_context(patch.object(workflow, "shards_for", lambda *_: shards))
+        out = folder.with_name(f"{folder.name}-anonymized")
+        run = spent(job, str(folder), str(out), k, memory=memory)
+    found = {name: run.found[name] for name in ("n", "k", "shards", "displacement")}
+    print(json.dumps(found | {"seconds": round(run.seconds), "peak_gb": peak_gb()}))
+    shutil.rmtree(out)
 
 
 if __name__ == "__main__":
-    command_line(__doc__, growth)
+    command_line(__doc__, commands, make, parts)

@@ -1,5 +1,6 @@
-"""What the benchmarks share: clocks, memory, tables, and processes of their own."""
+"""What the benchmarks share: seconds, memory, tables, and processes of their own."""
 
+import json
 import os
 import resource
 import subprocess
@@ -11,11 +12,16 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any, NamedTuple
 
-import numpy as np
 import typer
 
-import trajanon
-from trajanon.arrays import Floats
+# The least that can tell the memory of a process from that of its parent.
+WATCH = """
+import json, resource, subprocess, sys
+run = subprocess.run(sys.argv[1:], capture_output=True, text=True)
+used = resource.getrusage(resource.RUSAGE_CHILDREN)
+spent = {"cpu": used.ru_utime + used.ru_stime, "gb": used.ru_maxrss / 1e6}
+print(json.dumps({"code": run.returncode, "out": run.stdout, "err": run.stderr[-2000:], **spent}))
+"""
 
 
 class Spent(NamedTuple):
@@ -33,17 +39,9 @@ def spent(job: Callable[..., Any], *given: Any, **options: Any) -> Spent:
     return Spent(found, perf_counter() - start, process_time() - busy)
 
 
-def searched(records: Floats, k: int, **options: Any) -> Spent:
-    """Search for groups; the program ends if it is stopped."""
-    run = spent(trajanon.microaggregate, records, k, **options)
-    if run.found.stopped:
-        raise KeyboardInterrupt
-    return run
-
-
-def peak_gb(who: int = resource.RUSAGE_SELF) -> float:
-    """Gigabytes that this process, or the largest of its children, held at most."""
-    return round(resource.getrusage(who).ru_maxrss / 1e6, 3)
+def peak_gb() -> float:
+    """Gigabytes that this process held at most."""
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6, 3)
 
 
 def say_machine() -> None:
@@ -56,11 +54,17 @@ def row(*cells: object) -> None:
     print("|", " | ".join(map(str, cells)), "|", flush=True)
 
 
-def run_command(words: list[str], folder: Path) -> subprocess.CompletedProcess:
+def watched(words: list[str], folder: Path) -> dict[str, Any]:
+    """Run a program in a folder: its exit code, output, seconds of a core and gigabytes."""
+    watch = [sys.executable, "-S", "-E", "-c", WATCH, *words]
+    run = subprocess.run(watch, cwd=folder, stdout=subprocess.PIPE, check=True)
+    return json.loads(run.stdout)
+
+
+def run_command(words: list[str], folder: Path) -> dict[str, Any]:
     """Run a command of trajanon in a folder; a release that does not hold is no failure."""
-    command = [sys.executable, "-m", "trajanon", *words]
-    run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    assert run.returncode in {0, 1}, run.stderr
+    run = watched([sys.executable, "-m", "trajanon", *words], folder)
+    assert run["code"] in {0, 1}, run["err"]
     return run
 
 
@@ -68,11 +72,6 @@ def alone(job: Callable[..., Any], *given: Any) -> Any:
     """Do a job in a process of its own, whose memory is that of nothing else."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(job, *given).result()
-
-
-def first_rows(trajectories: trajanon.Trajectories, n: int) -> trajanon.Trajectories:
-    """Take the first trajectories, or all if there are fewer."""
-    return trajectories.take(np.arange(min(n, len(trajectories))))
 
 
 def command_line(description: str, *jobs: Callable[..., Any]) -> None:

@@ -1,11 +1,10 @@
 """Measure trajanon beside its peers, on the same records of the same machine.
 
     python benchmarks/peers.py CACHE cabs.parquet    2,000 windows of real tracks
-    python benchmarks/peers.py CACHE                 whole commands on 1,000 made-up rows
 
-anonypyx comes from PyPI, into an environment of its own in the folder CACHE. sdcMicro is used where
-an `Rscript` finds it. Each job is a process of its own; of up to three runs the best counts. Its
-seconds are those of a core for the work alone, after loading and compiling, but for whole commands.
+anonypyx comes from PyPI, into an environment of its own in the folder CACHE; an `Rscript` has to
+find sdcMicro. Each job is a process of its own; of three runs the best counts. Its seconds are
+those of a core for the work alone, after loading and compiling.
 """
 
 import json
@@ -14,13 +13,12 @@ import sys
 import tempfile
 import venv
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 import pandas as pd
 import typer
-from corridors import POINTS, corridors
-from measures import command_line, first_rows, row, say_machine
+from measures import command_line, row, say_machine, watched
 
 from trajanon.extract import extract
 from trajanon.loss import group_means, loss_to
@@ -32,16 +30,8 @@ K = 4
 BOX = (-122.52, 37.70, -122.35, 37.84)
 RULES = {"spacing": 100.0, "max_gap": 1_000.0, "per_recording": None}
 AT_ONCE = 2_000  # trajectories of cabs
-RUNS, SHORT = 3, 20.0  # a job that takes longer, in seconds, runs once
+RUNS = 3
 
-# The least that can tell the memory of a process from that of its parent.
-WATCH = """
-import json, resource, subprocess, sys
-run = subprocess.run(sys.argv[1:], capture_output=True, text=True)
-used = resource.getrusage(resource.RUSAGE_CHILDREN)
-spent = {"cpu": used.ru_utime + used.ru_stime, "mb": used.ru_maxrss / 1024}
-print(json.dumps({"code": run.returncode, "out": run.stdout, "err": run.stderr[-2000:], **spent}))
-"""
 MEASURED = """
 import json, time, numpy as np, pandas as pd
 def measured(job):
@@ -52,26 +42,21 @@ def measured(job):
 """
 OURS = """
 import trajanon
-table = np.load("records.npz", allow_pickle=True)
-records, subjects = table["records"], table["subjects"] if "subjects" in table else None
+table = np.load("records.npz")
+records, subjects = table["records"], table["subjects"]
 how = dict(k=%d, subjects=subjects, **%s)
 trajanon.microaggregate(records, **how)  # loads or compiles
 np.save("labels.npy", measured(lambda: trajanon.microaggregate(records, **how)).labels)
 """
 ANONYPYX = """
 from anonypyx import Anonymiser
-records = pd.DataFrame(np.load("records.npz", allow_pickle=True)["records"])
+records = pd.DataFrame(np.load("records.npz")["records"])
 records.columns = records.columns.astype(str)
 asked = Anonymiser(records, k=%d, algorithm="%s")
 labels = np.empty(len(records), dtype=np.int64)
 for group, rows in enumerate(measured(lambda: asked.algorithm.partition(asked.parameters))):
     labels[rows] = group
 np.save("labels.npy", labels)
-"""
-ANONYPYX_TABLE = """
-from anonypyx import Anonymiser
-asked = {"k": %d, "algorithm": "MDAV-generic", "generalisation_strategy": "microaggregation"}
-pd.DataFrame(Anonymiser(pd.read_csv("records.csv"), **asked).anonymise()).to_csv("means.csv")
 """
 SDCMICRO = """
 x <- read.csv("records.csv")
@@ -81,19 +66,12 @@ cat(sprintf('{"cpu": %%f}\\n', spent[[1]] + spent[[2]]))
 """
 
 
-def spent(words: list[str], folder: Path) -> dict[str, Any]:
-    """Run a job, the best of some runs."""
-    runs: list[dict[str, Any]] = []
-    while len(runs) < RUNS and all(run["whole"] < SHORT for run in runs):
-        watch = [sys.executable, "-S", "-E", "-c", WATCH, *words]
-        watched = subprocess.run(watch, cwd=folder, stdout=-1)
-        run = json.loads(watched.stdout)
-        if run["code"] != 0:
-            sys.exit(f"{words[0]} failed:\n{run['err']}")
-        said = run["out"].splitlines()[-1:]
-        own = json.loads(said[0]) if said and said[0].startswith("{") else {}
-        runs.append(run | {"whole": run["cpu"]} | own)
-    return min(runs, key=lambda run: run["cpu"])
+def best_run(words: list[str], folder: Path) -> tuple[float, float]:
+    """Run a job; seconds of a core and gigabytes of the best run."""
+    runs = [watched(words, folder) for _ in range(RUNS)]
+    for run in runs:
+        assert run["code"] == 0, run["err"]
+    return min((json.loads(run["out"].splitlines()[-1])["cpu"], run["gb"]) for run in runs)
 
 
 def quality(found: Trajectories, folder: Path) -> list[str]:
@@ -121,41 +99,29 @@ def anonypyx(cache: Path) -> str:
 
 def measure(
     cache: Annotated[Path, typer.Argument(help="Where the environment of anonypyx is kept.")],
-    cabs: Annotated[Path | None, typer.Argument(help="Tracks of cabs.")] = None,
+    cabs: Annotated[Path, typer.Argument(help="Tracks of cabs.")],
 ) -> None:
     """Group the same records by each tool."""
     us, them, by_r = (sys.executable, "-c"), (anonypyx(cache), "-c"), ("Rscript", "-e")
     mdav = {"method": "mdav", "refine": "none"}
-    if cabs is not None:
-        found = first_rows(extract(cabs, BOX, **RULES), AT_ONCE)
-        jobs = {
-            "trajanon, MDAV": [*us, MEASURED + OURS % (K, mdav)],
-            "trajanon, `effort=fast`": [*us, MEASURED + OURS % (K, {"effort": "fast"})],
-            "trajanon, default": [*us, MEASURED + OURS % (K, {})],
-            "sdcMicro, MDAV": [*by_r, SDCMICRO % K],
-            "anonypyx, MDAV-generic": [*them, MEASURED + ANONYPYX % (K, "MDAV-generic")],
-            "anonypyx, Mondrian": [*them, MEASURED + ANONYPYX % (K, "Mondrian")],
-        }
-    else:
-        found = Trajectories(corridors(1_000).reshape(-1, POINTS, 2))
-        words = f"microaggregate records.csv -k {K} --columns all --method mdav --refine none"
-        jobs = {
-            "trajanon": [sys.executable, "-m", "trajanon", *words.split()],
-            "sdcMicro": [*by_r, SDCMICRO % K],
-            "anonypyx": [*them, MEASURED + ANONYPYX_TABLE % K],
-        }
+    jobs = {
+        "trajanon, MDAV": [*us, MEASURED + OURS % (K, mdav)],
+        "trajanon, `effort=fast`": [*us, MEASURED + OURS % (K, {"effort": "fast"})],
+        "trajanon, default": [*us, MEASURED + OURS % (K, {})],
+        "sdcMicro, MDAV": [*by_r, SDCMICRO % K],
+        "anonypyx, MDAV-generic": [*them, MEASURED + ANONYPYX % (K, "MDAV-generic")],
+        "anonypyx, Mondrian": [*them, MEASURED + ANONYPYX % (K, "Mondrian")],
+    }
+    found = extract(cabs, BOX, **RULES).take(np.arange(AT_ONCE))
     say_machine()
-    row("program", "s of a core", "MB", *(["loss", "mean metres", "short groups"] if cabs else []))
+    row("program", "s of a core", "MB", "loss", "mean metres", "short groups")
     for name, job in jobs.items():
         with tempfile.TemporaryDirectory() as folder:
-            known = {} if found.subject is None else {"subjects": dense(found.subject)}
-            np.savez(f"{folder}/records.npz", records=found.records, **known)
-            columns = [f"x{number}" for number in range(found.records.shape[1])]
-            table = pd.DataFrame(found.records, columns=columns)
-            table.to_csv(f"{folder}/records.csv", index=False)
-            run = spent(job, Path(folder))
-            worth = [] if cabs is None else quality(found, Path(folder))
-        row(name, f"{run['cpu' if cabs else 'whole']:.3g}", f"{run['mb']:.0f}", *worth)
+            np.savez(f"{folder}/records.npz", records=found.records, subjects=dense(found.subject))
+            pd.DataFrame(found.records).to_csv(f"{folder}/records.csv", index=False)
+            seconds, gb = best_run(job, Path(folder))
+            worth = quality(found, Path(folder))
+        row(name, f"{seconds:.3g}", f"{1000 * gb:.0f}", *worth)
 
 
 if __name__ == "__main__":

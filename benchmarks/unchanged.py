@@ -23,13 +23,9 @@ from measures import command_line, run_command
 
 import trajanon
 from trajanon.data import sample
+from trajanon.settings import HEURISTIC_NAMES, METHOD_NAMES
 
-METHODS = ("hm2", "mdav", "v-mdav", "md", "cbfs", "mf-tsp", "decomposition")
-PATHS = (
-    *("or-opt", "two-opt", "nearest-neighbor", "repetitive-nn", "nearest-insertion"),
-    *("farthest-insertion", "cheapest-insertion", "arbitrary-insertion", "mdav-lk", "npn"),
-    *("md", "mdav", "cbfs"),
-)
+PATHS = [name for name in HEURISTIC_NAMES if name not in ("concorde", "lkh")]
 ASKED = (*("", "--no-align"), *("--as-published", "--method mdav --refine none"))
 CHANCE = {"seconds", "versions", "key", "trajectories_path", "release_path", "path", "created"}
 
@@ -43,7 +39,7 @@ def digest(value: Any) -> str:
 def searches(folder: Path) -> Iterator[tuple[str, str]]:
     """Groups of some of the records: by each method, path, refinement, and with subjects."""
     records = trajanon.read_trajectories(folder / "trajectories.parquet").records[:400]
-    asked: list[dict[str, Any]] = [{"method": method, "refine": "none"} for method in METHODS]
+    asked: list[dict[str, Any]] = [{"method": method, "refine": "none"} for method in METHOD_NAMES]
     asked += [{"heuristic": path, "refine": "none"} for path in PATHS]
     asked += [{"refine": refine} for refine in ("anneal", "descent", "swap", "rcs")]
     asked += [{"compression": 3}, {"compression": 3, "expansion": "row"}, {"effort": "fast"}]
@@ -63,7 +59,7 @@ def searches(folder: Path) -> Iterator[tuple[str, str]]:
 def trajanon_says(folder: Path, *words: str) -> str:
     """What a command prints as JSON, without what is chance or time."""
     run = run_command(list(words), folder)
-    said = json.dumps(steady(json.loads(run.stdout)), sort_keys=True) if run.stdout else ""
+    said = json.dumps(steady(json.loads(run["out"])), sort_keys=True) if run["out"] else ""
     return digest(re.sub(r"\d+ ms|\d+\.\d s", "", said).replace(str(folder), ""))
 
 
@@ -86,16 +82,8 @@ def rows_in(files: Iterable[Path]) -> str:
 def files(folder: Path) -> Iterator[tuple[str, str]]:
     """Extract, then anonymise, check and evaluate: files and what is said."""
     pages = sorted(str(page) for page in sample().iterdir())
-    extract = [
-        "extract",
-        *pages,
-        "--windows",
-        "--per-recording",
-        "all",
-        "--spacing",
-        "50",
-        "--json",
-    ]
+    windows = ("--windows", "--per-recording", "all", "--spacing", "50")
+    extract = ["extract", *pages, *windows, "--json"]
     yield "extract", trajanon_says(folder, *extract)
     given = trajanon.read_trajectories(folder / "trajectories.parquet")
     yield "trajectories", digest(given.points)

@@ -1,4 +1,4 @@
-"""What a map tells of all trajectories, also where it draws a sample of them."""
+"""What a map says of all trajectories, also where it draws a sample; departures by hour."""
 
 from collections import Counter
 from collections.abc import Iterable
@@ -7,12 +7,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.maps.departures import by_hour, hours_of
 from trajanon.maps.layers import Honeycomb, corners, turning_point, unrolled
+from trajanon.number_text import span
 from trajanon.privacy.originals import InParts, Matched
-from trajanon.times import Clock
+from trajanon.times import DAY, Clock
 from trajanon.utility import displacement
 
+_HOURS = 24
 _OUTLIERS = 0.01, 1_000  # share of the originals, and how many at most
 _AT_ONCE = 20_000  # originals that are counted
 
@@ -94,3 +95,36 @@ def _counted(
         by_hour=[*departures.values()],
         middle=middle,
     )
+
+
+def hours_of(clock: Clock, times: Floats) -> Ints:
+    """Number the hour in which each departs: that of the day, or from Monday on of the week."""
+    departure = times[:, 0]
+    hour = clock.hour(departure)
+    if clock.times == "of-week":
+        hour += _HOURS * (departure // DAY % 7).astype(np.int64)
+    return hour
+
+
+def by_hour(clock: Clock, hours: Ints, sizes: Ints | None = None) -> list[int]:
+    """Count departures in each hour; a line counts for all originals, or rows, of its group."""
+    slots = _HOURS * (7 if clock.times == "of-week" else 1)
+    counts: list[int] = np.bincount(hours, sizes, slots).astype(np.int64).tolist()
+    return counts
+
+
+def told(clock: Clock, times: Floats) -> list[str]:
+    """Say of each when it departs, and how long it takes."""
+    ends = times[:, [0, -1]].tolist()
+    return [f"{clock.text(departure)}, {span(arrival - departure)}" for departure, arrival in ends]
+
+
+def in_words(clock: Clock) -> str:
+    """Say what the hours are, and what the times in the release."""
+    hours = {
+        "of-day": "Hours of the day",
+        "of-week": "Hours of the week",
+        "date": "Hours of the day, of all dates",
+    }[clock.times]
+    means = f"Released times are means of groups, rounded to {span(clock.step)}."
+    return f"{hours}, local time ({clock.timezone}). {means}"

@@ -8,10 +8,25 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, released_of, unit_in
-from trajanon.maps.colours import colours, weights
-from trajanon.maps.counted import Counted, counted, counted_in_parts
-from trajanon.maps.departures import by_hour, hours_of, in_words, told
-from trajanon.maps.layers import bends, corners, honeycomb, steps, turning_point, unrolled
+from trajanon.maps.counted import (
+    Counted,
+    by_hour,
+    counted,
+    counted_in_parts,
+    hours_of,
+    in_words,
+    told,
+)
+from trajanon.maps.layers import (
+    bends,
+    colours,
+    corners,
+    honeycomb,
+    steps,
+    turning_point,
+    unrolled,
+    weights,
+)
 from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
 from trajanon.number_text import UNITS
 from trajanon.privacy.originals import InParts, Matched, matched

@@ -1,13 +1,19 @@
-"""Layers as the page holds them: whole numbers, each line's the differences from point to point."""
+"""Layers as the page holds them: lines in whole numbers, hexagons, and the colours of groups."""
 
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
+from scipy.spatial import KDTree
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import DEGREE
 
+# Different with any colour vision, and dark enough on a pale street map: Okabe and
+# Ito's colours without yellow and black, with Tol's indigo and wine.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#332288", "#E69F00", "#56B4E9", "#882255")
+
+_NEIGHBOURS = 8  # that have other colours
 _STEP = 1e-6  # degrees: 0.1 m, finer than any screen
 _BEND = 3e-5  # degrees: a track is drawn to some 3 m
 _ACROSS = 45  # cells from one side of the map to the other
@@ -114,3 +120,26 @@ def _nice(metres: float) -> float:
     """Round up to 1, 2, 5, 10, 20, 50, ... metres."""
     power = 10.0 ** np.floor(np.log10(metres))
     return float(next(n * power for n in (1, 2, 5, 10) if n * power >= metres))
+
+
+def colours(lines: Floats) -> list[int]:
+    """Choose a colour for each line that its neighbours do not have."""
+    middle = lines.mean(axis=1)
+    middle[:, 1] *= np.cos(np.radians(middle[:, 0].mean()))
+    count = min(_NEIGHBOURS + 1, len(lines))
+    _, neighbours = KDTree(middle).query(middle, k=[*range(1, count + 1)])
+    chosen = np.full(len(lines), -1)
+    used = np.zeros(len(PALETTE))
+    for line, nearest_first in enumerate(neighbours):
+        taken = chosen[nearest_first]
+        near = 1.0 / np.arange(1, count + 1)
+        cost = np.bincount(taken[taken >= 0], near[taken >= 0], len(PALETTE))
+        chosen[line] = np.lexsort((used, cost))[0]
+        used[chosen[line]] += 1
+    return chosen.tolist()
+
+
+def weights(sizes: Ints) -> list[float]:
+    """Choose a width in pixels for each released line, growing mildly with its group."""
+    pixels: list[float] = np.round(2.0 + 0.75 * np.log2(sizes), 1).tolist()
+    return pixels

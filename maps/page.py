@@ -16,9 +16,8 @@ from jinja2 import Environment, PackageLoader
 from trajanon.arrays import Floats
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
-from trajanon.maps.colours import PALETTE
 from trajanon.maps.drawing import Drawing
-from trajanon.maps.layers import bends
+from trajanon.maps.layers import PALETTE, bends
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 

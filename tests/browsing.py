@@ -4,7 +4,9 @@ Pictures are judged by counting pixels, in the browser itself.
 """
 
 import base64
+import json
 import os
+import re
 import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -196,6 +198,31 @@ def without_times(
     """The same release without times; its lines are known as plain means."""
     kept = {name: value for name, value in told.items() if name != "line_keys"}
     return Trajectories(release.points), kept | {"times": None}
+
+
+def held(page: str) -> dict[str, Any]:
+    """What a page holds for its scripts, by name."""
+    found = re.findall(
+        r'<script type="application/json" id="trajanon-([\w-]+)">(.*?)</script>', page
+    )
+    return {name: json.loads(text) for name, text in found}
+
+
+def about(page: str) -> dict[str, Any]:
+    """What is said of the first release."""
+    said: dict[str, Any] = held(page)["page"]["releases"][0]
+    return said
+
+
+def layer(page: str, name: str) -> Any:
+    """A layer of the first release."""
+    return held(page)[about(page)["layers"][name]]
+
+
+def places(steps: list[int]) -> list[list[int]]:
+    """Add the steps of a line up: lat and lon of its points in millionths."""
+    found: list[list[int]] = np.cumsum(np.reshape(steps, (-1, 2)), axis=0).tolist()
+    return found
 
 
 def drawn(original: Trajectories | None = None, **options: Any) -> folium.Map:

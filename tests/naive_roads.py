@@ -49,8 +49,13 @@ def states_near(network: Network, matching: Matching, lat: float, lon: float) ->
     ]
 
 
+def dear(network: Network, state: int) -> float:
+    """What a whole street counts for where ways are chosen."""
+    return float(network.whole[state // 2] * network.dear[state // 2])
+
+
 def ways_from(network: Network, state: int) -> dict[int, float]:
-    """Metres from where a state leaves its street to every node; at first not back."""
+    """What ways count for from where a state leaves its street to every node; at first not back."""
     start = leave(network, state)
     out = [
         network.leaving[network.first[n] : network.first[n + 1]] for n in range(len(network.lat))
@@ -65,7 +70,7 @@ def ways_from(network: Network, state: int) -> dict[int, float]:
         for other in out[node].tolist():
             if node == start and other == state ^ 1 and len(out[node]) > 1:
                 continue
-            there, further = leave(network, other), metres + float(network.whole[other // 2])
+            there, further = leave(network, other), metres + dear(network, other)
             if further < away.get(there, math.inf):
                 away[there] = further
                 heapq.heappush(queue, (further, there))
@@ -83,14 +88,15 @@ def step(
 ) -> float:
     """The log-likelihood of going from one state to another."""
     limit, cost = 2 * straight + matching.slack, 0.0
-    rest = float(network.whole[here[0] // 2]) - here[1]
+    unit, goal = (float(network.dear[one[0] // 2]) for one in (here, there))
+    rest = (float(network.whole[here[0] // 2]) - here[1]) * unit
     if there[0] == here[0]:
-        way = max(there[1] - here[1], 0.0)
+        way = max(there[1] - here[1], 0.0) * unit
     elif there[0] == here[0] ^ 1:
-        way, cost = abs(rest - there[1]), matching.turn
+        way, cost = abs(rest - there[1] * unit), matching.turn
     else:
         away = ways_from(network, here[0]).get(entry(network, there[0]), math.inf)
-        way = rest + away + there[1] if rest + away <= limit else math.inf
+        way = rest + away + there[1] * goal if rest + away <= limit else math.inf
     return -math.inf if way > limit else -abs(way - straight) / spread - cost
 
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 from trajanon.arrays import Floats, Ints
 from trajanon.files.release import read_release
 from trajanon.files.trajectories import write_partition
-from trajanon.parts import shards, workflow
+from trajanon.parts import shard_search, workflow
 from trajanon.parts.finish import Batch, Tally, finish
 from trajanon.parts.plan import Plan
 from trajanon.trajectories import Trajectories
@@ -128,5 +128,5 @@ class Groups:
 def groups_told() -> Iterator[Groups]:
     """Listen to what is finished in this process."""
     groups = Groups()
-    with patch.object(shards, "finish", groups.finish):
+    with patch.object(shard_search, "finish", groups.finish):
         yield groups

@@ -22,8 +22,8 @@ NAMES = [
     *(f"{each.__module__}.{each.__name__}" for each in METHODS.values()),
     "trajanon.search.annealing.anneal",
     "trajanon.search.descent.descend",
-    "trajanon.papers.rcs.rcs",
-    "trajanon.papers.two_swapping.swap",
+    "trajanon.papers.refinements.rcs",
+    "trajanon.papers.refinements.swap",
 ]
 FILES = sorted(
     {

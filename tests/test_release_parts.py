@@ -21,7 +21,7 @@ from trajanon.maps import drawing
 from trajanon.maps.drawing import match, release_and_originals, sample_and_counts
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy.originals import in_parts, own_rows
-from trajanon.release import Release, json_report, written
+from trajanon.release import Release, json_report, on_disk
 from trajanon.trajectories import Trajectories
 
 METRES = {"mean": 1.0, "median": 1.0, "p95": 1.0, "max": 1.0}
@@ -52,7 +52,7 @@ def release(windows: Trajectories) -> Release:
 @pytest.fixture(scope="module")
 def of_file(windows: Trajectories, release: Release) -> dict[str, Any]:
     """What evaluate says of the release as a file."""
-    with written(release) as path:
+    with on_disk(release) as path:
         findings = trajanon.check(path, 4)
     evaluation = trajanon.evaluate(windows, release, findings=findings)
     account: dict[str, Any] = json.loads(json_report(evaluation.account))

@@ -106,7 +106,7 @@ def refuse_attribution(attribution: object) -> None:
         raise BadInput(f"the trajectories carry {unknown}: extract them again without it")
 
 
-class Counted(NamedTuple):
+class Promise(NamedTuple):
     """What k counts, and what the holder must know of it."""
 
     k: int  # the group size
@@ -224,8 +224,8 @@ def key_for(settings: ReleaseSettings, key: bytes | None) -> bytes | None:
     return key
 
 
-def report_of(
-    counted: Counted,
+def build_report(
+    counted: Promise,
     *,
     n: int,
     lines: int,
@@ -280,7 +280,7 @@ def _report(
     chained = subjects_left(line[labels], tracks, subjects, k)
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
-    counted = Counted(
+    counted = Promise(
         k=k,
         by_subjects=rows.subject is not None,
         groups=len(partition.sizes),
@@ -293,7 +293,7 @@ def _report(
     if timing is not None and when is not None:
         hours = timing.hours(when[first])
     on_roads = Counter[bool]() if laid is None else Counter(laid.on_roads.tolist())
-    return report_of(
+    return build_report(
         counted,
         n=len(trajectories),
         lines=len(first),

@@ -13,7 +13,7 @@ from trajanon.microaggregation import microaggregate
 from trajanon.partition import check_enough
 from trajanon.progress import Progress, silent
 from trajanon.settings import MissingName, Settings
-from trajanon.table_columns import read_columns
+from trajanon.table_columns import read_table_columns
 
 _LOG = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ def certify_table(
 ) -> dict[str, Any]:
     """Microaggregate a table of numbers, and bound what any groups would lose; ready for JSON."""
     settings = Settings(**options)  # and nothing else: the bound counts all columns alike
-    table = read_columns(Path(path), columns, missing=missing)
+    table = read_table_columns(Path(path), columns, missing=missing)
     for warning in table.warnings:
         _LOG.warning(warning)
     check_enough(len(table.records), k)

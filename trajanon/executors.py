@@ -72,7 +72,7 @@ def _results(
         client.cancel(futures)
 
 
-def in_order(
+def results_in_order(
     begin: Callable[[_Given], Callable[[], _Result]], given: Iterable[_Given], ahead: int
 ) -> Generator[_Result, None, None]:
     """Begin tasks, only so many ahead; give their results, each when asked for, in order."""
@@ -100,7 +100,7 @@ def on_cluster(
         return result
 
     with _said():
-        yield from in_order(begin, given, 2 * _threads(client))
+        yield from results_in_order(begin, given, 2 * _threads(client))
 
 
 def _threads(client: "Client") -> int:

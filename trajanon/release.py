@@ -205,7 +205,7 @@ def with_report(
 
 
 @contextmanager
-def written(release: Release) -> Iterator[Path]:
+def on_disk(release: Release) -> Iterator[Path]:
     """Write a release, and its report beside it, for as long as it is looked at."""
     with TemporaryDirectory(prefix="trajanon-") as folder:
         path = Path(folder) / "release.parquet"

@@ -80,13 +80,16 @@ def network_of(lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools
 
     Each may be ``passable`` from its tail to its head, and back, (s, 2), or else is left out.
     """
-    return streets_of(lat, lon, tail, head, passable)[0]
+    return streets_of(lat, lon, tail, head, passable, np.ones(len(tail)))[0]
 
 
 def streets_of(
-    lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools
+    lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools, dear: Floats
 ) -> tuple[Network, Ints]:
-    """Make a network as `network_of`; give the segment given of each of its own."""
+    """Make a network as `network_of`; give the segment given of each of its own.
+
+    Where ways are chosen, a metre of a segment counts for as many as it is ``dear``, (s,).
+    """
     from pyproj import Geod
 
     street, order, back = _chains(len(lat), tail, head, passable)
@@ -95,6 +98,7 @@ def streets_of(
     begin = np.flatnonzero(np.diff(street, prepend=-1))
     last = np.append(begin[1:], len(street)) - 1
     whole = np.add.reduceat(length, begin)
+    dear = np.add.reduceat(dear[order] * length, begin) / np.maximum(whole, 1e-9)
     before = np.cumsum(length) - length
     before -= before[begin][street]
     ends = np.stack([tail[begin], head[last]], axis=1)
@@ -122,7 +126,7 @@ def streets_of(
     by_cell = np.argsort(place, kind="stable")
     held = np.searchsorted(place[by_cell], np.arange(cells.prod() + 1))
     network = Network(
-        *(lat, lon, tail, head, length, before, street, ends, whole, passable),
+        *(lat, lon, tail, head, length, before, street, ends, whole, dear, passable),
         *(first, state[by_node], corner, cell, cells, held, segment[by_cell]),
     )
     return network, order

@@ -28,7 +28,7 @@ _LIKE_ID, _LIKE_CODE = "like an identifier", "like a code: few whole numbers"
 _LIKE_WEIGHT = "like a survey weight: not used, each row counts once"
 
 
-class Columns(NamedTuple):
+class TableColumns(NamedTuple):
     """A table, and the parts that its columns play, each in the order of the table."""
 
     table: pd.DataFrame  # all columns; the rows in which no value that is needed is missing
@@ -71,14 +71,14 @@ class Columns(NamedTuple):
         )
 
 
-def read_columns(
+def read_table_columns(
     source: Path | pd.DataFrame,
     columns: Sequence[str] | None = None,
     keep: Sequence[str] = (),
     subject: str | None = None,
     strata: str | None = None,
     missing: MissingName = "refuse",
-) -> Columns:
+) -> TableColumns:
     """Read a table, tell which part each column plays, and take the rows that are complete."""
     raw, readings = numeric_table.read_numbers(source)
     what = numeric_table.named(source)
@@ -138,7 +138,7 @@ def read_columns(
     read = "; ".join(f"{n} {readings.examples[n]}" for n in chosen if n in readings.examples)
     said += [f"Numbers of {what} were read so: {read}."] * bool(read) + [dropped] * bool(dropped)
     gone = len(table) - len(complete)
-    return Columns(complete, records, chosen, kept, aside, gone, said)
+    return TableColumns(complete, records, chosen, kept, aside, gone, said)
 
 
 def _holds_numbers(column: pd.Series, readings: Readings) -> bool:
@@ -178,7 +178,9 @@ def _complete(
     return table[~out], f"Rows with missing values are dropped: {gaps_said}."
 
 
-def weights_of(weights: Mapping[str, float], source: Columns, what: object) -> dict[str, float]:
+def weights_of(
+    weights: Mapping[str, float], source: TableColumns, what: object
+) -> dict[str, float]:
     """Give the weight of each microaggregated column; those not named have 1."""
     refuse_unknown(what, list(source.table), list(weights))
     for name, weight in weights.items():

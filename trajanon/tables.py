@@ -21,7 +21,14 @@ from trajanon.partition import Partition, check_k, dense, measured, subjects_per
 from trajanon.progress import Progress, silent
 from trajanon.settings import MissingName, Settings, takes_settings
 from trajanon.subjects import Numbered, numbered
-from trajanon.table_columns import ALL, WAY_OUT, Columns, read_columns, refuse_unknown, weights_of
+from trajanon.table_columns import (
+    ALL,
+    WAY_OUT,
+    TableColumns,
+    read_table_columns,
+    refuse_unknown,
+    weights_of,
+)
 from trajanon.utility.moments import moments
 
 NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
@@ -152,7 +159,7 @@ def microaggregate_table(
     for name, names in (("columns", columns), ("keep", keep)):
         if isinstance(names, str):
             raise BadInput(f"{name} must be a list of names (got {names!r})")
-    source = read_columns(given, columns, keep, subject, strata, missing)
+    source = read_table_columns(given, columns, keep, subject, strata, missing)
     table, X = source.table.reset_index(drop=True), source.records
     people = None if subject is None else numbered(table[subject], exact=subjects_exact)
     own = np.arange(len(table)) if people is None else people.number
@@ -245,7 +252,7 @@ def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints)
     }
 
 
-def _notices(what: str, source: Columns, people: Numbered | None) -> Iterator[str]:
+def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterator[str]:
     dropped = [name for name in source.table if name not in {*source.chosen, *source.kept}]
     if dropped:
         measured = {*dropped} & {*source.ids, *source.codes, *source.weights}

@@ -341,15 +341,15 @@ def going_on(times: Floats, step: float) -> Floats:
     return np.asarray(times + step * (low + (high - low) * (place - begin) / (end - begin)))
 
 
-def apart(dates: Dates) -> Dates:
+def rising(dates: Dates) -> Dates:
     """Let dates along the last axis rise, by a microsecond where they would be the same.
 
-    >>> apart(np.array(["1970-01-01"] * 2, "datetime64[us]"))[1]
+    >>> rising(np.array(["1970-01-01"] * 2, "datetime64[us]"))[1]
     np.datetime64('1970-01-01T00:00:00.000001')
     """
     places = np.arange(dates.shape[-1])
-    rising = np.maximum.accumulate(dates.astype(np.int64) - places, axis=-1) + places
-    return rising.astype("datetime64[us]")
+    dates_rising = np.maximum.accumulate(dates.astype(np.int64) - places, axis=-1) + places
+    return dates_rising.astype("datetime64[us]")
 
 
 def seconds_in(rows: Sequence[Any], sentence: str | None) -> list[Floats | None]:
@@ -374,7 +374,7 @@ def _since(clock: Clock | None, texts: list[Any]) -> Floats | None:
             begin = _EARLIER_DAY
     # In earlier files fractions of a second number points of one time, and are no time.
     whole = dates.astype("datetime64[s]")
-    if np.array_equal(apart(whole.astype("datetime64[us]")), dates):
+    if np.array_equal(rising(whole.astype("datetime64[us]")), dates):
         dates = whole.astype("datetime64[us]")
     return (dates - begin) / _SECOND
 

@@ -25,6 +25,10 @@ MODES = {
 }
 """Values of ``highway`` that each mode takes."""
 
+_DEAR = {"motorway": 1.0, "trunk": 1.0, "primary": 1.1, "secondary": 1.2, "tertiary": 1.3}
+_DEAREST = 1.4
+"""For how many a metre counts where ways of cars are chosen: they keep to main roads."""
+
 _NEEDS_WORD = {"bicycle": {"footway", "pedestrian", "bridleway"}}
 """Ways that a mode takes only where a tag says so."""
 
@@ -96,13 +100,15 @@ def roads_to_follow(
         raise BadInput(f"`keep_off` must be a positive number of metres (got {keep_off:g})")
     numbers: dict[int, int] = {}
     places: list[tuple[float, float]] = []
-    ends: list[tuple[int, int, int]] = []  # nodes of a segment, and its way
+    ends: list[tuple[int, int, int, float]] = []  # nodes of a segment, its way, how dear it is
     passable: list[tuple[bool, bool]] = []
     told: dict[int, tuple[str, str]] = {}
     for way in ways(pbf, "highway"):
         directions = _directions(way.tags, mode)
         if not any(directions) or not (bbox is None or _comes_into(way, bbox)):
             continue
+        main = way.tags["highway"].removesuffix("_link")
+        dear = 1.0 if mode != "car" else _DEAR.get(main, _DEAREST)
         told[way.id] = (way.tags["highway"], way.tags.get("name") or "")
         last = -1
         for node in way.nodes:
@@ -112,14 +118,14 @@ def roads_to_follow(
                 if here == len(places):
                     places.append((node.lat, node.lon))
             if last >= 0 and here >= 0 and here != last:
-                ends.append((last, here, way.id))
+                ends.append((last, here, way.id, dear))
                 passable.append(directions)
             last = here
     if not ends:
         raise BadInput(f"{pbf} holds no roads for {mode}")
     lat, lon = np.array(places).T
-    tail, head, way_of = np.array(ends).T
-    network, order = streets_of(lat, lon, tail, head, np.array(passable))
+    tail, head, way_of, how_dear = map(np.array, zip(*ends, strict=True))
+    network, order = streets_of(lat, lon, tail, head, np.array(passable), how_dear)
     osm_ids = OsmStreets(np.array(list(numbers)), way_of[order], told)
     return RoadsToFollow(network, keep_off, osm_ids)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from trajanon.atomic_output import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
-from trajanon.executors import in_order, on_cluster
+from trajanon.executors import on_cluster, results_in_order
 from trajanon.extract.sources import gpx_archive, gpx_document
 from trajanon.extract.sources.fixes import GPSBABEL, to_gpx
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
@@ -265,7 +265,9 @@ def _by_processes(
     with ProcessPoolExecutor(jobs, context, signal.signal, ctrl_c_is_for_the_parent) as pool:
         try:
             tasks = _together(given)
-            for some in in_order(lambda task: pool.submit(_all, task).result, tasks, 2 * jobs):
+            for some in results_in_order(
+                lambda task: pool.submit(_all, task).result, tasks, 2 * jobs
+            ):
                 yield from some
         except BrokenProcessPool as error:
             raise FileProblem(

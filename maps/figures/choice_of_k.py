@@ -8,10 +8,13 @@ from matplotlib.ticker import FuncFormatter
 
 from trajanon.errors import BadInput
 from trajanon.evaluation.curve import KS, curve
-from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_below, panels, styled
+from trajanon.maps.layers import PALETTE
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
+
+KEY = bytes(32)
+"""A key that repeats what is measured: nothing of it is published."""
 
 
 def which_k(
@@ -60,17 +63,18 @@ def which_k(
     2,1.11e+04,0.5,nearest record,0.5
     4,5.552e+04,0.25,nearest record,0.25
     """
-    # One key repeats the figure: nothing of it is published.
-    found = curve(trajectories, ks, progress=progress, **{"key": bytes(32), **options})
+    found = curve(trajectories, ks, progress=progress, **{"key": KEY, **options})
     if not found.choices:
         raise BadInput(
             f"there are too few for any k of {', '.join(map(str, ks))}: give more, or a smaller k"
         )
-    told = pd.DataFrame(found.account["choices"])
+    choices = pd.DataFrame(found.account["choices"])
     with styled():
         figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.8)
-        ax.plot(told["moved"], told["chance"], "o-", color=PALETTE[0], label="the best attack")
-        ax.plot(told["moved"], told["baseline"], "--", color=INK, linewidth=0.8, label="1/k")
+        ax.plot(
+            choices["moved"], choices["chance"], "o-", color=PALETTE[0], label="the best attack"
+        )
+        ax.plot(choices["moved"], choices["baseline"], "--", color=INK, linewidth=0.8, label="1/k")
         for one in found.choices:
             above = max(one.chance, 1.0 / one.k)
             ax.annotate(
@@ -87,5 +91,5 @@ def which_k(
         f"Which k: the mean chance of the best attack over metres moved, of "
         f"{len(trajectories):,} {trajectories.units}. Numbers are k. {found.words}"
     )
-    numbers = told.to_csv(index=False, float_format="%.4g")
+    numbers = choices.to_csv(index=False, float_format="%.4g")
     return Picture("which-k", figure, caption, numbers=numbers)

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.inputs import regular
-from trajanon.maps.colours import PALETTE
 from trajanon.maps.figures.pictures import (
     INK,
     ONE_COLUMN,
@@ -27,11 +27,14 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
+from trajanon.maps.layers import PALETTE
 from trajanon.number_text import number_of
 from trajanon.papers.published_tables import TSP
 
 _TEXT = ["table", "dataset", "method", "by", "setting", "statistic"]
 _NUMBERS = ["k", "ours"]
+_LENGTH, _LOSS = "path length (standardised)", "information loss, IL (%)"
+_OWN_AXES = "Each panel has axes of its own, which do not begin at zero."
 _THIN = {"color": INK, "linewidth": 0.6}
 _BOXES: dict[str, Any] = {
     "orientation": "horizontal",
@@ -108,33 +111,21 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
 def read_results(path: Path) -> pd.DataFrame:
     """Read the CSV that `trajanon benchmark` wrote, with a column more: the label of a method."""
     way_out = "name the CSV that trajanon benchmark wrote"
-    regular(path)
+    kinds: dict[str, type] = dict.fromkeys(_TEXT, str) | dict.fromkeys(_NUMBERS, float)
     try:
-        rows = pd.read_csv(path, dtype=str, keep_default_na=False)
-    except FileNotFoundError as error:
-        raise FileProblem(f"there is no {path}: {way_out}") from error
+        rows = pd.read_csv(
+            regular(path),
+            usecols=[*kinds],
+            dtype=kinds,
+            keep_default_na=False,
+            na_values={"k": [""]},
+        )
     except OSError as error:
         raise FileProblem(f"cannot read {path}: {error.strerror}; {way_out}") from error
     except ValueError as error:  # pandas' own errors are ValueErrors
-        raise BadInput(f"{path} is no table of measurements: {way_out}") from error
-    missing = ", ".join(name for name in _TEXT + _NUMBERS if name not in rows)
-    if missing:
-        raise BadInput(
-            f"{path} is no table of measurements, it lacks the columns {missing}: {way_out}"
-        )
-    rows = rows[_TEXT + _NUMBERS]
-    for name in _NUMBERS:
-        try:
-            # As texts, for a whole number may be larger than all floats.
-            rows[name] = rows[name].str.strip().replace("", "nan").to_numpy(np.float64)
-        except ValueError as error:
-            raise BadInput(
-                f"{path} has no numbers in the column {name}: {error}; measure again"
-            ) from error
-    measured = np.isfinite(rows["ours"])
-    if not measured.all():
-        row = int(np.argmin(measured)) + 2
-        raise BadInput(f"{path} has no number in the column ours of line {row}: measure again")
+        raise BadInput(f"{path} is no table of measurements ({error}): {way_out}") from error
+    if not np.isfinite(rows["ours"]).all():
+        raise BadInput(f"{path} has no number in some row of the column ours: measure again")
     # Concorde itself is not run: no figure may say that it was.
     stands_in = rows["method"].str.startswith("Concorde") & (rows["by"] != "concorde")
     named = rows["method"] + " (" + rows["by"] + ")"
@@ -174,7 +165,7 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
         few_ticks(ax.xaxis, 5)
     axes[0].set_yticks(range(1, len(methods) + 1), methods)
     axes[0].invert_yaxis()
-    figure.supxlabel("information loss, IL (%)", fontsize=8)
+    figure.supxlabel(_LOSS, fontsize=8)
     most = int(runs.groupby(["method", "k"]).size().max())
     caption = (
         f"Information loss of {dataset} by method and k. Boxes reach from the lower to "
@@ -201,76 +192,67 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     runs = _tsp_runs(results, dataset)
     if runs.empty:
         return None
-    methods, ks = runs["label"].unique(), sorted(runs["k"].unique())
+    methods, ks = runs["label"].unique().tolist(), sorted(runs["k"].unique())
     columns = min(2, len(ks))
     deep = -(-len(ks) // columns)
     figure, axes = panels(deep, columns, TWO_COLUMNS, 0.6 + 2.3 * deep)
-    correlations = []
-    for ax, k in zip(axes, ks, strict=False):
-        here = runs[runs["k"] == k]
-        for number, method in enumerate(methods):
-            of_method = here[here["label"] == method]
-            length, loss = of_method["run_path_length"], of_method["run_il"]
-            ax.plot(length, loss, ls="none", alpha=0.7, markeredgewidth=0, **marks(number))
-        title, r = f"k = {k:g}", correlation(here["run_path_length"], here["run_il"])
-        if r is not None:
-            title += f", r = {r:.2f}"
-            correlations.append(f"{r:.2f} at k = {k:g}")
-        ax.set_title(title)
-        few_ticks(ax.xaxis, 6)
+    said = [
+        f"{r:.2f} at k = {k:g}"
+        for ax, k in zip(axes, ks, strict=False)
+        if (r := _scatter(ax, runs[runs["k"] == k], methods)) is not None
+    ]
     for ax in axes[len(ks) :]:
         ax.remove()
     for ax in axes[max(len(ks) - columns, 0) : len(ks)]:
-        ax.set_xlabel("path length (standardised)")
+        ax.set_xlabel(_LENGTH)
     for ax in axes[: len(ks) : columns]:
-        ax.set_ylabel("information loss, IL (%)")
+        ax.set_ylabel(_LOSS)
     legend_below(figure, 4, methods)
     caption = (
         f"Information loss of {dataset} against the length of the Hamiltonian path, "
-        "both on standardised records: "
-        f"{number_of(len(runs[runs['k'] == ks[0]]), 'run')} of the TSP heuristics "
-        "for each k. Each panel has axes of its own, which do not begin at zero."
+        f"both on standardised records: {number_of(len(runs[runs['k'] == ks[0]]), 'run')} of the "
+        f"TSP heuristics for each k. {_OWN_AXES}"
     )
-    if correlations:
-        caption += f" Pearson's correlation r: {', '.join(correlations)}."
+    if said:
+        caption += f" Pearson's correlation r: {', '.join(said)}."
     return Picture("path-length", figure, caption + _stand_ins(runs))
 
 
 def _within_heuristics(results: pd.DataFrame, dataset: str) -> Picture | None:
     """Draw a panel for each TSP heuristic and k, with a point for each run: Figs. 4.27 to 4.29."""
     runs = _tsp_runs(results, dataset)
-    several = runs.groupby(["label", "k"])["k"].transform("size") > 1
-    runs = runs[several]
+    runs = runs[runs.groupby(["label", "k"])["k"].transform("size") > 1]
     if runs.empty:
         return None
-    methods, ks = runs["label"].unique(), sorted(runs["k"].unique())
-    height = 0.5 + 1.25 * len(methods)
-    figure, axes = panels(len(methods), len(ks), TWO_COLUMNS, height)
+    methods, ks = runs["label"].unique().tolist(), sorted(runs["k"].unique())
+    figure, axes = panels(len(methods), len(ks), TWO_COLUMNS, 0.5 + 1.25 * len(methods))
     for ax, (method, k) in zip(axes, product(methods, ks), strict=True):
-        here = runs[(runs["label"] == method) & (runs["k"] == k)]
-        ax.plot(
-            here["run_path_length"],
-            here["run_il"],
-            ls="none",
-            alpha=0.7,
-            markeredgewidth=0,
-            **marks(methods.tolist().index(method)),
-        )
-        r = correlation(here["run_path_length"], here["run_il"])
-        ax.set_title(f"k = {k:g}" if r is None else f"k = {k:g}, r = {r:.2f}")
+        _scatter(ax, runs[(runs["label"] == method) & (runs["k"] == k)], methods)
         few_ticks(ax.xaxis, 3)
         few_ticks(ax.yaxis, 3)
         if k == ks[0]:
             ax.set_ylabel(method.replace("-MHM", ""), fontsize=7)
-    figure.supxlabel("path length (standardised)", fontsize=8)
-    figure.supylabel("information loss, IL (%)", fontsize=8)
+    figure.supxlabel(_LENGTH, fontsize=8)
+    figure.supylabel(_LOSS, fontsize=8)
     caption = (
         f"Information loss of {dataset} against the length of the Hamiltonian path within each TSP "
         "heuristic, both on standardised records, with Pearson's correlation r: "
-        f"{int(runs.groupby(['label', 'k']).size().max())} runs at most. Each panel has axes of "
-        "its own, which do not begin at zero."
+        f"{int(runs.groupby(['label', 'k']).size().max())} runs at most. {_OWN_AXES}"
     )
     return Picture("within-heuristics", figure, caption + _stand_ins(runs))
+
+
+def _scatter(ax: Axes, runs: pd.DataFrame, methods: list[str]) -> float | None:
+    """Draw a point for each run of one k, loss over path length, and name their correlation."""
+    for number, method in enumerate(methods):
+        of_method = runs[runs["label"] == method]
+        if len(of_method):
+            x, y = of_method["run_path_length"], of_method["run_il"]
+            ax.plot(x, y, ls="none", alpha=0.7, markeredgewidth=0, **marks(number))
+    r = correlation(runs["run_path_length"], runs["run_il"])
+    ax.set_title(f"k = {runs['k'].iloc[0]:g}" + ("" if r is None else f", r = {r:.2f}"))
+    few_ticks(ax.xaxis, 6)
+    return r
 
 
 def correlation(x: "pd.Series[float]", y: "pd.Series[float]") -> float | None:
@@ -306,7 +288,7 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
-    ax.set_xlabel("information loss, IL (%)")
+    ax.set_xlabel(_LOSS)
     ax.set_ylabel("seconds to find the path")
     kinds = [
         Line2D([], [], color=INK, linewidth=0.8, label="back in row order"),

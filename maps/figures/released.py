@@ -9,8 +9,7 @@ from matplotlib.lines import Line2D
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.files.report import NOT_TOGETHER, Report, clock_in, rows_in, unit_in
-from trajanon.maps.colours import PALETTE
-from trajanon.maps.departures import by_hour, hours_of, in_words, told
+from trajanon.maps.counted import by_hour, hours_of, in_words, told
 from trajanon.maps.drawing import match
 from trajanon.maps.figures.pictures import (
     ONE_COLUMN,
@@ -21,7 +20,7 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
-from trajanon.maps.layers import turning_point, unrolled
+from trajanon.maps.layers import PALETTE, turning_point, unrolled
 from trajanon.maps.panel import by_size, counted, lost_in_stages, stages_with_loss
 from trajanon.number_text import UNITS, number_of, percent, span
 from trajanon.privacy.originals import Matched

@@ -26,7 +26,7 @@ from trajanon.files.release import (
     read_release,
     write_release,
 )
-from trajanon.times import Clock, apart, instants
+from trajanon.times import Clock, instants, rising
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
@@ -155,10 +155,10 @@ def test_movingpandas_reads_moving_features_as_they_are(tmp_path: Path, times: s
 )
 def test_dates_that_are_the_same_are_put_apart(ticks: list[int], times: int) -> None:
     dates = np.array([ticks] * times, dtype="datetime64[s]").astype("datetime64[us]")
-    found = apart(dates)
+    found = rising(dates)
     assert (np.diff(found) > np.timedelta64(0)).all()
     assert np.array_equal(found.astype("datetime64[s]"), dates)
-    assert np.array_equal(apart(found), found)
+    assert np.array_equal(rising(found), found)
 
 
 def test_a_release_is_a_frame_with_lists_of_times() -> None:

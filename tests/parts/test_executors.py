@@ -34,7 +34,7 @@ from shards import (
 from trajanon import executors
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, ServerProblem
-from trajanon.executors import Executor, connected, in_order, on_cluster
+from trajanon.executors import Executor, connected, on_cluster, results_in_order
 from trajanon.extract import Extraction, Rules
 from trajanon.extract.extraction import From
 from trajanon.extract.sources import files
@@ -228,7 +228,7 @@ def test_tasks_are_begun_a_few_ahead_and_end_in_order() -> None:
         begun.append(number)
         return lambda: -number
 
-    results = in_order(begin, iter(range(10)), 3)
+    results = results_in_order(begin, iter(range(10)), 3)
     assert list(islice(results, 2)) == [0, -1]
     assert begun == [0, 1, 2, 3]
     assert list(results) == [-number for number in range(2, 10)]

@@ -24,7 +24,15 @@ from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
 from trajanon.parts import finish
-from trajanon.snapping import RoadsToFollow, kept_on, matched, network_of, snapped, traced
+from trajanon.snapping import (
+    RoadsToFollow,
+    kept_on,
+    matched,
+    network_of,
+    snapped,
+    streets_of,
+    traced,
+)
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 LAT, LON = 47.0, 9.5
@@ -38,7 +46,7 @@ def at(x: Floats, y: Floats) -> Floats:
 
 
 def streets(side: int, step: float = 100.0, seed: int | None = None) -> Network:
-    """A grid of streets; with a seed, some are missing, and some are one-way."""
+    """A grid of streets; with a seed, some are missing, dear or one-way."""
     places = np.array([(x, y) for y in range(side) for x in range(side)]) * step
     ends = [(n, n + 1) for n in range(side * side) if (n + 1) % side]
     ends += [(n, n + side) for n in range(side * (side - 1))]
@@ -50,7 +58,10 @@ def streets(side: int, step: float = 100.0, seed: int | None = None) -> Network:
         tail, head, passable = tail[kept], head[kept], passable[kept]
         passable[random.random(passable.shape) < 0.15] = False
     lat, lon = at(*places.T).T
-    return network_of(lat, lon, tail, head, passable)
+    if seed is None:
+        return network_of(lat, lon, tail, head, passable)
+    dear = np.random.default_rng(seed).choice([1.0, 1.3], len(tail))
+    return streets_of(lat, lon, tail, head, passable, dear)[0]
 
 
 def town(folder: Path) -> Path:
@@ -92,7 +103,7 @@ def test_the_best_path_is_found(seed: int, side: int) -> None:
 
 @given(st.integers(0, 10**6), st.integers(3, 5))
 def test_no_street_of_a_way_is_lost(seed: int, side: int) -> None:
-    """Each street leads to the next, and their metres are those of the shortest way."""
+    """Each street leads to the next, and they are those of the shortest way."""
     lines, network = wandering(seed, side), streets(side, seed=seed)
     on, found = kept_on(matched(lines, network, HOW)), traced(lines, network, HOW)
     pieces = (on.way >= 0) & ~on.linked
@@ -105,14 +116,17 @@ def test_no_street_of_a_way_is_lost(seed: int, side: int) -> None:
     metres = np.zeros(len(lines))
     for line, p in zip(*np.nonzero(on.linked), strict=True):
         (here, there), (gone, goal) = (one[line, p - 1 : p + 1].tolist() for one in on[:2])
+        unit, last = network.dear[[here // 2, there // 2]].tolist()
         rest = network.whole[here // 2] - gone
         if here == there:
-            metres[line] += goal - gone
+            metres[line] += (goal - gone) * unit
         elif here == there ^ 1:
-            metres[line] += abs(rest - goal)
+            metres[line] += abs(rest - goal) * unit
         else:
-            metres[line] += rest + ways_from(network, here)[entry(network, there)] + goal
-    assert np.bincount(found.line, found.metres, len(lines)) == pytest.approx(metres, abs=1e-6)
+            between = ways_from(network, here)[entry(network, there)]
+            metres[line] += rest * unit + between + goal * last
+    gone_along = found.metres * network.dear[found.state // 2]
+    assert np.bincount(found.line, gone_along, len(lines)) == pytest.approx(metres, abs=1e-6)
 
 
 def test_a_noisy_line_comes_back_on_its_street_and_never_turns() -> None:

@@ -20,7 +20,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
 from trajanon.identifiers import looks_like_code, looks_like_id, looks_like_weight
-from trajanon.table_columns import read_columns
+from trajanon.table_columns import read_table_columns
 from trajanon.tables import MicroaggregatedTable, microaggregate_table, write_draft
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
@@ -313,7 +313,7 @@ def test_no_other_column_of_the_reference_tables_is_left_out(name: str, aside: A
     source = DATASETS / f"{name}.csv"
     if not source.exists():
         pytest.skip(f"the reference data are not beside the checkout: {source}")
-    assert read_columns(source).aside == aside
+    assert read_table_columns(source).aside == aside
 
 
 @pytest.mark.parametrize(
@@ -424,7 +424,7 @@ def test_a_table_of_many_columns_lists_some(tmp_path: Path) -> None:
     assert len(said) < 600
 
 
-# Columns of other kinds
+# TableColumns of other kinds
 
 
 def test_money_is_a_number_and_a_list_is_none(tmp_path: Path) -> None:

@@ -27,6 +27,7 @@ class Network(NamedTuple):
     street: NDArray[np.int64]  # of each segment, (s,)
     ends: NDArray[np.int64]  # nodes at which a street begins and ends, (c, 2)
     whole: NDArray[np.float64]  # metres of a street, (c,)
+    dear: NDArray[np.float64]  # for how many a metre of it counts where ways are chosen, (c,)
     open: NDArray[np.bool_]  # whether it may be gone along in each direction, (c, 2)
     first: NDArray[np.int64]  # place in `leaving` of what leaves each node, (v + 1,)
     leaving: NDArray[np.int64]  # states
@@ -283,7 +284,7 @@ def nearest_ways(network, here, left, limit, search, mark):
             if node == start and state == reverse and not alone:
                 continue
             to = exit_of(network, state)
-            reached = metres + network.whole[state // 2]
+            reached = metres + network.whole[state // 2] * network.dear[state // 2]
             if reached > limit or (stamp[to] == mark and away[to] <= reached):
                 continue
             if size == heap.shape[0]:
@@ -352,22 +353,23 @@ def go_on(network, matching, straight, p, spread, room, mark):
         for target in states:
             left += want(network, target, search, mark)
         rest = network.whole[here // 2] - at
-        nearest_ways(network, here, left, limit - rest, search, mark)
+        dear = network.dear[here // 2]
+        nearest_ways(network, here, left, limit - rest * dear, search, mark)
         for b in range(states.shape[0]):
             there = states[b]
             cost = 0.0
             if there == here and offset[b] >= at:
-                metres = offset[b] - at
+                metres = (offset[b] - at) * dear
             elif there == here:
                 metres = 0.0  # it waits
             elif there == here ^ 1:
-                metres = abs(rest - offset[b])
+                metres = abs(rest - offset[b]) * dear
                 cost = matching.turn
             else:
                 node = entry_of(network, there)
                 if search.stamp[node] != mark:
                     continue
-                metres = rest + search.away[node] + offset[b]
+                metres = rest * dear + search.away[node] + offset[b] * network.dear[there // 2]
             if metres > limit:
                 continue
             value = paths.score[p - 1, a] + gained[b] - abs(metres - straight) / spread - cost
@@ -485,13 +487,13 @@ def trace_ways(network, matching, points, matched, first, end, search, found):
             straight = straight_between(points[line, p - 1], points[line, p])
             mark += 1
             want(network, there, search, mark)
-            limit = 2.0 * straight + matching.slack - rest
+            limit = 2.0 * straight + matching.slack - rest * network.dear[here // 2]
             nearest_ways(network, here, np.int64(1), limit, search, mark)
             node = entry_of(network, there)
-            metres = rest + search.away[node] + goal
-            between = 0
+            metres, between = rest + goal, 0
             while search.via[node] >= 0:
                 heap[between] = search.via[node]
+                metres += network.whole[heap[between] // 2]
                 node = entry_of(network, heap[between])
                 between += 1
             sofar, unit = rest, 1.0 / max(metres, 1e-9)

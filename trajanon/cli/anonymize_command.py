@@ -112,7 +112,7 @@ def _of_parts(
     from trajanon.cli.report_tables import bars
     from trajanon.executors import connected
     from trajanon.files.release import RELEASE_FORMATS
-    from trajanon.parts.scratch import report_of
+    from trajanon.parts.scratch import report_beside
 
     if Path(out).suffix.lower() in RELEASE_FORMATS:
         raise BadInput(f"{folder} is a folder of parts: --out must name a folder, too (got {out})")
@@ -125,4 +125,4 @@ def _of_parts(
     except KeyboardInterrupt:  # no groups so far, for not all rows have one
         say(f"stopped; nothing was released, and {out} is as it was")
         raise SystemExit(INTERRUPTED) from None
-    return report_of(out), report
+    return report_beside(out), report

@@ -33,7 +33,7 @@ def evaluate(
     holdout: bool = False,
     ledger: Path | None = None,
     roads: Path | None = None,
-    mode: str = "car",
+    mode: str = "any",
     out: Path = Path("evaluation.html"),
     subjects_exact: bool = False,
     as_json: bool = False,

@@ -11,7 +11,7 @@ from trajanon.errors import BadInput
 from trajanon.number_text import number_of
 
 if TYPE_CHECKING:
-    from trajanon.papers.measurement import Measurement
+    from trajanon.papers.measurements import Measurement
 
 
 @options(
@@ -34,9 +34,9 @@ def benchmark(
 
     from trajanon.atomic_output import check_outputs, replacing
     from trajanon.cli.report_tables import bars, show_measurements
-    from trajanon.papers.benchmark import benchmark as measure
     from trajanon.papers.datasets import NEEDED
-    from trajanon.papers.writing import markdown, write_csv
+    from trajanon.papers.measurements import markdown, write_csv
+    from trajanon.papers.published_tables import benchmark as measure
 
     if out.suffix.lower() != ".csv":
         raise BadInput(f"the measurements are written as CSV: {out} must end in .csv")
@@ -63,68 +63,47 @@ def benchmark(
     tell(f"Wrote {number_of(len(measured), 'measurement')} to {out}, and a page to {page}.")
 
 
-_TRADE_OFF, _WHICH_K = Path("trade-off-time"), Path("which-k")
+_WHICH_K = Path("which-k")
 
 
 @options(
     files=(
-        "The CSV of trajanon benchmark; or trajectories and release; or the word trade-off-time "
-        "or which-k, and trajectories (with times for trade-off-time).",
+        "The CSV of trajanon benchmark; or trajectories and release; or the word which-k and "
+        "trajectories.",
         BOTH,
     ),
-    k=("Of trade-off-time: least number of different subjects in a group.", "4"),
     group=("Number of the group of a release to draw in detail.", "that of median displacement"),
     out="Folder for the figures and their captions.",
 )
 def figures(
-    files: list[Path] | None = None,
-    *,
-    k: int | None = None,
-    group: int | None = None,
-    out: Path = Path("figures"),
+    files: list[Path] | None = None, *, group: int | None = None, out: Path = Path("figures")
 ) -> None:
     """Draw figures for a paper, each as SVG and PNG.
 
     Of a benchmark: loss by method and k, against path length, and against seconds. Of a release:
-    loss by stage, group sizes, departures by hour, and one group in detail. trade-off-time: what
-    hours cost in metres. which-k: metres moved and the chance of the best attack, for k = 2 to 20.
-    For the last two, trajectories are anonymized up to ten times.
+    loss by stage, group sizes, departures by hour, and one group in detail. which-k: metres moved
+    and the chance of the best attack, for k = 2 to 20; trajectories are anonymized for each k.
     """
     if find_spec("matplotlib") is None:
         raise BadInput("figures are drawn by matplotlib; run pip install 'trajanon[figures]'")
     from trajanon.cli.report_tables import bars
     from trajanon.files.report import read_report, report_path
-    from trajanon.maps.figures import (
-        file_names,
-        of_benchmark,
-        of_release,
-        save,
-        trade_off_time,
-        which_k,
-    )
+    from trajanon.maps.figures import file_names, of_benchmark, of_release, save, which_k
 
     read = files or [TRAJECTORIES, ANONYMIZED]
     left_out: list[str] = []
-    of_times, of_ks = read[0] == _TRADE_OFF, read[0] == _WHICH_K
-    if k is not None and not of_times:
-        raise BadInput(f"-k {k} goes with trade-off-time: trajanon figures trade-off-time -k {k}")
-    anew = of_times or of_ks
-    if len(read) > 2 or (len(read) == 1 and not anew and read[0].suffix.lower() != ".csv"):
+    of_ks = read[0] == _WHICH_K
+    if len(read) > 2 or (len(read) == 1 and not of_ks and read[0].suffix.lower() != ".csv"):
         raise BadInput(
             "figures takes the CSV of trajanon benchmark, or two files, trajectories and release, "
-            "or trade-off-time or which-k and trajectories"
+            "or which-k and trajectories"
         )
-    if group is not None and (anew or len(read) == 1):
+    if group is not None and (of_ks or len(read) == 1):
         raise BadInput(f"--group {group} goes with a release: name trajectories and release")
-    if anew:
+    if of_ks:
         read = read[1:] or [TRAJECTORIES]
         with bars() as progress:
-            originals = trajanon.read_trajectories(read[0])
-            if of_times:
-                picture = trade_off_time(originals, 4 if k is None else k, progress=progress)
-            else:
-                picture = which_k(originals, progress=progress)
-            pictures = [picture]
+            pictures = [which_k(trajanon.read_trajectories(read[0]), progress=progress)]
     elif len(read) == 2:
         originals, release = trajanon.read_trajectories(read[0]), trajanon.read_release(read[1])
         pictures = of_release(originals, release, read_report(read[1]), group=group)

@@ -25,7 +25,7 @@ from trajanon.subjects import Merged
 from trajanon.verdict import Verdict, cost, knows_people, mends, source, verdict
 
 if TYPE_CHECKING:
-    from trajanon.papers.measurement import Measurement
+    from trajanon.papers.measurements import Measurement
 
 
 _NAME = 80

@@ -42,7 +42,7 @@ def streets(
         datasheet_of_counts,
         write_counts,
     )
-    from trajanon.files.report import datasheet_path
+    from trajanon.files.report import datasheet_path, report_path
     from trajanon.od_table import read_zones, zone_flows
     from trajanon.street_counts import released_lines
     from trajanon.street_counts import streets as counted
@@ -53,7 +53,12 @@ def streets(
     out = out or Path("streets.parquet" if od is None else "od.parquet")
     check_table_format(out)
     outputs = (out, datasheet_path(out))
-    read = [release, *(path for path in (roads, zones) if isinstance(path, Path))]
+    read = [
+        release,
+        report_path(release),
+        datasheet_path(release),
+        *(path for path in (roads, zones) if isinstance(path, Path)),
+    ]
     with bars() as progress, replacing(*outputs, inputs=read, public=outputs) as (draft, sheet):
         lines = released_lines(release)
         if roads is not None:
@@ -71,7 +76,7 @@ def streets(
         return
     of_lines = number_of(table.attrs["of_lines"], "line")
     tell(f"Wrote {number_of(len(table), what)}, of {of_lines}, to {out}, and {outputs[1]}.")
-    tell(f"{WORTH}.")
+    tell(WORTH[what])
 
 
 def _metres(od: str) -> float | Path:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from trajanon.errors import BadInput
 from trajanon.files.release_lines import clock_of
-from trajanon.times import apart, instants
+from trajanon.times import instants, rising
 from trajanon.trajectories import Trajectories
 
 OLDER_PANDAS = ("The inplace keyword", DeprecationWarning)
@@ -72,7 +72,7 @@ def to_collection(trajectories: Trajectories) -> Any:
         dates = pd.to_datetime(np.tile(np.arange(m), n), unit="s")
     else:
         counted = instants(times, clock_of(trajectories))
-        dates = pd.to_datetime(apart(counted).ravel())
+        dates = pd.to_datetime(rising(counted).ravel())
     rows = trajectories.to_dataframe().set_index(pd.DatetimeIndex(dates, name="t"))
     frame = GeoDataFrame(
         rows.drop(columns=["lat", "lon", "time"], errors="ignore"),

@@ -53,7 +53,7 @@ class ParquetParts:
         for number, opened in enumerate(self.opened):
             with opened() as file:
                 table = file.read(columns, use_threads=False)
-            table = pa.table({name: arrow.sound(table[name]) for name in columns})
+                table = pa.table({name: arrow.sound(table[name]) for name in columns})
             tables.append(table.filter(self.which[number]) if self.which else table)
         try:
             return pa.concat_tables(tables, promote_options="permissive")

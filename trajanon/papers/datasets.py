@@ -19,7 +19,7 @@ from trajanon.number_text import number_of
 from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
 from trajanon.settings import EFFORTS, Settings
-from trajanon.table_columns import read_columns
+from trajanon.table_columns import read_table_columns
 
 _LOG = logging.getLogger(__name__)
 
@@ -105,7 +105,7 @@ def _of_a_paper(name: str, table: Path) -> Dataset:
 
 
 def _own(file: Path) -> Dataset:
-    table = read_columns(file, missing="drop")
+    table = read_table_columns(file, missing="drop")
     for warning in table.warnings:
         _LOG.warning(warning)
     return replace(_large_enough(file.stem, standardise(table.records), file), own=True)

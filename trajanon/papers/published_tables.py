@@ -9,28 +9,31 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
+from trajanon.errors import BadInput
 from trajanon.loss import standardise
 from trajanon.microaggregation import microaggregate
-from trajanon.papers.datasets import PAPERS, Dataset
+from trajanon.papers.datasets import PAPERS, Dataset, find_datasets
 from trajanon.papers.decomposition import regroup_parts, start
-from trajanon.papers.measurement import (
+from trajanon.papers.measurements import (
     Measurement,
+    beside,
     counted_steps,
     decomposition_setting,
     measurements_of,
     rcs_setting,
+    read_published,
     spread,
     timed,
 )
 from trajanon.papers.mf_tsp import group_by_paths, paths_from_every_record
-from trajanon.papers.rcs import rcs
-from trajanon.papers.two_swapping import swap
-from trajanon.progress import Progress
+from trajanon.papers.refinements import rcs, swap
+from trajanon.progress import Progress, silent
 from trajanon.search.distance_methods import mdav, v_mdav
 from trajanon.search.external_solvers import concorde_command
 from trajanon.search.hm2 import best_cut, find_paths
@@ -76,10 +79,6 @@ TIMED = {"C-MHM": "concorde", "Repetitive NN": "repetitive-nn", "MDAV, k = 4": "
 
 GROWING = (100, 500, 1_000, 5_000, 10_000)
 """How many records in the plane a path leads through, of two distributions: thesis Fig. 5.4."""
-
-SDCMICRO = {1_000: 0.03, 10_000: 1.6}
-"""Seconds of sdcMicro's MDAV (C++) by the number of rows of 60 columns, k = 4: measured on another
-machine, and printed by no paper."""
 
 _ROUNDS = 3  # of which the fastest counts: a machine is never slower than it can be
 
@@ -279,29 +278,22 @@ def timing_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator
     """The seconds of MDAV and of paths, each the fastest of three; thesis Fig. 5.4."""
     if not dataset.measured_by(PAPERS):
         return
-    runs: list[tuple[Dataset, str, str, str, float | None]]
-    runs = [(dataset, name, _run_as(by, dataset), "", None) for name, by in TIMED.items()]
+    runs = [(dataset, name, _run_as(by, dataset), "") for name, by in TIMED.items()]
     if dataset.name == PAPERS[0]:
-        for n, published in SDCMICRO.items():
-            drawn = Dataset("random", np.random.default_rng(0).normal(size=(n, 60)))
-            runs.append((drawn, f"MDAV, k = 4, {n} x 60", "mdav", "", published))
         random = np.random.default_rng(0)
-        draws: dict[str, Callable[..., Floats]] = {
-            "normal": random.normal,
-            "uniform": random.uniform,
-        }
+        draws: dict[str, Callable[..., Floats]]
+        draws = {"normal": random.normal, "uniform": random.uniform}
         for (name, draw), n in product(draws.items(), GROWING):
             drawn = Dataset("random", standardise(draw(0.0, 1.0, (n, 2))))
-            runs.append((drawn, f"C-MHM, {name}", "or-opt", f"n = {n}", None))
+            runs.append((drawn, f"C-MHM, {name}", "or-opt", f"n = {n}"))
     step = counted_steps(progress, f"{dataset.name}: seconds", len(runs))
-    for of, name, by, setting, known in runs:
+    for of, name, by, setting in runs:
         step()
         method = mdav if by == "mdav" else find_paths
         method(dataset.few.problem(4, heuristic=by))
         seconds = min(timed(method, of.problem(4, heuristic=by))[1] for _ in range(_ROUNDS))
-        source = "" if known is None else "sdcMicro 5.8.1 on another machine"
-        place = ("timing", of.name, name, by, setting, None, "seconds")
-        yield Measurement(*place, seconds, _ROUNDS, known, source)
+        place = ("timing", of.name, name, by, setting, None)
+        yield from measurements_of(*place, runs=_ROUNDS, seconds=seconds)
     step()
 
 
@@ -313,3 +305,29 @@ TABLES: Mapping[str, Table] = {
     "decomposition": decomposition_table,
     "timing": timing_table,
 }
+
+EVERY = "all"
+
+
+def benchmark(
+    tables: Sequence[str], data: Path, *, repeats: int = 50, progress: Progress = silent
+) -> Iterator[list[Measurement]]:
+    """Measure the papers' tables again."""
+    unknown = [name for name in tables if name not in (*TABLES, EVERY)]
+    if unknown:
+        raise BadInput(f"table {unknown[0]!r} is not known; choose from {', '.join(TABLES)}, all")
+    if repeats < 1:
+        raise BadInput(f"repeats must be a whole number from 1 (got {repeats})")
+    chosen = TABLES if EVERY in tables else {name: TABLES[name] for name in tables}
+    datasets = find_datasets(data)
+    published = read_published(data.parent / "published")
+    nothing = True
+    for table, read in product(chosen.values(), datasets):
+        if measured := beside(table(read(), repeats, progress), published):
+            nothing = False
+            yield measured
+    if nothing:
+        raise BadInput(
+            f"{', '.join(chosen)} has nothing to measure in {data}: see "
+            "trajanon benchmark --help for the data sets, or ask for `table=hm2`"
+        )

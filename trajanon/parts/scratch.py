@@ -102,7 +102,7 @@ def tasks_of(placed: Iterable[tuple[int, Stored]]) -> list[Task]:
     return [Task(number, places[number]) for number in sorted(places)]
 
 
-def report_of(out: str) -> str:
+def report_beside(out: str) -> str:
     """The path of the report of a release in parts."""
     return f"{out.rstrip('/')}.parts.report.json"
 
@@ -168,7 +168,7 @@ def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
                 moving.push(lambda kind, *_: old.move(groups) if kind else None)
             if (report := scratch / REPORT).local is not None:
                 report.local.chmod(0o600)
-            report.move(Folder(report_of(named)))
+            report.move(Folder(report_beside(named)))
     except BaseException:
         _clear(whole, before, old)
         raise

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trajanon.anonymization import (
-    Counted,
+    Promise,
     anonymize_trajectories,
+    build_report,
     key_for,
     of_roads,
     of_times,
     refuse_attribution,
-    report_of,
 )
 from trajanon.arrays import Bools
 from trajanon.errors import BadInput
@@ -48,7 +48,7 @@ from trajanon.parts.scratch import (
     replacing_release,
     tasks_of,
 )
-from trajanon.parts.shards import Found, scatter, search, shards_of
+from trajanon.parts.shard_search import Search, scatter, search, shards_of
 from trajanon.privacy.ledger import Keyed, Ledger, Sorted
 from trajanon.progress import Progress, silent
 from trajanon.publication import LedgerLike, check_limit, opened_for, waiting
@@ -259,13 +259,13 @@ class _InShards:
         splits = tuple(split_table(sample, shards, number) for number in rounds)
         return Plan(parts, scratch, survey, splits, timing, asked, settings, **how)
 
-    def searched(self, plan: Plan) -> tuple[list[Found], list[Found]]:
+    def searched(self, plan: Plan) -> tuple[list[Search], list[Search]]:
         """Scatter rows to shards and search these, in each round with other borders.
 
         Gives what the first and the last round found.
         """
         slices = [Task(number, ()) for number in range(len(plan.parts.slices))]
-        rounds: list[list[Found]] = []
+        rounds: list[list[Search]] = []
         for number in range(len(plan.splits)):
             anew, task = _ANEW[number], partial(scatter, plan, number)
             some = self.executor.each(f"Splitting into shards{anew}", task, slices)
@@ -285,7 +285,7 @@ class _InShards:
             rounds.append(found)
         return rounds[0], rounds[-1]
 
-    def written(self, plan: Plan, first: list[Found], last: list[Found]) -> dict[str, Any]:
+    def written(self, plan: Plan, first: list[Search], last: list[Search]) -> dict[str, Any]:
         """Write the release, and the line of each row; give the report."""
         tally = joined_tallies([one.tally for one in last if one.tally is not None])
         write_release_parts(self.executor, plan, tally)
@@ -297,7 +297,7 @@ class _InShards:
 
 
 def _report(
-    plan: Plan, tally: Tally, first: list[Found], last: list[Found], stages: list[Stage]
+    plan: Plan, tally: Tally, first: list[Search], last: list[Search], stages: list[Stage]
 ) -> dict[str, Any]:
     parts, timing = plan.parts, plan.timing
     accounts, rows = zip(*(one.mended for one in last if one.mended is not None), strict=True)
@@ -316,7 +316,7 @@ def _report(
             },
             "slid": {"share": tally.slid / n, **slid},
         }
-    counted = Counted(
+    counted = Promise(
         k=plan.k,
         by_subjects=parts.names_subjects,
         groups=tally.sizes.total(),
@@ -324,7 +324,7 @@ def _report(
         provenance=parts.provenance,
     )
     lines = len(np.unique(tally.of_groups[:, 1]))
-    return report_of(
+    return build_report(
         counted,
         n=n,
         lines=lines,

@@ -47,7 +47,7 @@ from trajanon.privacy.findings import (
     unsorted,
 )
 from trajanon.privacy.originals import beside_earlier, with_originals
-from trajanon.release import Release, written
+from trajanon.release import Release, on_disk
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
@@ -114,12 +114,12 @@ def check(
     [True, False]
     """
     if isinstance(release, Release):
-        with written(release) as path:
+        with on_disk(release) as path:
             return check(path, k, trajectories=trajectories, against=against)
     with ExitStack() as stack:
         given = [against] if isinstance(against, str | os.PathLike | Release) else against or ()
         earlier = [
-            stack.enter_context(written(one)) if isinstance(one, Release) else Path(one)
+            stack.enter_context(on_disk(one)) if isinstance(one, Release) else Path(one)
             for one in given
         ]
         return _checked(Path(release), k, trajectories, earlier)

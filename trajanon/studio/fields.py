@@ -130,5 +130,12 @@ FIELDS = (
             ".gpx": "GPX",
         },
     ),
+    Field(
+        "roads",
+        "streets",
+        "OpenStreetMap file with the roads",
+        hint="The path of an .osm.pbf file on this machine.",
+        more=False,
+    ),
     Field("curve", "compare", "Other k", "Between commas.", default="2,3,4,5,8,10", more=False),
 )

@@ -12,7 +12,7 @@ from trajanon.cli.options import MAP
 from trajanon.data import sample
 from trajanon.number_text import metres, number_of, percent
 from trajanon.studio.fields import FIELDS, FILES, RUN, Field
-from trajanon.studio.work import COMPARE, COMPARISON, LOOK, PAGE, RELEASE, Work
+from trajanon.studio.work import COMPARE, COMPARISON, COUNT, LOOK, PAGE, RELEASE, Work
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")
@@ -237,6 +237,8 @@ class Page:
                 for name, what in self.work.offered.items():
                     _link(f"{name}: {what}", name, save=True)
             links.bind_visibility_from(self.work, "chosen", backward=lambda _: self.work.released)
+            self._fields("streets")
+            self._button("Count people on streets", COUNT)
 
     def _verdict(self) -> None:
         judged = self.work.verdict

@@ -7,19 +7,20 @@ import webbrowser
 from contextlib import suppress
 from http import HTTPStatus
 from pathlib import Path
-from secrets import token_urlsafe
+from secrets import compare_digest, token_urlsafe
 from tempfile import gettempdir
 
 from fastapi import Request, Response
-from fastapi.responses import FileResponse, PlainTextResponse
+from fastapi.responses import FileResponse, PlainTextResponse, RedirectResponse
 from nicegui import app, background_tasks, ui
+from starlette.requests import HTTPConnection
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from trajanon.atomic_output import drafting, replacing
 from trajanon.cli.messages import tell
 from trajanon.cli.options import MAP
 from trajanon.errors import FileProblem
 from trajanon.studio.fields import FILES
-from trajanon.studio.guard import Guard
 from trajanon.studio.page import Page
 from trajanon.studio.work import COMPARISON, PAGE, Commands, Work
 
@@ -103,3 +104,46 @@ async def _bring(work: Work, name: str, request: Request) -> None:
         work.trouble[FILES] = f"{name} could not be kept: {error}"
         return
     work.bring(f"files/{name}")
+
+
+class Guard:
+    """Refuses what does not come from a page of the studio itself.
+
+    The address that is opened holds a secret, which becomes a cookie. Host keeps out names that
+    somebody else lets point to this machine, Origin keeps out pages of others.
+    """
+
+    def __init__(self, app: ASGIApp, port: int, secret: str) -> None:
+        self.app, self.port, self.secret = app, port, secret
+        self.cookie = f"trajanon-{port}"  # cookies do not tell ports apart
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what may come in."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        answer = self._answer(HTTPConnection(scope))
+        if answer is None:
+            await self.app(scope, receive, send)
+        elif scope["type"] == "http":
+            await answer(scope, receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    def _answer(self, asked: HTTPConnection) -> Response | None:
+        """Give what is said in place of the page; None to one of ours."""
+        host, origin = asked.headers.get("host"), asked.headers.get("origin")
+        own = {f"{name}:{self.port}" for name in ("127.0.0.1", "localhost")}
+        if host not in own or origin not in (None, f"http://{host}"):
+            return PlainTextResponse("This page is for its own machine.", HTTPStatus.FORBIDDEN)
+        if self._is(asked.query_params.get("key")):
+            inside = RedirectResponse("/", HTTPStatus.SEE_OTHER)
+            inside.set_cookie(self.cookie, self.secret, httponly=True, samesite="strict")
+            return inside
+        if self._is(asked.cookies.get(self.cookie)):
+            return None
+        text = "Open the address that trajanon studio printed: it holds the key."
+        return PlainTextResponse(text, HTTPStatus.FORBIDDEN)
+
+    def _is(self, given: str | None) -> bool:
+        return given is not None and compare_digest(given.encode(), self.secret.encode())

@@ -20,20 +20,23 @@ from trajanon.studio.fields import FIELDS, FILES, FOLDER, NOBODY, ROLES, RUN
 PAGE = "evaluation.html"
 COMPARISON = "comparison.html"
 PUBLIC = "map.public.html"
+STREETS = "streets.gpkg"
 
 LOOK = ("extract",)
 RELEASE = ("extract", "anonymize", "check", "evaluate", "map", "public")
 COMPARE = (*RELEASE, "compare")
+COUNT = (*RELEASE, "streets")
 """What each button does."""
 
 _RESTS_ON = {
     "extract": (),
     "anonymize": ("extract",),
     **dict.fromkeys(RELEASE[2:], ("anonymize",)),
+    "streets": ("anonymize",),
     "compare": ("extract",),  # it makes releases of its own
 }
 _NAMES = {"compare": "evaluate", "public": "map"}  # those of commands that run in two ways
-_RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
+_RESULTS = {"extract", "anonymize", "check", "evaluate", "streets"}  # commands with --json
 _OPTION = re.compile(r"(?<!\S)--?([a-z][a-z-]*)")
 _ROLE = re.compile(r"--columns (id|lat|lon|time)=")
 
@@ -82,6 +85,7 @@ class Work:
             "evaluate": {"files": both},
             "map": {"offline": True, "files": both},
             "public": {"view": "public", "offline": True, "out": PUBLIC, "files": [released]},
+            "streets": {"release": released, "out": STREETS},
             "compare": {"files": both, "out": COMPARISON},
         }
         tables: dict[str, dict[str, Any]] = {}
@@ -160,6 +164,8 @@ class Work:
             f"{Path(name).stem}.datasheet.md": "its datasheet, to be published with it",
             PUBLIC: "the map of the release alone, to be published if you like",
         }
+        if self.fresh("streets"):
+            public[STREETS] = "people on streets, counted on the release, to be published"
         return (public if self.publishable else {}) | {
             "settings.toml": "repeats the work, for you alone",
             PAGE: "the evaluation, for you alone",
@@ -300,6 +306,8 @@ class Work:
             self.trouble["subject"] = ASK
         elif command == "anonymize" and "k" not in table:
             self.trouble["k"] = "Say how many stand behind each line at least, such as 4."
+        elif command == "streets" and "roads" not in table:
+            self.trouble["roads"] = "Name the file with the roads first."
         else:
             return False
         return True
@@ -354,7 +362,9 @@ class Work:
         named = [found.replace("-", "_") for found in _OPTION.findall(sentence)]
         named += _ROLE.findall(sentence)
         fields = [name for name in named if name in own]
-        rest = {"extract": FILES, "anonymize": "k", "compare": "curve"}.get(command, RUN)
+        rest = {"extract": FILES, "anonymize": "k", "compare": "curve", "streets": "roads"}.get(
+            command, RUN
+        )
         if code != 2 or "cannot write" in sentence:  # of no field: a fault of ours, a full disk
             rest, fields = RUN, []
         self.trouble[fields[0] if fields else rest] = sentence

@@ -1,0 +1,346 @@
+"""Figures of a benchmark: what they draw, from numbers written by hand."""
+
+import csv
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from commands import Run
+from matplotlib.axes import Axes
+from matplotlib.patches import PathPatch
+from pictures import nothing_overlaps, points
+
+from trajanon.errors import BadInput
+from trajanon.maps.figures import Picture, of_benchmark, save
+from trajanon.maps.figures.measured import correlation, measurements, read_results
+from trajanon.papers.measurements import write_csv
+from trajanon.papers.published_tables import benchmark
+
+NAMES = ["table", "dataset", "method", "by", "setting", "k", "statistic", "ours"]
+Row = tuple[str, str, str, str, str, int | str, str, float | str]
+
+NI, CONCORDE = "Nearest Insertion-MHM", "Concorde-MHM"
+LOSSES = {3: [3.0, 1.0, 2.0, 10.0, 4.0], 4: [5.0, 6.0, 7.0, 8.0, 9.0]}
+LENGTHS = [30.0, 10.0, 25.0, 80.0, 35.0]
+
+
+def hm2(dataset: str = "A") -> list[Row]:
+    """Two methods of several runs, one of a single run, one that is no TSP's."""
+    rows: list[Row] = []
+    for k, losses in LOSSES.items():
+        rows.append(("hm2", dataset, "MDAV", "mdav", "", k, "il", 2.5 * k))
+        rows.append(("hm2", dataset, NI, "nearest-insertion", "", k, "avg", 99.0))
+        for method, by, more in (
+            (NI, "nearest-insertion", 0.0),
+            (CONCORDE, "or-opt", 0.5),
+            ("NPN-MHM", "npn", 1.0),
+        ):
+            for seed, (loss, length) in enumerate(zip(losses, LENGTHS, strict=True)):
+                start = ("hm2", dataset, method, by, f"seed {seed}", k)
+                rows.append((*start, "run_il", loss + more))
+                rows.append((*start, "run_path_length", length - more))
+    return rows
+
+
+def compression(dataset: str = "A") -> list[Row]:
+    rows: list[Row] = []
+    for method, by, seconds in (
+        ("C-MHM", "or-opt", 2.0),
+        ("C2-C-MHM", "or-opt, row", 0.5),
+        ("C2-C-MHM", "or-opt, both", 0.4),
+    ):
+        start = ("compression", dataset, method, by, "")
+        rows += [(*start, k, "il", k * (1 + seconds)) for k in (5, 3, 4)]
+        rows += [(*start, "", "path_length", 7.0), (*start, "", "seconds", seconds)]
+    return rows
+
+
+def timing() -> list[Row]:
+    start = ("timing", "random")
+    rows: list[Row] = [(*start, "MDAV, k = 4, 1000 x 60", "mdav", "", "", "seconds", 0.1)]
+    for name, seconds in (("normal", 1.0), ("uniform", 2.0)):
+        for n in (500, 100):
+            method = f"C-MHM, {name}"
+            rows.append((*start, method, "or-opt", f"n = {n}", "", "seconds", seconds * n))
+    return rows
+
+
+def written(path: Path, rows: Sequence[Row]) -> Path:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file).writerows([NAMES, *rows])
+    return path
+
+
+def drawn(path: Path, rows: Sequence[Row]) -> tuple[dict[str, Picture], list[str]]:
+    pictures, left_out = of_benchmark(written(path / "b.csv", rows))
+    return {picture.name: picture for picture in pictures}, left_out
+
+
+def panels(picture: Picture) -> list[Axes]:
+    return list(picture.figure.axes)
+
+
+def test_boxes_are_those_of_the_runs(tmp_path: Path) -> None:
+    pictures, _ = drawn(tmp_path, hm2())
+    first, second = panels(pictures["boxes-a"])
+    assert [ax.get_title() for ax in (first, second)] == ["k = 3", "k = 4"]
+    assert not first.get_yticklabels()[0].get_parse_math()  # a dollar is a dollar
+    methods = [label.get_text() for label in first.get_yticklabels()]
+    assert methods == ["MDAV", NI, "Concorde-MHM (or-opt)", "NPN-MHM"]
+    row = methods.index(NI) + 1
+    lines = [points(line) for line in first.lines]
+    # Of 1, 2, 3, 4 and 10 the quartiles are 2 and 4; 10 lies beyond 4 + 1.5 (4 - 2).
+    here = [sorted(set(x)) for x, y in lines if y and row - 0.5 < min(y) <= max(y) < row + 0.5]
+    whiskers, caps = [[1.0, 2.0], [4.0]], [[1.0], [4.0]]
+    assert sorted(here) == sorted([*whiskers, *caps, [3.0], [10.0]])
+    boxes = [
+        np.asarray(patch.get_path().vertices)[:-1, 0].tolist()
+        for patch in first.patches
+        if isinstance(patch, PathPatch)
+    ]
+    extents = [(min(box), max(box)) for box in boxes]
+    assert extents == [(7.5, 7.5), (2.0, 4.0), (2.5, 4.5), (3.0, 5.0)]
+    # The first method is on top.
+    bottom, top = first.get_ylim()
+    assert bottom > top
+    assert "5 runs" in pictures["boxes-a"].caption
+    assert "stands in for Concorde, which was not run" in pictures["boxes-a"].caption
+
+
+def test_path_lengths_are_those_of_tsp_heuristics(tmp_path: Path) -> None:
+    pictures, _ = drawn(tmp_path, hm2())
+    picture = pictures["path-length-a"]
+    for ax, losses in zip(panels(picture), LOSSES.values(), strict=True):
+        assert [points(line) for line in ax.lines] == [
+            (LENGTHS, losses),
+            ([x - 0.5 for x in LENGTHS], [y + 0.5 for y in losses]),
+        ]
+        x = [*LENGTHS, *(x - 0.5 for x in LENGTHS)]
+        y = [*losses, *(loss + 0.5 for loss in losses)]
+        assert f"r = {naive_pearson(x, y):.2f}" in ax.get_title()
+    (legend,) = picture.figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == [NI, "Concorde-MHM (or-opt)"]
+    assert "10 runs" in picture.caption
+
+
+def naive_pearson(x: Sequence[float], y: Sequence[float]) -> float:
+    mean_x, mean_y = sum(x) / len(x), sum(y) / len(y)
+    both = sum((a - mean_x) * (b - mean_y) for a, b in zip(x, y, strict=True))
+    of_x = sum((a - mean_x) ** 2 for a in x)
+    of_y = sum((b - mean_y) ** 2 for b in y)
+    return float(both / (of_x * of_y) ** 0.5)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "r"),
+    [
+        ([1.0, 2.0], [3.0, 4.0], None),
+        ([1.0] * 3, [3.0, 4.0, 5.0], None),
+        ([1.0, 2.0, 3.0], [3.0] * 3, None),
+        ([1.0, 2.0, 4.0], [3.0, 4.0, 6.0], pytest.approx(1.0)),
+    ],
+)
+def test_a_correlation_that_says_nothing_is_none(x: list[float], y: list[float], r: Any) -> None:
+    assert correlation(pd.Series(x), pd.Series(y)) == r
+
+
+def test_losses_stand_over_the_seconds_of_their_path(tmp_path: Path) -> None:
+    pictures, _ = drawn(tmp_path, compression())
+    (ax,) = panels(pictures["seconds-a"])
+    alone, by_row, by_both = ax.lines
+    assert points(alone) == ([9.0, 12.0, 15.0], [2.0] * 3)  # k = 3, 4, 5
+    assert points(by_row) == ([4.5, 6.0, 7.5], [0.5] * 3)
+    losses, seconds = points(by_both)
+    assert losses == pytest.approx([4.2, 5.6, 7.0])
+    assert seconds == [0.4] * 3
+    assert by_row.get_color() == by_both.get_color() != alone.get_color()
+    assert by_row.get_linestyle() != by_both.get_linestyle()
+    assert ax.get_yscale() == "log"
+
+
+def test_within_a_heuristic_each_k_has_its_panel(tmp_path: Path) -> None:
+    one_run: list[Row] = [
+        ("hm2", "A", "Repetitive NN-MHM", "repetitive-nn", "seed 0", 3, statistic, 1.0)
+        for statistic in ("run_il", "run_path_length")
+    ]
+    pictures, _ = drawn(tmp_path, [*hm2(), *one_run])
+    axes = panels(pictures["within-heuristics-a"])
+    places = [(method, k) for method in ("Nearest Insertion", "Concorde (or-opt)") for k in LOSSES]
+    assert len(axes) == len(places)
+    for ax, (method, k) in zip(axes, places, strict=True):
+        more = 0.5 * method.startswith("Concorde")
+        x, y = [one - more for one in LENGTHS], [one + more for one in LOSSES[k]]
+        assert [points(line) for line in ax.lines] == [(x, y)]
+        assert ax.get_title() == f"k = {k}, r = {naive_pearson(x, y):.2f}"
+        assert ax.get_ylabel() == method * (k == 3)
+
+
+def test_seconds_stand_over_the_records_of_each_distribution(tmp_path: Path) -> None:
+    pictures, _ = drawn(tmp_path, timing())
+    (picture,) = pictures.values()
+    assert picture.name == "seconds-over-records"
+    (ax,) = panels(picture)
+    assert [points(line) for line in ax.lines] == [
+        ([100.0, 500.0], [100.0, 500.0]),
+        ([100.0, 500.0], [200.0, 1000.0]),
+    ]
+    (legend,) = picture.figure.legends
+    assert [text.get_text() for text in legend.get_texts()] == ["normal", "uniform"]
+    nothing_overlaps(picture)
+
+
+def test_what_has_no_numbers_is_left_out_and_named(tmp_path: Path) -> None:
+    timing: Row = ("timing", "C", "MDAV", "mdav", "", "", "seconds", 1.0)
+    old = [row for row in hm2("B") if not row[6].startswith("run_")]
+    pictures, left_out = drawn(tmp_path, [*compression("A"), *old, timing])
+    assert list(pictures) == ["seconds-a"]
+    file = tmp_path / "b.csv"
+    assert left_out == [
+        f"boxes of IL: {file} has no table hm2 with single runs of A, B, C",
+        f"IL against path length: {file} has no table hm2 with single runs of A, B, C",
+        f"IL against path length within heuristics: {file} has no table hm2 with several runs of "
+        "A, B, C",
+        f"IL against seconds: {file} has no table compression of B, C",
+        f"seconds over records: {file} has no table timing of Census",
+    ]
+    with pytest.raises(BadInput, match="nothing to draw: figures need trajanon bench"):
+        drawn(tmp_path, [timing])
+
+
+@pytest.mark.parametrize(
+    ("datasets", "names"),
+    [
+        (["Census", "EIA"], ["seconds-census", "seconds-eia"]),
+        (["a b", "a/b"], ["seconds-a-b-1", "seconds-a-b-2"]),
+        (["../x", "<script>"], ["seconds-x", "seconds-script"]),
+        (["?"], ["seconds-1"]),
+        (["São Paulo"], ["seconds-são-paulo"]),
+    ],
+)
+def test_files_are_named_by_data_sets(
+    tmp_path: Path, datasets: list[str], names: list[str]
+) -> None:
+    rows = [row for dataset in datasets for row in compression(dataset)]
+    assert list(drawn(tmp_path, rows)[0]) == names
+
+
+@pytest.mark.parametrize("ks", [[3], [3, 4, 5]])
+def test_any_number_of_k_has_its_panels_and_nothing_overlaps(tmp_path: Path, ks: list[int]) -> None:
+    name = "a dataset of $5"
+    rows = [(*row[:5], k, *row[6:]) for k in ks for row in hm2(name) if row[5] == 3]
+    pictures, _ = drawn(tmp_path, [*rows, *compression(name)])
+    nothing_overlaps(pictures.pop("seconds-a-dataset-of-5"))
+    assert len(pictures) == 3
+    for picture in pictures.values():
+        assert len(panels(picture)) == len(ks) * (2 if picture.name.startswith("within") else 1)
+        nothing_overlaps(picture)
+
+
+def test_the_benchmark_writes_what_figures_read(tmp_path: Path) -> None:
+    data = tmp_path / "datasets"
+    data.mkdir()
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    pd.DataFrame(X).to_csv(data / "census.csv", index=False)
+    measured = [m for found in benchmark(["hm2", "compression"], data, repeats=2) for m in found]
+    write_csv(tmp_path / "b.csv", measured)
+    results = read_results(tmp_path / "b.csv")
+    for statistic, over_runs in (("run_il", "avg"), ("run_path_length", "path_length")):
+        runs = measurements(results, "hm2", "Census", statistic)
+        means = runs.groupby(["method", "k"])["ours"].mean()
+        told = measurements(results, "hm2", "Census", over_runs).set_index(["method", "k"])["ours"]
+        assert len(means) == len(told) == 13 * 4
+        for place in told.index:
+            assert means[place] == pytest.approx(told[place])
+    pictures, left_out = of_benchmark(tmp_path / "b.csv")
+    kinds = ("boxes", "path-length", "within-heuristics", "seconds")
+    assert [p.name for p in pictures] == [f"{kind}-census" for kind in kinds]
+    assert len(left_out) == 1
+    told = measurements(results, "hm2", "Census", "pearson").set_index("k")["ours"]
+    for ax, k in zip(panels(pictures[1]), (3, 4, 5, 6), strict=True):
+        assert ax.get_title() == f"k = {k}, r = {told[k]:.2f}"
+    for picture in pictures:
+        nothing_overlaps(picture)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "is no table of measurements"),
+        ("a,b\n1,2\n", "is no table of measurements (Usecols"),
+        ("\x00\xff", "no table of measurements"),
+        (",".join(NAMES) + "\nhm2,A,M,m,,three,il,1\n", "is no table of measurements (could"),
+        (",".join(NAMES) + "\nhm2,A,M,m,,3,il,much\n", "is no table of measurements (could"),
+        (",".join(NAMES) + "\nhm2,A,M,m,,3,il,1\nhm2,A,M,m,,3,il,\n", "is no table of meas"),
+        (",".join(NAMES) + "\nhm2,A,M,m,,3,il,1e999\n", "no number in some row of the column ours"),
+        (",".join(NAMES) + "\n", "nothing to draw"),
+    ],
+)
+def test_another_table_is_refused(run: Run, text: str, says: str) -> None:
+    Path("b.csv").write_bytes(text.encode("latin-1"))
+    assert says in run("figures", "b.csv").sentence
+    assert not Path("figures").exists()
+
+
+def test_the_command_draws_a_benchmark(run: Run, tmp_path: Path) -> None:
+    written(tmp_path / "b.csv", [*hm2(), *compression("B")])
+    answer = run("figures", "b.csv", "--out", "a/b")
+    assert answer.code == 0, answer
+    names = ["boxes-a", "path-length-a", "within-heuristics-a", "seconds-b"]
+    files = [f"{name}{suffix}" for name in names for suffix in (".png", ".svg")]
+    found = sorted(path.name for path in (tmp_path / "a" / "b").iterdir())
+    assert found == sorted([*files, "captions.md"])
+    assert answer.err.count("left out: ") == 5
+    captions = (tmp_path / "a" / "b" / "captions.md").read_text(encoding="utf-8")
+    assert [line for line in captions.splitlines() if line.startswith("## ")] == [
+        f"## {name}" for name in names
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["b.csv", "--group", "1"], "--group 1 goes with a release"),
+        (["which-k", "--group", "1"], "--group 1 goes with a release"),
+        (["b.parquet"], "takes the CSV of trajanon benchmark, or two files"),
+        (["b.csv", "b.csv", "b.csv"], "or two files"),
+        (["none.csv"], "cannot read none.csv"),
+        (["b.csv", "--out", "b.csv"], "cannot make the folder b.csv"),
+        ([], "trajectories.parquet"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(
+    run: Run, tmp_path: Path, arguments: list[str], says: str
+) -> None:
+    written(tmp_path / "b.csv", hm2())
+    assert says in run("figures", *arguments).sentence
+    assert not Path("figures").exists()
+
+
+def test_without_matplotlib_it_is_said_what_to_install(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    written(tmp_path / "b.csv", hm2())
+    assert run("figures", "b.csv").sentence == (
+        "trajanon: figures are drawn by matplotlib; run pip install 'trajanon[figures]'\n"
+    )
+    assert not Path("figures").exists()
+
+
+def test_the_users_own_style_changes_nothing(tmp_path: Path) -> None:
+    own: dict[Any, Any] = {"font.size": 30, "axes.facecolor": "black", "xtick.direction": "in"}
+    found = []
+    for settings in (dict[Any, Any](), own):
+        with mpl.rc_context(settings):
+            before = dict(mpl.rcParams)
+            pictures, _ = drawn(tmp_path, compression())
+            save(list(pictures.values()), tmp_path / "figures")
+            assert dict(mpl.rcParams) == before
+        found.append((tmp_path / "figures" / "seconds-a.svg").read_bytes())
+    assert found[0] == found[1]

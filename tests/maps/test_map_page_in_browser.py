@@ -1,0 +1,318 @@
+"""The page about a map in a real browser: its panel and hours, on a desk, a phone and paper."""
+
+from html import escape
+
+import pytest
+from browsing import (
+    DESKTOP,
+    LABELS,
+    PHONE,
+    Open,
+    Opened,
+    drawn,
+    means,
+    needs_chromium,
+    report,
+    timed,
+    trajectories,
+    until,
+    without_times,
+)
+from toy import toy
+
+import trajanon
+from trajanon.maps import compare, compare_releases, public
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+pytestmark = needs_chromium
+
+EVIL = "<script>alert(1)</script><img src=x onerror=alert(1)> {{ 7 * 7 }}"
+
+
+def text(seen: Opened, place: str) -> str:
+    return seen.page.locator(place).inner_text()
+
+
+def box(seen: Opened, place: str) -> dict[str, float]:
+    found = seen.page.locator(place).first.bounding_box()
+    assert found is not None
+    x, y, width, height = (float(found[name]) for name in ("x", "y", "width", "height"))
+    return {"x": x, "y": y, "height": height, "right": x + width, "below": y + height}
+
+
+def shown(seen: Opened) -> tuple[int, int]:
+    return seen.lines("originals"), seen.lines("released")
+
+
+def hour(seen: Opened, at: int) -> None:
+    seen.page.locator(".day button").nth(at).click()
+
+
+def status(seen: Opened) -> str:
+    return seen.page.get_by_role("status").inner_text()
+
+
+# The panel
+
+
+def test_the_panel_says_what_the_report_says_on_screen_and_on_paper(see: Open) -> None:
+    seen = see(drawn())
+    words = " ".join(text(seen, "#trajanon").split())
+    for expected in (
+        "For the holder of the data, not for publication.",
+        "k = 3 subjects",
+        "Released points lie 126 m from where people went on average",
+        "information loss 12 %",
+        "Trajectories, n 11 Groups 3",
+        "Groups by mean displacement",
+        "Each group has one colour",
+    ):
+        assert expected in words
+    folded = " ".join((seen.page.locator("#trajanon").text_content() or "").split())
+    assert "Information loss afterMHM15.3 %descent12.3 %" in folded
+    meanings = " ".join(seen.page.locator("#trajanon dl").all_text_contents())
+    assert "the optimal cut of that path" in meanings
+    assert "averaged away" in meanings
+    assert OSM_ATTRIBUTION in text(seen, ".leaflet-control-attribution")
+    assert seen.page.locator(".leaflet-control-scale").is_visible()
+    assert seen.page.locator(".full a").is_visible()
+    seen.page.emulate_media(media="print")
+    assert (
+        seen.js("getComputedStyle(document.querySelector('.bars i')).printColorAdjust") == "exact"
+    )
+    assert not seen.page.locator(".leaflet-control-zoom").is_visible()
+    assert not seen.page.locator(".search").is_visible()
+    assert seen.page.locator(".notice").is_visible()
+    assert seen.page.locator(".leaflet-control-attribution").is_visible()
+    assert seen.requests == []
+    assert seen.js("fetch('https://example.org').then(() => false, () => true)")
+    assert seen.requests == []  # the browser itself refuses
+    assert "Content Security Policy" in seen.complaints.pop(0)
+    seen.complaints.clear()  # the same said twice, in some versions
+
+
+def test_a_map_with_tiles_asks_for_tiles_alone(see: Open) -> None:
+    seen = see(drawn(view="side-by-side", tiles="OpenStreetMap"))
+    seen.page.wait_for_load_state("networkidle")
+    assert len(seen.requests) > 4  # the fixture says what else was asked for
+
+
+@pytest.mark.parametrize("size", [DESKTOP, PHONE], ids=["desk", "phone"])
+def test_nothing_lies_on_the_city_and_tips_stay_in_sight(see: Open, size: tuple[int, int]) -> None:
+    seen = see(drawn(), size)
+    panel, main, buttons = (box(seen, place) for place in ("#trajanon", "main", ".full"))
+    for lat, lon in trajectories().points.reshape(-1, 2)[::29].tolist():
+        x, y = seen.place((lat, lon))
+        assert 0 < x < size[0]
+        assert 0 < y < size[1]
+        assert x > panel["right"] or y < panel["y"]
+    assert seen.js("document.documentElement.scrollWidth") <= size[0]
+    assert (
+        box(seen, ".leaflet-control-scale")["below"]
+        <= box(seen, ".leaflet-control-attribution")["y"]
+        or size == DESKTOP
+    )
+    ends = trajectories().points[:, [0, -1]].reshape(-1, 2)
+    for place in ends[[ends[:, 0].argmax(), ends[:, 1].argmin(), ends[:, 1].argmax()]]:
+        seen.page.mouse.click(*seen.place(place))
+        tip = box(seen, ".leaflet-tooltip")
+        assert main["x"] <= tip["x"]
+        assert tip["right"] <= main["right"]
+        assert main["y"] <= tip["y"]
+        assert tip["x"] >= buttons["right"] or tip["y"] >= buttons["below"]
+
+
+def test_a_phone_shows_the_map_first_and_the_panel_when_asked(see: Open) -> None:
+    seen = see(compare(*timed(), tiles=None), PHONE, touch=True)
+    facts = seen.page.get_by_text("from where people went")
+    assert box(seen, "main")["height"] > 0.8 * PHONE[1]
+    assert not facts.is_visible()
+    seen.page.touchscreen.tap(*seen.place(means(trajectories().points, LABELS)[0, 15]))
+    until(seen.page, "trajanon.lit[0].layer.getLayers().length > 0")
+    assert len(seen.lit()[0]) == 5
+    seen.page.locator("#trajanon summary").first.tap()
+    assert facts.is_visible()
+    assert box(seen, "main")["height"] > 0.35 * PHONE[1]
+    boxes = [bar.bounding_box() for bar in seen.page.locator(".day button").all()]
+    assert all(bar is not None and min(bar["width"], bar["height"]) >= 24 for bar in boxes)
+    seen.page.locator(".day button").nth(8).tap()
+    assert shown(seen) == (4, 1)
+    assert seen.js("document.documentElement.scrollWidth") <= PHONE[0]
+
+
+def test_a_screen_reader_finds_its_way(see: Open) -> None:
+    seen = see(drawn(view="side-by-side"))
+    page = seen.page
+    assert page.get_by_role("region", name="Map of").count() == 2
+    assert page.get_by_role("main", name="Map").count() == 1
+    assert page.get_by_role("complementary", name="About").count() == 1
+    assert page.locator("html").get_attribute("lang") == "en"
+    assert "trajanon" in page.title()
+    assert page.locator("h1").all_inner_texts() == ["trajanon · k = 3 subjects"]
+    assert page.locator("#trajanon h2").first.inner_text() == "Layers"
+    unnamed = "[...document.querySelectorAll('caption, summary')].filter"
+    assert seen.js(f"{unnamed}((one) => !one.querySelector('h1, h2')).length") == 0
+    assert page.locator("th:not([scope])").count() == 0
+    zoom = page.locator("meta[name=viewport]").get_attribute("content")
+    assert zoom is not None
+    assert "scalable" not in zoom
+
+
+def test_the_evaluation_fits_a_phone(see: Open) -> None:
+    """Wide tables scroll by themselves, their first column stays, and not the page."""
+    release = trajanon.anonymize(toy(), 2, effort="fast")
+    found = trajanon.evaluate(toy(), release.trajectories, release.report)
+    seen = see(found.html, PHONE)
+    assert seen.js("document.documentElement.scrollWidth") <= PHONE[0]
+    seen.page.locator("summary").first.click()
+    table = seen.page.get_by_role("region", name="Attacks").first
+    assert table.evaluate("(one) => one.scrollWidth > one.clientWidth")
+    table.evaluate("(one) => { one.scrollLeft = 60; }")
+    cell = table.locator("th[scope=row]").first.bounding_box()
+    assert cell is not None
+    assert 0 <= cell["x"] < 30
+
+
+def test_names_of_releases_stay_text_and_take_three_lines(see: Open) -> None:
+    original = trajectories()
+    release = Trajectories(means(original.points, LABELS)[LABELS])
+    given = report(attribution=EVIL, notice=EVIL)
+    names = [EVIL, "w" * 200, "other"]
+    seen = see(compare_releases(original, dict.fromkeys(names, (release, given)), tiles=None))
+    assert seen.page.locator("img").count() == 0
+    labels = seen.page.locator(".releases label")
+    assert labels.all_inner_texts() == names
+    assert text(seen, ".notice") == EVIL
+    assert EVIL in text(seen, ".leaflet-control-attribution")
+    _, long, short = (found["height"] for one in labels.all() if (found := one.bounding_box()))
+    assert short < long < 3.5 * short
+    assert labels.nth(1).get_attribute("title") == names[1]
+
+
+def test_no_group_is_no_bar(see: Open) -> None:
+    """Displacements of two sizes, and nothing between."""
+    points = trajectories().points
+    points[LABELS == 0] = points[LABELS == 0].mean(axis=0).round(7)
+    seen = see(drawn(Trajectories(points)))
+    rows = seen.page.locator(".bars").first.locator("tr").all()
+    counts = [int(row.locator("td").last.inner_text()) for row in rows]
+    assert 0 in counts
+    assert [row.locator("i").is_visible() for row in rows] == [count > 0 for count in counts]
+
+
+def test_a_map_shows_itself_in_a_notebook(see: Open) -> None:
+    cell = drawn()._repr_html_()
+    seen = see(f"<!DOCTYPE html><title>{escape('notebook')}</title>{cell}")
+    frame = seen.page.frames[1]
+    until(frame, "window.trajanon !== undefined")
+    assert frame.evaluate('trajanon.shown.get("released").getLayers().length') == 3
+
+
+# Hours of departure
+
+
+@pytest.mark.parametrize("view", ["overlay", "side-by-side"])
+def test_only_lines_of_the_chosen_hours_are_drawn(see: Open, view: str) -> None:
+    seen = see(compare(*timed(), view=view, tiles=None))
+    assert shown(seen) == (11, 3)
+    assert status(seen) == "All hours: 11 originals, 11 by released times, 3 groups."
+    everything = seen.coloured()
+    for name in ("worst", "displacement"):
+        seen.toggle(name)
+    before = seen.page.locator(".day button").nth(9).bounding_box()
+    hour(seen, 8)
+    assert seen.page.locator(".day button").nth(9).bounding_box() == before
+    assert shown(seen) == (4, 1)
+    assert (seen.lines("worst"), seen.lines("displacement")) == (1, 3 * 4)
+    assert status(seen) == "Hours chosen: 4 originals, 4 by released times, 1 group."
+    legend = text(seen, ".layers")
+    assert "Originals (4 of 11), thin" in legend
+    assert "Released (1 of 3 groups), thick" in legend
+    assert "Worst groups (1 of 3)" in legend
+    for name in ("worst", "displacement"):
+        seen.toggle(name)
+    assert 0 < seen.coloured() < 0.6 * everything
+    hour(seen, 18)  # originals only: their group departs on average before
+    assert shown(seen) == (6, 1)
+    hour(seen, 8)
+    assert shown(seen) == (2, 0)
+    seen.page.get_by_role("button", name="All hours").click()
+    assert shown(seen) == (11, 3)
+    assert "Originals (11), thin" in text(seen, ".layers")
+    assert seen.coloured() == everything
+    assert seen.page.locator("[aria-pressed=true]").count() == 0
+    hour(seen, 18)
+    seen.page.locator("input[name=group]").fill("0")
+    seen.page.locator("input[name=group]").press("Enter")
+    assert len(seen.lit()[0]) == 5  # whole at any hour
+    said = "Group 0 · 4 trips · 08:15, 15 min · mean displacement"
+    assert text(seen, "output").startswith(said)
+    hour(seen, 8)
+    assert seen.lit()[0] == []  # other lines: nothing stands out
+
+
+def test_bars_are_buttons_as_high_as_they_count(see: Open) -> None:
+    seen = see(compare(*timed(), tiles=None))
+    heights = (
+        "[...document.querySelectorAll('.day button')].map((one) => ['originals', 'released'].map("
+        "(kind) => one.querySelector('.' + kind).getBoundingClientRect().height))"
+    )
+    high = seen.js(heights)
+    assert high[8][0] == high[8][1] > 40
+    assert high[9][0] * 2 == high[8][0]
+    assert high[3][0] == 0
+    bar = seen.page.get_by_role("button", name="08:00–09:00: 4 originals, 4 by released times")
+    assert bar.get_attribute("aria-pressed") == "false"
+    bar.focus()
+    seen.page.keyboard.press("Enter")
+    assert bar.get_attribute("aria-pressed") == "true"
+    assert shown(seen) == (4, 1)
+    seen.page.keyboard.press("Space")
+    assert bar.get_attribute("aria-pressed") == "false"
+    assert shown(seen) == (11, 3)
+    assert seen.page.get_by_role("group", name="Departures by hour").count() == 1
+    hour(seen, 9)
+    lines = means(trajectories().points, LABELS)
+    seen.hover(lines[0, 15])  # what is not drawn is not under the mouse
+    assert seen.lit() == [[]]
+    seen.hover(lines[1, 15])
+    assert len(seen.lit()[0]) == 4
+
+
+def test_days_are_chosen_beside_hours_and_stay_chosen_from_release_to_release(see: Open) -> None:
+    original, release, report = timed()
+    releases = {
+        "day": (release, report),
+        "week": timed("of-week")[1:],
+        "none": without_times(release, report),
+    }
+    seen = see(compare_releases(original, releases, tiles=None))
+    hour(seen, 8)
+    seen.page.get_by_label("week").check()
+    assert shown(seen) == (4, 1)
+    seen.page.get_by_role("button", name="Tue").click()
+    assert shown(seen) == (0, 0)
+    assert seen.coloured() == 0
+    names = seen.page.locator(".day button").nth(8).get_attribute("title")
+    assert names == "08:00–09:00: 0 originals, 0 by released times"  # on a Tuesday
+    hour(seen, 17)
+    assert shown(seen) == (2, 1)
+    hour(seen, 17)
+    seen.page.get_by_label("none").check()
+    assert seen.page.locator(".hours").count() == 0
+    assert "Departures" not in text(seen, "#trajanon")
+    assert shown(seen) == (11, 3)
+    seen.page.get_by_label("day").check()
+    assert shown(seen) == (4, 1)
+    assert "Originals (4 of 11)" in text(seen, ".layers")
+
+
+def test_the_public_map_counts_the_release_alone(see: Open) -> None:
+    _, release, _ = timed()
+    seen = see(public(release, tiles=None))
+    hour(seen, 9)
+    assert shown(seen) == (0, 1)
+    assert status(seen) == "Hours chosen: 3 released rows, 1 group."
+    seen.hover(means(trajectories().points, LABELS)[1, 15])
+    assert text(seen, ".leaflet-tooltip") == "Group 1 · 3 rows · 09:00, 15 min"
+    assert "original" not in text(seen, "body").lower()

@@ -1,0 +1,248 @@
+"""What the two maps show, and what the public one must not."""
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from browsing import LABELS, about, held, layer, means, places, report, trajectories
+from commands import mode
+
+from trajanon.errors import BadInput
+from trajanon.maps import Background, compare, compare_releases, html, public, save
+from trajanon.maps.layers import PALETTE
+from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.utility import displacement
+
+NOTICE = "For the holder of the data, not for publication."
+
+
+def release() -> Trajectories:
+    shuffled = np.random.default_rng(1).permutation(LABELS)
+    lines = means(trajectories().points, LABELS)[shuffled]
+    return Trajectories(lines, provenance={"attribution": OSM_ATTRIBUTION})
+
+
+def compared(**changes: Any) -> str:
+    return html(compare(trajectories(), release(), report(**changes)))
+
+
+def test_the_first_line_of_a_saved_map_says_whom_it_is_for(tmp_path: Path) -> None:
+    drawn = compare(trajectories(), release(), report())
+    drawn.save(tmp_path / "folium.html")
+    save(drawn, tmp_path / "ours.html")
+    assert mode(tmp_path / "ours.html") == 0o600
+    for page in tmp_path.iterdir():
+        text = page.read_text(encoding="utf-8")
+        assert text.startswith(f"<!-- {NOTICE} -->\n<!DOCTYPE html>")
+    assert held(html(drawn))["page"]["notice"] == NOTICE
+    save(public(release()), tmp_path / "public.html")
+    (tmp_path / "new.html").touch()
+    assert mode(tmp_path / "public.html") == mode(tmp_path / "new.html")
+
+
+def test_every_original_and_one_line_a_group_are_drawn_in_millionths_of_a_degree() -> None:
+    page, original = compared(), trajectories()
+    groups, members = about(page)["groups"], layer(page, "members")
+    assert members == [np.flatnonzero(group == LABELS).tolist() for group in range(3)]
+    assert (groups["number"], groups["size"]) == ([0, 1, 2], [4, 3, 4])
+    assert len(set(groups["colour"])) == 3
+    assert tuple(held(page)["page"]["palette"]) == PALETTE
+    for name, points in (
+        ("originals", original.points),
+        ("released", means(original.points, LABELS)),
+    ):
+        found = np.array([places(steps) for steps in layer(page, name)])
+        assert np.abs(found - np.array(points) * 1e6).max() <= 0.56
+    for group, mean in enumerate(means(original.points, LABELS)):
+        inside = original.points[group == LABELS]
+        metres = displacement(inside, np.broadcast_to(mean, inside.shape)).mean()
+        assert groups["moved"][group] == pytest.approx(metres, abs=0.06)
+
+
+def test_the_panel_gives_verdict_cost_k_n_groups_sizes_losses_and_stages() -> None:
+    page = compared()
+    said = about(page)
+    assert said["headline"] == "k = 3 subjects"
+    assert said["told"] == [
+        "Ready to publish.",
+        "Released points lie 126 m from where people went on average (median 86 m); "
+        "information loss 12 %.",
+        "11 trajectories are in the release.",
+    ]
+    assert said["facts"] == [
+        ["Trajectories, n", "11"],
+        ["Groups", "3"],
+        ["Subjects in each group", "at least 3"],
+        ["95 % of points moved at most", "300 m"],
+        ["Farthest point moved", "410 m"],
+    ]
+    assert said["stages"] == [["MHM", "15.3 %"], ["descent", "12.3 %"]]
+    assert said["counts"]["sizes"] == [["3", 1], ["4", 2]]
+    assert said["drawn"] is None
+    assert held(page)["page"]["attribution"] == OSM_ATTRIBUTION
+    said = about(compared(counted="records"))
+    assert said["headline"] == "k = 3 trajectories"
+    assert ["Trajectories in each group", "at least 3"] in said["facts"]
+
+
+def test_many_sizes_share_the_last_row() -> None:
+    sizes = np.arange(1, 15)
+    points = np.repeat(np.arange(14) / 100, sizes)[:, None, None] + np.zeros((30, 2))
+    counts = about(html(public(Trajectories(points))))["counts"]
+    assert counts["sizes"][-2:] == [["9", 1], ["10 or more", 5]]
+
+
+@pytest.mark.parametrize("key", ["notice", "attribution"])
+def test_text_from_data_cannot_become_markup_or_template(key: str) -> None:
+    evil = "</script><script>alert(1)</script> --> {{ 7 * 7 }} {% if %}\nNobody else."
+    page = compared(**{key: evil})
+    assert "<script>alert" not in page
+    assert held(page)["page"][key] == evil
+    first, second, *_ = page.splitlines()
+    assert first.count("-->") == 1
+    assert second == "<!DOCTYPE html>"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"labels": [*LABELS[1:].tolist(), 0]},
+        {"labels": LABELS[1:].tolist()},
+        {"labels": (LABELS + 1).tolist()},
+        {"labels": (LABELS - 1).tolist()},
+        {"n": 12},
+    ],
+)
+def test_a_report_of_other_data_is_refused(changes: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match="do not belong together"):
+        compared(**changes)
+
+
+def test_a_release_of_other_data_is_refused() -> None:
+    moved, shorter = release().points + 1e-6, release().points[:, 1:]
+    one_too_many = release().points.copy()
+    one_too_many[np.flatnonzero((moved != moved[0]).any(axis=(1, 2)))[0]] = one_too_many[0]
+    for points in (moved, shorter, one_too_many):
+        with pytest.raises(BadInput, match="do not belong together"):
+            compare(trajectories(), Trajectories(points), report())
+
+
+def test_what_cannot_be_drawn_is_refused() -> None:
+    original, empty, short = trajectories(), Trajectories(np.empty((0, 30, 2))), report()
+    with pytest.raises(BadInput, match="no trajectories to draw"):
+        compare(empty, empty, report(n=0, labels=[]))
+    with pytest.raises(BadInput, match="no released trajectories"):
+        public(empty)
+    with pytest.raises(BadInput, match="'sideways' is not known; choose from overlay"):
+        compare(original, release(), report(), view="sideways")
+    with pytest.raises(BadInput, match="no release to draw"):
+        compare_releases(original, {})
+    del short["labels"]
+    with pytest.raises(BadInput, match="it lacks labels"):
+        compare(original, release(), short)
+
+
+@pytest.mark.parametrize(("north", "told"), [(85.0, False), (85.06, True)])
+def test_what_lies_beyond_the_end_of_the_map_is_said(north: float, told: bool) -> None:
+    points = trajectories().points
+    points[..., 0] += north - points[..., 0].max()
+    original = Trajectories(points.round(7))
+    lines = Trajectories(means(original.points, LABELS)[LABELS])
+    for drawn in (compare(original, lines, report(), tiles=None), public(original, tiles=None)):
+        said = about(html(drawn))["drawn"]
+        assert (said is not None and "The map ends at 85.05°" in said) == told
+
+
+def test_one_group_or_two_of_the_same_mean_are_one_line() -> None:
+    points = trajectories().points[:4]
+    mean = Trajectories(np.repeat(points.mean(axis=0, keepdims=True).round(7), 4, axis=0))
+    drawn = compare(Trajectories(points), mean, report(n=4, labels=[0] * 4))
+    assert len(layer(html(drawn), "released")) == 1
+    assert len(layer(html(public(mean)), "released")) == 1
+    same = Trajectories(np.repeat(points[:1], 6, axis=0))
+    page = html(compare(same, same, report(n=6, labels=[0, 1, 0, 1, 0, 1])))
+    assert len(layer(page, "released")) == 1
+
+
+def test_releases_share_what_they_have_in_common() -> None:
+    one, other = (release(), report()), (release(), report(k=2))
+    page = held(html(compare_releases(trajectories(), {"a": one, "b": other})))
+    a, b = page["page"]["releases"]
+    assert (a["name"], a["headline"]) == ("a", "k = 3 subjects")
+    assert (b["name"], b["headline"]) == ("b", "k = 2 subjects")
+    assert a["layers"] == b["layers"]
+    assert set(page) == {"page", *a["layers"].values()}
+
+
+def test_the_public_map_holds_nothing_but_the_release() -> None:
+    page = html(public(release()))
+    assert page.startswith("<!DOCTYPE html>")
+    assert '<html lang="en">' in page
+    (said,) = held(page)["page"]["releases"]
+    assert said["facts"] == [["Rows, n", "11"], ["Groups", "3"], ["Smallest group", "3"]]
+    assert set(said["layers"]) == {"released", "density-released"}
+    assert set(said["groups"]) == {"number", "size", "weight", "colour"}
+    assert sorted(said["groups"]["size"]) == [3, 4, 4]
+    secret = {tuple(place) for place in np.rint(trajectories().points.reshape(-1, 2) * 1e6)}
+    lines = [places(steps) for steps in layer(page, "released")]
+    shown = {tuple(map(float, place)) for line in lines for place in line}
+    assert (len(lines), len(shown)) == (3, 3 * 30)
+    assert not shown & secret
+    told = json.dumps(held(page)).lower()
+    for word in ("original", "holder", "displacement", "information loss", "members"):
+        assert word not in told
+
+
+def test_without_tiles_the_page_forbids_every_request() -> None:
+    with_tiles = html(public(release()))
+    assert "tile.openstreetmap.org" in with_tiles
+    assert "Content-Security-Policy" not in with_tiles
+    assert not re.search(r"<(script|link)[^>]* (src|href)=", with_tiles)
+    assert "sourceMappingURL" not in with_tiles
+    for drawn in (
+        public(release(), tiles=None),
+        compare(trajectories(), release(), report(), tiles=None),
+    ):
+        page = html(drawn)
+        assert "tile.openstreetmap.org" not in page
+        assert "default-src 'none'" in page
+        assert page.index("Content-Security-Policy") < page.index("<style")
+
+
+def test_a_background_is_drawn_and_credited() -> None:
+    road = np.array([[40.0, -3.0], [40.001, -3.0], [40.002, -3.0], [40.002, -3.1]])
+    alone = Trajectories(release().points)
+    page = held(html(public(alone, tiles=None, background=Background(roads=[road]))))
+    assert [places(steps) for steps in page["background"]["roads"]] == [
+        [[40_000_000, -3_000_000], [40_002_000, -3_000_000], [40_002_000, -3_100_000]]
+    ]
+    assert page["background"]["water"] == []
+    assert page["page"]["attribution"] == OSM_ATTRIBUTION
+
+
+def test_a_line_across_the_antimeridian_goes_on() -> None:
+    points = np.zeros((2, 4, 2))
+    points[..., 1] = [179.8, 179.9, -180.0, -179.9]
+    same = Trajectories(points)
+    for page in (html(public(same)), html(compare(same, same, report([0, 0])))):
+        (steps,) = layer(page, "released")
+        longitude = np.array(places(steps))[:, 1]
+        assert np.diff(longitude).tolist() == [100_000] * 3
+        (_, west), (_, east) = held(page)["page"]["bounds"]
+        assert east - west == pytest.approx(0.3)
+
+
+def test_a_sample_is_said_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("trajanon.maps.drawing._POINTS", 5 * 30)
+    points = np.random.default_rng(0).normal(40, 0.01, (9, 30, 2)).round(7)
+    labels = np.repeat([0, 1, 2], 3)
+    released = Trajectories(means(points, labels)[labels])
+    page = html(compare(Trajectories(points), released, report(labels)))
+    assert about(page)["drawn"] == (
+        "Drawn at random: 3 of 9 originals, at most 1 of a group, and all 3 groups. "
+        "All numbers count everything."
+    )
+    assert about(page)["total"] == {"groups": 3, "originals": 9, "outliers": 1}

@@ -1,0 +1,307 @@
+"""What a browser makes of a map: a real one, that may ask for nothing but tiles.
+
+Pictures are judged by counting pixels, in the browser itself.
+"""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from browsing import (
+    DESKTOP,
+    LABELS,
+    PAINTED,
+    Open,
+    drawn,
+    many,
+    means,
+    needs_chromium,
+    report,
+    slid,
+    trajectories,
+    until,
+)
+
+from trajanon.maps import Background, compare, compare_releases, html, public
+from trajanon.trajectories import Trajectories
+
+pytestmark = needs_chromium
+
+NEXT_FRAME = "() => new Promise((done) => requestAnimationFrame(done))"
+
+
+def test_layers_are_toggled_and_lines_are_seen_at_any_zoom(see: Open) -> None:
+    seen = see(drawn())
+    assert seen.page.locator("input[name=tracks]").count() == 0  # nothing slid
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
+    both = seen.coloured()
+    seen.toggle("released")
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 0)
+    thin = seen.coloured()
+    seen.toggle("originals")
+    assert (seen.lines("originals"), seen.lines("released")) == (0, 0)
+    assert seen.coloured() == 0
+    seen.toggle("released")
+    assert 0 < seen.coloured() < both
+    seen.toggle("originals")
+    assert seen.coloured() == both > thin > 0
+    for steps in (-1, 3):
+        zoom = (
+            f"trajanon.maps[0].setZoom(trajanon.maps[0].getZoom() + {steps}, {{ animate: false }})"
+        )
+        seen.js(zoom)
+        assert seen.coloured() > 500
+        assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
+    width = """(zoom) => { trajanon.maps[0].setZoom(zoom, { animate: false });
+      return trajanon.shown.get("released").getLayers()[0].options.weight; }"""
+    far, nearer, near, nearest = (seen.page.evaluate(width, zoom) for zoom in (8, 14, 15, 18))
+    assert far < nearer < near == nearest == 3.5  # 2 + 0.75 log2(4)
+
+
+def test_every_layer_can_be_switched_on(see: Open) -> None:
+    seen = see(slid())
+    for name in ("tracks", "displacement", "worst", "outliers"):
+        seen.toggle(name)
+    found = [seen.lines(name) for name in ("tracks", "displacement", "worst", "outliers")]
+    assert found == [11, 3 * 11, 3, 1]
+    for name in ("originals", "released", "displacement"):
+        seen.toggle(name)
+    before = seen.coloured()
+    scale = seen.page.locator(".scale")
+    assert not scale.is_visible()
+    seen.toggle("density-originals")
+    assert seen.coloured() > before + 1_000
+    said = scale.inner_text().split()
+    assert said[0] == "1"
+    assert int(said[2]) == max(
+        max(seen.js(f"trajanonLayers.read('0-density-{name}').cells.slice(2)")[::3])
+        for name in ("originals", "released")
+    )
+    assert " ".join(said[3:7]) == "points in a hexagon"
+    seen.toggle("density-originals")
+    seen.toggle("density-released")
+    assert seen.coloured() > before + 1_000
+    assert scale.is_visible()
+
+
+@pytest.mark.parametrize("view", ["overlay", "side-by-side"])
+def test_the_group_under_the_mouse_stands_out_in_every_map(see: Open, view: str) -> None:
+    seen = see(drawn(view=view))
+    sides = 2 if view == "side-by-side" else 1
+    assert seen.lit() == [[]] * sides
+    everything, lines = seen.coloured(), means(trajectories().points, LABELS)
+    for group, size in enumerate((4, 3, 4)):
+        seen.hover(lines[group, 15], side=sides - 1)
+        for widths in seen.lit():
+            assert len(widths) == size + 1
+            assert widths[-1] > 2 * max(widths[:-1])  # originals thin, centroid thick
+        said = seen.page.locator(".leaflet-tooltip").inner_text()
+        assert said.startswith(f"Group {group} · {size} trajectories · mean displace")
+    assert sides == 2 or 500 < seen.coloured() < 0.7 * everything  # all else fades
+    seen.hover(trajectories().points[1, 10])  # an original lights its group
+    assert [len(widths) for widths in seen.lit()] == [4] * sides
+    seen.page.mouse.move(400, 790)
+    seen.js(NEXT_FRAME)
+    assert seen.lit() == [[]] * sides
+    if sides == 1:
+        return
+    views = """trajanon.maps.map((map) =>
+      [map.getZoom(), map.getCenter().lat, map.getCenter().lng])"""
+    for act in (
+        "trajanon.maps[0].panBy([80, 40], { animate: false })",
+        "trajanon.maps[1].setZoom(trajanon.maps[1].getZoom() + 1)",
+        "trajanon.maps[1].panBy([-30, 60], { animate: false })",
+    ):
+        before = seen.js(views)
+        seen.js(f"void ({act})")
+        one, other = seen.js(views)
+        assert one == pytest.approx(other, abs=1e-4)  # two pixels or so
+        assert one != before[0]
+
+
+def test_the_tip_hides_neither_its_line_nor_the_layers_switched_on(see: Open) -> None:
+    """Streets to the north, which a tip above the mouse would lie upon."""
+    points = trajectories().points - (40.40, -3.70)
+    northward = points[..., ::-1] + (40.40, -3.70)
+    seen = see(drawn(Trajectories(northward.round(7))))
+    for name in ("displacement", "density-originals"):
+        seen.toggle(name)
+    tip = seen.page.locator(".leaflet-tooltip")
+
+    def hides(line: np.ndarray[Any, Any]) -> bool:
+        box = tip.bounding_box()
+        assert box is not None
+        return any(
+            0 <= x - box["x"] <= box["width"] and 0 <= y - box["y"] <= box["height"]
+            for x, y in map(seen.place, line)
+        )
+
+    lines = means(northward, LABELS)
+    for line in lines:
+        seen.hover(line[15])
+        assert not hides(line)
+    assert "Escape" not in tip.inner_text()
+    seen.page.mouse.click(*seen.place(lines[1, 15]))
+    assert "Escape" in tip.inner_text()
+    assert "Group 1 · 3 trajectories" in seen.page.locator("output").inner_text()
+    assert not hides(lines[1])
+    shown = "getComputedStyle(trajanon.maps[0].getPane('{}')).opacity"
+    until(seen.page, f"{shown.format('released')} < 0.3")
+    for name in ("displacement", "density-originals"):
+        assert float(seen.js(shown.format(name))) == 1.0
+    seen.page.keyboard.press("Escape")
+    assert seen.lit() == [[]]
+    assert seen.page.locator("output").inner_text() == ""
+    tip.wait_for(state="detached")  # it fades
+
+
+def test_a_group_is_kept_by_a_click_and_found_by_its_number(see: Open) -> None:
+    seen = see(drawn())
+    seen.page.mouse.click(*seen.place(means(trajectories().points, LABELS)[1][15]))
+    seen.page.mouse.move(400, 790)
+    assert len(seen.lit()[0]) == 4
+    seen.page.mouse.click(400, 790)
+    assert seen.lit() == [[]]
+    box, answer = seen.page.locator("input[name=group]"), seen.page.locator("output")
+    box.fill("1")
+    box.press("Enter")
+    assert len(seen.lit()[0]) == 4
+    assert answer.inner_text().startswith("Group 1 · 3 trajectories · mean displ")
+    box.fill("3")
+    box.press("Enter")
+    assert answer.inner_text() == "There is no group 3: the last is 2."
+
+
+def test_one_group_of_all_is_a_map_and_comes_in_sight_when_it_is_found(see: Open) -> None:
+    seen = see(drawn(report=report(np.zeros(len(LABELS), np.int64), k=11)))
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 1)
+    assert seen.coloured() > 500
+    seen.js("void trajanon.maps[0].setView([40.42, -3.66], 17, { animate: false })")
+    seen.page.locator("input[name=group]").fill("0")
+    seen.page.locator("input[name=group]").press("Enter")
+    until(seen.page, "trajanon.maps[0].getZoom() < 17")
+    for place in trajectories().points.reshape(-1, 2)[::29]:
+        x, y = seen.place(place)
+        assert 300 < x < DESKTOP[0]
+        assert 0 < y < DESKTOP[1]
+
+
+def test_releases_can_be_compared(see: Open) -> None:
+    original = trajectories()
+    other = np.zeros(len(LABELS), np.int64)
+    releases = {
+        "mine": (Trajectories(means(original.points, LABELS)[LABELS]), report()),
+        "one": (
+            Trajectories(means(original.points, other)[other]),
+            report(other, k=11, information_loss=99.5, attribution=None),
+        ),
+    }
+    seen = see(compare_releases(original, releases, tiles=None))
+    table = seen.page.locator(".releases").inner_text()
+    assert " ".join(table.split()).endswith("mine 12.3 % 126 m one 99.5 % 126 m")
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
+    seen.toggle("originals")
+    seen.page.get_by_label("one").check()
+    assert (seen.lines("originals"), seen.lines("released")) == (0, 1)
+    assert "k = 11 subjects" in seen.page.locator("#trajanon").inner_text()
+    assert "information loss 100 %." in seen.page.locator("#trajanon p.told").nth(1).inner_text()
+    seen.toggle("originals")
+    seen.page.get_by_label("mine").check()
+    assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
+
+
+def test_the_public_map_shows_the_release_alone(see: Open) -> None:
+    lines = means(trajectories().points, LABELS)
+    seen = see(public(Trajectories(lines[LABELS]), tiles=None))
+    assert seen.requests == []
+    assert (seen.lines("originals"), seen.lines("released")) == (0, 3)
+    seen.hover(lines[2, 15])
+    assert len(seen.lit()[0]) == 1
+    seen.toggle("density-released")
+    said = seen.page.locator("body").inner_text().lower()
+    for word in ("original", "holder", "displacement", "information loss"):
+        assert word not in said
+
+
+def test_roads_and_water_lie_below_one_trajectory(see: Open) -> None:
+    lake = np.array([[40.405, -3.69], [40.415, -3.69], [40.415, -3.68], [40.405, -3.69]])
+    road = np.array([[40.40, -3.70], [40.42, -3.67]])
+    alone, one = Trajectories(trajectories().points[:1]), report([0], k=1)
+    for background in (None, Background([road], [lake])):
+        seen = see(drawn(alone, report=one, view="side-by-side", background=background))
+        assert (seen.lines("originals"), seen.lines("released")) == (1, 1)
+        assert seen.coloured() > 500
+        assert seen.js(PAINTED) == [True, True] * (background is not None)
+
+
+def test_a_trajectory_that_does_not_move_is_a_map(see: Open) -> None:
+    still = Trajectories(np.full((3, 30, 2), (40.4, -3.7)))
+    seen = see(drawn(still, report=report([0, 0, 0])))
+    assert (seen.lines("originals"), seen.lines("released")) == (3, 1)
+    for zoom in (17, 5):
+        seen.js(f"void trajanon.maps[0].setZoom({zoom}, {{ animate: false }})")
+        assert seen.coloured() > 12  # a dot
+    seen.js("void trajanon.maps[0].setZoom(17, { animate: false })")
+    seen.toggle("density-originals")
+    seen.toggle("worst")
+    assert seen.coloured() > 50
+
+
+def test_a_line_across_the_antimeridian_is_whole_and_in_sight(see: Open) -> None:
+    points = np.zeros((2, 30, 2))
+    points[..., 1] = (179.85 + np.linspace(0, 0.3, 30) + 180) % 360 - 180
+    assert points[..., 1].min() < 0 < points[..., 1].max()
+    same = Trajectories(points.round(7))
+    seen = see(compare(same, same, report([0, 0]), tiles=None))
+    places = seen.js(
+        """trajanon.shown.get("released").getLayers()[0].getLatLngs().map((at) =>
+        trajanon.maps[0].latLngToContainerPoint(at).x)"""
+    )
+    steps = np.diff(places)
+    assert steps.min() > 10  # pixels: it fills the map
+    assert steps.max() < 1.2 * steps.min() + 2
+    assert min(places) > 0
+    assert max(places) < DESKTOP[0] - 300
+
+
+def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(see: Open) -> None:
+    page = html(many(10_000))
+    assert len(page.encode()) < 15_000_000
+    seen = see(page)
+    assert (seen.lines("originals"), seen.lines("released")) == (10_000, 2_500)
+    assert seen.page.locator(".drawn").count() == 0
+    assert seen.coloured() > 10_000
+
+
+def test_many_lines_are_drawn_a_few_a_frame_and_the_picture_before_stays(see: Open) -> None:
+    """The clock leaps, so that a frame has time for the fewest lines it may draw."""
+    seen = see(many(400))
+    whole = seen.coloured()
+    first, *others = seen.js(
+        """(async () => {
+          let leaps = 0;
+          performance.now = () => (leaps += 1000);
+          const [map] = trajanon.maps;
+          const { renderer } = trajanon.shown.get("originals");
+          const painted = () => {
+            const { width, height } = renderer._container;
+            const copy = new OffscreenCanvas(width, height)
+              .getContext("2d", { willReadFrequently: true });
+            copy.drawImage(renderer._container, 0, 0);
+            return copy.getImageData(0, 0, width, height).data
+              .reduce((sum, value) => sum + (value > 0), 0);
+          };
+          const found = [];
+          map.setZoom(map.getZoom() + 1, { animate: false });
+          map.setZoom(map.getZoom() - 1, { animate: false });
+          while (renderer.moved) {
+            found.push(painted());
+            await new Promise((done) => requestAnimationFrame(done));
+          }
+          return [...found, painted()];
+        })()"""
+    )
+    assert len(others) >= 2  # of 100 groups, 50 a frame
+    assert first > 1_000
+    assert set(others) == {first}
+    assert seen.coloured() == whole

@@ -1,0 +1,335 @@
+"""The papers' tables, measured again: on small made-up data, beside made-up tables."""
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import Run
+from real_data import REFERENCE
+
+from trajanon.files.trajectories import write_trajectories
+from trajanon.microaggregation import microaggregate
+from trajanon.papers import published_tables as tables
+from trajanon.papers.datasets import Dataset, find_datasets
+from trajanon.papers.measurements import Measurement, beside, markdown, read_published, spread
+from trajanon.papers.published_tables import TABLES, benchmark
+from trajanon.progress import Progress
+from trajanon.trajectories import Trajectories
+
+pytestmark = pytest.mark.usefixtures("few_moves")
+
+
+# One cell of each table, with numbers that nobody published.
+PUBLISHED = {
+    "hm2micro.csv": [
+        "dataset,method,k,statistic,value,source",
+        "Census,MDAV,3,il,50,Table A",
+        "Census,Concorde-MHM,4,avg,25,Table A",
+        "Census,all TSP heuristics,3,pearson,0.5,Table A",
+    ],
+    "compression.csv": [
+        "dataset,method,k,statistic,value,source",
+        "Census,C3-C-MHM,5,il,40,Table B",
+        "Census,C3-C-MHM,,path_length,100,Table B",
+        "Census,C-MHM,,seconds,9,Table B",
+    ],
+    "rcs.csv": [
+        "dataset,method,k,shuffle_probability,max_events,statistic,value,source",
+        "Census,MDAV-RCS,5,10/1000,20,avg,30,Table C",
+    ],
+    "mftsp.csv": [
+        "dataset,method,k,statistic,value,source",
+        "Census,MF-TSP(2-Opt),3,il,20,Table D",
+    ],
+    "decomposition.csv": [
+        "dataset,method,k,step3_used,step,s,statistic,value,source",
+        "Census,decomposition,3,no,7,2,il,10,Table E",
+    ],
+}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder with a small "Census", and published tables beside it."""
+    folder = tmp_path / "datasets"
+    folder.mkdir()
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(64, 3)) ** 3, columns=["a", "b", "c"])
+    frame.to_csv(folder / "census.csv", index=False)
+    (tmp_path / "published").mkdir()
+    for name, lines in PUBLISHED.items():
+        text = "\n".join(lines) + "\n"
+        (tmp_path / "published" / name).write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _few_random_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "GROWING", (30, 40))
+
+
+def trajectories(n: int) -> Trajectories:
+    points = np.random.default_rng(1).uniform(0.0, 1.0, (n, 4, 2))
+    return Trajectories(points=points, provenance={})
+
+
+EXPECTED = {
+    "hm2": ("Concorde-MHM", 4, "avg", 25.0),
+    "compression": ("C3-C-MHM", 5, "il", 40.0),
+    "rcs": ("MDAV-RCS", 5, "avg", 30.0),
+    "mf-tsp": ("MF-TSP(2-Opt)", 3, "il", 20.0),
+    "decomposition": ("decomposition", 3, "il", 10.0),
+    "timing": ("C-MHM", None, "seconds", 9.0),
+}
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_table_is_measured_beside_the_published_one(data: Path, table: str) -> None:
+    (measured,) = benchmark([table], data, repeats=2)
+    assert {m.table for m in measured} == {table}
+    for m in measured:
+        assert math.isfinite(m.ours), m
+        assert m.ours > 0.0 or m.statistic in ("pearson", "sigma"), m
+    method, k, statistic, published = EXPECTED[table]
+    (compared,) = [
+        m
+        for m in measured
+        if (m.method, m.k, m.statistic) == (method, k, statistic) and m.published is not None
+    ]
+    assert compared.published == published
+    assert compared.difference == pytest.approx(100 * (compared.ours / published - 1))
+    places = [(m.method, m.by, m.setting, m.k, m.statistic) for m in measured]
+    assert len(set(places)) == len(places)
+
+
+def test_what_is_measured_is_what_the_methods_lose(data: Path) -> None:
+    measured = {
+        (m.method, m.k, m.statistic): m.ours
+        for found in benchmark(["hm2"], data, repeats=3)
+        for m in found
+    }
+    X = pd.read_csv(data / "census.csv").to_numpy()
+    for k in (3, 6):
+        mdav = microaggregate(X, k, method="mdav", refine="none")
+        assert measured["MDAV", k, "il"] == mdav.information_loss
+        losses = [
+            microaggregate(X, k, refine="none", seed=seed).information_loss for seed in range(3)
+        ]
+        assert measured["Concorde-MHM", k, "avg"] == pytest.approx(np.mean(losses))
+        assert measured["Concorde-MHM", k, "min"] == min(losses)
+        assert measured["Concorde-MHM", k, "max"] == max(losses)
+        lk = microaggregate(X, k, heuristic="mdav-lk", refine="none")
+        assert measured["MDAV-LK-MHM", k, "avg"] == lk.information_loss
+        assert measured["MDAV-LK-MHM", k, "path_length"] == lk.path_length
+    rows = {
+        (m.method, m.by, m.k, m.statistic): m.ours
+        for found in benchmark(["compression"], data, repeats=1)
+        for m in found
+    }
+    for expansion in ("row", "both"):
+        compressed = microaggregate(X, 4, compression=3, expansion=expansion, refine="none")
+        place = ("C3-C-MHM", f"or-opt, {expansion}", 4, "il")
+        assert rows[place] == compressed.information_loss
+
+
+def test_mf_tsp_is_that_of_the_method(data: Path) -> None:
+    (measured,) = benchmark(["mf-tsp"], data)
+    X = pd.read_csv(data / "census.csv").to_numpy()
+    how: dict[str, Any] = {"method": "mf-tsp", "heuristic": "farthest-insertion", "refine": "none"}
+    ours = {m.setting: m.ours for m in measured if m.by == how["heuristic"] and m.k == 5}
+    assert len(ours) == 2
+    for which, setting in (("near", ""), ("next", "next neighbours")):
+        partition = microaggregate(X, 5, path_neighbours=which, **how)
+        assert ours[setting] == pytest.approx(partition.information_loss)
+
+
+def test_of_many_trajectories_the_same_thousand_are_taken(tmp_path: Path) -> None:
+    write_trajectories(tmp_path / "few.parquet", trajectories(30))
+    write_trajectories(tmp_path / "many.parquet", trajectories(1_300))
+    few, many = [read() for read in find_datasets(tmp_path)]
+    assert (few.name, few.records.shape) == ("few", (30, 8))
+    assert (many.name, many.records.shape) == ("many", (1_000, 8))
+    again = find_datasets(tmp_path)[1]()
+    assert np.array_equal(again.records, many.records)
+
+
+def test_trajectories_have_the_tables_that_can_be_compared(tmp_path: Path) -> None:
+    write_trajectories(tmp_path / "city.parquet", trajectories(40))
+    measured = [m for found in benchmark(["all"], tmp_path, repeats=1) for m in found]
+    assert {(m.table, m.dataset) for m in measured} == {
+        ("hm2", "city"),
+        ("compression", "city"),
+        ("rcs", "city"),
+    }
+    assert all(m.published is None for m in measured)
+
+
+def test_one_run_has_no_spread() -> None:
+    assert spread([3.0]) == {"avg": 3.0}
+    several = {"avg": 4.0, "sigma": pytest.approx(2**0.5), "min": 3.0, "max": 5.0}
+    assert spread([3.0, 5.0]) == several
+
+
+def test_the_page_shows_ours_and_theirs() -> None:
+    row = Measurement("hm2", "Census", "MDAV", "mdav", "", 3, "il", 5.5, 1, 5.0, "T")
+    other = Measurement("hm2", "Census", "MDAV", "mdav", "", None, "seconds", 0.25, 1)
+    page = markdown([row, other])
+    assert "### hm2: Census" in page
+    assert "| method | by | runs | k = 3 | seconds |" in page
+    assert "| MDAV | mdav | 1 | 5.5 (5, +10.0 %) | 0.25 |" in page
+
+
+# The command
+
+
+def test_the_command_writes_a_table_and_a_page(run: Run, data: Path) -> None:
+    answer = run("benchmark", "--table", "hm2", "--data", data, "--repeats", "2")
+    assert answer.code == 0, answer
+    assert "Beside the papers" in answer.out
+    assert "Wrote" in answer.out
+    written = pd.read_csv("benchmark.csv")
+    assert {"method", "k", "ours", "published", "difference_percent"} <= set(written)
+    compared = written[written["published"].notna()]
+    assert len(compared) == 3
+    assert "### hm2: Census" in Path("benchmark.md").read_text(encoding="utf-8")
+    answer = run("benchmark", "--table", "rcs", "--data", data, "--repeats", "1", "--json")
+    assert {m["table"] for m in json.loads(answer.out)["measurements"]} == {"rcs"}
+
+
+def test_a_table_of_ones_own_is_measured(run: Run, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(24, 2)), columns=["a", "b"])
+    mine = pd.concat([frame, pd.DataFrame({"a": [1.0]})]).assign(pweight=1.0, town="A")
+    mine.to_csv(tmp_path / "mine.csv", index=False)
+    answer = run("benchmark", "--table", "hm2", "--data", "mine.csv", "--repeats", 1)
+    assert answer.code == 0
+    assert "Not averaged: pweight (like a survey weight" in answer.err
+    assert "dropped: 1 value is missing in 1 of the 25 rows of mine.csv" in answer.err
+    assert "### hm2: mine" in answer.out
+    written = pd.read_csv("benchmark.csv")
+    assert written["published"].isna().all()
+    il = written[written["statistic"].isin(["il", "avg"]) & (written["k"] == 3)]
+    losses = il.set_index("method")["ours"]
+    assert {"MDAV", "V-MDAV", "Concorde-MHM", "HM2 and annealing"} <= set(losses.index)
+    assert losses["HM2 and annealing"] == losses.min()
+    best = microaggregate(frame.to_numpy(), 3).information_loss
+    assert losses["HM2 and annealing"] == pytest.approx(best)
+
+
+def test_what_was_measured_before_an_end_is_kept(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> Iterator[Measurement]:
+        raise KeyboardInterrupt
+
+    def one(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
+        del repeats, progress
+        yield Measurement("one", dataset.name, "A", "a", "", 3, "il", 1.0, 1)
+
+    monkeypatch.setattr(tables, "TABLES", {"one": one, "two": stopped})
+    answer = run("benchmark", "--table", "all", "--data", data)
+    assert answer.code == 130
+    assert pd.read_csv("benchmark.csv")["table"].tolist() == ["one"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--table", "4.2", "--json"], "table '4.2' is not known; choose from hm2"),
+        (["--table", "hm2", "--repeats", "0"], "repeats must be a whole number from 1"),
+        (["--table", "hm2", "--data", "nowhere"], "nowhere is no folder"),
+        (["--table", "hm2", "--data", "."], ". has no data sets; name a folder"),
+        (["--table", "hm2", "--out", "out.txt"], "out.txt must end in .csv"),
+        (
+            ["--table", "hm2"],
+            "EIA of the R package sdcMicro, or with trajectories (.parquet), or a",
+        ),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(
+    run: Run, data: Path, arguments: list[str], says: str
+) -> None:
+    if "--data" not in arguments and len(arguments) > 2:
+        arguments = [*arguments, "--data", str(data)]
+    before = sorted(data.parent.rglob("*"))
+    assert says in run("benchmark", *arguments).sentence
+    assert sorted(data.parent.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("out", "kept"),
+    [
+        ("datasets/census.csv", "datasets/census.csv"),
+        ("published/rcs.csv", "published/rcs.csv"),
+        ("datasets/notes.csv", "datasets/notes.md"),  # the page would stand there
+    ],
+)
+def test_nothing_that_is_read_is_written_over(run: Run, data: Path, out: str, kept: str) -> None:
+    (data / "notes.md").write_text("mine", encoding="utf-8")
+    before = (data.parent / kept).read_bytes()
+    answer = run(
+        *("benchmark", "--table", "rcs", "--repeats", "1", "--data", data),
+        *("--out", data.parent / out),
+    )
+    assert Path(kept).name in answer.sentence
+    assert (data.parent / kept).read_bytes() == before
+
+
+def test_where_nothing_can_be_written_nothing_is_measured(
+    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: object) -> Iterator[Measurement]:
+        pytest.fail("it was measured")
+
+    monkeypatch.setattr(tables, "TABLES", {"one": never})
+    answer = run("benchmark", "--table", "one", "--data", data, "--out", "no/b.csv")
+    assert "cannot write no" in answer.sentence
+
+
+def test_a_set_too_small_for_the_tables_is_refused(run: Run, data: Path) -> None:
+    table = data / "census.csv"
+    table.write_text("\n".join(table.read_text().splitlines()[:16]), encoding="utf-8")
+    answer = run("benchmark", "--table", "hm2", "--data", data, "--repeats", "1")
+    assert "census.csv has 15 records, and the tables need 20" in answer.sentence
+
+
+def test_a_table_without_its_data_is_refused(run: Run, tmp_path: Path) -> None:
+    write_trajectories(tmp_path / "city.parquet", trajectories(40))
+    answer = run("benchmark", "--table", "timing", "--data", tmp_path)
+    assert "timing has nothing to measure" in answer.sentence
+    assert not Path("benchmark.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["census.csv", "../published/rcs.csv"])
+def test_damaged_files_are_named(run: Run, data: Path, name: str) -> None:
+    (data / name).write_text("dataset,k\nCensus,many\n", encoding="utf-8")
+    answer = run("benchmark", "--table", "rcs", "--data", data)
+    assert Path(name).name in answer.sentence
+
+
+# The reference material
+
+
+@pytest.mark.parametrize("table", ["hm2", "compression", "rcs"])
+def test_no_published_number_is_overlooked(table: str) -> None:
+    """Each loss, path length and correlation finds its place."""
+    if not REFERENCE.exists():
+        pytest.skip(f"the reference data are not beside the checkout: {REFERENCE}")
+    published = read_published(REFERENCE / "published")
+    rng = np.random.default_rng(0)
+    for name in ("Census", "Tarragona", "EIA"):
+        dataset = Dataset(name, rng.normal(size=(40, 2)))
+        ours = beside(TABLES[table](dataset, 2, lambda *_: None), published)
+        met = {m.place[2:] for m in ours}
+        wanted = {
+            place[2:]
+            for place in published
+            if place[:2] == (table, name)
+            if place[-1] in ("il", "avg", "path_length", "pearson")
+        }
+        assert wanted <= met, wanted - met

@@ -1,0 +1,144 @@
+from dataclasses import replace
+
+import naive
+import naive_refine
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from naive_refine import both, grouped, random_groups
+from real_data import reference
+
+import trajanon
+from trajanon import loss
+from trajanon._kernels.group_state import exchange_change, may_replace
+from trajanon._kernels.swap import exchanges, find_partners, within_reach
+from trajanon.papers.refinements import build_swaps, swap
+from trajanon.partition import dense
+
+seeds = st.integers(0, 10**6)
+peoples = st.none() | st.integers(2, 15)
+
+# Castro et al. (2022), Table 1, Step 3: two-swapping from MDAV, percent.
+PUBLISHED = {5: 20.74, 10: 30.77}
+
+
+@pytest.mark.parametrize("k", PUBLISHED)
+def test_swap_gives_the_published_losses(k: int) -> None:
+    X = reference("tarragona")
+    records = loss.standardise(X)
+    mdav = trajanon.microaggregate(X, k, method="mdav", refine="none")
+    labels = swap(*both(grouped(records, mdav.labels, k)))
+    il = loss.information_loss(loss.sse(records, labels), mdav.sst)
+    assert il == pytest.approx(PUBLISHED[k], abs=0.005)
+
+
+@given(seed=seeds, n=st.integers(4, 14), k=st.integers(2, 4), people=peoples)
+def test_swap_makes_the_exchanges_of_its_slow_twin(
+    seed: int, n: int, k: int, people: int | None
+) -> None:
+    groups = random_groups(seed, n, k, people, grid=False)
+    expected = naive_refine.two_swapping(groups.records, groups.labels, groups.k, groups.subjects)
+    swaps = build_swaps(groups, groups.labels)
+    find_partners(swaps, 0, n, groups.k)
+    course = [groups.labels]
+    while exchanges(swaps, groups.k, 1e-9, 1):
+        course.append(swaps.groups.labels.copy())
+    # Between two pairs, two exchanges give the same groups: the labels may differ.
+    assert [dense(labels).tolist() for labels in course] == [
+        dense(labels).tolist() for labels in expected
+    ]
+    assert np.array_equal(dense(swap(groups, groups.labels)), dense(expected[-1]))
+
+
+@given(seed=seeds, n=st.integers(2, 30), k=st.integers(2, 5), people=peoples, grid=...)
+def test_swap_ends_where_no_exchange_gains(
+    seed: int, n: int, k: int, people: int | None, grid: bool
+) -> None:
+    groups = random_groups(seed, n, k, people, grid)
+    before = groups.labels.copy()
+    after = swap(groups, groups.labels)
+    assert np.array_equal(groups.labels, before), "the input was changed"
+    assert np.array_equal(np.bincount(after), np.bincount(before))
+    assert naive.holds(after, groups.subjects, groups.k)
+    least = naive.sse(groups.records, after)
+    assert least <= naive.sse(groups.records, before) + 1e-9
+    exchanged = naive_refine.allowed_exchanges(after, groups.k, groups.subjects)
+    assert all(naive.sse(groups.records, other) >= least - 1e-9 for other in exchanged)
+
+
+@given(seed=seeds, n=st.integers(4, 14), k=st.integers(2, 4), people=peoples, grid=...)
+def test_each_pair_is_judged_as_by_making_the_exchange(
+    seed: int, n: int, k: int, people: int | None, grid: bool
+) -> None:
+    groups = random_groups(seed, n, k, people, grid)
+    swaps, labels = build_swaps(groups, groups.labels), groups.labels
+    before = naive.sse(groups.records, labels)
+    for i in range(n):
+        for j in range(n):
+            a, b = labels[i], labels[j]
+            if a == b:
+                continue
+            after = naive_refine.exchanged(labels, i, j)
+            change = naive.sse(groups.records, after) - before
+            assert exchange_change(swaps.groups, i, j) == pytest.approx(change, abs=1e-9)
+            if change < -1e-9:
+                assert within_reach(swaps, a, swaps.away[i], b)
+            may = may_replace(swaps.groups, i, j, groups.k)
+            may = may and may_replace(swaps.groups, j, i, groups.k)
+            assert may == naive.holds(after, groups.subjects, groups.k)
+
+
+def test_the_first_of_equally_good_exchanges_is_made() -> None:
+    # Each of 0, 1 (at 0) may change places with each of 4, 5 (at 9): the same gain.
+    records = np.array([[0.0], [0.0], [9.0], [9.0], [9.0], [9.0], [0.0], [0.0]])
+    labels = np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    groups = grouped(records, labels, 2)
+    swaps = build_swaps(groups, groups.labels)
+    find_partners(swaps, 0, 8, 2)
+    assert exchanges(swaps, 2, 1e-9, 1) == 1
+    assert swaps.groups.labels.tolist() == [1, 0, 0, 0, 0, 1, 1, 1]
+    assert exchanges(swaps, 2, 1e-9, 9) == 1
+    assert swaps.groups.labels.tolist() == [1, 1, 0, 0, 0, 0, 1, 1]
+
+
+@given(seed=seeds, n=st.integers(8, 20), k=st.integers(2, 4), people=peoples)
+def test_what_the_kernels_keep_stays_true_after_exchanges(
+    seed: int, n: int, k: int, people: int | None
+) -> None:
+    groups = random_groups(seed, n, k, people, grid=False)
+    swaps = build_swaps(groups, groups.labels)
+    find_partners(swaps, 0, n, groups.k)
+    exchanges(swaps, groups.k, 1e-9, seed % 5)
+    labels = swaps.groups.labels.copy()
+    least = naive.sse(groups.records, labels)
+    for i in range(n):
+        group = labels == labels[i]
+        distances = [
+            naive.distance(record, swaps.groups.records[group].mean(axis=0))
+            for record in swaps.groups.records[group]
+        ]
+        assert swaps.radius[labels[i]] == pytest.approx(max(distances))
+        partner, change = -1, -1e-9
+        for j in range(i + 1, n):
+            after = naive_refine.exchanged(labels, i, j)
+            if naive.holds(after, groups.subjects, groups.k):
+                gained = naive.sse(groups.records, after) - least
+                if gained < change - 1e-9:
+                    partner, change = j, gained
+        assert swaps.partner[i] == partner
+        assert swaps.change[i] == pytest.approx(change, abs=1e-8)
+
+
+def test_swap_repeats_itself_and_says_how_far_it_is() -> None:
+    said: list[tuple[str, float, float | None]] = []
+
+    def listen(task: str, done: float, total: float | None, note: str = "") -> None:
+        said.append((task, done, total))
+
+    groups = random_groups(1, 300, 3, None, grid=False)
+    once = swap(groups, groups.labels)
+    assert np.array_equal(swap(groups, groups.labels), once)
+    assert np.array_equal(swap(*both(replace(groups, progress=listen))), once)
+    assert said[0] == ("Comparing pairs of records", 0, 300)
+    assert ("Exchanging pairs of records", 100, None) in said

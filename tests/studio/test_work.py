@@ -1,0 +1,248 @@
+"""What the studio works on, without a browser: what is old, who the people are, what mends."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from trajanon.cli.main import app
+from trajanon.cli.run_commands import Table
+from trajanon.studio.fields import FIELDS, FILES, NOBODY
+from trajanon.studio.work import ASK, COMPARE, COUNT, LOOK, RELEASE, Work
+
+USED = "id=trip, lat=lat, lon=lon, time=time; not used: medallion, fare"
+FOUND = "id=trip, lat=lat, lon=lon, subject=user; not used: none"
+ATTACKS = [
+    {"against": "release", "expected": 0.2},
+    {"against": "release", "expected": 0.1},
+    {"against": "originals", "expected": 0.9},
+]
+
+
+class Quick(Work):
+    """Commands that answer at once, or fail."""
+
+    def __init__(self, folder: Path = Path(), columns: tuple[str, ...] = ()) -> None:
+        super().__init__(folder, {})
+        self.bring("/somewhere/tracks")
+        self.ran: list[str] = []
+        self.failing = ""
+        self.kind = "ready"
+        self.found = dict.fromkeys(columns, 1)
+
+    async def _did(self, command: str, table: Table) -> bool:
+        self.ran.append(command)
+        if command == self.failing:
+            self._place(command, 2, "k is too large: lower -k")
+            return False
+        verdict = {"kind": self.kind, "headline": "", "sentences": [], "remedies": []}
+        self.results[command] = {
+            "extract": {"columns": self.found},
+            "check": {"holds": True},
+            "evaluate": {
+                "k": table.get("k", 4),
+                "verdict": verdict,
+                "attacks": ATTACKS,
+                "utility": {"this release": {"displacement": {"mean": 75.0}}},
+            },
+            "compare": {
+                "curve": {"choices": [{"k": 2, "moved": 50.0, "chance": 0.4, "baseline": 0.5}]}
+            },
+        }.get(command, {})
+        return True
+
+    def go(self, commands: tuple[str, ...] = RELEASE) -> list[str]:
+        self.ran = []
+        asyncio.run(self.run(commands))
+        return self.ran
+
+
+CHANGES: dict[str, list[Any]] = {
+    "k": [5, None],
+    "bbox": ["madrid"],
+    "windows": [True],
+    "times": ["of-day"],
+    "format": [".csv"],
+    "trim_ends": [200],
+    "lat": ["y"],
+}
+
+
+@given(st.lists(st.sampled_from([(name, one) for name in CHANGES for one in CHANGES[name]])))
+def test_what_can_be_saved_is_what_is_chosen(changes: list[tuple[str, Any]]) -> None:
+    work = Quick()
+    assert work.go() == [*RELEASE]
+    before = dict(work.chosen)
+    for name, value in changes:
+        work.chosen[name] = value
+        assert not work.offered
+        assert work.is_old(RELEASE)
+    work.chosen.update(before)
+    assert "anonymized.parquet" in work.offered
+    assert not work.is_old(RELEASE)
+    work.bring("/somewhere/tracks")  # perhaps another of the same name
+    assert work.is_old(LOOK)
+    assert not work.offered
+
+
+@pytest.mark.parametrize("failing", RELEASE)
+def test_nothing_can_be_saved_after_a_run_that_failed(failing: str) -> None:
+    """Not even what was there before: a command that failed may have written something."""
+    work = Quick()
+    work.go()
+    work.chosen["k"] = 50
+    work.failing = failing
+    work.bring("/somewhere/others")
+    work.go()
+    for _ in range(2):
+        assert not work.offered
+        assert work.is_old(RELEASE)
+        work.drop("/somewhere/others")
+        work.bring("/somewhere/others")
+        work.chosen["k"] = 4
+    work.failing = ""
+    work.go()
+    assert work.offered
+
+
+def test_only_what_changed_runs_again() -> None:
+    work = Quick()
+    work.go()
+    assert work.go() == []
+    work.chosen["k"] = 5
+    assert work.go() == [*RELEASE[1:]]
+    work.chosen["k"] = 4
+    assert work.go() == [*RELEASE[1:]]  # the file of k = 4 is gone
+
+
+def test_a_comparison_leaves_the_release_and_holds_for_each_k() -> None:
+    work = Quick()
+    work.go()
+    assert work.go(COMPARE) == ["compare"]
+    assert work.offered
+    assert [*work.choices] == [2, 4]
+    assert work.choices[4] == {"moved": 75.0, "chance": 0.2}
+    assert work.chance("originals") == 0.9
+    work.chosen["curve"] = "few"
+    work.failing = "compare"
+    work.go(COMPARE)
+    assert work.offered
+    assert [*work.choices] == [4]
+    work.chosen["curve"], work.failing = "2", ""
+    work.go(COMPARE)
+    work.chosen["k"] = 5
+    work.go()
+    assert work.go(COMPARE) == []
+    work.chosen["times"] = "of-day"
+    assert work.go(COMPARE) == [*RELEASE[1:], "compare"]
+
+
+def test_streets_are_counted_where_roads_are_named() -> None:
+    work = Quick()
+    work.go()
+    assert work.go(COUNT) == []
+    assert work.trouble["roads"] == "Name the file with the roads first."
+    work.chosen["roads"] = "town.osm.pbf"
+    assert work.go(COUNT) == ["streets"]
+    assert "streets.gpkg" in work.offered
+    work.chosen["roads"] = "other.osm.pbf"
+    assert "streets.gpkg" not in work.offered
+    assert work.offered
+
+
+def test_what_must_not_be_published_has_no_public_files() -> None:
+    work = Quick()
+    work.kind = "stop"
+    assert work.go() == [*RELEASE[:-1]]
+    assert not work.is_old(RELEASE)
+    assert [*work.offered] == ["settings.toml", "evaluation.html", "map.html"]
+
+
+def test_a_column_is_asked_for_before_anybody_is_counted() -> None:
+    work = Quick(columns=(USED,))
+    assert work.go() == ["extract"]
+    assert not work.is_old(RELEASE)  # there is none
+    assert work.trouble["subject"] == ASK
+    assert [*work.persons] == ["", "trip", "medallion", "fare", NOBODY]
+    work.chosen["subject"] = "medallion"
+    assert work.tables()["extract"]["columns"] == "subject=medallion"
+    work.found = {FOUND.replace("user", "medallion"): 1}
+    assert work.go() == [*RELEASE]
+
+
+def test_that_no_column_names_people_is_an_answer() -> None:
+    work = Quick(columns=(USED,))
+    work.go()
+    work.chosen["subject"] = NOBODY
+    assert "columns" not in work.tables()["extract"]
+    assert work.go() == [*RELEASE[1:]]
+    work.drop("/somewhere/tracks")
+    assert not work.chosen["subject"]  # of other files one is asked again
+
+
+@pytest.mark.parametrize("columns", [(FOUND,), (FOUND, USED), ()])
+def test_nobody_is_asked_where_people_are_named_or_there_is_no_table(
+    columns: tuple[str, ...],
+) -> None:
+    work = Quick(columns=columns)
+    assert work.go() == [*RELEASE]
+    assert not work.asks
+
+
+def test_columns_are_named_in_one_option() -> None:
+    work = Quick()
+    work.chosen |= {"id": "n", "lat": " y", "lon": "x", "time": "", "subject": "folder"}
+    table = work.tables()["extract"]
+    assert table["columns"] == "id=n,lat=y,lon=x,subject=folder"
+    assert table[FILES] == ["/somewhere/tracks"]
+
+
+@pytest.mark.parametrize(
+    ("sentence", "field"),
+    [
+        ("a.csv has no column known as lat; its columns are a, b: say --columns lat=...", "lat"),
+        ("there is no city atlantis: give --bbox W,S,E,N", "bbox"),
+        ("a.csv has no column 'cab' for subject; its columns are a, b", FILES),
+    ],
+)
+def test_a_sentence_stands_beside_the_field_that_it_speaks_of(sentence: str, field: str) -> None:
+    work = Quick()
+    work._place("extract", 2, sentence)
+    assert [name for name, said in work.trouble.items() if said] == [field]
+
+
+def test_what_a_remedy_names_is_chosen() -> None:
+    work = Quick(columns=(USED,))
+    assert work.can_mend({"k": 3, "times": "of-day"})
+    work.mend({"k": 3, "times": "of-day"})
+    assert (work.chosen["k"], work.chosen["times"]) == (3, "of-day")
+    assert work.tables()["anonymize"] == {"k": 3, "times": "of-day", "out": "anonymized.parquet"}
+    assert not work.can_mend({"as_published": False})
+    assert not work.can_mend({"columns": "subject=NAME"})  # no table was read
+    work.chosen["subject"] = NOBODY
+    work.go(LOOK)
+    assert work.can_mend({"columns": "subject=NAME"})
+    work.mend({"columns": "subject=NAME"})
+    assert work.go() == []  # somebody has to say which
+    assert work.trouble["subject"] == ASK
+
+
+def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:
+    from typer.main import get_command
+
+    commands: Any = get_command(app)
+    work = Work(tmp_path, commands.commands)
+    work.bring("tracks.gpx")
+    work.chosen |= {"windows": True, "times": "of-day"}
+    work.chosen |= {field.name: 1.0 for field in FIELDS if field.number}
+    work.chosen |= {"id": "n", "bbox": "madrid", "hide_near": "x=y", "pbf": "z.osm.pbf"}
+    lines = work.typed.splitlines()
+    assert len(lines) == len(RELEASE)
+    assert "--columns id=n" in lines[0]
+    assert "-k 1 " in lines[1] + " "  # whole numbers are written so
+    assert lines[-1] == (
+        "trajanon map --view public --offline --out map.public.html anonymized.parquet"
+    )

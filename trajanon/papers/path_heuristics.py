@@ -1,0 +1,154 @@
+"""Path heuristics of the papers: walks to the nearest record, and insertion.
+
+By insertion a tour grows. The next city is the nearest to the tour, the farthest, the cheapest to
+insert, or any (arbitrary); it is inserted where it lengthens the tour least. As in the published
+experiments the dummy is a city like the others: once the tour holds it every record is at distance
+0 from the tour. Nearest insertion then takes records at random, as arbitrary insertion does, while
+farthest insertion comes to the dummy last. Random choices, and those between equals, come from the
+seed.
+
+References
+----------
+Maya-López, thesis (URV 2023), section 2.2.3; Rosenkrantz, Stearns, Lewis (1977), "An analysis of
+several heuristics for the traveling salesman problem".
+
+Examples
+--------
+Paths through seven places; the shortest is 7.68 standard deviations long:
+
+>>> import trajanon
+>>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
+>>> for rule in ("nearest", "farthest", "cheapest", "arbitrary"):
+...     found = trajanon.microaggregate(places, k=2, heuristic=f"{rule}-insertion")
+...     print(rule, round(found.path_length, 2))
+nearest 8.33
+farthest 7.74
+cheapest 7.74
+arbitrary 8.49
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from trajanon._kernels.insertion import GrowingTour, insert_by_rule, insert_cheapest
+from trajanon._kernels.path_building import shortest_walk
+from trajanon.arrays import Floats, Ints
+from trajanon.axes import principal_axes, turn
+from trajanon.neighbours import exact_neighbours
+from trajanon.problem import Problem
+from trajanon.search.paths import Heuristic, from_any_start, outermost, walked
+
+_LISTED = 32  # neighbours of a record; a walk that has met them all searches the rest
+_CHUNK = 100  # walks between two words about progress, and two chances to interrupt
+KEPT = 8  # places a city remembers for cheapest insertion: losing all of them is rare
+
+
+def insertion(rule: int | None) -> Heuristic:
+    """Insert the nearest (-1), farthest (1), any (0), or the cheapest city (None) next."""
+
+    @from_any_start
+    def path(problem: Problem) -> Ints:
+        records = problem.records
+        turn = problem.random.permutation(len(records) + 1)  # in which cities wait, the dummy too
+        return cheapest_inserted(records, turn) if rule is None else inserted(records, turn, rule)
+
+    return path
+
+
+INSERTIONS: Mapping[str, Heuristic] = {
+    "nearest-insertion": insertion(-1),
+    "farthest-insertion": insertion(1),
+    "cheapest-insertion": insertion(None),
+    "arbitrary-insertion": insertion(0),
+}
+
+
+def inserted(records: Floats, turn: Ints, rule: int) -> Ints:
+    """Find the path of nearest (-1), farthest (1) or arbitrary (0) insertion."""
+    tour = begin(records, turn[0], kept=1)
+    insert_by_rule(tour, turn[1:].copy(), np.full(len(records), np.inf), rule)
+    return _cut_at_dummy(tour)
+
+
+def cheapest_inserted(records: Floats, turn: Ints) -> Ints:
+    """Find the path of cheapest insertion; of equally cheap cities the first in turn is next."""
+    tour = begin(records, turn[0], kept=KEPT)
+    insert_cheapest(tour, turn[1:].copy())
+    return _cut_at_dummy(tour)
+
+
+def begin(records: Floats, start: int, kept: int) -> GrowingTour:
+    """Begin a tour with one city."""
+    cities = len(records) + 1
+    return GrowingTour(
+        records,
+        start,
+        following=np.full(cities, start),
+        places=np.empty((cities, kept), dtype=np.int64),
+        longer=np.empty((cities, kept)),
+        known=np.zeros(cities, dtype=np.int64),
+        beyond=np.full(cities, np.inf),
+    )
+
+
+def _cut_at_dummy(tour: GrowingTour) -> Ints:
+    """Order the records as the tour behind the dummy does."""
+    following, order = tour.following.tolist(), [len(tour.records)]
+    for _ in range(len(tour.records)):
+        order.append(following[order[-1]])
+    return np.array(order[1:])
+
+
+@from_any_start
+def repetitive_nn(problem: Problem) -> Ints:
+    """Take the shortest of the nearest neighbour paths from every record.
+
+    References
+    ----------
+    Maya-López, thesis (URV 2023), section 2.2.3. No dummy: each path is the plain one.
+
+    Examples
+    --------
+    A path through seven places; the shortest is 7.68 standard deviations long:
+
+    >>> import trajanon
+    >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
+    >>> round(trajanon.microaggregate(places, k=2, heuristic="repetitive-nn").path_length, 2)
+    8.97
+    """
+    records, task = problem.records, "Walking from every record"
+    n = len(records)
+    if n == 1:
+        return np.zeros(1, dtype=np.int64)
+    neighbours = exact_neighbours(records, _LISTED)
+    near = np.sqrt(((records[:, None, :] - records[neighbours]) ** 2).sum(axis=2))
+    turned = turn(records, principal_axes(records))
+    best, shortest = np.empty(n, dtype=np.int64), np.inf
+    room = np.tile(np.arange(n), (3, 1))
+    for first in range(0, n, _CHUNK):
+        problem.progress(task, first, n)
+        last = min(first + _CHUNK, n)
+        shortest = shortest_walk(turned, neighbours, near, first, last, room, best, shortest)
+    problem.progress(task, n, n)
+    return best
+
+
+def npn(problem: Problem, start: int | None = None) -> Ints:
+    """Nearest Point Next: from the record farthest from the centroid, ever nearest.
+
+    References
+    ----------
+    NPN-MHM: Domingo-Ferrer, Martínez-Ballesté, Mateo-Sanz, Sebé (2006), "Efficient
+    multivariate data-oriented microaggregation"; thesis (URV 2023), section 2.2.2.
+
+    Examples
+    --------
+    A path through seven places; the shortest is 7.68 standard deviations long:
+
+    >>> import trajanon
+    >>> places = [[0, 1], [2, 3], [4, 2], [2, 0], [1, 5], [0, 3], [2, 2]]
+    >>> round(trajanon.microaggregate(places, k=2, heuristic="npn").path_length, 2)
+    9.49
+    """
+    return walked(problem.records, outermost(problem.records) if start is None else start)
