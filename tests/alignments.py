@@ -17,7 +17,7 @@ from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, dense
 from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
-from trajanon.refine.random_moves import PASS
+from trajanon.search.annealing import PASS
 from trajanon.settings import Effort
 from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories

@@ -3,7 +3,7 @@
 from contextlib import AbstractContextManager
 from unittest import mock
 
-from trajanon.refine.random_moves import PASS
+from trajanon.search.annealing import PASS
 from trajanon.settings import EFFORTS
 
 FEW = {

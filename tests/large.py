@@ -5,8 +5,7 @@ import pytest
 
 from trajanon import neighbours
 from trajanon.arrays import Floats
-from trajanon.paths import local_search
-from trajanon.refine import annealing, blocks
+from trajanon.search import annealing, blocks, local_search
 
 WHOLE = 50
 

@@ -11,7 +11,7 @@ from naive import group_sse, holds, squared_distance, sse
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.refine import blocks
+from trajanon.search import blocks
 from trajanon.settings import Settings
 
 
@@ -157,7 +157,7 @@ TIE = 1e-9
 class Neighbourhood:
     """Groups, and everything that one move of the descent makes of some of them.
 
-    Moves are those of the docstring of `trajanon.refine.descent.descend`; what they
+    Moves are those of the docstring of `trajanon.search.descent.descend`; what they
     gain is computed from the members alone. Where rounding may decide between equals,
     nothing is offered.
     """

@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from naive import distance, group_sse, holds, sse
 
-from trajanon._kernels.annealing import (
+from trajanon._kernels.group_state import Groups
+from trajanon._kernels.random_moves import (
     RARE,
     Annealing,
     draw_moves,
@@ -16,8 +17,7 @@ from trajanon._kernels.annealing import (
     other_bits,
     other_member,
 )
-from trajanon._kernels.groups import Groups
-from trajanon._kernels.windows import Slides
+from trajanon._kernels.window_records import Slides
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.tracks import STEPS, TrackPoints, Tracks

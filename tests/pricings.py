@@ -6,7 +6,7 @@ from hypothesis import reject
 from hypothesis import strategies as st
 from naive_refine import Grouped, random_groups
 
-from trajanon._kernels.pricing import PricingProblem
+from trajanon._kernels.column_search import PricingProblem
 from trajanon.arrays import Floats, Ints
 from trajanon.bound import column_generation
 from trajanon.bound import pricing as pricing_module

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
-from trajanon._kernels.annealing import AT_ONE_HEAT, Annealing
-from trajanon._kernels.windows import Slides, Windows, build_rows, find_meetings
+from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing
+from trajanon._kernels.window_records import Slides, Windows, build_rows, find_meetings
 from trajanon.align.windows import (
     build_windows,
     centred,
@@ -17,8 +17,8 @@ from trajanon.align.windows import (
 )
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
-from trajanon.refine.descent import build_descent
-from trajanon.refine.random_moves import QUANTILES, nearest_most
+from trajanon.search.annealing import QUANTILES, nearest_most
+from trajanon.search.descent import build_descent
 from trajanon.trajectories import Trajectories
 
 seeds = st.integers(0, 10**6)

@@ -1,6 +1,6 @@
 """Examples in docstrings: they give what they say, and no public name is without.
 
-Nor is a method, a path or a refinement.
+Nor is a method or a refinement.
 """
 
 import doctest
@@ -11,21 +11,17 @@ from typing import Any
 
 import pytest
 
-from trajanon.methods.hm2 import METHODS
-from trajanon.paths import HEURISTICS
-from trajanon.paths.external import concorde
+from trajanon.search.hm2 import METHODS
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs/reference").glob("*.md"))
 LISTED = "\n".join(page.read_text("utf-8") for page in PAGES)
-PATHS = set(HEURISTICS.values()) - {concorde}  # a program that few have
 NAMES = [
     *re.findall(r"^::: (\S+)$", LISTED, re.MULTILINE),
     "trajanon.data.sample",
     *(f"{each.__module__}.{each.__name__}" for each in METHODS.values()),
-    *sorted(f"{path.__module__}.{path.__name__}" for path in PATHS if path.__doc__),
-    "trajanon.refine.annealing.anneal",
-    "trajanon.refine.descent.descend",
+    "trajanon.search.annealing.anneal",
+    "trajanon.search.descent.descend",
     "trajanon.papers.refinements.rcs",
     "trajanon.papers.refinements.swap",
 ]

@@ -10,10 +10,9 @@ import pytest
 
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.methods.hm2 import METHODS
 from trajanon.microaggregation import microaggregate
-from trajanon.paths import HEURISTICS
-from trajanon.refine import REFINEMENTS
+from trajanon.search.hm2 import HEURISTICS, METHODS
+from trajanon.search.refinements import REFINEMENTS
 from trajanon.settings import (
     EFFORTS,
     HEURISTIC_NAMES,

@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from hypothesis import strategies as st
 
-from trajanon.methods.hm2 import METHODS
-from trajanon.paths import HEURISTICS
-from trajanon.refine import REFINEMENTS
+from trajanon import papers
+from trajanon.search.hm2 import HEURISTICS, METHODS
+from trajanon.search.refinements import REFINEMENTS
 from trajanon.settings import EXPANSIONS
+
+papers.add()  # also where no conftest.py does
 
 OURS = [name for name in HEURISTICS if name not in ("concorde", "lkh")]
 """What needs no other program; see test_concorde.py and test_lkh.py for the rest."""

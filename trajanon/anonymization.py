@@ -11,7 +11,7 @@ import numpy as np
 
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
-from trajanon.align.places import placed
+from trajanon.align.placing import placed
 from trajanon.errors import BadInput
 from trajanon.files.release_lines import in_order
 from trajanon.files.report import digest_of, line_keys

@@ -9,11 +9,11 @@ from numpy.typing import ArrayLike
 from trajanon import loss
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput, TrajanonError
-from trajanon.methods.hm2 import METHODS
 from trajanon.partition import Partition, broken_promises, check_enough, dense
 from trajanon.problem import Problem, whole_problem
 from trajanon.progress import Progress, silent
-from trajanon.refine import REFINEMENTS
+from trajanon.search.hm2 import METHODS
+from trajanon.search.refinements import REFINEMENTS
 from trajanon.settings import Settings, takes_settings
 from trajanon.subjects import column_of, numbered
 
@@ -54,7 +54,7 @@ def microaggregate(
         there twice. The information loss is then that of the weighted columns. None counts all
         alike.
     progress
-        Told how far the work is.
+        Called with how far the work is.
     options
         Those of the search, ``method`` to ``seed``: see `trajanon.settings.Settings`.
 

@@ -84,8 +84,8 @@ class Problem:
     settings: Settings = field(default_factory=Settings)  # of method, path and refinement
     budget: Effort = field(default_factory=Effort)  # kicks of the path, moves, runs of annealing
     neighbours: Neighbours | None = None  # found once for all; None if each step finds its own
-    log: SearchLog = field(default_factory=SearchLog)  # told of each step, each good partition
-    progress: Progress = silent  # told how far the work is
+    log: SearchLog = field(default_factory=SearchLog)  # of each step, and of each good partition
+    progress: Progress = silent  # called with how far the work is
 
     @property
     def large(self) -> Neighbours | None:

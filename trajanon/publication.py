@@ -98,7 +98,7 @@ def anonymize_file(
                 return release.report
             marks = read_marks(source, subjects_exact=subjects_exact)
             trajectories = read()
-            run = None if trajectories.tracks is None else trajectories.tracks.whose
+            run = None if trajectories.tracks is None else trajectories.tracks.recording_of
             keyed = book.keyed(marks, progress)
             found = book.sort(keyed, run, per_subject_in_all)
             with waiting(found, book):

@@ -105,9 +105,7 @@ class Tracks:
     first: Ints  # place in `points` of each run's first point, shape (r + 1,); the last is t
     run: Ints  # the run of each trajectory, shape (n,)
     start: Ints  # place within its run of each trajectory's first point, shape (n,)
-    times: Floats | None = (
-        None  # seconds since 1970 UTC at each point, shape (t,); NaN in a whole run
-    )
+    times: Floats | None = None  # seconds since 1970 UTC, shape (t,); NaN in a whole run
     recording: Ints | None = None  # number of the recording of each run, shape (r,), rising
 
     def __post_init__(self) -> None:
@@ -163,7 +161,7 @@ class Tracks:
             )
 
     @property
-    def whose(self) -> Ints:
+    def recording_of(self) -> Ints:
         """The recording of each trajectory, or its run where these are not known, (n,)."""
         return self.run if self.recording is None else self.recording[self.run]
 
@@ -172,7 +170,7 @@ class Tracks:
         """Place in `points` of the first point of each trajectory's recording, (n,)."""
         if self.recording is None:
             return self.first[self.run]
-        return self.first[np.searchsorted(self.recording, self.whose)]
+        return self.first[np.searchsorted(self.recording, self.recording_of)]
 
     @property
     def along(self) -> Ints:
@@ -186,7 +184,7 @@ class Tracks:
             return replace(self, start=along)  # which says what is wrong
         place = self.begin + along
         run = (np.searchsorted(self.first, place, side="right") - 1).clip(0, len(self.first) - 2)
-        if (self.recording[run] != self.whose).any():
+        if (self.recording[run] != self.recording_of).any():
             raise BadInput("a trajectory cannot start outside its recording")
         return replace(self, run=run, start=place - self.first[run])
 
@@ -224,10 +222,10 @@ class Tracks:
             yield some, first[some, None] + STEPS * np.arange(m)
 
     def owners(self, owners: Ints) -> Ints:
-        """Tell whose each run is, (r,), where it is known whose the trajectories are, (n,)."""
+        """Find the owner of each run, (r,), from the owners of the trajectories, (n,)."""
         whole = np.arange(len(self.first) - 1) if self.recording is None else self.recording
         of = np.full(int(whole.max(initial=-1)) + 1, -1)
-        of[self.whose] = owners
+        of[self.recording_of] = owners
         return np.asarray(of[whole])
 
     def take(self, which: Bools | Ints) -> "Tracks":

@@ -23,14 +23,8 @@ _LOG = logging.getLogger(__name__)
 HOPS = 16
 """Hops, from a fix to the next, by which a recording is known again: those of least hashes."""
 
-_OF_EACH = (
-    "points",
-    "subject",
-    "trace",
-    "times",
-    "marks",
-    "true_ends",
-)  # with a row for each trajectory
+_OF_EACH = ("points", "subject", "trace", "times", "marks", "true_ends")
+"""What has a row for each trajectory."""
 
 OSM_ATTRIBUTION = "© OpenStreetMap contributors, ODbL 1.0, https://www.openstreetmap.org/copyright"
 
@@ -40,7 +34,7 @@ FOR_COMPARISON = "for comparison with the papers, not for publication of persons
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trajectories:
-    """Trajectories of equally many points, and whose they are.
+    """Trajectories of equally many points, and their subjects.
 
     Attributes
     ----------
@@ -293,11 +287,11 @@ class Trajectories:
 
     @property
     def _told(self) -> list[tuple[str, str]]:
-        told = f"{number_of(len(self), self.unit, self.units)} of {self.points.shape[1]} points"
+        said = f"{number_of(len(self), self.unit, self.units)} of {self.points.shape[1]} points"
         if self.subject is not None:
-            told += f" by {number_of(len(np.unique(self.subject)), 'subject')}"
+            said += f" by {number_of(len(np.unique(self.subject)), 'subject')}"
         also = [what for what in ("times", "tracks") if getattr(self, what) is not None]
-        found = [("Trajectories", told + f", with {' and '.join(also)}" * bool(also))]
+        found = [("Trajectories", said + f", with {' and '.join(also)}" * bool(also))]
         if attribution := self.attribution:
             found.append(("Source", attribution))
         return found

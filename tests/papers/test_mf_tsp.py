@@ -13,11 +13,11 @@ from real_data import MF_TSP_PAPER, THESIS, published, reference, text_of, toy
 from scipy.sparse import csr_array
 
 from trajanon.arrays import Floats, Ints
-from trajanon.methods.hm2 import METHODS
 from trajanon.microaggregation import microaggregate
 from trajanon.papers.mf_tsp import group_by_counts, group_by_paths, mf_tsp, paths_from_every_record
 from trajanon.partition import dense
 from trajanon.problem import Problem
+from trajanon.search.hm2 import METHODS
 from trajanon.settings import PATH_NEIGHBOURS
 
 seeds = st.integers(0, 10**6)

@@ -1,10 +1,10 @@
 import naive_paths
 import numpy as np
 import pytest
+from drawn_paths import losses, of_published
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_paths import ARBITRARY, FARTHEST, NEAREST
-from test_paths import losses, of_published
 
 from trajanon._kernels.insertion import forget, remember
 from trajanon.arrays import Floats

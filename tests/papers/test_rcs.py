@@ -13,12 +13,12 @@ from real_data import REFERENCE, reference
 
 import trajanon
 from trajanon import loss
-from trajanon._kernels.groups import Groups
+from trajanon._kernels.group_state import Groups
 from trajanon._kernels.shuffle import Room, recut, room_for, shuffling_pass
 from trajanon.arrays import Ints
 from trajanon.papers.refinements import STANDSTILL, rcs
 from trajanon.partition import dense
-from trajanon.refine.descent import build_groups
+from trajanon.search.descent import build_groups
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 30)

@@ -11,7 +11,7 @@ from real_data import reference
 
 import trajanon
 from trajanon import loss
-from trajanon._kernels.groups import exchange_change, may_replace
+from trajanon._kernels.group_state import exchange_change, may_replace
 from trajanon._kernels.swap import exchanges, find_partners, within_reach
 from trajanon.papers.refinements import build_swaps, swap
 from trajanon.partition import dense

@@ -180,7 +180,9 @@ def test_a_changed_recording_is_known_by_its_fixes(
     assert second.tracks is not None
     with opened(book, new=True) as ledger:
         ledger.announce(TOLD, ledger.keyed(first.marks))
-        assert not ledger.sort(ledger.keyed(second.marks), second.tracks.whose, None).new.any(), how
+        assert not ledger.sort(
+            ledger.keyed(second.marks), second.tracks.recording_of, None
+        ).new.any(), how
 
 
 def test_another_recording_is_new(book: Path) -> None:

@@ -13,7 +13,7 @@ from naive_sliding import town, tracks_of
 from scipy.spatial.distance import jensenshannon
 from toy import AWAY, EAST, HOME, NORTH, WORK, on_earth
 
-from trajanon._kernels.couplings import closest_couplings
+from trajanon._kernels.curves import closest_couplings
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.geodesy import DEGREE

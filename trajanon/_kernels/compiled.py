@@ -1,7 +1,6 @@
 """How kernels are compiled, kept, and how the first compilation is announced."""
 
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable
 from functools import cache, cached_property, update_wrapper
 from hashlib import sha256
 from pathlib import Path
@@ -11,12 +10,6 @@ from numba import njit
 from numba.core import event
 
 from trajanon._kernels import at_first_compilation
-
-try:
-    import fcntl
-except ImportError:  # Windows: two processes may compile the same
-    fcntl = None  # type: ignore[assignment]
-
 
 _OPTIONS: dict[str, Any] = {
     "nogil": True,
@@ -57,14 +50,7 @@ class Kernel:
         except RuntimeError:  # neither the package's folder nor a home can be written
             _Cache.kept = False
             return njit(**self._options)(self._function)
-        folder, compile_it = compiled.stats.cache_path, compiled.compile
-        forget_older(folder)
-
-        def compile_alone(signature: Any) -> Any:
-            with _alone(Path(folder, f"{self.__module__}.{self._function.__name__}.lock")):
-                return compile_it(signature)
-
-        compiled.compile = compile_alone
+        forget_older(compiled.stats.cache_path)
         return compiled
 
     @cached_property
@@ -86,17 +72,6 @@ def kernel(function: Callable[..., Any], **more: bool) -> Kernel:
     number: numba compiles its messages about shapes for seconds.
     """
     return Kernel(function, **more)
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    """Let other processes wait that compile the same; where a disk has no locks, they do not."""
-    with ExitStack() as held:
-        with suppress(OSError):
-            file = held.enter_context(lock.open("w"))
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX)
-        yield
 
 
 def bare(function: Callable[..., Any]) -> Kernel:

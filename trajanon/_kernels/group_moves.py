@@ -7,8 +7,8 @@ import numpy as np
 
 from trajanon._kernels.common import insert_rising, squared_distance
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.descent import near_groups
-from trajanon._kernels.groups import (
+from trajanon._kernels.far_records import farthest
+from trajanon._kernels.group_state import (
     NONE,
     close_group,
     holds_subject,
@@ -18,7 +18,7 @@ from trajanon._kernels.groups import (
     move,
     open_group,
 )
-from trajanon._kernels.mdav import farthest
+from trajanon._kernels.record_moves import near_groups
 
 
 @bare

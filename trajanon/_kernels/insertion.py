@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import insert_rising
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.tour import between
+from trajanon._kernels.tour_moves import between
 
 
 class GrowingTour(NamedTuple):

@@ -1,23 +1,18 @@
 """The optimal cut of a path into consecutive groups: MHM's dynamic programme."""
 
-import numpy as np
-
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.compiled import kernel
+from trajanon._kernels.compiled import bare
 
 
-@kernel
-def latest_starts(subjects, k):
-    """For each end of a group on the path, the latest start that gives k subjects, -1 for none."""
-    n = subjects.shape[0]
-    latest = np.empty(n, dtype=np.int64)
-    highest = np.int64(0)
-    for subject in subjects:
-        highest = max(highest, subject)
-    held = np.zeros(highest + 1, dtype=np.int64)
+@bare
+def fill_latest_starts(subjects, k, held, latest):
+    """For each end of a group on the path, the latest start that gives k subjects, -1 for none.
+
+    ``held`` is 0 for each subject.
+    """
     different = 0
     start = 0
-    for end in range(n):
+    for end in range(subjects.shape[0]):
         held[subjects[end]] += 1
         if held[subjects[end]] == 1:
             different += 1
@@ -28,17 +23,17 @@ def latest_starts(subjects, k):
                 different -= 1
             start += 1
         latest[end] = start if different == k else -1
-    return latest
 
 
-@kernel
-def optimal_cut(records, path, latest):
-    """Start of each optimal group on the path, as a mask, from the `latest_starts`, (n,)."""
+@bare
+def mark_optimal_cut(records, path, latest, to_later, cost, best_start, starts):
+    """Mark the start of each optimal group on the path, from the latest starts, (n,).
+
+    ``to_later``, (n,), sums squared distances of a record to those behind it, from 0; ``cost`` is
+    of the first records of the path, grouped best, (n + 1,), infinite but of none; ``best_start``,
+    (n + 1,), and ``starts``, (n,), are 0.
+    """
     n = path.shape[0]
-    to_later = np.zeros(n)  # squared distances of a record to those behind it
-    cost = np.full(n + 1, np.inf)  # of the first records of the path, grouped best
-    cost[0] = 0.0
-    best_start = np.zeros(n + 1, dtype=np.int64)
     for end in range(n):
         earliest = 0
         if latest[end] > 0 and latest[latest[end] - 1] >= 0:
@@ -53,9 +48,7 @@ def optimal_cut(records, path, latest):
                 if total < cost[end + 1]:
                     cost[end + 1] = total
                     best_start[end + 1] = start
-    starts = np.zeros(n, dtype=np.bool_)
     end = n
     while end > 0:
         end = best_start[end]
         starts[end] = True
-    return starts

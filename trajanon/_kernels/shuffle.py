@@ -5,9 +5,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.column_search import different_subjects
 from trajanon._kernels.common import below, insert_rising, squared_distance
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.groups import (
+from trajanon._kernels.group_state import (
     Groups,
     close_group,
     joining_change,
@@ -16,7 +17,6 @@ from trajanon._kernels.groups import (
     move,
     open_group,
 )
-from trajanon._kernels.pricing import different_subjects
 
 _DRAWS = 2**31  # as many as ``below`` can tell apart
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.groups import Groups, exchange, exchange_change, may_replace
+from trajanon._kernels.group_state import Groups, exchange, exchange_change, may_replace
 
 
 class Swaps(NamedTuple):

@@ -9,7 +9,7 @@ from time import perf_counter
 import numpy as np
 
 from trajanon import loss, neighbours
-from trajanon._kernels.windows import Windows
+from trajanon._kernels.window_records import Windows
 from trajanon.align.sliding import Block, Near, Work, anneal_windows, settle_windows, work_in_blocks
 from trajanon.align.windows import (
     Aligned,
@@ -31,9 +31,9 @@ from trajanon.neighbours import neighbour_count
 from trajanon.partition import Partition, Stage, broken_promises, dense, regrouped
 from trajanon.problem import Problem, SearchLog
 from trajanon.progress import Progress, silent
-from trajanon.refine.blocks import block_of, draw_blocks, neighbours_within
-from trajanon.refine.descent import SETTLED
-from trajanon.refine.random_moves import DROPPED, PASS, Field, cooling, warmth
+from trajanon.search.annealing import DROPPED, PASS, Field, cooling, warmth
+from trajanon.search.blocks import block_of, draw_blocks, neighbours_within
+from trajanon.search.descent import SETTLED
 from trajanon.settings import Effort
 from trajanon.times import Timing, search_columns
 from trajanon.trajectories import Trajectories
@@ -182,9 +182,9 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     large = is_large(n, problem.k)
 
     def in_blocks(
-        work: Work, axes: Floats, told: tuple[str, int, int | None], *, chained: bool = False
+        work: Work, axes: Floats, stage: tuple[str, int, int | None], *, chained: bool = False
     ) -> Aligned:
-        tell = partial(problem.progress, *told, log.note)
+        tell = partial(problem.progress, *stage, log.note)
         tell()
         found = work_in_blocks(problem, windows, aligned, axes, work, chained=chained, watch=tell)
         log.offer_windows(found)

@@ -8,10 +8,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.annealing import make_random_moves
-from trajanon._kernels.descent import Descent
-from trajanon._kernels.sliding import room_for, slide_pass
-from trajanon._kernels.windows import TILE, Slides, Windows, build_rows_at_once, find_meetings
+from trajanon._kernels.random_moves import make_random_moves
+from trajanon._kernels.record_moves import Descent
+from trajanon._kernels.slide_moves import room_for, slide_pass
+from trajanon._kernels.window_records import (
+    TILE,
+    Slides,
+    Windows,
+    build_rows_at_once,
+    find_meetings,
+)
 from trajanon.align.windows import (
     Aligned,
     centred,
@@ -24,9 +30,9 @@ from trajanon.align.windows import (
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.refine.blocks import draw_blocks, put_together, random_word
-from trajanon.refine.descent import Pass, build_descent, passes_of, settle
-from trajanon.refine.random_moves import Field, build_annealing
+from trajanon.search.annealing import Field, build_annealing
+from trajanon.search.blocks import draw_blocks, put_together, random_word
+from trajanon.search.descent import Pass, build_descent, passes_of, settle
 from trajanon.workers import in_threads, unwatched
 
 _SOME = 16  # one window of so many tells where a block is

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial import cKDTree
 
-from trajanon._kernels.sliding import SIGHT
-from trajanon._kernels.windows import (
+from trajanon._kernels.slide_moves import SIGHT
+from trajanon._kernels.window_records import (
     Windows,
     build_rows,
     compare_places,

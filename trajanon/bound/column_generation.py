@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 
-from trajanon._kernels.pricing import PricingProblem, earnings
+from trajanon._kernels.column_search import PricingProblem, earnings
 from trajanon.arrays import Floats, Ints
 from trajanon.bound.master import Master, Relaxation
 from trajanon.bound.pricing import (

@@ -7,18 +7,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from trajanon import loss
-from trajanon._kernels.pricing import PricingProblem
+from trajanon._kernels.column_search import PricingProblem
 from trajanon.arrays import Floats
 from trajanon.bound.column_generation import tighten
 from trajanon.bound.master import Master, Relaxation
 from trajanon.bound.pricing import first_groups, nearest_groups, pricing_problem, search_best
 from trajanon.errors import BadInput
-from trajanon.methods.mdav import mdav
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import check_enough
 from trajanon.problem import Problem
 from trajanon.progress import Progress, silent
-from trajanon.refine.descent import descend
+from trajanon.search.descent import descend
+from trajanon.search.distance_methods import mdav
 from trajanon.settings import EFFORTS, EffortName
 
 PAIRWISE = 5_000  # records up to which all their distances are held, at 16 bytes a pair
@@ -103,7 +103,7 @@ def lower_bound(
         ``fast`` takes the distances to the k - 1 nearest alone, ``balanced`` the linear programme
         without cuts, ``best`` both and the cuts.
     progress
-        Told how far the work is.
+        Called with how far the work is.
 
     Returns
     -------

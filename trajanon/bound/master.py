@@ -11,7 +11,7 @@ import highspy
 import numpy as np
 from scipy.sparse import csr_array
 
-from trajanon._kernels.pricing import PricingProblem
+from trajanon._kernels.column_search import PricingProblem
 from trajanon.arrays import Floats, Ints
 from trajanon.bound.pricing import LEAST_EARNINGS, cut_coefficients, with_cuts
 from trajanon.partition import dense

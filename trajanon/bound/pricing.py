@@ -9,8 +9,13 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from trajanon._kernels.group_search import room_for, search_groups
-from trajanon._kernels.pricing import PricingProblem, earnings, grow_groups
+from trajanon._kernels.column_search import (
+    PricingProblem,
+    earnings,
+    grow_groups,
+    room_for,
+    search_groups,
+)
 from trajanon.arrays import Floats, Ints
 from trajanon.workers import in_parts, unwatched
 

@@ -81,7 +81,7 @@ def patient(
     trajectories of one run or recording are of one.
     """
     if seen.subjects is None and tracks is not None:
-        seen = replace(seen, subjects=dense(tracks.whose))
+        seen = replace(seen, subjects=dense(tracks.recording_of))
     if len(seen.points) > MOST:
         near = _near(seen, seed)
         seen, tracks = _only(seen, near), None if tracks is None else tracks.take(near)

@@ -3,14 +3,13 @@
 The registries of the search call `add` when a name of these is first used.
 """
 
-from trajanon.methods.hm2 import METHODS
 from trajanon.papers.decomposition import decomposition
 from trajanon.papers.mf_tsp import mf_tsp
 from trajanon.papers.path_heuristics import INSERTIONS, npn, repetitive_nn
 from trajanon.papers.refinements import rcs, swap
-from trajanon.paths import HEURISTICS
-from trajanon.refine import REFINEMENTS, in_steps
-from trajanon.refine.descent import descend
+from trajanon.search.descent import descend
+from trajanon.search.hm2 import HEURISTICS, METHODS
+from trajanon.search.refinements import REFINEMENTS, in_steps
 
 
 def add() -> None:

@@ -7,11 +7,10 @@ import numpy as np
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.loss import sse
-from trajanon.methods.mdav import mdav
-from trajanon.methods.v_mdav import v_mdav
 from trajanon.papers.refinements import swap
 from trajanon.partition import dense
 from trajanon.problem import Problem, SearchLog
+from trajanon.search.distance_methods import mdav, v_mdav
 
 # Records of a part times k, about, if the number of parts is not given: there are more large
 # groups to choose from than small ones, and a large part then takes long and gains little.

@@ -8,10 +8,10 @@ import numpy as np
 from scipy.sparse import csr_array, vstack
 
 from trajanon.arrays import Bools, Ints
-from trajanon.methods.mdav import mdav
-from trajanon.paths import HEURISTICS
 from trajanon.problem import Problem
 from trajanon.progress import silent
+from trajanon.search.distance_methods import mdav
+from trajanon.search.hm2 import HEURISTICS
 from trajanon.settings import Effort
 
 _BATCH = 32  # paths whose neighbours are counted at a time

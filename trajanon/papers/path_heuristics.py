@@ -32,13 +32,12 @@ from collections.abc import Mapping
 import numpy as np
 
 from trajanon._kernels.insertion import GrowingTour, insert_by_rule, insert_cheapest
-from trajanon._kernels.nearest_neighbour import shortest_walk
+from trajanon._kernels.path_building import shortest_walk
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
 from trajanon.neighbours import exact_neighbours
-from trajanon.paths.nearest_neighbour import outermost, walked
-from trajanon.paths.tours import Heuristic, from_any_start
 from trajanon.problem import Problem
+from trajanon.search.paths import Heuristic, from_any_start, outermost, walked
 
 _LISTED = 32  # neighbours of a record; a walk that has met them all searches the rest
 _CHUNK = 100  # walks between two words about progress, and two chances to interrupt

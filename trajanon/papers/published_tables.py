@@ -17,9 +17,6 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.loss import standardise
-from trajanon.methods.hm2 import best_cut, find_paths
-from trajanon.methods.mdav import mdav
-from trajanon.methods.v_mdav import v_mdav
 from trajanon.microaggregation import microaggregate
 from trajanon.papers.datasets import PAPERS, Dataset, find_datasets
 from trajanon.papers.decomposition import regroup_parts, start
@@ -36,9 +33,11 @@ from trajanon.papers.measurements import (
 )
 from trajanon.papers.mf_tsp import group_by_paths, paths_from_every_record
 from trajanon.papers.refinements import rcs, swap
-from trajanon.paths.external import concorde_command
-from trajanon.paths.tours import path_length
 from trajanon.progress import Progress, silent
+from trajanon.search.distance_methods import mdav, v_mdav
+from trajanon.search.external_solvers import concorde_command
+from trajanon.search.hm2 import best_cut, find_paths
+from trajanon.search.paths import path_length
 
 Table = Callable[[Dataset, int, Progress], Iterator[Measurement]]
 

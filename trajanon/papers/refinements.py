@@ -8,7 +8,7 @@ from trajanon.arrays import Ints
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.refine.descent import TINY_GAIN, build_groups
+from trajanon.search.descent import TINY_GAIN, build_groups
 
 STANDSTILL = 1e-4  # squared standard deviations: a pass that changes the SSE by less is the last
 _SHUFFLED = 1000  # records between two words about progress

@@ -21,8 +21,8 @@ from trajanon.partition import dense
 from trajanon.parts.reader import Parts, PartSlice
 from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress
-from trajanon.refine.blocks import BLOCK
 from trajanon.released_lines import refuse_crossing
+from trajanon.search.blocks import BLOCK
 from trajanon.settings import ReleaseSettings, Settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged

@@ -9,7 +9,7 @@ import numpy as np
 
 from trajanon.align.alignment import align
 from trajanon.align.ground import shared_out
-from trajanon.align.places import placed
+from trajanon.align.placing import placed
 from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
 from trajanon.errors import BadInput

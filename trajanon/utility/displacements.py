@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.couplings import closest_couplings
-from trajanon._kernels.runs import nearest_on_runs
+from trajanon._kernels.curves import closest_couplings, nearest_on_runs
 from trajanon.arrays import Floats, Ints, Metres
 from trajanon.geodesy import metres_of_degrees, radii
 from trajanon.tracks import TICKS, Tracks
@@ -124,7 +123,7 @@ def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Metres:
     if tracks.recording is not None:
         begins = np.flatnonzero(np.diff(tracks.recording, prepend=-1))
         first = np.append(first[begins], first[-1])
-        whole = np.searchsorted(tracks.recording[begins], tracks.whose)
+        whole = np.searchsorted(tracks.recording[begins], tracks.recording_of)
     order = np.argsort(whole, kind="stable")
     found = np.empty((len(order), lines.shape[1]), dtype=np.float32)
 

@@ -1,0 +1,65 @@
+"""Alignment as a whole: the same from a seed, on any cores, in any parts."""
+
+from collections.abc import Callable, Iterable
+from threading import Event
+from typing import Any
+
+import pytest
+from alignments import aligned, bits, cut
+from naive_refine import search_in_blocks
+from naive_sliding import town
+
+import trajanon
+from trajanon import workers
+from trajanon.align import sliding
+from trajanon.search.annealing import PASS
+
+pytestmark = pytest.mark.usefixtures("few_moves")
+
+
+def test_a_seed_repeats_every_bit_on_any_cores(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = town(7, 60, 3, people=20)
+    partition = cut(before, 3)
+    monkeypatch.setattr("trajanon.neighbours._QUERIES", 7)
+    found = []
+    for cores in (1, 2, 5, 1):
+        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
+        found.append(bits(aligned(before, partition, 3)))
+    assert len(set(found)) == 1
+
+
+def test_the_order_in_which_parts_are_done_leaves_every_bit(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def backwards(jobs: Iterable[Callable[[Event], object]], *_: object) -> list[object]:
+        return [job(Event()) for job in list(jobs)[::-1]][::-1]
+
+    search_in_blocks(monkeypatch, 9)
+    before = town(7, 60, 3, people=20)
+    partition = cut(before, 3)
+    once = bits(aligned(before, partition, 3))
+    monkeypatch.setattr(sliding, "in_threads", backwards)
+    assert bits(aligned(before, partition, 3)) == once
+
+
+@pytest.mark.parametrize(
+    ("options", "moved"),
+    [
+        ({}, True),
+        ({"effort": "fast"}, False),
+        ({"refine": "descent"}, False),
+        ({"refine": "none"}, False),
+    ],
+)
+def test_random_moves_are_made_where_annealing_is_asked_for(
+    options: dict[str, Any], moved: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = []
+
+    def count(annealing: Any, slides: Any, k: int, moves: int, *heats: float) -> None:
+        made.append(moves)
+
+    monkeypatch.setattr(sliding, "make_random_moves", count)
+    trajanon.anonymize(town(7, 60, 3), 3, **options)
+    # A share of the moves that the search for groups was given.
+    assert sum(made) == (2.5 * PASS * 60 if moved else 0)

@@ -1,0 +1,120 @@
+"""Alignment as a whole: Ctrl-C, and progress."""
+
+import _thread
+import threading
+from typing import Any
+
+import naive
+import numpy as np
+import pytest
+from alignments import ROUNDING, aligned, cut, lie_well, mean_metres, seeds
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from interrupting import Interrupting
+from naive_refine import search_in_blocks
+from naive_sliding import town
+
+import trajanon
+from trajanon import workers
+from trajanon.align import sliding
+from trajanon.search.annealing import PASS
+
+pytestmark = pytest.mark.usefixtures("few_moves")
+
+ALIGNING = {"Settling windows", "Sliding windows"}
+"""What alignment says that it does; whatever else is said comes before it."""
+
+
+@given(
+    seed=seeds,
+    n=st.integers(6, 40),
+    k=st.integers(2, 4),
+    people=st.none() | st.integers(4, 12),
+    j=st.integers(0, 25),
+    refine=st.sampled_from(["none", "descent", "anneal"]),
+)
+@settings(max_examples=25)
+@pytest.mark.usefixtures("plain_means", "far_lines")
+def test_ctrl_c_while_windows_slide_gives_the_best_so_far(
+    block: int, seed: int, n: int, k: int, people: int | None, j: int, refine: str
+) -> None:
+    before = town(seed, n, 3, people=people)
+    assume(before.subject is None or len(set(before.subject.tolist())) >= k)
+    interrupting = Interrupting(j, ALIGNING)
+    plain = trajanon.anonymize(before, k, align=False, refine=refine).report
+    release = trajanon.anonymize(before, k, refine=refine, progress=interrupting)
+    report, labels = release.report, np.array(release.report["labels"])
+    assert report["stopped"] == (interrupting.left < 0)
+    assert naive.holds(labels, before.subject, k)
+    assert naive.holds(labels, None, k)
+    assert report["n"] == len(labels) == n
+    ceiling = plain["displacement"]["mean"] + ROUNDING
+    assert report["displacement"]["mean"] <= ceiling
+    if report["alignment"] is None:
+        assert report["labels"] == plain["labels"]
+        assert report["information_loss"] == plain["information_loss"]
+    else:
+        after = before.slid(np.array(report["alignment"]["starts"]))
+        assert lie_well(before, after)
+        assert report["stages"][-1]["name"] == "alignment"
+
+
+@pytest.mark.parametrize("kernel", ["make_random_moves", "slide_pass"])
+@pytest.mark.parametrize("cores", [1, 2])
+def test_ctrl_c_while_threads_slide_windows_ends_them_all(
+    cores: int, kernel: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The main thread is told while kernels work in others, or in itself."""
+    work, begun = getattr(sliding, kernel), []
+
+    def interrupted(*arguments: Any) -> Any:
+        begun.append(1)
+        if len(begun) == 12:
+            _thread.interrupt_main()
+        return work(*arguments)
+
+    search_in_blocks(monkeypatch, 9)
+    monkeypatch.setattr(workers, "cores", lambda: cores)
+    monkeypatch.setattr(sliding, kernel, interrupted)
+    threads = set(threading.enumerate())
+    before = town(11, 60, 3)
+    partition = cut(before, 3)
+    after, found = aligned(before, partition, 3)
+    assert found.stopped
+    assert lie_well(before, after)
+    assert naive.holds(found.labels, None, 3)
+    assert mean_metres(after, found) <= mean_metres(before, partition)
+    assert set(threading.enumerate()) <= threads
+
+
+@pytest.mark.parametrize(("task", "times"), [("Annealing", 0), ("Moving records", 1)])
+def test_ctrl_c_before_windows_slide_leaves_them_as_they_were_cut(task: str, times: int) -> None:
+    before, told = town(11, 60, 3), set()
+    interrupting = Interrupting(times, {task})
+
+    def listen(task: str, done: float, total: float | None, note: str = "") -> None:
+        told.add(task)
+        interrupting(task, done, total, note)
+
+    report = trajanon.anonymize(before, 3, progress=listen).report
+    assert report["stopped"] is True
+    assert report["alignment"] is None
+    assert report["alignment_skipped"] is True
+    assert report["stages"][-1]["name"] == "Ctrl-C"
+    assert not ALIGNING & told
+
+
+def test_progress_tells_the_loss_of_the_best_so_far() -> None:
+    told: list[tuple[str, float, float | None, str]] = []
+
+    def listen(task: str, done: float, total: float | None, note: str = "") -> None:
+        told.append((task, done, total, note))
+
+    before = town(11, 60, 3)
+    aligned(before, cut(before, 3), 3, moves=12 * PASS, progress=listen)
+    assert {task for task, *_ in told} == ALIGNING
+    passes = [(done, total) for _, done, total, _ in told if total is not None]
+    assert list(dict.fromkeys(passes)) == [(i, 7) for i in range(7)]
+    losses = [float(note.removeprefix("IL ").removesuffix(" %")) for *_, note in told]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[-1] < losses[0]

@@ -1,0 +1,91 @@
+"""Random moves of windows that slide: made, refused, and followed."""
+
+import naive
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_sliding import move_drawn, rows_at, unsound
+from sliding_towns import Scene, scene, scenes, seeds
+
+from trajanon._kernels.random_moves import draw_start, make_random_moves
+
+
+@given(scene=scenes, heat=st.sampled_from([1e-6, 0.1, 1.0, 10.0]))
+@settings(max_examples=30)
+def test_a_random_move_is_made_if_what_it_costs_is_allowed(scene: Scene, heat: float) -> None:
+    annealing, slides, k = scene
+    groups = annealing.descent.groups
+    for _ in range(60):
+        move = move_drawn(annealing, slides, k, heat)
+        start, labels = slides.start.copy(), groups.labels.copy()
+        make_random_moves(annealing, slides, k, 1, heat, heat)
+        if move is None or abs(move.cost - move.limit) < 1e-9:
+            continue
+        if move.kind != "nothing" and move.cost < move.limit:
+            start, labels = move.start, move.labels
+        assert np.array_equal(slides.start, start), move.kind
+        assert np.array_equal(groups.labels, labels), move.kind
+        np.testing.assert_allclose(groups.records, rows_at(slides, start), rtol=0, atol=1e-9)
+        assert not unsound(groups)
+
+
+def test_every_kind_of_random_move_is_made_and_refused() -> None:
+    counted: dict[tuple[str, bool], int] = {}
+    for seed in range(60):
+        annealing, slides, k = scene(seed, 24, 3)
+        for _ in range(100):
+            move = move_drawn(annealing, slides, k, 0.5)
+            if move is not None:
+                done = move.kind, bool(move.cost < move.limit)
+                counted[done] = counted.get(done, 0) + 1
+            make_random_moves(annealing, slides, k, 1, 0.5, 0.5)
+    for kind in ("slide", "join", "exchange"):
+        assert counted[kind, True] > 10
+        assert counted[kind, False] > 10
+
+
+@given(scene=scenes)
+@settings(max_examples=20)
+def test_a_start_is_drawn_where_two_meet_or_near_by(scene: Scene) -> None:
+    annealing, slides, _ = scene
+    labels, near = annealing.descent.groups.labels, annealing.descent.neighbours
+    rng = np.random.default_rng(0)
+    slides.start[:] = rng.integers(0, slides.starts)  # others than where they met
+    for x, rank in np.ndindex(near.shape):
+        y, most = near[x, rank], slides.starts[x] - 1
+        same = labels[x] == labels[y]
+        met = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
+        drawn = set()
+        for word in rng.integers(0, 2**32, 40, dtype=np.uint64):
+            start = draw_start(slides, x, y, rank, same, word)
+            if word & np.uint64(2):
+                assert start == np.clip(met, 0, most)
+            else:
+                drawn.add(start)
+        by = 4 if same else 0
+        low, high = np.clip([slides.start[x] - by, slides.start[x] + by], 0, most)
+        assert drawn <= set(range(low, high + 1))
+        assert same or len(drawn) == 1
+
+
+@given(
+    seed=seeds,
+    n=st.integers(4, 30),
+    k=st.integers(2, 4),
+    people=st.none() | st.integers(4, 12),
+    noise=st.sampled_from([0.0, 0.4]),
+)
+@settings(max_examples=30)
+def test_after_many_random_moves_everything_can_be_found_again(
+    seed: int, n: int, k: int, people: int | None, noise: float
+) -> None:
+    annealing, slides, k = scene(seed, n, k, people, np.float32, noise)
+    groups, rows = annealing.descent.groups, slides.rows.copy()
+    make_random_moves(annealing, slides, k, 200 * n, 2.0, 0.01)
+    assert ((slides.start >= 0) & (slides.start < slides.starts)).all()
+    assert np.array_equal(slides.rows, rows)
+    # In single precision, but for the mean that was taken off at the start.
+    np.testing.assert_allclose(groups.records, rows_at(slides, slides.start), rtol=0, atol=1e-5)
+    assert not unsound(groups)
+    assert naive.holds(groups.labels, groups.subjects, k)
+    assert naive.holds(groups.labels, None, k)

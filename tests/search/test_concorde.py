@@ -1,0 +1,231 @@
+"""Paths of Concorde: a program of others, faked here."""
+
+import signal
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from drawn_paths import records_of
+from naive_paths import assert_is_path
+from problems import problem
+
+from trajanon.errors import BadInput, FileProblem
+from trajanon.papers.datasets import Dataset
+from trajanon.papers.published_tables import compression_table
+from trajanon.progress import silent
+from trajanon.search import external_solvers as external
+from trajanon.search.external_solvers import concorde
+
+pytestmark = pytest.mark.usefixtures("temporary")
+
+# What a fake solver does with a problem: read it, and visit the nearest city left.
+NEAREST = """
+    import sys
+    from pathlib import Path
+
+    def matrix(problem):
+        text = Path(problem).read_text()
+        rows = text.partition("EDGE_WEIGHT_SECTION\\n")[2].splitlines()[:-1]
+        return [[int(word) for word in row.split()] for row in rows]
+
+    def nearest_tour(problem):
+        between = matrix(problem)
+        tour, left = [0], set(range(1, len(between)))
+        while left:
+            tour.append(min(left, key=lambda city: (between[tour[-1]][city], city)))
+            left.remove(tour[-1])
+        return tour
+"""
+
+# The program: concorde -s seed -o solution problem, and the litter it leaves.
+PROGRAM = """
+    flag_s, seed, flag_o, solution, problem = sys.argv[1:]
+    assert (flag_s, flag_o) == ("-s", "-o"), sys.argv
+    tour = nearest_tour(problem)
+    Path("problem.mas").write_text("litter")
+    lines = [" ".join(map(str, tour[i : i + 10])) for i in range(0, len(tour), 10)]
+    Path(solution).write_text("\\n".join([str(len(tour)), *lines]) + "\\n")
+"""
+
+
+@pytest.fixture
+def no_concorde(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+
+
+def install_program(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a concorde on the PATH, alone there."""
+    program = folder / "bin" / "concorde"
+    program.parent.mkdir()
+    program.write_text(f"#!{sys.executable}\n" + textwrap.dedent(NEAREST) + textwrap.dedent(code))
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(program.parent))
+
+
+def test_without_concorde_it_is_said_what_to_install(no_concorde: None) -> None:
+    with pytest.raises(
+        BadInput,
+        match=r"^Concorde is not installed; put the program concorde on the PATH, or choose the "
+        r"heuristic or-opt$",
+    ):
+        concorde(problem(records_of("normal", 0, 10)))
+
+
+@pytest.mark.parametrize(("name", "by"), [("Census", "concorde"), ("mine", "or-opt")])
+def test_the_papers_sets_are_measured_with_concorde_where_it_is_found(
+    name: str, by: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On others it may take hours."""
+    install_program(PROGRAM, tmp_path, monkeypatch)
+    dataset = Dataset(name, records_of("normal", 0, 24))
+    measured = list(compression_table(dataset, 1, silent))
+    found = {m.by for m in measured if m.method in ("C-MHM", "C2-C-MHM")}
+    assert found == {by, f"{by}, row", f"{by}, both"}
+
+
+@pytest.mark.parametrize("n", [2, 9, 40])
+@pytest.mark.parametrize("begins", [False, True])
+def test_concorde_is_asked_and_nothing_stays(
+    n: int,
+    begins: bool,
+    tmp_path: Path,
+    temporary: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    install_program(PROGRAM, tmp_path, monkeypatch)
+    monkeypatch.chdir(temporary)
+    records = records_of("line", n, n)
+    start = int(records.argmin()) if begins else None
+    path = concorde(problem(records), start)
+    assert_is_path(path, n, start)
+    if begins:  # nearest neighbours from the least number are all numbers in order
+        assert (np.diff(records[path, 0]) >= 0).all()
+    assert list(temporary.iterdir()) == []
+    assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.parametrize("n", [1, 8])
+def test_concorde_is_not_asked_for_a_handful(
+    n: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_program("sys.exit(1)", tmp_path, monkeypatch)
+    assert_is_path(concorde(problem(records_of("normal", 0, n)), n - 1), n, n - 1)
+
+
+def test_the_seed_reaches_concorde(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "seeds"
+    note = f"    print(seed, file=open({str(log)!r}, 'a'))\n"
+    install_program(PROGRAM + note, tmp_path, monkeypatch)
+    records = records_of("normal", 0, 10)
+    for seed in (1, 1, 2):
+        concorde(problem(records, seed=seed))
+    first, again, other = map(int, log.read_text().split())
+    assert first == again != other
+    assert 0 < first < 2**31
+
+
+@pytest.mark.parametrize(
+    ("code", "words"),
+    [
+        ("sys.exit('edge too long')", "said 'edge too long'"),
+        ("print('one'); print('two'); print(); sys.exit(1)", "said 'two'"),
+        ("pass", "said nothing"),
+        ("Path(sys.argv[4]).write_text('9 ' + '0 ' * 9)", "said nothing"),
+        ("Path(sys.argv[4]).write_bytes(b'\\xff')", "said nothing"),
+        (PROGRAM + "    Path(solution).write_text('10 0 1 2')", "said nothing"),
+        (PROGRAM + "    sys.exit(255)", "said nothing"),
+        (
+            "import time; print('OVERFLOW', flush=True);"
+            "print('FATAL ERROR - received signal SIGABRT (6/6)', file=sys.stderr,"
+            " flush=True); time.sleep(3600)",
+            r"said 'FATAL ERROR - received signal SIGABRT \(6/6\)'",
+        ),
+        ("sys.stdout.buffer.write(b'\\xff\\n')", "said '\ufffd'"),
+    ],
+)
+def test_where_concorde_finds_no_tour_its_last_line_is_told(
+    code: str, words: str, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_program(code, tmp_path, monkeypatch)
+    with pytest.raises(
+        BadInput,
+        match=rf"^Concorde {words} and found no tour; choose the heuristic or-opt, or "
+        r"repair Concorde$",
+    ):
+        concorde(problem(records_of("normal", 0, 9)))
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_program_that_cannot_be_started_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_program("", tmp_path, monkeypatch)
+    (tmp_path / "bin" / "concorde").write_text("#!/nowhere/at/all\n")
+    with pytest.raises(BadInput, match=r"^Concorde said 'No such file or directory'"):
+        concorde(problem(records_of("normal", 0, 9)))
+
+
+def test_ctrl_c_ends_concorde_and_removes_its_files(tmp_path: Path, temporary: Path) -> None:
+    """In a process of its own; the signal comes from the program itself."""
+    program = tmp_path / "concorde"
+    program.write_text(
+        f"#!{sys.executable}\n"
+        "import os, signal, time\n"
+        f"open({str(tmp_path / 'pid')!r}, 'w').write(str(os.getpid()))\n"
+        "os.kill(os.getppid(), signal.SIGINT)\n"
+        "time.sleep(3600)\n"
+    )
+    program.chmod(0o755)
+    code = (
+        "import numpy as np\n"
+        "from trajanon.search.external_solvers import concorde\n"
+        "from trajanon.problem import Problem\n"
+        "random = np.random.default_rng(0)\n"
+        "records = random.normal(size=(9, 2))\n"
+        "concorde(Problem(records=records, k=3, subjects=np.arange(9), random=random))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={
+            "PATH": str(tmp_path),
+            "TMPDIR": str(temporary),
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+        },
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == -signal.SIGINT
+    assert "KeyboardInterrupt" in run.stderr
+    assert list(temporary.iterdir()) == []
+    # The system has forgotten a process that was ended and waited for.
+    assert not Path("/proc", (tmp_path / "pid").read_text(), "status").exists()
+
+
+def test_too_many_records_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_program(PROGRAM, tmp_path, monkeypatch)
+    records = np.zeros((20_001, 1))
+    with pytest.raises(
+        BadInput,
+        match=r"^20001 records are too many for Concorde; give at most 20000 or choose or-opt$",
+    ):
+        concorde(problem(records))
+    assert len(concorde(problem(records[1:]))) == 20_000
+
+
+def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    install_program(PROGRAM, tmp_path, monkeypatch)
+    monkeypatch.setattr(external, "write_problem", full)
+    with pytest.raises(
+        FileProblem,
+        match=r"^cannot write for Concorde: No space left on device; set TMPDIR to a folder with "
+        r"more room$",
+    ):
+        concorde(problem(records_of("normal", 0, 9)))

@@ -1,0 +1,247 @@
+"""MDAV, V-MDAV, MD and CBFS, and the records that are left to them."""
+
+from unittest import mock
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from problems import problem
+from real_data import CLASSIC, reference, toy
+
+import trajanon
+from trajanon._kernels.far_records import (
+    Leaves,
+    farthest,
+    farthest_left,
+    farthest_pair,
+    nearest_of_other_subjects,
+    nearest_to_group,
+    take,
+)
+from trajanon.arrays import Floats, Ints
+from trajanon.partition import dense
+from trajanon.search import distance_methods
+from trajanon.search.distance_methods import GAMMAS, build_leaves, cbfs, md, mdav, v_mdav
+
+seeds = st.integers(0, 10**6)
+sizes = st.integers(2, 40)
+ks = st.integers(2, 8)
+columns = st.integers(1, 4)
+gammas = st.sampled_from([0.0, 0.2, 0.5, 0.9, 1.0, 1.5, 10.0])
+
+
+def groups_of(labels: Ints) -> list[set[int]]:
+    return [set(np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
+
+
+# Published numbers
+
+
+@pytest.mark.parametrize(
+    ("name", "k", "gamma", "il"),
+    [
+        ("census", 3, 0.0, "5.6619"),
+        ("census", 5, 0.0, "9.0070"),
+        ("census", 9, 0.0, "13.3368"),
+        ("census", 10, 0.0, "14.0730"),
+        ("census", 6, 0.5, "10.2666"),
+        ("census", 5, 0.2**0.5, "8.9784"),
+        ("tarragona", 3, 0.0, "16.9507"),
+        ("tarragona", 5, 0.0, "22.8722"),
+        ("tarragona", 10, 0.0, "33.2536"),
+        ("tarragona", 3, 0.6, "15.8491"),
+        ("eia", 10, 1.45, "2.6204"),
+    ],
+)
+def test_v_mdav_gives_the_verified_losses(name: str, k: int, gamma: float, il: str) -> None:
+    X = reference(name)
+    partition = trajanon.microaggregate(X, k, method="v-mdav", gamma=gamma, refine="none")
+    assert f"{partition.information_loss:.4f}" == il
+    if gamma == 0.0:
+        by_cbfs = trajanon.microaggregate(X, k, method="cbfs", refine="none")
+        assert np.array_equal(by_cbfs.labels, partition.labels)
+
+
+@pytest.mark.parametrize(("name", "k"), [("census", 6), ("tarragona", 3)])
+def test_v_mdav_without_a_gamma_takes_the_best_of_0_to_2(name: str, k: int) -> None:
+    X = reference(name)
+
+    def loses(gamma: float | None) -> float:
+        return trajanon.microaggregate(
+            X, k, method="v-mdav", gamma=gamma, refine="none"
+        ).information_loss
+
+    assert pytest.approx([i / 20 for i in range(41)]) == GAMMAS
+    assert loses(None) == min(loses(gamma) for gamma in GAMMAS)
+
+
+@pytest.mark.parametrize("method", ["mdav", "v-mdav", "md", "cbfs"])
+def test_swapping_gives_the_printed_groups_of_the_hospital(method: str) -> None:
+    X, labels = toy("hospital")
+    partition = trajanon.microaggregate(X, 3, method=method, refine="swap")
+    assert partition.labels.tolist() == labels.tolist()
+
+
+# Slow twins
+
+
+@given(seed=seeds, n=sizes, k=ks, p=columns, gamma=gammas)
+def test_v_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int, gamma: float) -> None:
+    k = min(k, n)
+    records = np.random.default_rng(seed).normal(size=(n, p))
+    labels = v_mdav(problem(records, k, gamma=gamma))
+    assert groups_of(labels) == naive.v_mdav(records, k, gamma)
+
+
+@given(seed=seeds, n=sizes, k=ks, p=columns)
+def test_md_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
+    k = min(k, n)
+    records = np.random.default_rng(seed).normal(size=(n, p))
+    labels = md(problem(records, k))
+    assert groups_of(labels) == naive.md(records, k)
+
+
+@given(seed=seeds, n=sizes, grid=st.booleans(), p=columns)
+def test_the_farthest_pair_is_a_diameter_as_records_leave(
+    seed: int, n: int, grid: bool, p: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    records = rng.normal(size=(n, p))
+    records = records.round() if grid else records
+    radius = np.sqrt(((records - rng.normal(size=p)) ** 2).sum(axis=1))
+    outer_first = np.argsort(-radius, kind="stable")
+    opposite, reach = np.full(n, -1), np.full(n, np.inf)
+    labels = np.full(n, -1)
+    while len(outer_first) >= 2:
+        first, second = farthest_pair(records, outer_first, radius, opposite, reach, labels)
+        assert first != second
+        assert {first, second} <= set(outer_first.tolist())
+        a, b = naive.diameter(records, outer_first.tolist())
+        assert naive.distance(records[first], records[second]) == pytest.approx(
+            naive.distance(records[a], records[b])
+        )
+        labels[rng.choice(outer_first, rng.integers(1, 4))] = 0
+        labels[first] = 0
+        outer_first = outer_first[labels[outer_first] < 0]
+
+
+# Subjects
+
+
+def group(how: str, records: Floats, k: int, subjects: Ints, gamma: float) -> Ints:
+    if how == "v-mdav":
+        return v_mdav(problem(records, k, subjects, gamma=gamma))
+    return {"mdav": mdav, "md": md, "cbfs": cbfs}[how](problem(records, k, subjects))
+
+
+@pytest.mark.parametrize("how", ["mdav", "md", "cbfs", "v-mdav"])
+@given(
+    seed=seeds,
+    n=st.integers(2, 60),
+    k=st.integers(2, 6),
+    others=st.integers(1, 12),
+    share=st.floats(0.0, 0.95),
+    gamma=gammas,
+    grid=st.booleans(),
+)
+def test_every_group_has_k_subjects_whoever_has_most_records(
+    how: str, seed: int, n: int, k: int, others: int, share: float, gamma: float, grid: bool
+) -> None:
+    rng = np.random.default_rng(seed)
+    subjects = dense(np.where(rng.random(n) < share, 0, rng.integers(1, others + 1, n)))
+    k = min(k, int(subjects.max()) + 1)
+    records = rng.normal(size=(n, 2))
+    labels = group(how, records.round() if grid else records, k, subjects, gamma)
+    assert set(labels.tolist()) == set(range(labels.max() + 1))
+    assert naive.holds(labels, subjects, k)
+
+
+@pytest.mark.parametrize("name", CLASSIC)
+def test_mdav_gives_the_published_losses(name: str) -> None:
+    X = reference(name)
+    assert X.shape == {"tarragona": (834, 13), "census": (1080, 13), "eia": (4092, 11)}[name]
+    for k, il in zip(range(3, 11), CLASSIC[name].split(), strict=True):
+        partition = trajanon.microaggregate(X, k, method="mdav", refine="none")
+        assert f"{partition.information_loss:.4f}" == il
+
+
+@given(seed=seeds, n=st.integers(2, 40), k=st.integers(2, 8), p=st.integers(1, 4))
+def test_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
+    k = min(k, n)
+    records = np.random.default_rng(seed).normal(size=(n, p))
+    labels = mdav(problem(records, k))
+    groups = [set(np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
+    assert groups == naive.mdav(records, k)
+
+
+@given(seed=seeds, n=st.integers(1, 12))
+def test_the_loops_of_mdav_are_their_slow_twins(seed: int, n: int) -> None:
+    rng = np.random.default_rng(seed)
+    records = rng.normal(size=(n, 2))
+    remaining = np.flatnonzero(rng.random(n) < 0.7)
+    if not len(remaining):
+        remaining = np.arange(n)
+    point = rng.normal(size=2)
+    assert farthest(records, remaining, point) == naive.farthest(records, remaining.tolist(), point)
+
+
+def test_the_first_of_equals_is_the_farthest() -> None:
+    records = np.array([[1.0], [5.0], [5.0], [1.0]])
+    assert farthest(records, np.arange(4), np.zeros(1)) == 1
+
+
+Some = tuple[Floats, Leaves, Ints, np.random.Generator]
+
+
+@st.composite
+def some_left(draw: st.DrawFn) -> Some:
+    """Records, many of them equal at times, in leaves of four; those left."""
+    random = np.random.default_rng(draw(st.integers(0, 10**6)))
+    records = random.normal(size=(draw(st.integers(1, 80)), draw(st.integers(1, 6))))
+    if draw(st.booleans()):
+        records = records.round()
+    out = random.random(len(records)) < draw(st.sampled_from([0.0, 0.5, 0.9]))
+    out[random.integers(len(records))] = False
+    with mock.patch.object(distance_methods, "_LEAF", 4):
+        left = build_leaves(records)
+    take(left, random.permutation(np.flatnonzero(out)))
+    return records, left, np.flatnonzero(~out), random
+
+
+@given(some_left())
+def test_the_farthest_is_the_first_of_equals(some: Some) -> None:
+    records, left, rows, random = some
+    points = [records[random.choice(rows)], random.normal(size=records.shape[1])]
+    for point in np.array(points):
+        assert farthest_left(left, point) == naive.farthest(records, rows.tolist(), point)
+
+
+@given(some_left(), st.integers(1, 8), st.integers(1, 12))
+def test_the_nearest_are_the_first_of_each_other_subject(
+    some: Some, count: int, people: int
+) -> None:
+    records, left, rows, random = some
+    subjects = random.integers(0, people, len(records))
+    centre = int(random.choice(rows))
+    expected = naive.nearest_of_other_subjects(records, rows.tolist(), subjects, centre, count)
+    near = np.empty(count, dtype=np.int64)
+    found = nearest_of_other_subjects(left, subjects, centre, near, np.empty(count))
+    assert near[:found].tolist() == expected
+
+
+@given(some_left(), st.integers(1, 5))
+def test_the_nearest_to_a_group_is_that_of_its_slow_twin(some: Some, size: int) -> None:
+    records, left, rows, random = some
+    members = random.permutation(rows)[:size]
+    take(left, members)
+    rest = [row for row in rows.tolist() if row not in members]
+    record, near = naive.nearest_to_group(records, rest, members.tolist())
+    found, away = nearest_to_group(left, members, -1)
+    assert found == record
+    assert np.isclose(np.sqrt(away), near)
+    others = [row for row in rest if row != record]
+    if others:
+        again, _ = naive.nearest_to_group(records, others, [record])
+        assert nearest_to_group(left, np.array([record]), record)[0] == again

@@ -1,0 +1,153 @@
+"""Paths along nearest records, and through groups."""
+
+from itertools import pairwise
+
+import naive
+import naive_paths
+import numpy as np
+import pytest
+from drawn_paths import kinds, path_by, records_of
+from hypothesis import given
+from hypothesis import strategies as st
+from problems import problem
+
+from trajanon import loss
+from trajanon._kernels.path_building import shortest_walk, walk
+from trajanon.arrays import Floats, Ints
+from trajanon.axes import principal_axes, turn
+from trajanon.neighbours import exact_neighbours
+from trajanon.partition import dense
+from trajanon.search.distance_methods import cbfs, md, mdav
+from trajanon.search.hm2 import cut_path
+from trajanon.search.paths import path_length, path_through
+
+seeds = st.integers(0, 10**6)
+
+
+def assert_ever_nearest(records: Floats, path: list[int]) -> None:
+    for place, (a, b) in enumerate(pairwise(path), start=1):
+        step = naive.distance(records[a], records[b])
+        left = [naive.distance(records[a], records[i]) for i in path[place:]]
+        assert step == pytest.approx(min(left), rel=1e-9, abs=1e-9)
+
+
+@given(kind=kinds, seed=seeds, n=st.integers(1, 25), share=st.floats(0.0, 0.9))
+def test_a_walk_is_its_slow_twin(kind: str, seed: int, n: int, share: float) -> None:
+    rng = np.random.default_rng(seed)
+    records, met = records_of(kind, seed, n), rng.random(n) < share
+    start = int(rng.integers(n))
+    met[start] = False
+    order = np.empty(int(np.sum(~met)), dtype=np.int64)
+    walk(records, start, np.flatnonzero(~met), order)
+    assert order.tolist() == naive_paths.walk(records, start, np.flatnonzero(met).tolist())
+
+
+def lists(records: Floats, count: int) -> tuple[Ints, Floats]:
+    neighbours = exact_neighbours(records, count)
+    away = records[:, None, :] - records[neighbours]
+    return neighbours, np.sqrt((away**2).sum(axis=2))
+
+
+@given(seed=seeds, n=st.integers(2, 30), p=st.integers(1, 7), count=st.sampled_from([1, 3, 32]))
+def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, count: int) -> None:
+    records = np.random.default_rng(seed).normal(size=(n, p))
+    best = np.empty(n, dtype=np.int64)
+    room = np.tile(np.arange(n), (3, 1))
+    length, middle = np.inf, n // 2
+    for first, last in ((0, middle), (middle, n)):  # a chunk, and another
+        length = shortest_walk(
+            turn(records, principal_axes(records)),
+            *lists(records, count),
+            first,
+            last,
+            room,
+            best,
+            length,
+        )
+    expected = min(
+        (naive_paths.walk(records, start) for start in range(n)),
+        key=lambda path: path_length(records, np.array(path)),
+    )
+    assert length == pytest.approx(path_length(records, np.array(expected)))
+    assert length == pytest.approx(path_length(records, best))
+    assert_ever_nearest(records, best.tolist())
+
+
+@given(kind=kinds, seed=seeds, n=st.integers(1, 70))
+def test_the_repetitive_path_is_one_of_nearest_neighbours(kind: str, seed: int, n: int) -> None:
+    records = records_of(kind, seed, n)
+    path = path_by("repetitive-nn", records, None)
+    assert sorted(path.tolist()) == list(range(n))
+    assert_ever_nearest(records, path.tolist())
+    if kind == "normal":
+        lengths = [
+            path_length(records, np.array(naive_paths.walk(records, start))) for start in range(n)
+        ]
+        assert path_length(records, path) == pytest.approx(min(lengths))
+
+
+@given(kind=kinds, seed=seeds, n=st.integers(1, 25))
+def test_only_the_last_record_of_a_free_path_may_be_far(kind: str, seed: int, n: int) -> None:
+    records = records_of(kind, seed, n)
+    path = path_by("nearest-neighbor", records, None, seed).tolist()
+    assert sorted(path) == list(range(n))
+    whole = path == naive_paths.walk(records, path[0])
+    assert whole or path[:-1] == naive_paths.walk(records, path[0], path[-1:])
+
+
+@given(kind=kinds, seed=seeds, n=st.integers(1, 25))
+def test_a_path_from_a_start_is_the_walk_from_there(kind: str, seed: int, n: int) -> None:
+    records = records_of(kind, seed, n)
+    start = seed % n
+    path = path_by("nearest-neighbor", records, start, seed).tolist()
+    assert path == naive_paths.walk(records, start)
+
+
+@given(seed=seeds, n=st.integers(1, 30), groups=st.integers(1, 8))
+def test_a_chain_leads_on_to_the_nearest_centroid_and_record(
+    seed: int, n: int, groups: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    records, labels = rng.normal(size=(n, 2)), dense(rng.integers(0, groups, n))
+    centroids = np.array([records[labels == g].mean(axis=0) for g in range(labels.max() + 1)])
+    outermost = 0  # of two, which are equally far from their middle
+    if len(centroids) != 2:
+        middle = centroids.mean(axis=0)
+        outermost = naive.farthest(centroids, range(len(centroids)), middle)
+    expected: list[int] = []
+    for group in naive_paths.walk(centroids, outermost):
+        others = np.flatnonzero(labels != group).tolist()
+        members = np.flatnonzero(labels == group).tolist()
+        if expected:
+            last = records[expected[-1]]
+            first = min(members, key=lambda i: naive.distance(records[i], last))
+        else:
+            first = naive.farthest(records, members, records.mean(axis=0))
+        expected += naive_paths.walk(records, first, others)
+    assert path_through(records, labels).tolist() == expected
+
+
+@pytest.mark.parametrize("heuristic", ["mdav", "md", "cbfs"])
+@given(kind=kinds, seed=seeds, n=st.integers(2, 40), k=st.integers(2, 5))
+def test_the_cut_loses_no_more_than_the_groups(
+    heuristic: str, kind: str, seed: int, n: int, k: int
+) -> None:
+    k = min(k, n)
+    records = records_of(kind, seed, n)
+    grouping = {"mdav": mdav, "md": md, "cbfs": cbfs}[heuristic]
+    labels = grouping(problem(records, k))
+    path = path_by(heuristic, records, None, k=k)
+    assert path.tolist() == path_through(records, labels).tolist()
+    cut = loss.sse(records, cut_path(problem(records, k), path))
+    assert cut <= naive.sse(records, labels) + 1e-9
+
+
+@given(seed=seeds, n=st.integers(1, 30))
+def test_nearest_point_next_begins_at_the_farthest_record(seed: int, n: int) -> None:
+    records: Floats = np.random.default_rng(seed).normal(size=(n, 2))
+    path = path_by("npn", records, None).tolist()
+    outermost = naive.farthest(records, range(n), records.mean(axis=0))
+    assert path == naive_paths.walk(records, outermost)
+    start = seed % n
+    path = path_by("npn", records, start).tolist()
+    assert path == naive_paths.walk(records, start)

@@ -1,0 +1,105 @@
+"""Regions annealed anew: nothing is lost, and k holds wherever the borders fall."""
+
+from dataclasses import replace
+from importlib import import_module
+from threading import Event
+
+import naive
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from naive_refine import Grouped, both, random_groups
+
+from trajanon import loss, workers
+from trajanon.arrays import Floats
+from trajanon.microaggregation import microaggregate
+from trajanon.partition import dense
+from trajanon.progress import Progress, silent
+from trajanon.search.annealing import PASS, REGION, anneal_block, anneal_regions, build_field
+from trajanon.search.descent import descend
+from trajanon.settings import Effort
+
+ANNEALING = import_module("trajanon.search.annealing")
+
+seeds = st.integers(0, 10**6)
+
+
+def searched(work: Grouped, runs: int = 2, progress: Progress = silent) -> Grouped:
+    return replace(work, budget=Effort(moves_per_record=2 * PASS, runs=runs), progress=progress)
+
+
+@pytest.fixture(params=[REGION, 2], ids=["whole", "small regions"])
+def region(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table is one region, or falls into several."""
+    monkeypatch.setattr(ANNEALING, "REGION", request.param)
+
+
+@pytest.mark.usefixtures("region")
+@pytest.mark.parametrize("people", [None, 9])
+def test_nothing_is_lost_and_groups_keep_k(people: int | None) -> None:
+    @settings(max_examples=20)
+    @given(seed=seeds, n=st.integers(4, 60), k=st.integers(2, 7), grid=st.booleans())
+    def test(seed: int, n: int, k: int, grid: bool) -> None:
+        work = searched(random_groups(seed, n, k, people, grid))
+        before = work.labels.copy()
+        after = anneal_regions(work, work.labels)
+        assert np.array_equal(work.labels, before), "the input was changed"
+        assert np.array_equal(after, dense(after))
+        assert naive.holds(after, work.subjects, work.k)
+        records = work.records
+        assert loss.sse(records, after) <= loss.sse(records, before)
+
+    test()
+
+
+def test_regions_find_what_descent_does_not() -> None:
+    work = random_groups(3, 300, 7, None, grid=False)
+    work = replace(work, labels=dense(descend(work, work.labels)))
+    lost = loss.sse(work.records, anneal_regions(*both(searched(work))))
+    assert lost < 0.98 * loss.sse(work.records, work.labels)
+
+
+def test_the_number_of_cores_leaves_every_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ANNEALING, "REGION", 3)
+    found = []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
+        found.append(anneal_regions(*both(searched(random_groups(7, 120, 6, 40, grid=True)))))
+    assert all(np.array_equal(found[0], other) for other in found[1:])
+
+
+def test_random_moves_end_between_two_heats() -> None:
+    work = random_groups(7, 120, 6, None, grid=False)
+    stop = Event()
+    stop.set()
+    heats = np.geomspace(1.0, 0.1, 3)
+    rows, field = np.arange(120), build_field(work, work.labels)
+    with pytest.raises(KeyboardInterrupt):
+        anneal_block(field, 1, heats, work.labels, rows, np.uint64(1), stop)
+
+
+@pytest.mark.parametrize(("k", "steps"), [(5, 0), (6, 1)])
+@pytest.mark.usefixtures("few_moves")
+def test_they_are_part_of_best_where_recombination_leaves_more_to_gain(k: int, steps: int) -> None:
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    stages = [stage.name for stage in microaggregate(X, k, effort="best").stages]
+    assert stages.count("regions") == steps
+
+
+def test_ctrl_c_in_the_regions_gives_the_best_groups_so_far() -> None:
+    heard = []
+
+    def interrupting(task: str, done: float, total: float | None, note: str = "") -> None:
+        if task == "Annealing regions":
+            heard.append((done, total))
+            if len(heard) == 3:
+                raise KeyboardInterrupt
+
+    X: Floats = np.random.default_rng(0).normal(size=(60, 2))
+    partition = microaggregate(X, 6, effort="best", progress=interrupting)
+    assert heard == [(0, 192), (1, 192), (2, 192)]
+    assert partition.stopped
+    assert partition.stages[-1].name == "Ctrl-C"
+    assert partition.information_loss == partition.stages[-1].information_loss
+    assert partition.sizes.min() >= 6

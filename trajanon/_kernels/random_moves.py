@@ -1,0 +1,161 @@
+"""Annealing: random moves that may raise the SSE, the less the colder it is."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.common import draw_bits
+from trajanon._kernels.compiled import bare
+from trajanon._kernels.group_moves import create_group, dissolve_group
+from trajanon._kernels.group_state import (
+    exchange,
+    exchange_change,
+    joining_change,
+    leaving_change,
+    may_leave,
+    may_replace,
+    move,
+)
+from trajanon._kernels.record_moves import Descent
+from trajanon._kernels.slide_moves import slid_exchange_change, slide, sliding_change
+
+AT_ONE_HEAT = 256  # moves, which are drawn together
+_FAR = 4  # steps that a window slides at most where no neighbour leads it
+_LOW = np.uint64(0xFFFFFFFF)
+_WORD = np.uint64(32)
+RARE = np.uint64(0.01 * 2**32)  # of 2^32 moves, so many are of whole groups: each costs
+# as much time as tens of others, and with twice as many a search loses the same
+
+
+class Annealing(NamedTuple):
+    """Everything that random moves read and write."""
+
+    descent: Descent  # the records in their groups, and who is near
+    # Of each record, (n,): the temperature of a move between two is the product of theirs, times
+    # the heat.
+    warmth: NDArray[np.float64]
+    quantiles: NDArray[np.float64]  # of the exponential distribution, 4,096
+    ranks: NDArray[np.int64]  # of neighbours: the oftener one is listed, the oftener it is drawn
+    random: NDArray[np.uint64]  # state of the generator, one cell
+    moves: NDArray[np.int64]  # drawn together, (AT_ONE_HEAT, 4)
+
+
+@bare
+def some(word, limit):
+    """A whole number of 0..limit-1 from 32 random bits."""
+    return np.int64((word * np.uint64(limit)) >> _WORD)
+
+
+@bare
+def other_bits(bits):
+    """Of 32 bits, those that a choice by the low ones leaves, as a word of 32."""
+    return (bits << np.uint64(8)) & _LOW
+
+
+@bare
+def other_member(groups, record, word):
+    """Another member of a record's group; the record itself if it is alone."""
+    group = groups.labels[record]
+    if groups.sizes[group] == 1:
+        return record
+    for _ in range(1 + some(word, groups.sizes[group] - 1)):
+        record = groups.following[record]
+        if record < 0:
+            record = groups.first[group]
+    return record
+
+
+@bare
+def draw_moves(annealing, moves):
+    """Draw moves, (c, 4): of each a record, the rank of a neighbour, a quantile, and 32 bits."""
+    for drawn in moves:
+        one, two = draw_bits(annealing.random), draw_bits(annealing.random)
+        drawn[0] = some(one >> _WORD, annealing.descent.neighbours.shape[0])
+        drawn[1] = annealing.ranks[some(two >> _WORD, annealing.ranks.shape[0])]
+        drawn[2] = one & np.uint64(4095)
+        drawn[3] = two & _LOW
+
+
+@bare
+def slide_to(groups, slides, x, start):
+    """Slide a window to a start."""
+    if start != slides.start[x]:
+        slide(groups, x, slides.rows[slides.first[x] + start])
+        slides.start[x] = start
+
+
+@bare
+def meeting_start(slides, x, y, rank):
+    """The start where a window meets a neighbour; if that slid since, it slides as far."""
+    start = slides.meeting[x, rank] + slides.start[y] - slides.began[y]
+    return min(max(start, 0), slides.starts[x] - 1)
+
+
+@bare
+def draw_start(slides, x, y, rank, together, bits):
+    """Draw a start: where a window meets a neighbour, or if together, one near its own."""
+    if bits & np.uint64(2):
+        return meeting_start(slides, x, y, rank)
+    start = slides.start[x]
+    if together:
+        start += some(other_bits(bits), 2 * _FAR + 1) - _FAR
+    return min(max(start, 0), slides.starts[x] - 1)
+
+
+@bare
+def make_random_moves(annealing, slides, k, count, hot, cold):
+    """Try random moves while the heat falls. Records that cannot slide have None as ``slides``."""
+    groups, neighbours = annealing.descent.groups, annealing.descent.neighbours
+    cooling = (cold / hot) ** (AT_ONE_HEAT / count)
+    heat = hot
+    for step in range(count):
+        place = step % AT_ONE_HEAT
+        if place == 0:
+            heat *= 1.0 if step == 0 else cooling
+            moves = annealing.moves[: count - step]
+            draw_moves(annealing, moves)
+        x, rank, bits = moves[place, 0], moves[place, 1], np.uint64(moves[place, 3])
+        y = neighbours[x, rank]
+        # So a rise is taken with the probability exp(-rise / temperature).
+        limit = heat * annealing.warmth[x] * annealing.warmth[y]
+        limit *= annealing.quantiles[moves[place, 2]]
+        if bits < RARE:
+            if bits & np.uint64(1):
+                dissolve_group(annealing.descent, groups.labels[x], limit)
+            else:
+                create_group(annealing.descent, x, k, limit)
+            continue
+        if slides is None:
+            if bits & np.uint64(2):
+                # No record of a dense place has one of the outskirts among its nearest.
+                x, y = y, x
+        else:
+            start = draw_start(slides, x, y, rank, groups.labels[x] == groups.labels[y], bits)
+            record = slides.rows[slides.first[x] + start]
+        target = groups.labels[y]
+        if target == groups.labels[x]:
+            if slides is not None and sliding_change(groups, x, record) < limit:
+                slide_to(groups, slides, x, start)
+        elif (
+            bits & np.uint64(1) and groups.different[target] < 2 * k - 1 and may_leave(groups, x, k)
+        ):
+            change = leaving_change(groups, x)
+            if slides is None:
+                change += joining_change(groups, groups.records[x], target)
+            else:
+                change += joining_change(groups, record, target)
+            if change < limit:
+                if slides is not None:
+                    slide_to(groups, slides, x, start)
+                move(groups, x, target)
+        else:
+            z = other_member(groups, y, other_bits(bits))
+            if slides is None:
+                change = exchange_change(groups, x, z)
+            else:
+                change = slid_exchange_change(groups, x, record, z)
+            if change < limit and may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
+                if slides is not None:
+                    slide_to(groups, slides, x, start)
+                exchange(groups, x, z)

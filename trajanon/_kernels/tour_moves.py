@@ -1,0 +1,363 @@
+"""A tour in an array, and the search for a shorter one: moves while there are any, then kicks."""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.common import below, squared_distance
+from trajanon._kernels.compiled import bare, kernel
+
+TINY = 1e-10  # of standard deviations: a gain below it is rounding
+AHEAD, BACK = np.int64(1), np.int64(-1)  # steps along a tour
+
+
+class Tour(NamedTuple):
+    """Everything the search reads and writes."""
+
+    records: NDArray[np.float64]  # standardised, (n, p)
+    neighbours: NDArray[np.int64]  # the nearest records of each record, nearest first, (n, c)
+    near: NDArray[np.float64]  # their distances, (n, c)
+    order: NDArray[np.int64]  # city at each place of the tour, (n + 1,)
+    position: NDArray[np.int64]  # place of each city, (n + 1,)
+    # Cities whose surroundings have changed, as a ring of n + 1 with its head and length in the
+    # last two cells; and whether a city is in it.
+    queue: NDArray[np.int64]
+    queued: NDArray[np.bool_]
+    journal: NDArray[np.int64]  # reversals since the last mark, two cells each; then their number
+    random: NDArray[np.uint64]  # state of the generator, one cell
+
+
+@bare
+def between(tour, a, b):
+    """Distance of two cities of a tour, or of one that grows."""
+    dummy = tour.records.shape[0]
+    if a == dummy or b == dummy:
+        return 0.0
+    return np.sqrt(squared_distance(tour.records[a], tour.records[b]))
+
+
+@bare
+def after(tour, city, step):
+    """The next city in the direction of ``step`` (1 or -1)."""
+    size = tour.order.shape[0]
+    place = tour.position[city] + step
+    if place == size:
+        place = 0
+    elif place < 0:
+        place = size - 1
+    return tour.order[place]
+
+
+@bare
+def ahead(tour, a, b, step):
+    """How many steps lead from one city to another in the direction of ``step``."""
+    steps = (tour.position[b] - tour.position[a]) * step
+    return steps if steps >= 0 else steps + tour.order.shape[0]
+
+
+@bare
+def reverse_places(tour, i, j):
+    """Reverse the stretch from place i forward to place j, both included."""
+    size = tour.order.shape[0]
+    length = j - i + 1 if j >= i else j - i + 1 + size
+    for _ in range(length // 2):
+        a, b = tour.order[i], tour.order[j]
+        tour.order[i], tour.order[j] = b, a
+        tour.position[b], tour.position[a] = i, j
+        i = i + 1 if i + 1 < size else 0
+        j = j - 1 if j > 0 else size - 1
+
+
+@bare
+def reverse_stretch(tour, first, last, step):
+    """Turn round the stretch that leads from one city to another along ``step``.
+
+    The shorter side of the tour is turned, which gives the same cycle, perhaps read the other way:
+    returns the step that now leads as ``step`` did.
+    """
+    size = tour.order.shape[0]
+    i, j = tour.position[first], tour.position[last]
+    if step < 0:
+        i, j = j, i
+    length = j - i + 1 if j >= i else j - i + 1 + size
+    other_side = 2 * length > size
+    if other_side:
+        i, j = (j + 1) % size, (i - 1 + size) % size
+    reverse_places(tour, i, j)
+    count = tour.journal[-1]
+    if 2 * count + 2 < tour.journal.shape[0]:
+        tour.journal[2 * count] = i
+        tour.journal[2 * count + 1] = j
+    tour.journal[-1] = count + 1
+    return -step if other_side else step
+
+
+@bare
+def take_back(tour, kept):
+    """Undo the reversals of the journal but for the first ``kept``, the last first."""
+    for entry in range(tour.journal[-1] - 1, kept - 1, -1):
+        reverse_places(tour, tour.journal[2 * entry], tour.journal[2 * entry + 1])
+    tour.journal[-1] = kept
+
+
+@bare
+def enqueue(tour, city):
+    size = tour.order.shape[0]
+    if not tour.queued[city]:
+        tour.queued[city] = True
+        tour.queue[(tour.queue[size] + tour.queue[size + 1]) % size] = city
+        tour.queue[size + 1] += 1
+
+
+@bare
+def exchange_stretches(tour, first, middle, last, step):
+    """Exchange the stretches first..middle and (behind it)..last along ``step``."""
+    behind = after(tour, middle, step)
+    step = reverse_stretch(tour, first, last, step)
+    # Now last..behind middle..first.
+    step = reverse_stretch(tour, last, behind, step)
+    reverse_stretch(tour, middle, first, step)
+
+
+_NOTHING = np.int64(0)
+_LONGEST_SEGMENT = 3  # records that or-opt moves together
+_DEEPEST = 50  # moves in a chain; also what ends one that goes in circles
+_KICKED = 50  # records at most in each of the two stretches a kick exchanges
+
+
+@bare
+def two_opt_move(tour, a):
+    """Link a with a near record instead of a next one; the gain, 0 if there is none."""
+    for step in (1, -1):
+        b = after(tour, a, step)
+        from_b = between(tour, a, b)
+        for i in range(tour.neighbours.shape[1]):
+            c = tour.neighbours[a, i]
+            if tour.near[a, i] > from_b + TINY:
+                break
+            d = after(tour, c, step)
+            gain = from_b + between(tour, c, d) - tour.near[a, i] - between(tour, b, d)
+            if gain > TINY:
+                reverse_stretch(tour, b, c, step)
+                for city in (a, b, c, d):
+                    enqueue(tour, city)
+                return gain
+    return 0.0
+
+
+@bare
+def place_segment(tour, a, e, c, d, step):
+    """Move the segment a..e (along ``step``) between the neighbours c and d, a by c."""
+    c_is_behind = 2 * ahead(tour, e, c, step) <= tour.order.shape[0]
+    if after(tour, c, step) == d:
+        # c before d: the segment keeps its direction.
+        if c_is_behind:
+            exchange_stretches(tour, a, e, c, step)
+        else:
+            exchange_stretches(tour, d, after(tour, a, -step), e, step)
+        return
+    if c_is_behind:
+        # d before c, behind the segment: a..e, x..d | c becomes x..d, e..a | c.
+        behind = after(tour, e, step)
+        step = reverse_stretch(tour, a, d, step)
+        reverse_stretch(tour, d, behind, step)
+    else:
+        # d | c..x, a..e becomes d | e..a, c..x.
+        before = after(tour, a, -step)
+        step = reverse_stretch(tour, c, e, step)
+        reverse_stretch(tour, before, c, step)
+
+
+@bare
+def or_opt_move(tour, a):
+    """Move a segment that begins at a next to a near record; the gain, or 0."""
+    for step in (1, -1):
+        before = after(tour, a, -step)
+        from_before = between(tour, before, a)
+        e = a
+        for _ in range(_LONGEST_SEGMENT):
+            behind = after(tour, e, step)
+            if behind == before or after(tour, behind, step) == before:
+                break
+            length = ahead(tour, a, e, step)
+            removed = from_before + between(tour, e, behind) - between(tour, before, behind)
+            for i in range(tour.neighbours.shape[1]):
+                c = tour.neighbours[a, i]
+                if tour.near[a, i] > removed + TINY:
+                    break
+                if ahead(tour, a, c, step) <= length:
+                    continue  # on the segment itself
+                for side in (1, -1):
+                    d = after(tour, c, side)
+                    if ahead(tour, a, d, step) <= length:
+                        continue
+                    gain = removed + between(tour, c, d)
+                    gain -= tour.near[a, i] + between(tour, e, d)
+                    if gain > TINY:
+                        place_segment(tour, a, e, c, d, step)
+                        for city in (before, behind, a, e, c, d):
+                            enqueue(tour, city)
+                        return gain
+            e = behind
+            if e == tour.records.shape[0]:
+                break
+    return 0.0
+
+
+@bare
+def lin_kernighan(tour, a):
+    """Make a chain of moves that ends the link of a with a next city; the gain, or 0."""
+    for step in (1, -1):
+        b = after(tour, a, step)
+        if b == tour.records.shape[0]:
+            continue  # the dummy has no near records
+        given_up = between(tour, a, b)
+        for i in range(tour.neighbours.shape[1]):
+            c = tour.neighbours[b, i]
+            if tour.near[b, i] >= given_up - TINY:
+                break
+            if c == a or c == after(tour, b, step):
+                continue
+            gain = chain(tour, a, b, c, step)
+            if gain > 0.0:
+                return gain
+    return 0.0
+
+
+@kernel
+def chain(tour, a, b, c, step):
+    """Link b with c, the freed end with its best near record, and so on; the gain.
+
+    b follows a along ``step``. Each move turns round the stretch from b to the city d before c:
+    then d follows a, and could stay there or be the next b.
+    """
+    ends = np.empty(2 * _DEEPEST + 2, dtype=np.int64)
+    ends[0], ends[1] = a, b
+    tour.journal[-1] = 0
+    freed = between(tour, a, b)
+    most, kept = 0.0, 0
+    depth = 0
+    while c >= 0 and depth < _DEEPEST:
+        d = after(tour, c, -step)
+        freed += between(tour, d, c) - between(tour, b, c)
+        step = reverse_stretch(tour, b, d, step)
+        depth += 1
+        ends[2 * depth], ends[2 * depth + 1] = c, d
+        if freed - between(tour, a, d) > most + TINY:
+            most, kept = freed - between(tour, a, d), depth
+        b = d
+        c = best_link(tour, a, b, step, freed)
+    take_back(tour, kept)
+    if kept > 0:
+        for end in ends[: 2 * kept + 2]:
+            enqueue(tour, end)
+    return most
+
+
+@bare
+def best_link(tour, a, b, step, freed):
+    """The near record of b whose link frees most, -1 if none frees anything."""
+    best, most = -1, TINY
+    if b == tour.records.shape[0]:
+        return best
+    for i in range(tour.neighbours.shape[1]):
+        c = tour.neighbours[b, i]
+        if tour.near[b, i] >= freed:
+            break
+        if c == a or c == after(tour, b, step):
+            continue
+        left = freed - tour.near[b, i] + between(tour, after(tour, c, -step), c)
+        if left > most:
+            best, most = c, left
+    return best
+
+
+@bare
+def dequeue(tour):
+    """Take the first city of the queue."""
+    size = tour.order.shape[0]
+    city = tour.queue[tour.queue[size]]
+    tour.queue[size] = (tour.queue[size] + 1) % size
+    tour.queue[size + 1] -= 1
+    tour.queued[city] = False
+    return city
+
+
+@bare
+def improve(tour, or_opt):
+    """Make 2-opt moves, and or-opt moves if asked for, until no queued city has one; the gain."""
+    size = tour.order.shape[0]
+    gained = 0.0
+    while tour.queue[size + 1] > 0:
+        city = dequeue(tour)
+        if city == size - 1:
+            continue  # the dummy has no neighbours of its own
+        gain = two_opt_move(tour, city)
+        if gain == 0.0 and or_opt:
+            gain = or_opt_move(tour, city)
+        if gain > 0.0:
+            gained += gain
+            enqueue(tour, city)
+    return gained
+
+
+@bare
+def kick(tour):
+    """Exchange two short neighbouring stretches at random; the loss."""
+    size = tour.order.shape[0]
+    longest = min(_KICKED, (size - 2) // 2)
+    place = below(tour.random, size)
+    first = tour.order[place]
+    before = after(tour, first, BACK)
+    cut = place + below(tour.random, longest)
+    end = cut + 1 + below(tour.random, longest)
+    middle, behind = tour.order[cut % size], tour.order[(cut + 1) % size]
+    last, beyond = tour.order[end % size], tour.order[(end + 1) % size]
+    loss = between(tour, before, behind) + between(tour, last, first)
+    loss += between(tour, middle, beyond) - between(tour, before, first)
+    loss -= between(tour, middle, behind) + between(tour, last, beyond)
+    exchange_stretches(tour, first, middle, last, AHEAD)
+    for city in (before, first, middle, behind, last, beyond):
+        enqueue(tour, city)
+    return loss
+
+
+@bare
+def improve_by_chains(tour):
+    """Make chains of Lin and Kernighan until no queued city has one; the gain."""
+    size = tour.order.shape[0]
+    gained = 0.0
+    while tour.queue[size + 1] > 0:
+        city = dequeue(tour)
+        gain = lin_kernighan(tour, city) if city < size - 1 else 0.0
+        if gain > 0.0:
+            gained += gain
+            enqueue(tour, city)
+    return gained
+
+
+@bare
+def shorten_by_chains(tour):
+    """Look at every city until none has a chain of Lin and Kernighan."""
+    while improve_by_chains(tour) > 0.0:
+        for city in tour.order:
+            enqueue(tour, city)
+
+
+@bare
+def shorten(tour, or_opt, kicks):
+    """Look at every city until none has a move; then kick, and keep what is no longer.
+
+    Neighbour lists are not symmetric: a city may gain where its surroundings have not changed.
+    """
+    while improve(tour, or_opt) > 0.0:
+        for city in tour.order:
+            enqueue(tour, city)
+    for _ in range(kicks):
+        tour.journal[-1] = 0
+        loss = kick(tour)
+        gain = improve(tour, or_opt)
+        # A journal that overflowed cannot be undone: then the longer tour stays.
+        if gain < loss - TINY and 2 * tour.journal[-1] < tour.journal.shape[0]:
+            take_back(tour, _NOTHING)

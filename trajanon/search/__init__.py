@@ -1,0 +1,1 @@
+"""Records to groups: methods, paths through records and their cut, and refinements."""

@@ -1,0 +1,206 @@
+"""Paths by external solvers: Concorde and LKH.
+
+A solver finds a tour through the records and a dummy city; the path is the tour cut there. It reads
+a TSPLIB file, with distances as whole numbers, and holds an n x n matrix of them. It writes the
+number of cities and then their numbers, from 0, as Concorde does.
+"""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from tempfile import gettempdir
+
+import numpy as np
+
+from trajanon.arrays import Floats, Ints
+from trajanon.atomic_output import drafting
+from trajanon.errors import BadInput, FileProblem
+from trajanon.problem import Problem
+from trajanon.search.paths import path_length, shortest
+
+ASKED, TOUR, SEED = "problem.tsp", "problem.sol", "SEED"
+"""What a command reads and writes in its folder, and a word in it that the seed replaces."""
+
+MOST_RECORDS = 20_000
+"""Then the file has 3 GB, and a solver with a copy of it needs more than twice that."""
+
+FEWEST = 9
+"""Fewer records are tried in every order: below ten cities Concorde turns to another
+method, which takes no length above 2^15."""
+
+_SUMS_BELOW = 2**31 - 1
+
+# elkai's public functions take neither seed nor precision, and want the distances as
+# lists. LKH multiplies distances by its precision, 100 by default, and aborts where
+# that leaves 32 bits. A run has n trials; nine more runs made no path shorter.
+_ELKAI = f"""\
+import sys
+from elkai import _elkai
+
+settings = "PROBLEM_FILE = :stdin:\\nRUNS = 1\\nPRECISION = 1\\nSEED = " + sys.argv[1] + "\\n"
+tour = _elkai.solve_problem(settings, open("{ASKED}").read())
+with open("{TOUR}", "w") as file:
+    print(len(tour), *(city - 1 for city in tour), file=file)
+"""
+
+_PYTHON = (sys.executable, "-u", "-c")  # its output comes line by line
+
+
+def concorde(problem: Problem, start: int | None = None) -> Ints:
+    """Find the shortest Hamiltonian path through the records, by Concorde.
+
+    It is the shortest up to the rounding of distances to whole numbers. The proof of that may take
+    hours from a few thousand records on.
+
+    References
+    ----------
+    Applegate, Bixby, Chvátal, Cook, "The Traveling Salesman Problem: A Computational
+    Study" (2006); https://www.math.uwaterloo.ca/tsp/concorde.html. Maya-López, thesis
+    (URV 2023), chapter 4, Algorithm 2 for the dummy node.
+    """
+    if command := concorde_command():
+        return _path_by("Concorde", command, problem, start)
+    raise BadInput(
+        "Concorde is not installed; put the program concorde on the PATH, or choose the heuristic "
+        "or-opt"
+    )
+
+
+def concorde_command() -> list[str] | None:
+    """Find Concorde: how it is called; None if it is not here."""
+    program = shutil.which("concorde")
+    return None if program is None else [program, "-s", SEED, "-o", TOUR, ASKED]
+
+
+def lkh(problem: Problem, start: int | None = None) -> Ints:
+    """Find a short Hamiltonian path through the records, by LKH.
+
+    It is the Lin-Kernighan heuristic of Helsgaun, from the package elkai, with one run of n trials.
+
+    References
+    ----------
+    Helsgaun (2000), "An effective implementation of the Lin-Kernighan traveling
+    salesman heuristic"; http://webhotel4.ruc.dk/~keld/research/LKH-3. Maya-López,
+    thesis (URV 2023), chapter 4, Algorithm 2 for the dummy node.
+    """
+    if find_spec("elkai") is None:
+        raise BadInput(
+            "LKH is not installed; run pip install 'trajanon[lkh]' or choose the heuristic or-opt"
+        )
+    return _path_by("LKH", [*_PYTHON, _ELKAI, SEED], problem, start)
+
+
+def _path_by(solver: str, command: Sequence[str], problem: Problem, start: int | None) -> Ints:
+    """Find a short path by a solver that runs in a process and a folder of its own.
+
+    So Ctrl-C ends it at once, and its files, its output and its crash stay there.
+    """
+    records = problem.records
+    n = len(records)
+    if n > MOST_RECORDS:
+        raise BadInput(
+            f"{n} records are too many for {solver}; give at most {MOST_RECORDS} or choose or-opt"
+        )
+    if n < FEWEST:
+        return shortest(records, start)
+    if (records == records[0]).all():
+        return np.roll(np.arange(n), -(start or 0))  # no distance to scale by
+    seed = str(problem.random.integers(1, 2**31 - 1))
+    problem.progress(f"Finding a short path by {solver}", 0, None)
+    try:
+        with drafting(Path(gettempdir(), "trajanon-tour")) as draft:
+            folder = draft.path.parent
+            write_problem(folder / ASKED, records, start)
+            well, said = _run([seed if word == SEED else word for word in command], folder)
+            tour = read_tour(folder / TOUR, n + 1) if well else None
+    except OSError as error:
+        reason = error.strerror or error
+        raise FileProblem(
+            f"cannot write for {solver}: {reason}; set TMPDIR to a folder with more room"
+        ) from error
+    if tour is None:
+        words = f"said {said!r}" if said else "said nothing"
+        raise BadInput(
+            f"{solver} {words} and found no tour; choose the heuristic or-opt, or repair {solver}"
+        )
+    return path_of_tour(tour, records, start)
+
+
+def write_problem(file: Path, records: Floats, start: int | None = None) -> None:
+    """Write the distances as whole numbers, in TSPLIB format; the first city is the dummy."""
+    n = len(records)
+    # Concorde aborts where a sum leaves 32 bits (BIGGUY/bigguy.c), and both solvers
+    # hold lengths and the gains of moves in such integers; no n + 1 links reach that.
+    longest = _SUMS_BELOW // (n + 1) - 1
+    # Twice the farthest from one record: no two are farther apart.
+    reach = 2.0 * np.linalg.norm(records - records[0], axis=1).max()
+    aside = np.full(n, 0 if start is None else longest + 1)
+    if start is not None:
+        aside[start] = 0
+    with file.open("w", encoding="ascii") as lines:
+        lines.write(
+            "NAME: path\n"
+            "TYPE: TSP\n"
+            f"DIMENSION: {n + 1}\n"
+            "EDGE_WEIGHT_TYPE: EXPLICIT\n"
+            "EDGE_WEIGHT_FORMAT: FULL_MATRIX\n"  # elkai reads no other
+            "EDGE_WEIGHT_SECTION\n"
+        )
+        print(0, *aside.tolist(), file=lines)
+        for record, to_dummy in zip(records, aside.tolist(), strict=True):
+            scaled = np.rint(np.linalg.norm(records - record, axis=1) / reach * longest)
+            print(to_dummy, *scaled.astype(np.int64).tolist(), file=lines)
+        lines.write("EOF\n")
+
+
+def _run(command: Sequence[str], folder: Path) -> tuple[bool, str]:
+    """Run a command, and end it when we end: whether it went well, and the last line it wrote."""
+    try:
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            errors="replace",
+        )
+    except OSError as error:
+        return False, error.strerror or str(error)
+    said = ""
+    with process:
+        try:
+            for line in process.stdout or ():  # it is a pipe
+                said = line.strip() or said
+                if said.startswith("FATAL ERROR"):
+                    return False, said  # Concorde would sleep for an hour now, for a debugger
+            return process.wait() == 0, said
+        finally:
+            process.kill()
+            process.wait()  # it writes no more where all is removed now
+
+
+def read_tour(file: Path, cities: int) -> Ints | None:
+    """Read the order of all cities, numbered from 0; None if the file has no such."""
+    try:
+        numbers = [int(word) for word in file.read_text(encoding="ascii").split()]
+    except (OSError, ValueError):
+        return None
+    if numbers[:1] != [cities] or sorted(numbers[1:]) != list(range(cities)):
+        return None
+    return np.array(numbers[1:], dtype=np.int64)
+
+
+def path_of_tour(tour: Ints, records: Floats, start: int | None) -> Ints:
+    """Cut a tour at the dummy city 0 into a path, which begins with the start."""
+    path = np.roll(tour, -int(np.flatnonzero(tour == 0)[0]))[1:] - 1
+    if start is None:
+        return path
+    # A heuristic may have left the start inside: then one of two jumps mends it.
+    place = int(np.flatnonzero(path == start)[0])
+    onward = np.roll(path, -place)
+    back = np.concatenate([path[place::-1], path[place + 1 :]])
+    return min(onward, back, key=lambda order: path_length(records, order))

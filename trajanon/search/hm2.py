@@ -1,0 +1,147 @@
+"""HM2-Micro: a short path through the records, cut optimally."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from trajanon._kernels.mhm import fill_latest_starts, mark_optimal_cut
+from trajanon.arrays import Ints
+from trajanon.loss import group_means, sse
+from trajanon.problem import Problem, Registry, SearchLog
+from trajanon.search.distance_methods import cbfs, md, mdav, v_mdav
+from trajanon.search.external_solvers import concorde, lkh
+from trajanon.search.local_search import mdav_lk, or_opt, two_opt
+from trajanon.search.paths import Heuristic, nearest_neighbour, path_length, through_groups
+
+
+def hm2(problem: Problem) -> Ints:
+    """Cut a short Hamiltonian path into consecutive groups at the least SSE.
+
+    The cut is MHM: the shortest path in a graph whose edges are the allowed groups. With every
+    record its own subject these hold k to 2k - 1 records. With subjects an allowed group has at
+    least k different ones and cannot be divided into two that do, and the cut is still the best of
+    all cuts of this path.
+
+    References
+    ----------
+    Maya-López, Casino, Solanas (Symmetry 2021), Algorithm 1; thesis (URV 2023),
+    Algorithm 2. MHM: Domingo-Ferrer et al., thesis section 2.2.2, after Hansen and
+    Mukherjee (2003).
+
+    Examples
+    --------
+    The path goes along the ages. Its best cut gives groups of three, two and three:
+
+    >>> import trajanon
+    >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
+    >>> trajanon.microaggregate(ages, k=2, method="hm2", refine="none").labels.tolist()
+    [0, 0, 0, 1, 1, 2, 2, 2]
+    """
+    paths = find_paths(problem)
+    problem.log.end_step("path")
+    labels, path = best_cut(problem, paths)
+    problem.log.path_length = path_length(problem.records, path)
+    return labels
+
+
+HEURISTICS: Registry[Heuristic] = Registry(
+    {
+        "or-opt": or_opt,
+        "two-opt": two_opt,
+        "nearest-neighbor": nearest_neighbour,
+        "mdav-lk": mdav_lk,
+        "md": through_groups(md),
+        "mdav": through_groups(mdav),
+        "cbfs": through_groups(cbfs),
+        "concorde": concorde,
+        "lkh": lkh,
+    }
+)
+"""Paths by the names in the settings."""
+
+METHODS: Registry[Callable[[Problem], Ints]] = Registry(
+    {"hm2": hm2, "mdav": mdav, "v-mdav": v_mdav, "md": md, "cbfs": cbfs}
+)
+"""By the names in the settings. They stand here because each of them can compress for hm2."""
+
+
+def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
+    """Cut each path, and keep the cut that loses least: the group of each record, and the path."""
+    cuts = [(cut_path(problem, path), path) for path in paths]
+    if len(cuts) == 1:
+        return cuts[0]
+    return min(cuts, key=lambda cut: sse(problem.records, cut[0]))
+
+
+def cut_path(problem: Problem, path: Ints) -> Ints:
+    """Cut a path by MHM: the group of each record, shape (n,)."""
+    n, latest = len(path), latest_starts(problem.subjects[path], problem.k)
+    cost, starts, labels = np.full(n + 1, np.inf), np.zeros(n, np.bool_), np.empty(n, np.int64)
+    cost[0] = 0.0
+    room = np.zeros(n), cost, np.zeros(n + 1, np.int64)
+    mark_optimal_cut(problem.records, path, latest, *room, starts)
+    labels[path] = np.cumsum(starts) - 1
+    return labels
+
+
+def latest_starts(subjects: Ints, k: int) -> Ints:
+    """Find for each end of a group on a path the latest start that gives k subjects, or -1."""
+    latest = np.empty_like(subjects)
+    fill_latest_starts(subjects, k, np.zeros(int(subjects.max()) + 1, np.int64), latest)
+    return latest
+
+
+def find_paths(problem: Problem) -> list[Ints]:
+    """Find a short path, the order of the records, (n,); with compression, several to choose from.
+
+    A compressed path leads through the centroids of groups of c or more records, whatever their
+    subjects: MHM takes care of these. Members then take the place of their centroid, by distance
+    to the centroid of all records, in the order of their rows, or both ways are tried. The path
+    has two directions, which members do not follow, so each direction makes another path. At k = c
+    the cut of each loses no more than the groups themselves, where records are counted.
+
+    Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
+    1, which inserts members by distance. Its program (github.com/armandomayalopez/Compress-TSP-MHM)
+    inserts them by row, standardises the centroids again, and cuts one direction.
+    """
+    settings, n = problem.settings, len(problem.records)
+    find = HEURISTICS[settings.heuristic]
+    if settings.compression == 1:
+        return [find(problem, None)]
+    c = min(settings.compression, n)
+    labels = METHODS[settings.compress_by](
+        replace(
+            problem,
+            subjects=np.arange(n),
+            k=c,
+            settings=replace(settings, compression=1),
+            log=SearchLog(),
+        )
+    )
+    cities = group_means(problem.records, labels)
+    if settings.expansion == "row" and len(cities) > 1:
+        spread = cities.std(axis=0)
+        cities *= np.divide(problem.records.std(axis=0), spread, out=spread, where=spread > 0.0)
+    of_cities = replace(
+        problem,
+        records=cities,
+        subjects=np.arange(len(cities)),
+        k=max(-(-problem.k // c), 2),  # cities that make a group of k records
+        neighbours=None,
+    )
+    route = find(of_cities, None)
+    if route[0] > route[-1]:  # of cuts that lose the same, rounding must not choose one
+        route = route[::-1]
+    place = np.empty(len(cities), dtype=np.int64)
+    place[route] = np.arange(len(cities))
+    # Standardised records have their centroid at 0.
+    away = (problem.records**2).sum(axis=1)
+    orders = {"distance": away, "row": np.arange(n)}
+    if settings.expansion != "both":
+        orders = {settings.expansion: orders[settings.expansion]}
+    return [
+        np.lexsort((np.arange(n), inside, direction * place[labels]))
+        for inside in orders.values()
+        for direction in (1, -1)
+    ]
