@@ -17,8 +17,6 @@ from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.inputs import other_encoding, regular
 from trajanon.number_text import number_of
 
-_POINT = np.dtype([("head", "u1", 5), ("xy", "<f8", 2)])
-_FLAT_POINT = np.array([1, 1, 0, 0, 0], dtype=np.uint8)
 """How a point of x and y alone begins in WKB, little-endian."""
 
 _ROWS = "; each row needs as many values as the header has names"
@@ -171,26 +169,6 @@ def lists_of(column: Any, name: str) -> Lists:
     if flat.type != pa.uint64() or flat.null_count:
         flat = flat.cast(pa.float64(), safe=False)  # also from 2**53 on
     return Lists(flat.to_numpy(zero_copy_only=False), size.astype(np.int64))
-
-
-def points_of(column: Any) -> Floats | None:
-    """Read x and y of plain points in WKB, (n, 2); None if there is anything else.
-
-    A million points take 0.1 s so, and 2 s with shapely: half of what reading a file takes.
-    """
-    import pyarrow as pa
-
-    kinds = {pa.binary(): np.int32, pa.large_binary(): np.int64}
-    if column.type not in kinds or column.null_count or not len(column):
-        return None
-    _, borders, held = column.buffers()
-    border = np.frombuffer(borders, kinds[column.type])[column.offset :][: len(column) + 1]
-    if (np.diff(border) != _POINT.itemsize).any():
-        return None
-    points = np.frombuffer(held, np.uint8)[border[0] : border[-1]].view(_POINT)
-    if (points["head"] != _FLAT_POINT).any():
-        return None
-    return np.array(points["xy"], dtype=np.float64)
 
 
 def geometries_of(
