@@ -17,8 +17,6 @@ from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.inputs import other_encoding, regular
 from trajanon.number_text import number_of
 
-"""How a point of x and y alone begins in WKB, little-endian."""
-
 _ROWS = "; each row needs as many values as the header has names"
 
 
