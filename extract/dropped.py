@@ -172,10 +172,10 @@ _KEPT = {
 
 
 def sentences(provenance: Mapping[str, Any]) -> list[str]:
-    """Tell what was dropped by more than a tenth of all, most first, and what to do about it."""
+    """Say what was dropped by more than a tenth of all, most first, and what to do about it."""
     counts = Counter(provenance["counts"])
-    told = sorted(_found(counts, provenance), key=lambda one: -one[0])
-    return [sentence for share, sentence in told[:_MOST] if share > _FEW]
+    causes = sorted(_found(counts, provenance), key=lambda one: -one[0])
+    return [sentence for share, sentence in causes[:_MOST] if share > _FEW]
 
 
 def recordings_sentence(provenance: Mapping[str, Any]) -> str:
@@ -183,14 +183,14 @@ def recordings_sentence(provenance: Mapping[str, Any]) -> str:
     became = provenance["recordings"]
     out = ", ".join(f"{many:,} {why}" for why, many in became["left out"].items())
     read = number_of(became["read"], "recording")
-    told = f"{read} read, {became['with a trajectory']:,} with a trajectory"
-    told += f"; left out: {out}." if out else "."
+    said = f"{read} read, {became['with a trajectory']:,} with a trajectory"
+    said += f"; left out: {out}." if out else "."
     if leave := provenance["counts"].get("recordings that leave the area"):
-        told += (
+        said += (
             f" {number_of(leave, 'recording leaves', 'recordings leave')} the area: "
             "only the part inside is taken."
         )
-    return told
+    return said
 
 
 def _found(counts: Counter[str], rules: Mapping[str, Any]) -> Iterator[tuple[float, str]]:

@@ -20,8 +20,8 @@ from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.frames import OLDER_PANDAS
 from trajanon.files.frames import to_collection as to_collection
-from trajanon.notices import Notices
 from trajanon.number_text import number_of
+from trajanon.progress import Notices
 
 if TYPE_CHECKING:
     from geopandas import GeoSeries

@@ -1,7 +1,6 @@
 """Points of many traces in common arrays, and the geodesics from each to the next."""
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -71,12 +70,6 @@ class Geodesics:
         self.long: Bools = long  # whether a way is too long for the series
         self.azimuth: Floats = azimuth  # degrees, where a long way begins; 0 for a short one
 
-    def take(self, which: Bools) -> "Geodesics":
-        """Keep some of the ways."""
-        some = copy(self)
-        vars(some).update({name: numbers[which] for name, numbers in vars(self).items()})
-        return some
-
     def at(self, way: Ints, metres: Floats) -> tuple[Floats, Floats]:
         """Find the place at a distance, in metres, along each of some ways."""
         share = metres / np.maximum(self.length[way], 1e-9)  # a way may have no length
@@ -112,11 +105,8 @@ class Points:
 
     def take(self, which: Bools | Ints) -> "Points":
         """Keep some of the points, by mask or in a new order."""
-        if which.dtype == np.bool_:
-            if which.all():
-                return self
-            both = np.logical_and(which, np.roll(which, 1))  # a point and the one before it
-            return self._hand_ways(self.take(np.flatnonzero(which)), both)
+        if which.dtype == np.bool_ and which.all():
+            return self
         return Points(
             self.lat[which], self.lon[which], self.time[which], self.trace[which], self.piece[which]
         )
@@ -125,7 +115,7 @@ class Points:
         """Begin a new piece at each marked point."""
         if not before.any():
             return self
-        return self._hand_ways(replace(self, piece=self.piece + np.cumsum(before)), ~before)
+        return replace(self, piece=self.piece + np.cumsum(before))
 
     @property
     def follows(self) -> Bools:
@@ -146,17 +136,6 @@ class Points:
         end = np.flatnonzero(self.follows)
         lat, lon = self.lat, self.lon
         return Geodesics(lat[end - 1], lon[end - 1], lat[end], lon[end])
-
-    def _hand_ways(self, to: "Points", kept: Bools) -> "Points":
-        """Give points made of these the ways to the marked ones, if they were measured.
-
-        Where a way leads past a dropped point, all are measured anew.
-        """
-        if "ways" in vars(self):
-            kept = kept[self.follows]
-            if kept.sum() == to.follows.sum():
-                vars(to)["ways"] = self.ways.take(kept)
-        return to
 
 
 def batch(traces: Sequence[Trace]) -> Points:

@@ -167,6 +167,14 @@ class SourceOptions:
         A server with the OSM API.
     max_pages
         Most pages of 5,000 points to ask the server for.
+
+    Examples
+    --------
+    `extract` and `Extraction` take these options by name:
+
+    >>> from trajanon.extract import SourceOptions
+    >>> SourceOptions(jobs=2).untimed
+    'accept'
     """
 
     columns: Mapping[str, str] | None = option(None)

@@ -97,7 +97,7 @@ def test_trajectories_count_what_was_merged() -> None:
     assert "1 recording names no subject" in report["notice"]
 
 
-@settings(max_examples=12)
+@settings(max_examples=6)
 @given(
     ids=st.lists(
         st.one_of(
@@ -150,7 +150,7 @@ def test_no_trajectories_are_refused_in_one_sentence(tmp_path: Path) -> None:
         trajanon.microaggregate(np.empty((0, 2)), 2, subjects=[])
 
 
-def points_of(names: Sequence[str | None], ids: bool) -> pd.DataFrame:
+def points_of(names: Sequence[str | None]) -> pd.DataFrame:
     """A table of points: 60 for each name, some metres apart on a way of its own."""
     rows = [
         {
@@ -158,7 +158,7 @@ def points_of(names: Sequence[str | None], ids: bool) -> pd.DataFrame:
             "lon": -3.7,
             "time": 1e9 + 5 * step + 1e5 * way,
             "subject": name,
-            **({"id": f"t{way}"} if ids else {}),
+            "id": f"t{way}",
         }
         for way, name in enumerate(names)
         for step in range(60)
@@ -166,9 +166,8 @@ def points_of(names: Sequence[str | None], ids: bool) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-@pytest.mark.parametrize("ids", [True, False])
-def test_extraction_merges_spellings_and_counts_them(run: Run, ids: bool) -> None:
-    points_of([*ANN, *JOSE, "bob"], ids).to_csv("t.csv", index=False)
+def test_extraction_merges_spellings_and_counts_them(run: Run) -> None:
+    points_of([*ANN, *JOSE, "bob"]).to_csv("t.csv", index=False)
     command = ("extract", "t.csv", "--windows", "--spacing", 20, "--points", 5)
     answer = run(*command)
     assert answer.code == 0, answer.err
@@ -190,13 +189,13 @@ def of_file(*, exact: bool) -> tuple[int, int | None, int | None]:
     return subjects, counts.get(BY_CASE), counts.get(BY_BLANKS)
 
 
-@pytest.mark.parametrize(("jobs", "size"), [(1, 1), (1, 10**9), (2, 10**9)])
+@pytest.mark.parametrize(("jobs", "size"), [(1, 1), (2, 10**9)])
 def test_what_is_merged_does_not_depend_on_files_or_batches(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, jobs: int, size: int
 ) -> None:
     monkeypatch.setattr("trajanon.extract.cutting.BATCH", size)
     for number, name in enumerate(ANN):
-        table = points_of([*["bob"] * number, name], ids=True).iloc[60 * number :]
+        table = points_of([*["bob"] * number, name]).iloc[60 * number :]
         table.to_parquet(tmp_path / f"{number}.parquet")
     found = extract(tmp_path, spacing=20, points=5, jobs=jobs)
     assert found.subject is not None
@@ -205,16 +204,8 @@ def test_what_is_merged_does_not_depend_on_files_or_batches(
     assert (counts[BY_CASE], counts[BY_BLANKS]) == (2, 4)
 
 
-def test_names_of_blanks_name_nobody(tmp_path: Path) -> None:
-    points_of(["\u00a0 ", None, "\ufeff", "ann"], ids=True).to_csv(tmp_path / "t.csv")
-    found = extract(tmp_path / "t.csv", spacing=20, points=5)
-    assert found.subject is not None
-    assert set(found.subject.tolist()) == {0, 1, 2, 3}
-    assert found.provenance["counts"]["recordings of unknown subjects"] == 3
-
-
 def test_a_geo_file_and_frames_merge_spellings(tmp_path: Path) -> None:
-    table = points_of(ANN, ids=True)
+    table = points_of(ANN)
     frame = GeoDataFrame(
         table[["id", "subject", "time"]],
         geometry=points_from_xy(table["lon"], table["lat"]),

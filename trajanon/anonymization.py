@@ -155,7 +155,7 @@ class Promise(NamedTuple):
             "as_published": self.as_published,
             "groups": self.groups,
             "source": source_of(self.provenance),
-            "subject_names_merged": Merged.told_by(self.provenance)._asdict(),
+            "subject_names_merged": Merged.counted_in(self.provenance)._asdict(),
             "attribution": self.provenance.get("attribution"),
             "versions": versions(),
         }

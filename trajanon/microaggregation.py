@@ -97,7 +97,7 @@ def microaggregate(
                 f"subjects must have shape ({len(raw)},), one for each record; got {column.shape}"
             )
         found = numbered(column, exact=subjects_exact)
-        if said := found.merged.told():
+        if said := found.merged.sentence():
             _LOG.warning("%s", said)
         numbers, different = found.number, int(found.number.max(initial=-1)) + 1
     check_enough(len(raw), k, different)

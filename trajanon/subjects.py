@@ -62,7 +62,7 @@ class Merged(NamedTuple):
         return cls(len(spelt) - len(keys), len(given) - len(spelt))
 
     @classmethod
-    def told_by(cls, provenance: Mapping[str, Any]) -> "Merged":
+    def counted_in(cls, provenance: Mapping[str, Any]) -> "Merged":
         """Read what a provenance counts."""
         return cls(count_of(provenance, BY_CASE) or 0, count_of(provenance, BY_BLANKS) or 0)
 
@@ -71,12 +71,12 @@ class Merged(NamedTuple):
         """As a provenance counts them."""
         return {BY_CASE: self.case, BY_BLANKS: self.blanks}
 
-    def told(self, way_out: str = "`subjects_exact=True` keeps these apart") -> str:
+    def sentence(self, way_out: str = "`subjects_exact=True` keeps these apart") -> str:
         """Say what was merged, and the way out; empty if nothing was."""
         case = f"{self.case:,} differed in upper and lower case ({way_out})"
         blanks = f"{self.blanks:,} differed in blanks or in the encoding of accents"
-        told = ", ".join([case] * bool(self.case) + [blanks] * bool(self.blanks))
-        return f"Spellings of one name count as one subject: {told}." if told else ""
+        names = ", ".join([case] * bool(self.case) + [blanks] * bool(self.blanks))
+        return f"Spellings of one name count as one subject: {names}." if names else ""
 
 
 class Numbered(NamedTuple):
@@ -180,5 +180,5 @@ def nameless(provenance: Mapping[str, Any]) -> int:
 def count_of(provenance: Mapping[str, Any], what: str) -> int | None:
     """Read what a provenance counts; None if it does not."""
     counts = provenance.get("counts")
-    told = counts.get(what) if isinstance(counts, Mapping) else None
-    return told if type(told) is int and told >= 0 else None
+    count = counts.get(what) if isinstance(counts, Mapping) else None
+    return count if type(count) is int and count >= 0 else None

@@ -275,7 +275,7 @@ def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterat
             "k counts rows: if one person or company can have several, name the column that "
             "says whose they are in `subject`."
         )
-    elif merged := people.merged.told():
+    elif merged := people.merged.sentence():
         yield merged
 
 

@@ -114,7 +114,7 @@ class Trajectories:
                 object.__setattr__(self, name, given.astype(np.int64, copy=False))
         if self.subject is not None and not _is_whole(self.subject):
             found = identities(self.subject, self.trace)
-            if said := found.merged.told("number them yourself to keep these apart"):
+            if said := found.merged.sentence("number them yourself to keep these apart"):
                 _LOG.warning("%s", said)
             object.__setattr__(self, "subject", found.subject)
             object.__setattr__(self, "provenance", found.counted_in(self.provenance))

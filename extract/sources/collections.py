@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import pairwise
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -26,7 +27,6 @@ from trajanon.extract.sources.point_groups import traces_of_points
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
-from trajanon.files.json_types import parsed
 from trajanon.files.number_texts import separator_of
 
 _GEOLIFE = Layout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
@@ -34,6 +34,7 @@ _CABSPOTTING = Layout(names=("lat", "lon", "occupied", "time"), separator=" ")
 _TDRIVE = Layout(names=("subject", "time", "lon", "lat"))
 _PORTO = ("TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
 
+_POLYLINE = msgspec.json.Decoder(list[tuple[float, float]])  # longitudes and latitudes
 _STEP = 15.0  # seconds from point to point in Porto
 
 
@@ -79,7 +80,8 @@ def read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 def read_tdrive(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read `ID.txt`, the file of a taxi: one trace, of all that it did."""
     types = {"subject": NAME, "time": TEXT, "lat": NUMBER, "lon": NUMBER}
-    chunks = (_frame([rows]) for rows in read_columns(path, _TDRIVE, types, how))
+    tables = read_columns(path, _TDRIVE, types, how)
+    chunks = ({role: table[role] for role in types} for table in tables)
     yield from traces_of_points(chunks, label, how)
 
 
@@ -125,7 +127,6 @@ def _trips(trips: pd.DataFrame, how: Reading) -> Iterator[Trace]:
 
 def _line(text: str) -> Floats | None:
     try:
-        places = np.array(parsed(text, list[list[float]]), dtype=np.float64)
-    except ValueError:  # of other lists, or of points with more numbers than others
+        return np.array(_POLYLINE.decode(text), dtype=np.float64).reshape(-1, 2)
+    except (msgspec.DecodeError, RecursionError):
         return None
-    return places if places.ndim == 2 and places.shape[1] == 2 else None

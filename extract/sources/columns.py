@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
@@ -58,6 +60,12 @@ FILE, FOLDER = "file", "folder"
 
 _WORDS = (("id", FILE), ("subject", FOLDER))
 _OF_COORDINATES = ("lat", "lon", "lat_sign", "lon_sign", "place")
+
+Values: TypeAlias = pd.Series | pa.ChunkedArray
+"""A column of a table."""
+
+Rows: TypeAlias = pd.DataFrame | Mapping[str, pa.ChunkedArray]
+"""Some rows of a table, their columns by their roles; a frame takes longer than a small file."""
 
 _NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IGNORECASE)
 """Signs between words, and units behind a name: in brackets, or as in LATITUDE N/S."""
@@ -181,8 +189,17 @@ def _check_wanted(wanted: Mapping[str, str]) -> None:
             )
 
 
-def numbers(values: pd.Series) -> Floats:
+def are_numbers(values: Values) -> bool:
+    """Say whether a column is one of numbers, by its type."""
+    if isinstance(values, pa.ChunkedArray):
+        return bool(pa.types.is_floating(values.type) or pa.types.is_integer(values.type))
+    return bool(pd.api.types.is_numeric_dtype(values))
+
+
+def numbers(values: Values) -> Floats:
     """Read numbers; other values become NaN."""
+    if isinstance(values, pa.ChunkedArray):
+        return np.asarray(pd.to_numeric(values.to_numpy(), errors="coerce"), np.float64)
     if not pd.api.types.is_numeric_dtype(values):
         values = pd.to_numeric(values, errors="coerce")
     return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))

@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
-from trajanon.extract.sources.columns import numbers
+from trajanon.extract.sources.columns import Rows, Values, are_numbers, numbers
 from trajanon.extract.sources.streams import Reading
 
 LETTERS = {"lat": "NS", "lon": "EW"}
@@ -138,11 +139,11 @@ def _most(which: Bools) -> bool:
 class Coordinates:
     """Reads the latitudes and longitudes of one table, part by part; its first rows tell how."""
 
-    def __init__(self, first: pd.DataFrame, what: str, how: Reading) -> None:
+    def __init__(self, first: Rows, what: str, how: Reading) -> None:
         self._are_minutes = False  # whether degrees and minutes are in one number
         self._turns = False
         lat, lon = self.degrees(first)
-        has_signs = "lat_sign" in first or not pd.api.types.is_numeric_dtype(first["lat"])
+        has_signs = "lat_sign" in first or not are_numbers(first["lat"])
         self._are_minutes = has_signs and _are_degrees_and_minutes(lat, lon)
         if self._are_minutes:
             msg = f"{what} has degrees and minutes in one number, such as {lat[0]:g}: read as such"
@@ -151,12 +152,12 @@ class Coordinates:
         self._turns = from_0_to_360(lon, what, how)
         check_columns(lat, to_the_west(lon) if self._turns else lon, what)
 
-    def degrees(self, rows: pd.DataFrame) -> tuple[Floats, Floats]:
+    def degrees(self, rows: Rows) -> tuple[Floats, Floats]:
         """Give latitude and longitude; NaN where there is no number."""
         lat, lon = (self._of(rows, role) for role in ("lat", "lon"))
         return lat, to_the_west(lon) if self._turns else lon
 
-    def _of(self, rows: pd.DataFrame, role: str) -> Floats:
+    def _of(self, rows: Rows, role: str) -> Floats:
         found = written(rows[role], LETTERS[role])
         if self._are_minutes:
             degrees = np.trunc(found / 100.0)
@@ -165,14 +166,19 @@ class Coordinates:
         return signed(found, rows[sign], LETTERS[role]) if sign in rows else found
 
 
-def written(values: pd.Series, letters: str) -> Floats:
+def written(values: Values, letters: str) -> Floats:
     """Read coordinates as they are written; other values than these become NaN."""
     found = numbers(values)
-    if not pd.api.types.is_numeric_dtype(values):
-        unread = np.flatnonzero(np.isnan(found) & values.notna().to_numpy())
+    if not are_numbers(values):
+        texts = _series(values)
+        unread = np.flatnonzero(np.isnan(found) & texts.notna().to_numpy())
         found = found.copy()
-        found[unread] = [_degrees(str(values.iloc[place]), letters) for place in unread]
+        found[unread] = [_degrees(str(texts.iloc[place]), letters) for place in unread]
     return found
+
+
+def _series(values: Values) -> pd.Series:
+    return values.to_pandas() if isinstance(values, pa.ChunkedArray) else values
 
 
 def _degrees(text: str, letters: str) -> float:
@@ -195,9 +201,9 @@ def _degrees(text: str, letters: str) -> float:
     return -size if is_negative or letter == letters[1] else size
 
 
-def signed(sizes: Floats, signs: pd.Series, letters: str) -> Floats:
+def signed(sizes: Floats, signs: Values, letters: str) -> Floats:
     """Give coordinates the signs of their letters; NaN where these cannot hold."""
-    first = signs.astype("string").str.strip().str[:1].str.upper().astype(object)
+    first = _series(signs).astype("string").str.strip().str[:1].str.upper().astype(object)
     positive, negative = ((first == letter).to_numpy(bool) for letter in letters)
     holds: Bools = negative | (positive & (sizes >= 0.0))
     return np.where(holds, np.where(negative, -np.abs(sizes), sizes), np.nan)

@@ -28,8 +28,7 @@ from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
 from trajanon.extract.trace import Trace
 from trajanon.files.report import report_path
 from trajanon.inputs import regular
-from trajanon.notices import Notices
-from trajanon.progress import Progress, silent
+from trajanon.progress import Notices, Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 if TYPE_CHECKING:

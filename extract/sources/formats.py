@@ -31,17 +31,22 @@ _HEAD = 4096
 
 
 class Format(NamedTuple):
-    """How files of a kind are named, or begin; and what reads them."""
+    """How files of a kind are named, or what they begin with and hold; and what reads them."""
 
     read: Callable[[Path, str, Reading], Iterator[Trace | Document]]
     suffixes: tuple[str, ...] = ()
-    begins: bytes = b"(?!)"  # a regular expression of the first bytes
+    begins: bytes = b""  # a regular expression of the first bytes
+    holds: bytes = b""  # another one, of bytes that stand anywhere among them
     is_one: Callable[[str, bytes], bool] = lambda name, head: False
 
     def looks_like(self, name: str, head: bytes) -> bool:
         """Say whether a file is of the kind, by its name in lower case or its first bytes."""
-        begins = re.match(self.begins, head, re.DOTALL) is not None
-        return name.endswith(self.suffixes) or begins or self.is_one(name, head)
+        if name.endswith(self.suffixes) or self.is_one(name, head):
+            return True
+        if not self.begins and not self.holds:
+            return False
+        found = re.match(self.begins, head, re.DOTALL) and re.search(self.holds, head, re.DOTALL)
+        return found is not None
 
 
 def _is_zip(name: str, head: bytes) -> bool:
@@ -52,22 +57,26 @@ def _is_empty_taxi(name: str, head: bytes) -> bool:
     return not head and re.fullmatch(r"\d+\.txt", name) is not None
 
 
+def _is_binary(name: str, head: bytes) -> bool:
+    geopackage = head.startswith(geo_files.SQLITE) and head[68:70] == b"GP"
+    return geopackage or head.startswith(geo_files.FLATGEOBUF)
+
+
 _MARK = rb"(\xef\xbb\xbf)?"  # of the order of bytes
 _JSON = rb"[\xef\xbb\xbf \t\r\n]*\{"
-_MOMENT = rb"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
 
 FORMATS: Mapping[str, Format] = {
     "gpx-archive": Format(
-        gpx_archive.read, (".zip", ".tar", ".tgz", ".tbz2", ".txz"), rb".{257}ustar", _is_zip
+        gpx_archive.read, (".zip", ".tar", ".tgz", ".tbz2", ".txz"), rb".{257}ustar", is_one=_is_zip
     ),
     "gpx": Format(gpx_document.read, (".gpx",), is_one=gpx_document.looks_like),
-    "kml": Format(kml_tcx.read_kml, (".kml", ".kmz"), rb".*?<(\w+:)?kml[\s>]"),
-    "tcx": Format(kml_tcx.read_tcx, (".tcx",), rb".*?<(\w+:)?TrainingCenterDatabase[\s>]"),
+    "kml": Format(kml_tcx.read_kml, (".kml", ".kmz"), holds=rb"<(\w+:)?kml[\s>]"),
+    "tcx": Format(kml_tcx.read_tcx, (".tcx",), holds=rb"<(\w+:)?TrainingCenterDatabase[\s>]"),
     "fit": Format(fit.read, (".fit",), rb".{8}\.FIT"),
     "nmea": Format(
         nmea.read,
         (".nmea",),
-        rb"(.*?\n)?[^$\n\"']{0,40}\$G[A-Z](RMC|GGA|GLL|GSA|GSV|VTG|ZDA|GNS|TXT),",
+        holds=rb"(?m)^[^$\n\"']{0,40}\$G[A-Z](RMC|GGA|GLL|GSA|GSV|VTG|ZDA|GNS|TXT),",
     ),
     "google": Format(
         google.read,
@@ -82,20 +91,23 @@ FORMATS: Mapping[str, Format] = {
     "porto": Format(collections.read_porto, is_one=collections.looks_like_porto),
     "tdrive": Format(
         collections.read_tdrive,
-        begins=rb"\d+," + _MOMENT + rb",-?\d+(\.\d+)?,-?\d+(\.\d+)?(\s|\Z)",
+        begins=rb"\d+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,-?\d+(\.\d+)?,-?\d+(\.\d+)?(\s|\Z)",
         is_one=_is_empty_taxi,
     ),
-    "mds": Format(moving_points.read_mds, begins=_MARK + rb'\s*\{.*"trips"\s*:\s*\['),
+    "mds": Format(moving_points.read_mds, begins=_MARK + rb"\s*\{", holds=rb'"trips"\s*:\s*\['),
     "mf-json": Format(
         moving_points.read_mf_json,
         (".mfjson",),
-        _JSON + rb'.*?("(temporalGeometry|datetimes)"\s*:|"type"\s*:\s*"Moving)',
+        _JSON,
+        rb'"(temporalGeometry|datetimes)"\s*:|"type"\s*:\s*"Moving',
     ),
     "geo": Format(
         geo_files.read,
         (".geojson", ".geojsonl", ".geojsons", ".geojsonseq", ".gpkg", ".shp", ".fgb"),
-        rb"SQLite format 3\x00.{52}GP|fgb\x03|\x1e?" + _JSON + rb'.*?"type"\s*:\s*"(Feature'
-        rb'|FeatureCollection|GeometryCollection|(Multi)?(Point|LineString))"',
+        rb"\x1e?" + _JSON,  # where features are separated by records
+        rb'"type"\s*:\s*"(Feature|FeatureCollection|GeometryCollection'
+        rb'|(Multi)?(Point|LineString))"',
+        _is_binary,
     ),
     "json": Format(json_points.read, is_one=json_points.looks_like),
     "places": Format(placed_tables.read, is_one=placed_tables.looks_like),

@@ -27,8 +27,8 @@ NO_FEATURE = "lines that are no features"
 BATCH_OF_FEATURES = {"points": 65_536, "lines": 2_048}
 """Features that are read at a time; lines may be long."""
 
-_SQLITE = b"SQLite format 3\x00"
-_FLATGEOBUF = b"fgb\x03"
+SQLITE = b"SQLite format 3\x00"
+FLATGEOBUF = b"fgb\x03"
 _SHAPEFILE = b"\x00\x00\x27\x0a"
 _BEFORE_JSON = BYTE_ORDER_MARK + b"\x1e \t\r\n"  # the second is a separator
 
@@ -84,7 +84,7 @@ def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
         raise FileProblem(f"{what} is empty")
     if head.startswith(PARQUET):
         return [_layer_of_parquet(path, what, label)]
-    binary = head.startswith((_SQLITE, _FLATGEOBUF, _SHAPEFILE))
+    binary = head.startswith((SQLITE, FLATGEOBUF, _SHAPEFILE))
     if not binary and seems_utf16(head):
         raise FileProblem(f"{what} {other_encoding(head)}")
     if binary or _is_json(head):
@@ -102,7 +102,7 @@ def _layers_of_gdal(path: Path, head: bytes, what: str, label: str, how: Reading
     if head.startswith(_SHAPEFILE):
         _check_shapefile(path, what)
     names: list[str | None] = [None]
-    if head.startswith(_SQLITE):
+    if head.startswith(SQLITE):
         with _by_gdal(what):
             names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
     found: list[Layer] = []
@@ -266,7 +266,7 @@ def footer_of(path: Path) -> dict[bytes, bytes]:
             if file.read(len(PARQUET)) != PARQUET:
                 return {}
         return dict(pq.read_metadata(opened(path)).metadata or {})
-    except (OSError, pa.ArrowException):
+    except (OSError, UnicodeError, pa.ArrowException):
         return {}  # its reader names the fault
 
 

@@ -34,9 +34,8 @@ from trajanon.extract.rules import MAX_PAGES, SERVER
 from trajanon.extract.sources.gpx_document import Document, Segment, read_document
 from trajanon.extract.trace import Trace
 from trajanon.hashing import hashes_of
-from trajanon.notices import Notices
 from trajanon.number_text import number_of
-from trajanon.progress import Progress, silent
+from trajanon.progress import Notices, Progress, silent
 
 if TYPE_CHECKING:
     import requests

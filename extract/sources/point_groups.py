@@ -13,12 +13,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.column_use import check_one_recording, warn_of_namesakes
-from trajanon.extract.sources.columns import MARKS, as_given
+from trajanon.extract.sources.columns import MARKS, Rows, Values, as_given
 from trajanon.extract.sources.coordinates import Coordinates
 from trajanon.extract.sources.delimited import CUT_OFF
 from trajanon.extract.sources.streams import Reading
@@ -49,7 +50,7 @@ class _Rows(NamedTuple):
     values: Floats  # latitude, longitude, and seconds since 1970 UTC or NaN, shape (3, rows)
 
 
-def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -> Iterator[Trace]:
+def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterator[Trace]:
     """Gather the rows of each trace, wherever they stand.
 
     Rows of one subject and one id are one trace, in the order of the table. Without ids, a subject
@@ -59,11 +60,11 @@ def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -
     coming, begun, cut_off, last = iter(chunks), [], how.counts[CUT_OFF], ""
     for chunk in coming:
         begun.append(chunk)
-        if sum(map(len, begun)) >= FIRST:
+        if sum(len(rows["lat"]) for rows in begun) >= FIRST:
             break
     if not begun:
         return
-    first = pd.concat(begun, ignore_index=True)[:FIRST]
+    first = _first(begun)
     coordinates = Coordinates(first, label, how)
     times = TimeColumn(first, label, how)
     prefix = "" if "subject" in first else f"{label}#"  # equal ids of two files differ
@@ -87,7 +88,17 @@ def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -
                 yield replace(trace, cut_off=True) if last and trace.name == last else trace
 
 
-def _rows_of(chunk: pd.DataFrame, values: Floats, how: Reading) -> _Rows:
+def _first(begun: Sequence[Rows]) -> Rows:
+    """Put parts of a table one behind the other, up to the rows by which it is judged."""
+    if isinstance(begun[0], pd.DataFrame):
+        return pd.concat(begun, ignore_index=True)[:FIRST]
+    return {
+        role: pa.chunked_array([one for rows in begun for one in rows[role].chunks], kind)[:FIRST]
+        for role, kind in ((role, column.type) for role, column in begun[0].items())
+    }
+
+
+def _rows_of(chunk: Rows, values: Floats, how: Reading) -> _Rows:
     """Name the owners in a part of a table; rows without an id are left out."""
     subject, subjects = np.full(values.shape[1], -1), list[str | None]()
     if "subject" in chunk:
@@ -118,7 +129,7 @@ def _rows_of(chunk: pd.DataFrame, values: Floats, how: Reading) -> _Rows:
     return _Rows(owner.astype(np.int32), owners, values)
 
 
-def _valid(chunk: pd.DataFrame, size: int) -> Bools:
+def _valid(chunk: Rows, size: int) -> Bools:
     """Mark the rows that no column says to be wrong, as Movebank and loggers do."""
     valid = np.ones(size, dtype=np.bool_)
     for role, wrong in MARKS.items():
@@ -129,17 +140,22 @@ def _valid(chunk: pd.DataFrame, size: int) -> Bools:
     return valid
 
 
-def _coded(values: pd.Series) -> tuple[Ints, list[str | None]]:
+def _coded(values: Values) -> tuple[Ints, list[str | None]]:
     """Read each name once: the place of the name of each row, or -1, and all names."""
-    code, found = pd.factorize(values)
-    if isinstance(found, pd.CategoricalIndex):  # which is slow to make texts of
-        found = found.categories.take(found.codes)
-    given = as_given(pd.Series(found))
+    if isinstance(values, pa.ChunkedArray):
+        coded = values.combine_chunks().dictionary_encode()
+        code = coded.indices.fill_null(-1).to_numpy()
+        given = [name if spelled(name) else None for name in coded.dictionary.to_pylist()]
+    else:
+        code, found = pd.factorize(values)
+        if isinstance(found, pd.CategoricalIndex):  # which is slow to make texts of
+            found = found.categories.take(found.codes)
+        given = as_given(pd.Series(found))
     place = [-1 if name is None else i for i, name in enumerate(given)]
     return np.array([*place, -1])[code], given
 
 
-def _with_part(ids: pd.Series, parts: pd.Series) -> pd.Series:
+def _with_part(ids: Values, parts: Values) -> pd.Series:
     """Join ids and parts to names; a row without its part has no name."""
     owner, part = (
         pd.array([*(name and spelled(name) for name in given), None], "string").take(code)

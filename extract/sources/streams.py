@@ -24,8 +24,7 @@ from typing import Any, Self
 
 from trajanon.errors import FileProblem
 from trajanon.inputs import regular
-from trajanon.notices import Notices
-from trajanon.progress import Progress
+from trajanon.progress import Notices, Progress
 
 logger = logging.getLogger(__name__)
 

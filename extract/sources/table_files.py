@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import delimited
 from trajanon.extract.sources.column_use import check_use, with_recordings
-from trajanon.extract.sources.columns import check_single, known_as, roles
+from trajanon.extract.sources.columns import Rows, check_single, known_as, roles
 from trajanon.extract.sources.coordinates import are_in_letters, with_signs
 from trajanon.extract.sources.delimited import ABOVE, POINTS, Layout, Types, layout_of
 from trajanon.extract.sources.point_groups import traces_of_points
@@ -61,11 +61,11 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
         named_rightly(path)
     with Reading().open(path) as stream:
         is_parquet = named or stream.peek().startswith(PARQUET)
-    chunks = _chunks_of_parquet(path, how) if is_parquet else _chunks_of_text(path, how)
-    yield from traces_of_points(chunks, label, how)
+    chunks = _chunks_of_parquet if is_parquet else _chunks_of_text
+    yield from traces_of_points(chunks(path, how), label, how)
 
 
-def _chunks_of_text(path: Path, how: Reading) -> Iterator[pd.DataFrame]:
+def _chunks_of_text(path: Path, how: Reading) -> Iterator[Rows]:
     layout = layout_of(path)
     begin = layout.sample(2)
     column_of = roles(layout.names, how.columns, str(path))
@@ -82,8 +82,7 @@ def _chunks_of_text(path: Path, how: Reading) -> Iterator[pd.DataFrame]:
         if are_in_letters(begin[column_of[role]], role):
             types[column_of[role]] = delimited.TEXT
     for table in delimited.read_columns(path, layout, types, how):
-        by_role = pa.table({role: table[name] for role, name in column_of.items()})
-        yield by_role.to_pandas(use_threads=False)
+        yield {role: table[name] for role, name in column_of.items()}
 
 
 def frames_of_text(path: Path, layout: Layout, how: Reading) -> Frames:
@@ -97,7 +96,7 @@ def frames_of_text(path: Path, layout: Layout, how: Reading) -> Frames:
     return read_some
 
 
-def _chunks_of_parquet(path: Path, how: Reading) -> Iterator[pd.DataFrame]:
+def _chunks_of_parquet(path: Path, how: Reading) -> Iterator[Rows]:
     with how.open(path) as stream:
         with reading(path, POINTS):
             file = pq.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)

@@ -3,6 +3,7 @@
 import re
 import warnings
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ from pandas.tseries.api import guess_datetime_format as guess
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
-from trajanon.extract.sources.columns import numbers
+from trajanon.extract.sources.columns import Rows, Values, numbers
 from trajanon.extract.sources.number_times import (
     RELATIVE,
     clock_of,
@@ -24,7 +25,7 @@ from trajanon.extract.sources.number_times import (
 )
 from trajanon.extract.sources.streams import Reading
 
-_Reader = Callable[[pd.DataFrame], Floats]
+_Reader = Callable[[Rows], Floats]
 """Gives the times of some rows; NaN where there is none."""
 
 UNREAD_TIMES = "times that could not be read"
@@ -44,8 +45,8 @@ _NAME_OF_TIMES = re.compile(r"time|date|stamp|epoch|utc|\bts$|_ts$", re.IGNORECA
 _JUDGED, _MOST = 100, 0.9
 """Values by which a column is judged, and the share of them that must be times."""
 
-_DIGITS = {"%Y": r"(\d{4})"} | dict.fromkeys(("%m", "%d", "%H", "%M", "%S"), r"(\d\d)")
-"""How the fields of usual formats are written."""
+_WIDTH = {"%Y": 4} | dict.fromkeys(("%m", "%d", "%H", "%M", "%S"), 2)
+"""Letters of the fields of usual formats."""
 
 
 class TimeColumn:
@@ -55,14 +56,14 @@ class TimeColumn:
     one of the time of day. A column is one of numbers if most of its first values are.
     """
 
-    def __init__(self, first: pd.DataFrame, what: str, how: Reading) -> None:
+    def __init__(self, first: Rows, what: str, how: Reading) -> None:
         self._what = what
         self._how = how
         self._rows_before = 0
         self._begun = np.empty(0)  # the times of the first rows
         self._read = self._reader(first) if "time" in first else None
 
-    def _reader(self, first: pd.DataFrame) -> _Reader | None:
+    def _reader(self, first: Rows) -> _Reader | None:
         """Find what reads the times, by the first of them; None if they tell no order."""
         values = first["time"]
         if pd.api.types.is_timedelta64_dtype(values):
@@ -89,7 +90,7 @@ class TimeColumn:
             self._say("times outside 1980 to 2100", f"{first_time}Z", "they are")
         return read
 
-    def _of_dates(self, rows: pd.DataFrame) -> Floats:
+    def _of_dates(self, rows: Rows) -> Floats:
         return _seconds(rows["time"])
 
     def _say(self, what: str, example: str, read_as: str) -> None:
@@ -97,7 +98,7 @@ class TimeColumn:
         msg = f"{self._what} has {what} such as {example}: read as {read_as}"
         self._how.warn(f"{what} as {read_as}", msg)
 
-    def _of_numbers(self, first: pd.DataFrame) -> _Reader:
+    def _of_numbers(self, first: Rows) -> _Reader:
         """Read numbers on the clock that all of them tell."""
         values = numbers(first["time"])
         clock = clock_of(values)
@@ -119,17 +120,17 @@ class TimeColumn:
         if clock is RELATIVE:
             return self._relative
 
-        def read(rows: pd.DataFrame) -> Floats:
+        def read(rows: Rows) -> Floats:
             with np.errstate(over="ignore"):
                 seconds = clock.seconds(numbers(rows["time"]))
             return np.where(within(seconds), seconds, np.nan)
 
         return read
 
-    def _relative(self, rows: pd.DataFrame) -> Floats:
+    def _relative(self, rows: Rows) -> Floats:
         return numbers(rows["time"])
 
-    def _of_day_and_number(self, first: pd.DataFrame) -> _Reader:
+    def _of_day_and_number(self, first: Rows) -> _Reader:
         """Read numbers that are times of the day in another column."""
         clock = clock_of_day(numbers(first["time"]), _digits(first["time"]))
         example = _example(first["time"])
@@ -142,12 +143,12 @@ class TimeColumn:
         day = self._day(first["date"])
         form = _format(day(first).drop_null())
 
-        def read(rows: pd.DataFrame) -> Floats:
+        def read(rows: Rows) -> Floats:
             return _seconds_of_texts(day(rows), form) + clock.seconds(numbers(rows["time"]))
 
         return read
 
-    def _of_texts(self, first: pd.DataFrame) -> _Reader:
+    def _of_texts(self, first: Rows) -> _Reader:
         texts = _texts(first["time"]).drop_null()
         if _most_match(texts, _MINUTES_AND_SECONDS) or _beyond_a_day(texts):
             raise BadInput(
@@ -162,14 +163,14 @@ class TimeColumn:
             raise BadInput(_NO_DAY.format(texts[0]))
         day = self._day(first["date"])
 
-        def joined(rows: pd.DataFrame) -> pa.StringArray:
+        def joined(rows: Rows) -> pa.StringArray:
             both = (pc.utf8_trim_whitespace(one) for one in (day(rows), _texts(rows["time"])))
             return pc.binary_join_element_wise(*both, " ")
 
         whole = _format(joined(first).drop_null())
         return lambda rows: _seconds_of_texts(joined(rows), whole)
 
-    def _day(self, values: pd.Series) -> Callable[[pd.DataFrame], pa.StringArray]:
+    def _day(self, values: Values) -> Callable[[Rows], pa.StringArray]:
         """Find how days are written, in digits alone or otherwise, and give them as texts."""
         dates = pd.api.types.is_datetime64_any_dtype(values)
         digits = np.full(len(values), np.nan) if dates else numbers(values)
@@ -188,7 +189,7 @@ class TimeColumn:
             self._say("days", example, form)
         return lambda rows: _iso(seconds_of_digits(numbers(rows["date"]), form))
 
-    def seconds(self, rows: pd.DataFrame, how: Reading) -> Floats:
+    def seconds(self, rows: Rows, how: Reading) -> Floats:
         """Read the times of the next part of the table; NaN where there is none."""
         size = len(rows["time" if "time" in rows else "lat"])
         before, self._rows_before = self._rows_before, self._rows_before + size
@@ -225,27 +226,30 @@ def holds_times(values: pd.Series, name: str) -> bool:
     return bool(np.isfinite(_seconds_of_mixed(texts)).mean() >= _MOST)
 
 
-def _given(values: pd.Series) -> Bools:
-    return np.asarray(values.notna())
+def _given(values: Values) -> Bools:
+    known = values.is_valid() if isinstance(values, pa.ChunkedArray) else values.notna()
+    return np.asarray(known)
 
 
-def _texts(values: pd.Series | pa.StringArray) -> pa.StringArray:
+def _texts(values: Values | pa.StringArray) -> pa.StringArray:
     if isinstance(values, pa.StringArray):
         return values
-    if not pd.api.types.is_string_dtype(values):
-        values = values.astype("string")
-    texts = pa.array(values, from_pandas=True).cast(pa.string())
+    if not isinstance(values, pa.ChunkedArray):
+        if not pd.api.types.is_string_dtype(values):
+            values = values.astype("string")
+        values = pa.array(values, from_pandas=True)
+    texts = values.cast(pa.string())
     return texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
 
 
-def _example(values: pd.Series) -> str:
+def _example(values: Values) -> str:
     """Give the first value, as it is written."""
     return str(np.asarray(values, object)[_given(values)][0]).strip()
 
 
-def _digits(values: pd.Series) -> int | None:
+def _digits(values: Values) -> int | None:
     """Count the digits before the point, if each value is written with as many, zeros and all."""
-    if not pd.api.types.is_string_dtype(values):
+    if not isinstance(values, pa.ChunkedArray) and not pd.api.types.is_string_dtype(values):
         return None
     whole = pc.replace_substring_regex(_texts(values).drop_null(), r"[.,].*|\s", "")
     sizes = pc.unique(pc.utf8_length(whole))
@@ -296,12 +300,12 @@ def _likelihood(form: str, texts: pa.StringArray) -> tuple[int, float, bool]:
     return len(known), -span, form.startswith("%d") != ("%p" in form)
 
 
-def _seconds_of_texts(values: pd.Series | pa.StringArray, form: str | None) -> Floats:
+def _seconds_of_texts(values: Values | pa.StringArray, form: str | None) -> Floats:
     """Read texts, those first that are written in a format, then all others."""
     texts = _texts(values)
     if form is None:
         return _seconds_of_mixed(texts)
-    read = _fixed(texts, form)
+    read = np.full(len(texts), np.nan) if form.startswith("%Y-%m-%d") else _fixed(texts, form)
     unread = _unread(read, texts)
     if unread.any():
         read[unread] = _seconds(texts.filter(pa.array(unread)).to_pandas(), format=form)
@@ -330,16 +334,19 @@ def _fixed(texts: pa.StringArray, form: str) -> Floats:
     """
     steps = re.findall("%.|.", form.replace("%z", "Z"))
     fields = [step for step in steps if len(step) == 2]
-    if not {"%Y", "%m", "%d"} <= set(fields) <= _DIGITS.keys() or len(set(fields)) < len(fields):
+    if not {"%Y", "%m", "%d"} <= set(fields) <= _WIDTH.keys() or len(set(fields)) < len(fields):
         return np.full(len(texts), np.nan)
-    pattern = "".join(_DIGITS.get(step) or re.escape(step) for step in steps)
-    place = {field: rf"\{number}" for number, field in enumerate(fields, 1)}
-    year, month, day = (place[field] for field in ("%Y", "%m", "%d"))
-    of_day = ":".join(place.get(field, "00") for field in ("%H", "%M", "%S"))
-    fits = pc.match_substring_regex(texts, f"^{pattern}$")
-    iso = pc.replace_substring_regex(texts, pattern, f"{year}-{month}-{day}T{of_day}")
-    iso = pc.if_else(fits, iso, None)
-    return _seconds(iso.to_pandas(), format="%Y-%m-%dT%H:%M:%S")
+    part, end = dict[str, Any](), 0
+    for step in steps:
+        begin, end = end, end + _WIDTH.get(step, 1)
+        if step in _WIDTH:
+            part[step] = pc.utf8_slice_codeunits(texts, begin, end)
+    as_written = (part.get(step, step) for step in steps)
+    fits = pc.equal(pc.binary_join_element_wise(*as_written, ""), texts)
+    days = pc.binary_join_element_wise(*(part[step] for step in ("%Y", "%m", "%d")), "-")
+    of_day = (part.get(step, "00") for step in ("%H", "%M", "%S"))
+    iso = pc.binary_join_element_wise(days, pc.binary_join_element_wise(*of_day, ":"), "T")
+    return _seconds(pc.if_else(fits, iso, None).to_pandas(), format="%Y-%m-%dT%H:%M:%S")
 
 
 def _seconds(values: pd.Series, **how: str | bool) -> Floats:

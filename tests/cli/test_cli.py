@@ -96,20 +96,6 @@ def test_json_is_all_that_a_script_sees(run: Run, here: Path) -> None:
     assert {a.err for a in (extracted, anonymized, checked, refused)} == {""}
 
 
-def test_json_can_be_printed_in_any_encoding(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "é.gpx").write_text(track())
-    arguments = ["extract", "é.gpx", "--windows", "--spacing", "5", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "trajanon", *arguments],
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["source"] == "é.gpx"
-
-
 @pytest.mark.skipif(sys.platform == "darwin", reason="its names are always UTF-8")
 def test_a_file_name_that_is_no_text_is_read_all_the_same(run: Run, tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff.gpx")).write_text(track())
@@ -187,7 +173,6 @@ def test_an_end_of_file_inside_is_not_taken_for_ctrl_c(
 @pytest.mark.parametrize(
     ("arguments", "code"),
     [
-        (["check", "-k", "4"], 0),
         (["check", "-k", "99", "--json"], 1),
         (["microaggregate", "t.csv", "-k", "2", *FAST], 0),  # a table of rich
     ],

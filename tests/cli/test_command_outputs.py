@@ -40,15 +40,6 @@ def test_the_report_of_a_release_is_no_input_either(run: Run, here: Path) -> Non
     assert "t.report.json is read as input" in answer.sentence
 
 
-def test_a_source_inside_a_folder_is_no_output(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    source = tmp_path / "folder" / "a.parquet"
-    source.write_bytes(b"a table")
-    answer = run("extract", "folder", "--windows", "--spacing", 5, "--out", source)
-    assert "is read as input" in answer.sentence
-    assert source.read_bytes() == b"a table"
-
-
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -137,25 +137,6 @@ def test_no_network_is_one_sentence(run: Run, tmp_path: Path) -> None:
     assert names(tmp_path) == set()
 
 
-@pytest.mark.parametrize(
-    "body", [b"<html>Please sign in</html>", b"<gpx><trk><trkseg><trkpt lat", b"\x00"]
-)
-def test_a_page_that_is_no_gpx_is_one_sentence(run: Run, tmp_path: Path, body: bytes) -> None:
-    (tmp_path / "trajectories.parquet").write_bytes(b"old")
-    with serving(OsmServer(faults=[Fault(body=body)])) as server:
-        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
-    assert "sent something else than GPX as page 0" in answer.sentence
-    assert (tmp_path / "trajectories.parquet").read_bytes() == b"old"
-
-
-def test_an_answer_that_is_cut_off_is_one_sentence(run: Run, tmp_path: Path) -> None:
-    cut = Fault(body=track().encode(), cut=True)
-    with serving(OsmServer(faults=[cut] * 3)) as server:
-        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
-    assert answer.code == 2
-    assert "broke off; run the same command again" in answer.err.splitlines()[-1]
-
-
 def test_a_refusal_passes_on_the_servers_words(run: Run) -> None:
     with serving(OsmServer(faults=[Fault(400, body=b"The maximum is 0.25")])) as server:
         answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
@@ -251,12 +232,6 @@ def test_a_file_that_is_not_what_its_name_says_is_one_sentence(
 ) -> None:
     (tmp_path / name).write_bytes(content)
     assert name in run("extract", name, "--windows", "--spacing", 5).sentence
-
-
-def test_a_file_that_may_not_be_read_is_one_sentence(run: Run, tmp_path: Path) -> None:
-    for name in ("a.gpx", "a.csv", "a.parquet"):
-        (tmp_path / name).symlink_to(tmp_path / "gone")
-        assert name in run("extract", name, "--windows", "--spacing", 5).sentence
 
 
 def test_trajectories_are_no_source(run: Run, here: Path) -> None:

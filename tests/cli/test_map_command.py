@@ -10,7 +10,6 @@ import pytest
 from commands import Run
 from osm_xml import OsmFile
 
-from trajanon.errors import FileProblem
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.roads import roads_and_water
 from trajanon.files.trajectories import write_trajectories
@@ -94,15 +93,6 @@ def test_what_cannot_be_drawn_is_refused(
     assert not (here / "map.html").exists()
 
 
-@pytest.mark.parametrize("name", ["k3.csv", "k3.report.json", "trajectories.parquet"])
-def test_no_input_is_an_output(run: Run, here: Path, name: str) -> None:
-    before = (here / name).read_bytes()
-    (here / "link.html").symlink_to(here / name)
-    files = ("anonymized.parquet", "k3.csv", "--out", "link.html")
-    assert "is read as input" in run("map", "--compare", *files).sentence
-    assert (here / name).read_bytes() == before
-
-
 def town() -> OsmFile:
     """Roads and waters in the box, some of them out of it, and what is neither."""
     osm = OsmFile()
@@ -153,12 +143,6 @@ def test_a_road_with_unknown_places_is_read_in_parts(tmp_path: Path) -> None:
     osm.way([*known[:2], 999_999, *known[2:], 999_998], {"highway": "primary"})
     roads, _ = roads_and_water(osm.write(tmp_path / "gap.osm"), BOX)
     assert [line[:, 0].tolist() for line in roads] == [[40.4, 40.41], [40.42, 40.43]]
-
-
-def test_a_damaged_file_is_named(tmp_path: Path) -> None:
-    (tmp_path / "bad.osm.pbf").write_bytes(b"nothing of the kind")
-    with pytest.raises(FileProblem, match=r"bad\.osm\.pbf"):
-        roads_and_water(tmp_path / "bad.osm.pbf", BOX)
 
 
 def test_the_command_draws_them_and_credits_openstreetmap(run: Run, here: Path) -> None:

@@ -101,16 +101,6 @@ def test_traces_without_times_have_no_times_to_release(run: Run, tmp_path: Path)
     assert "have none" in said
 
 
-def test_clocks_that_stand_still_tell_no_times(run: Run, tmp_path: Path) -> None:
-    for number in range(3):
-        text = track(lat=40.42 + number / 1e4, points=80).replace(
-            "/>", "><time>2026-03-02T08:00:00Z</time></trkpt>"
-        )
-        (tmp_path / f"{number}.gpx").write_text(text)
-    assert run("extract", tmp_path).code == 0
-    assert "needs times, and 3 of 3 have none" in run(*TIMED, "of-day").sentence
-
-
 def test_all_at_one_hour_is_refused(run: Run, trips: Path, tmp_path: Path) -> None:
     read = trajanon.read_trajectories(trips)
     times = np.tile(1.7e9 + np.arange(30.0), (len(read), 1))

@@ -156,13 +156,6 @@ def test_what_is_no_osm_file_is_refused(tmp_path: Path, name: str, content: byte
         boundary(path, "Nova")
 
 
-def test_a_place_that_is_no_number_is_refused(tmp_path: Path, land: Path) -> None:
-    broken = tmp_path / "broken.osm"
-    broken.write_text(land.read_text(encoding="utf-8").replace('"40.1', '"x', 1))
-    with pytest.raises(FileProblem, match=r"as OpenStreetMap data"):
-        boundary(broken, "Sant Joan")
-
-
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(FileProblem, match=r"cannot read .*none.*: No such file"):
         boundary(tmp_path / "none.osm.pbf", "Nova")

@@ -17,7 +17,6 @@ from trajanon.errors import NoTrajectories
 from trajanon.extract import cutting
 from trajanon.extract.cutting import Cutter, cut, finished, selected_windows, some_of_each
 from trajanon.extract.earth.area import Box
-from trajanon.extract.earth.named_areas import CITIES
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
 from trajanon.tracks import joined_tracks
@@ -180,17 +179,6 @@ def test_the_limit_of_a_person_with_two_accounts_does_not_depend_on_batches(
     assert subjects(traces, replace(RULES, max_per_subject=2)) == [0, 0]
 
 
-def test_recordings_that_differ_in_one_point_or_time_are_two() -> None:
-    fixes = [(40.0, -3.0), (40.001, -3.0)]
-    traces = [
-        trace(fixes, [0.0, 9.0]),
-        trace(fixes, [0.0, 10.0], name="b"),
-        trace(fixes, name="c"),
-        trace([*fixes, (40.0011, -3.0)], name="d"),
-    ]
-    assert counts(traces)["points of repeated recordings"] == 0
-
-
 def test_the_counts_add_up() -> None:
     lat = [40.0, 0.0, 40.0, 40.0005, 40.0006, 40.001, math.nan, 40.0015, 40.2]
     lon = [-3.0, 0.0, *[-3.0] * 7]
@@ -269,33 +257,11 @@ def why(traces: list[Trace], **more: Any) -> str:
     return said
 
 
-def test_nothing_read_is_said() -> None:
-    assert "the source holds no track points" in why([])
-    assert "the source holds no track points" in why([trace([])])
-
-
 def test_only_points_without_time_are_said() -> None:
     read = Counter({"points without time": 7791})
     said = Cutter(RULES, read=read).why_nothing()
     assert "no point has a time, and OSM sorts such points (7,791) by place" in said
     assert "larger box" in said
-
-
-@pytest.mark.parametrize(
-    "fixes", [[(0.0, 0.0)] * 2, [(math.nan, 2.0)] * 2, [(116.4, 39.9), (116.5, 39.9)]]
-)
-def test_only_impossible_points_are_said(fixes: list[tuple[float, float]]) -> None:
-    said = why([trace(fixes)])
-    assert "none of the 2 points" in said
-    assert "`columns` lat=...,lon=..." in said
-
-
-def test_swapped_columns_that_are_on_earth_are_seen_by_the_box() -> None:
-    """Madrid swapped lies in the Indian Ocean."""
-    said = why([trace([(-3.7, 40.4), (-3.7001, 40.4)])], area=CITIES["madrid"].box)
-    assert "none of the 2 points is inside the box -3.7398145,40.387613" in said
-    assert "with latitude and longitude swapped they would be inside" in said
-    assert "`columns` lat=...,lon=..." in said
 
 
 def test_tracks_too_short_are_said_with_the_longest() -> None:
@@ -304,12 +270,6 @@ def test_tracks_too_short_are_said_with_the_longest() -> None:
     assert "the longest unbroken piece of track is 1,234 m" in said
     assert "30 points every 100 m need 2,900 m" in said
     assert "lower `spacing` or `points`, or raise `max_gap`" in said
-
-
-def test_the_longest_piece_is_the_one_between_two_cuts() -> None:
-    rules = Rules(spacing=100, points=30, max_gap=500)
-    said = why([line([0, 400, 800, 2000, 2300])], rules=rules)
-    assert "is 800 m" in said
 
 
 def test_batches_are_smaller_where_a_metre_gives_many_places() -> None:

@@ -216,18 +216,6 @@ def test_a_recording_that_comes_again_is_of_the_same_person(
     assert found.provenance["counts"]["subjects read"] == 2
 
 
-def test_people_who_meet_once_are_two() -> None:
-    first, other = ride("a", "ann"), ride("b", "bob", seed=1)
-    meeting = Trace(
-        "b",
-        "bob",
-        np.append(other.lat, first.lat[-1]),
-        np.append(other.lon, first.lon[-1]),
-        np.append(other.time, first.time[-1]),
-    )
-    assert subjects(cut([first, meeting], RULES_OF_PEOPLE)) == 2
-
-
 def test_people_on_one_planned_route_are_two() -> None:
     """Points without time are equal by plan, not because one person was there."""
     first = ride("a", "ann")
@@ -268,10 +256,3 @@ def test_a_small_part_of_a_long_recording_is_recognised() -> None:
         some = part(whole, "b", "bob", slice(begin, begin + 1000))
         found.append(subjects(cut([whole, some, ride("c", "cy", 99)], RULES_OF_PEOPLE)))
     assert found == [2] * 20
-
-
-def test_a_recording_of_one_point_makes_nobody_another() -> None:
-    """Where two people met, to the second, or both were sent."""
-    ann, bob = ride("a", "ann"), ride("b", "bob", seed=1)
-    lone = part(ann, "c", "bob", slice(5, 6))
-    assert subjects(cut([ann, bob, lone], RULES_OF_PEOPLE)) == 2

@@ -74,16 +74,6 @@ def test_a_file_is_a_source_as_string_path_or_list(tmp_path: Path) -> None:
         np.testing.assert_array_equal(each.points, found[0].points)
 
 
-def test_a_folder_is_a_source(tmp_path: Path) -> None:
-    gpx(tmp_path / "a.gpx", 500)
-    (tmp_path / "b").mkdir()
-    gpx(tmp_path / "b" / "c.gpx", 600, 40.43)
-    found = extract(tmp_path, spacing=10)
-    assert len(found) == 2
-    assert found.subject is not None
-    assert len(set(found.subject.tolist())) == 2
-
-
 def test_trajectories_are_trips_unless_windows_are_asked_for(tmp_path: Path) -> None:
     gpx(tmp_path / "a.gpx", 5000)
     for area in (None, "madrid", MADRID):
@@ -103,17 +93,6 @@ def test_windows_without_city_need_a_spacing(tmp_path: Path) -> None:
 def test_the_server_needs_an_area() -> None:
     with pytest.raises(BadInput, match="say where: `area` barcelona, madrid, tarraco"):
         extract(spacing=10)
-
-
-def test_the_server_refuses_more_than_a_quarter_of_a_square_degree() -> None:
-    with pytest.raises(BadInput, match=r"0\.26 square degrees.*at most 0\.25"):
-        extract(area="2,41,2.52,41.5", spacing=10)
-
-
-def test_server_and_files_are_no_single_source(tmp_path: Path) -> None:
-    path = gpx(tmp_path / "a.gpx", 500)
-    with pytest.raises(BadInput, match="extract them one by one"):
-        extract(["osm-api", path], "madrid")
 
 
 def test_no_file_at_all_does_not_ask_the_server(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -245,12 +224,6 @@ def test_a_password_for_the_server_is_kept_nowhere(server: OsmServer) -> None:
     url = server.url.replace("http://", "http://me:secret@")
     found = extract(area="madrid", spacing=10, api_url=url)
     assert "secret" not in json.dumps(dict(found.provenance))
-
-
-def test_an_empty_answer_is_one_sentence(server: OsmServer) -> None:
-    server.pages = []
-    with pytest.raises(NoTrajectories, match="holds no track points in this area"):
-        extract(area="madrid", api_url=server.url)
 
 
 def test_an_answer_of_untimed_points_never_becomes_a_trajectory(server: OsmServer) -> None:

@@ -63,13 +63,6 @@ def test_an_index_of_dates_is_the_time(name: str | None) -> None:
     assert one.time.tolist() == [10, 20, 30, 40]
 
 
-def test_a_frame_whose_rows_were_chosen_keeps_rows_together() -> None:
-    frame = points(id=list("abab"), time=[5, 6, 7, 8]).iloc[[3, 0, 2]]
-    found = list(from_frame(frame))
-    assert places(found) == [coordinates([3]), coordinates([0, 2])]
-    assert [one.time.tolist() for one in found] == [[8], [5, 7]]
-
-
 def test_lines_are_traces_with_the_times_beside_them() -> None:
     lines = [shapely.LineString(PLACES[:3]), shapely.LineString(PLACES[2:])]
     frame = geopandas.GeoDataFrame({"ride": ["a", "b"], "time": [[1, 2, 3], None]}, geometry=lines)

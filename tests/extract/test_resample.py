@@ -149,13 +149,6 @@ def test_no_point_lies_beyond_the_last_fix() -> None:
     assert distance(found[0, -1], fixes(recorded)[-1]) < 1e-7
 
 
-def test_pieces_too_short_give_nothing_but_their_length() -> None:
-    rules = Rules(per_recording=None, spacing=10, points=30)
-    found = windows(points(line([0, 50]), line([0], name="b"), line([0, 80])), rules)
-    assert found.points.shape == (0, 30, 2)
-    assert found.track_length.tolist() == pytest.approx([50, 0, 80])
-
-
 def test_a_short_piece_between_two_long_ones_is_left_out() -> None:
     rules = Rules(per_recording=None, spacing=10, points=3)
     traces = [line([0, 20]), line([0, 10]), line([0]), line([0, 50])]

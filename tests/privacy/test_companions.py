@@ -233,7 +233,7 @@ def test_the_page_tells_departures_where_times_are_released() -> None:
     found = trajanon.evaluate(some, release)
     held = told(found.companions)
     assert held.departure is not None
-    assert "he rebuilds the departure of the hidden member to" in found.html
+    assert "rebuilds the departure of the hidden member to" in found.html
     account = found.account["companions"]
     assert account == json.loads(json.dumps(account))
     assert account["departure"]["told"] == held.departure.told

@@ -227,17 +227,6 @@ def test_no_document_can_fill_the_memory(tmp_path: Path) -> None:
 
 
 @needs_real_data
-def test_the_answers_for_san_francisco_hold_180_000_points() -> None:
-    paths = sorted((REAL / "osm_trackpoints_san_francisco").glob("*.gpx.gz"))
-    found = answers(paths)
-    assert len(found) == 36
-    segments = [segment for answer in found for segment in answer.segments]
-    assert sum(len(segment.lat) for segment in segments) == 180_000
-    assert all(np.isfinite(segment.time).all() for segment in segments)
-    assert sum(answer.segments[-1].track for answer in found) == 115
-
-
-@needs_real_data
 def test_the_answers_for_alicante_hold_traces_and_a_cloud() -> None:
     paths = sorted((REAL / "osm_trackpoints_alicante").glob("page*.gpx"))
     found = answers(paths)

@@ -11,7 +11,6 @@ import zipfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-import numpy as np
 import pytest
 from gpx_written import Slowly, write
 from hypothesis import given
@@ -399,13 +398,6 @@ def test_recordings_have_their_number_and_their_account(
     assert not caplog.records
 
 
-def test_a_public_recording_keeps_its_order_without_time(tmp_path: Path) -> None:
-    files = {"public/000/000/000000022.gpx": walk(3, 1, 2)}
-    (trace,) = read(write(tmp_path / "a.zip", zipped(files)))
-    assert trace.lat.tolist() == [3, 1, 2]
-    assert np.isnan(trace.time).all()
-
-
 def test_accounts_that_come_too_late_are_said_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -438,16 +430,6 @@ def test_damaged_metadata_are_used_up_to_the_damage(
     assert how.counts == {"files that could not be read": 1}
     (record,) = caplog.records
     assert "metadata.xml is not well-formed XML" in record.getMessage()
-
-
-def test_a_dump_is_from_openstreetmap(tmp_path: Path) -> None:
-    for files in ({"top/metadata.xml": METADATA}, FILES):
-        named = {
-            name: text.replace(b'creator="test"', b'creator="OSM gpx_dump.py"')
-            for name, text in files.items()
-        }
-        path = write(tmp_path / "a.tar.xz", lzma.compress(tar(named)))
-        assert gpx_archive.from_osm(path)
 
 
 @pytest.mark.parametrize(
@@ -495,11 +477,3 @@ def test_every_account_is_found_again(accounts: dict[int, int], size: int) -> No
         subject = None if account is None else f"osm:uid:{account}"
         assert known.recording(f"public/{number}.gpx") == (number, subject)
         assert known.recording(f"trackable/{number}.gpx") == (number, None)
-
-
-def test_uploads_of_one_account_are_one_subject(tmp_path: Path) -> None:
-    files = {"metadata.xml": METADATA} | FILES
-    path = write(tmp_path / "a.tar", tar(files))
-    found = read(path)
-    assert len(names(found)) == 5
-    assert len({trace.subject for trace in found if trace.subject}) == 2

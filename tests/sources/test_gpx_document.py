@@ -171,17 +171,6 @@ def test_segments_do_not_depend_on_the_chunks(
             np.testing.assert_array_equal(one, alone)
 
 
-@given(st.lists(moments, min_size=1, max_size=5))
-def test_a_time_is_read_the_same_way_among_odd_ones(texts: list[str]) -> None:
-    alone = [gpx_document.seconds([text])[0] for text in texts]
-    np.testing.assert_array_equal(gpx_document.seconds([*texts, "odd"])[:-1], alone)
-
-
-@given(st.lists(st.floats(-180, 180).map(repr), min_size=1))
-def test_degrees_are_the_numbers_that_python_reads(texts: list[str]) -> None:
-    assert gpx_document.degrees(texts).tolist() == [float(text) for text in texts]
-
-
 def nested(inside: str) -> bytes:
     point = f'<trkpt lat="1" lon="1">{inside}</trkpt>'
     return document(f"<trk><trkseg>{point}</trkseg></trk>")

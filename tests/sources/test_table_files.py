@@ -23,9 +23,15 @@ from real_data import REAL, needs_real_data
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import delimited, table_files
 from trajanon.extract.sources.formats import FORMATS
+from trajanon.extract.sources.geo_files import footer_of
 from trajanon.extract.sources.streams import Reading
 
 TEXT = ROWS.to_csv(index=False)
+
+
+def parquet(rows: pd.DataFrame) -> bytes:
+    pq.write_table(pa.table(rows), stream := pa.BufferOutputStream())
+    return bytes(stream.getvalue().to_pybytes())
 
 
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|"])
@@ -230,6 +236,7 @@ def test_a_separator_at_the_end_of_each_row_shifts_no_column(tmp_path: Path) -> 
         ("flipped.csv.gz", gzip.compress(bytes(range(256)) * 9)[:40] + b"x" * 300),
         ("empty.parquet", b""),
         ("cut.parquet", b"PAR1" + b"x" * 99),
+        ("names.parquet", parquet(ROWS).replace(b"time", b"\x87ime")),
     ],
 )
 def test_a_file_that_cannot_be_read_is_one_sentence(
@@ -237,6 +244,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content)
+    assert footer_of(path) == {}  # by which the kind of Parquet is found
     with pytest.raises(FileProblem) as caught:
         read(path)
     said = str(caught.value)

@@ -1,6 +1,8 @@
 """trajanon evaluate."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -8,6 +10,9 @@ import trajanon
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
 from trajanon.errors import BadInput
+
+if TYPE_CHECKING:
+    from trajanon.evaluation.evidence import Evaluation
 
 _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
 
@@ -43,7 +48,7 @@ def evaluate(
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
     from trajanon.atomic_output import replacing
-    from trajanon.cli.report_tables import bars, show_verdict
+    from trajanon.cli.report_tables import bars
     from trajanon.evaluation import areas
     from trajanon.evaluation.adversaries import attacks_in_all
     from trajanon.evaluation.evaluation import evaluate as evaluated
@@ -106,17 +111,24 @@ def evaluate(
     if as_json:
         show_json(evaluation.account)
     else:
-        show_verdict(evaluation.verdict, evaluation.report)
-        if evaluation.curve is not None:
-            tell(evaluation.curve.words)
-        if evaluation.holdout is not None:
-            tell(evaluation.holdout.beside)
-        sheet_is = "to be published with the release"
-        if not evaluation.holds:
-            sheet_is = "which says why there is none to publish"
-        tell(f"Wrote {outputs[0]} and {outputs[1]}, for you alone, and {outputs[2]}, {sheet_is}.")
+        _show(evaluation, outputs)
     if not evaluation.holds:
         raise typer.Exit(1)
+
+
+def _show(evaluation: "Evaluation", outputs: Sequence[Path]) -> None:
+    from trajanon.cli.report_tables import show_verdict
+
+    show_verdict(evaluation.verdict, evaluation.report)
+    if evaluation.curve is not None:
+        tell(evaluation.curve.words)
+    if evaluation.holdout is not None:
+        tell(evaluation.holdout.beside)
+    page, account, sheet = outputs
+    sheet_is = "to be published with the release"
+    if not evaluation.holds:
+        sheet_is = "which says why there is none to publish"
+    tell(f"Wrote {page} and {account}, for you alone, and {sheet}, {sheet_is}.")
 
 
 def _numbers(text: str) -> list[int]:

@@ -75,17 +75,11 @@ def extract(
     **how: Any,
 ) -> None:
     """Turn GPS traces into whole trips, or windows, of 30 points each."""
-    from trajanon.cli.report_tables import bars, show_extraction
+    from trajanon.cli.report_tables import bars
     from trajanon.executors import connected
-    from trajanon.extract.dropped import cut_most
     from trajanon.extract.extraction import OSM_API, SAY_WHERE, Extraction, chosen_spacing
 
-    out = out or (TRAJECTORIES if partition is None else PARTS)
-    is_file = out.suffix.lower() in (".parquet", ".geoparquet")
-    if partition is None and not is_file:
-        raise BadInput(f"trajectories are written as GeoParquet: {out} must end in .parquet")
-    if partition is not None and is_file:
-        raise BadInput(f"with --partition, --out names a folder (got {out})")
+    out = _checked(out, partition)
     spacing = how.get("spacing")
     if not windows and spacing is not None:
         raise BadInput(
@@ -113,6 +107,23 @@ def extract(
     if as_json:
         show_json(provenance)
         return
+    _show(provenance, out, windows=windows)
+
+
+def _checked(out: Path | None, partition: int | None) -> Path:
+    out = out or (TRAJECTORIES if partition is None else PARTS)
+    is_file = out.suffix.lower() in (".parquet", ".geoparquet")
+    if partition is None and not is_file:
+        raise BadInput(f"trajectories are written as GeoParquet: {out} must end in .parquet")
+    if partition is not None and is_file:
+        raise BadInput(f"with --partition, --out names a folder (got {out})")
+    return out
+
+
+def _show(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> None:
+    from trajanon.cli.report_tables import show_extraction
+    from trajanon.extract.dropped import cut_most
+
     show_extraction(provenance)
     counts = provenance["counts"]
     n, subjects = counts["trajectories"], counts["subjects of trajectories"]

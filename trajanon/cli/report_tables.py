@@ -152,7 +152,7 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
     if unknown := counts.get("recordings of unknown subjects"):
         named = number_of(unknown, "recording names", "recordings name")
         tell(f"{named} no subject: each counts as its own.")
-    if merged := Merged.told_by(provenance).told():
+    if merged := Merged.counted_in(provenance).sentence():
         tell(merged)
     for sentence in sentences(provenance):
         tell(sentence)

@@ -15,10 +15,10 @@ _AROUND = 0.01  # degrees: a kilometre
     roads="An .osm.pbf file with the roads of its area.",
     mode="Whose roads: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
     od="Count people from zone to zone instead: metres of a square cell, or a file of polygons.",
-    least_people=("Leave out rows of fewer people.", "(the fewest behind any line: k)"),
+    least_people=("Leave out rows of fewer people.", "the fewest behind any line: k"),
     out=(
         "File to write: .parquet, .gpkg, .geojson or .csv, with a .datasheet.md beside it.",
-        "(streets.parquet, or od.parquet)",
+        "streets.parquet, or od.parquet",
     ),
 )
 def streets(

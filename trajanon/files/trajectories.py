@@ -268,7 +268,7 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
 def _owners(path: object, file: ParquetParts, *, exact: bool) -> Identities:
     column = partial(geoparquet.written_column, path, file)
     found = identities(column("subject"), column("trace"), exact=exact)
-    if merged := found.merged.told():
+    if merged := found.merged.sentence():
         _LOG.warning("%s: %s", path, merged)
     return found
 

@@ -152,8 +152,8 @@ def with_subjects(executor: Executor, parts: Parts) -> Parts:
     names = [set(column.tolist()) for column in np.concatenate([one for _, one, _ in found]).T]
     unnamed = sum(nobody for _, _, nobody in found) + len(traces) - len(named)
     parts = replace(parts, named=named, merged=Merged.among(*names), unnamed=unnamed)
-    if parts.merged.told():
-        _LOG.warning("%s: %s", parts.folder, parts.merged.told())
+    if parts.merged.sentence():
+        _LOG.warning("%s: %s", parts.folder, parts.merged.sentence())
     return parts
 
 
