@@ -47,8 +47,8 @@ def lines(release: Trajectories) -> Counter[bytes]:
     return Counter(line.tobytes() for line in release.points)
 
 
-@every_format
 @given(
+    suffix=st.sampled_from(UNTIMED),
     seed=seeds,
     n=st.integers(2, 40),
     m=st.integers(2, 6),
@@ -60,7 +60,7 @@ def lines(release: Trajectories) -> Counter[bytes]:
     spread=st.sampled_from([0.0, 1e-8, 1e-4, 0.05]),
     rows=st.sampled_from(ROWS),
 )
-@settings(max_examples=25)
+@settings(max_examples=45)
 def test_what_is_released_passes_the_check(
     tmp_path: Path,
     suffix: str,

@@ -133,6 +133,8 @@ def test_a_file_is_held_against_its_certificate(account: dict[str, Any], release
     released.write_bytes(b"other lines")
     fewer = trajanon.Findings(account["k"], said["rows"] - 1, said["groups"], 4, [])
     rows, other = repeated(made, released, fewer)
+    rare = trajanon.Findings(2, said["rows"], said["groups"], 2, [])
+    assert repeated(made, released, rare)[0].endswith("and a line occurs 2 times")
     assert rows.startswith(f"the certificate says {said['rows']} rows")
     assert "had another SHA-256" in other
 

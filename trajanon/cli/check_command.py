@@ -26,6 +26,7 @@ from trajanon.number_text import number_of
     "this new file, rounded and sorted, if each occurs at least k times; the exit code is for "
     "that file.",
     columns="Check these columns of a table, .csv or .parquet: a,b,c, or all.",
+    certificate="The .certificate.json of the release: also repeat what it says of the file.",
 )
 def check(
     released: Path = ANONYMIZED,
@@ -36,6 +37,7 @@ def check(
     rewrite: Path | None = None,
     subjects_exact: bool = False,
     columns: str | None = None,
+    certificate: Path | None = None,
     as_json: bool = False,
 ) -> None:
     """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
@@ -49,6 +51,7 @@ def check(
         "--rewrite": rewrite,
         "--trajectories": trajectories,
         "--against": against or None,
+        "--certificate": certificate,
     }
     given = [name for name, value in asked.items() if value is not None]
     if len(given) > 1 and given[0] in ("--columns", "--rewrite"):
@@ -58,7 +61,9 @@ def check(
     elif rewrite is not None:
         answer = _of_rewritten(released, rewrite, k)
     else:
-        answer = _of_release(released, k, trajectories, against or [], exact=subjects_exact)
+        answer = _of_release(
+            released, k, trajectories, against or [], certificate, exact=subjects_exact
+        )
     if as_json:
         show_json(answer.account)
     else:
@@ -106,8 +111,15 @@ def _of_rewritten(released: Path, out: Path, k: int) -> _Answer:
 
 
 def _of_release(
-    released: Path, k: int, originals: Path | None, against: Sequence[Path], *, exact: bool
+    released: Path,
+    k: int,
+    originals: Path | None,
+    against: Sequence[Path],
+    certificate: Path | None,
+    *,
+    exact: bool,
 ) -> _Answer:
+    from trajanon.evaluation.release_certificate import read_certificate, repeated
     from trajanon.files.report import report_beside
     from trajanon.verdict import verdict
 
@@ -116,11 +128,16 @@ def _of_release(
         found = trajanon.check(released, k, against=against)
     else:
         found, units, unknown = _beside(originals, released, k, against, subjects_exact=exact)
+    if certificate is not None:
+        differs = repeated(read_certificate(certificate), released, found)
+        found = replace(found, problems=[*found.problems, *differs])
     sentences = list(map(with_flags, found.problems))
     account = {**asdict(found), "problems": sentences, "holds": found.holds}
     holds = f"{released} holds for {found.answered}: "
     holds += f"{_each(found, found.trajectories, units)}, and {found.claim}"
     holds += _counted(released, unknown, against, k)
+    if certificate is not None:
+        holds += f"\n{certificate} is of this file: bytes, rows, groups and k are those it says."
     if (beside := report_beside(released)) is not None:
         judged = verdict(beside, sentences)
         account |= {"holds": bool(judged), "verdict": judged.account}

@@ -28,8 +28,8 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
     roads="An .osm.pbf file, to measure whether points still lie on roads, and what counts on "
     "its streets are worth.",
     mode="Whose streets these are: car, bicycle, foot or any.",
-    out="Page to write, with a .json beside it. The datasheet stands beside the release, as "
-    "RELEASE.datasheet.md.",
+    out="Page to write, with a .json beside it. Datasheet and certificate stand beside the "
+    "release, as RELEASE.datasheet.md and RELEASE.certificate.json.",
 )
 def evaluate(
     files: list[Path] | None = None,
@@ -53,6 +53,7 @@ def evaluate(
     from trajanon.evaluation.adversaries import attacks_in_all
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.evaluation.evaluation import with_counts_of_all
+    from trajanon.evaluation.release_certificate import certificate
     from trajanon.files import report as reports
     from trajanon.privacy.originals import in_parts, is_large
     from trajanon.release import json_report
@@ -63,11 +64,12 @@ def evaluate(
     ks = [] if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
     originals, released = given
-    outputs = (out, out.with_suffix(".json"), reports.datasheet_path(released))
+    public = (reports.datasheet_path(released), reports.certificate_path(released))
+    outputs = (out, out.with_suffix(".json"), *public)
     named = [file for file in (ledger, roads) if file is not None]
     read = [*given, reports.report_path(released), *named]
-    replaced = replacing(*outputs, inputs=read, public=outputs[-1:])
-    with bars() as progress, replaced as (page, account, sheet):
+    replaced = replacing(*outputs, inputs=read, public=public)
+    with bars() as progress, replaced as (page, account, sheet, certified):
         report = reports.read_report(released)
         k, _ = reports.promise_in(report)
         whole = drawn = None
@@ -108,6 +110,8 @@ def evaluate(
         page.write_text(evaluation.html, encoding="utf-8")
         account.write_text(json_report(evaluation.account), encoding="utf-8")
         sheet.write_text(evaluation.datasheet, encoding="utf-8")
+        says = certificate(evaluation.account, released, trajanon.__version__)
+        certified.write_text(json_report(says), encoding="utf-8")
     if as_json:
         show_json(evaluation.account)
     else:
@@ -124,11 +128,11 @@ def _show(evaluation: "Evaluation", outputs: Sequence[Path]) -> None:
         tell(evaluation.curve.words)
     if evaluation.holdout is not None:
         tell(evaluation.holdout.beside)
-    page, account, sheet = outputs
-    sheet_is = "to be published with the release"
+    page, account, *public = outputs
+    are = "to be published with the release"
     if not evaluation.holds:
-        sheet_is = "which says why there is none to publish"
-    tell(f"Wrote {page} and {account}, for you alone, and {sheet}, {sheet_is}.")
+        are = "which say why nothing is to be published"
+    tell(f"Wrote {page} and {account}, for you alone, and {' and '.join(map(str, public))}, {are}.")
 
 
 def _numbers(text: str) -> list[int]:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from trajanon.errors import FileProblem
+from trajanon.number_text import number_of
 from trajanon.privacy.attack import QUESTIONS
 
 NOT_ASSESSED = "not assessed"
@@ -113,15 +114,18 @@ def repeated(certified: _Account, released: str | os.PathLike[str], findings: An
     released
         The released file, or a folder of parts.
     findings
-        What `trajanon.check` found in it, with the k of the certificate.
+        What `trajanon.check` found in it.
     """
-    said = certified["release"]
+    said, k = certified["release"], certified["promise"]["k"]
     now = {"rows": findings.trajectories, "groups": findings.groups}
     problems = [
         f"the certificate says {said[name]:,} {name}, and the file has {there:,}"
         for name, there in now.items()
         if said[name] != there
     ]
+    if findings.smallest < k:
+        rarest = number_of(findings.smallest, "time")
+        problems.append(f"the certificate promises k = {k}, and a line occurs {rarest}")
     hashes = _hashes(Path(released))
     if sorted(hashes.values()) != sorted(said["sha256"].values()):
         problems.append(

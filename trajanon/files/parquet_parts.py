@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Bools
+from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.inputs import named_rightly
@@ -200,3 +201,24 @@ def _difference(schema: Any, other: Any) -> str:
     said, more = (some.metadata or {} for some in (schema, other))
     words = [name.decode() for name in _SAID if said.get(name) != more.get(name)]
     return f"it has other words on all rows in its footer ({', '.join(words)})" if words else ""
+
+
+def coordinate_columns(schema: Any) -> list[str]:
+    """List the columns lat1, lon1, lat2, lon2, ... of a table; none of what has geometries."""
+    if b"geo" in (schema.metadata or {}):
+        return []
+    pairs = ([f"lat{number}", f"lon{number}"] for number in count(1))
+    names = [*chain(*takewhile({*schema.names}.issuperset, pairs))]
+    return names if len(names) > 2 else []
+
+
+def columns_of_numbers(where: object, file: ParquetParts, names: Sequence[str]) -> Floats:
+    """Read columns of numbers, (n, columns); a missing number is NaN."""
+    import pyarrow as pa
+
+    for name in names:
+        kind = file.schema_arrow.field(name).type
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            raise BadInput(f"{where} has a column {name} of {kind}, and not of numbers")
+    columns = file.read(names).columns
+    return np.column_stack([column.cast(pa.float64()).to_numpy() for column in columns])

@@ -150,6 +150,11 @@ def datasheet_path(release: Path) -> Path:
     return release.parent / f"{_called(release)}.datasheet.md"
 
 
+def certificate_path(release: Path) -> Path:
+    """Where the certificate of a release stands, beside its datasheet."""
+    return release.parent / f"{_called(release)}.certificate.json"
+
+
 def _called(release: Path) -> str:
     return f"{release.name}.parts" if release.is_dir() else release.stem
 

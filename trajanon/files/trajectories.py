@@ -4,10 +4,9 @@ import json
 import logging
 import os
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +18,12 @@ from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.json_types import parsed
-from trajanon.files.parquet_parts import ParquetParts, parquet_of
+from trajanon.files.parquet_parts import (
+    ParquetParts,
+    columns_of_numbers,
+    coordinate_columns,
+    parquet_of,
+)
 from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
 from trajanon.hashing import hashes_of, least_hashes
 from trajanon.inputs import named_rightly
@@ -290,11 +294,15 @@ def read_rows(
     """Read points, (n, m, 2); if wanted and known, what windows slide on; and times, (n, m)."""
     schema, batches = file.schema_arrow, partial(geoparquet.batches_of, file)
     names = {*schema.names} - (set() if times else {"track_times", "times"})
-    if coordinates := _coordinate_columns(schema):
+    if coordinates := coordinate_columns(schema):
         m = len(coordinates) // 2
-        points = _numbers(where, file, coordinates).reshape(file.n, m, 2)
+        points = columns_of_numbers(where, file, coordinates).reshape(file.n, m, 2)
         moments = [f"time{number + 1}" for number in range(m)]
-        return points, None, _numbers(where, file, moments) if names >= {*moments} else None
+        return (
+            points,
+            None,
+            columns_of_numbers(where, file, moments) if names >= {*moments} else None,
+        )
     points, runs, when = _points(where, file), None, None
     try:
         if tracks and "track" in names & {*geoparquet.described(schema, where)["columns"]}:
@@ -361,7 +369,7 @@ def _marks(where: object, file: ParquetParts) -> Hashes | None:
 
 def look_at_schema(schema: Any, where: object) -> None:
     """Refuse what holds neither lines in WGS 84 nor columns of coordinates."""
-    if not _coordinate_columns(schema):
+    if not coordinate_columns(schema):
         if b"geo" not in (schema.metadata or {}):
             raise FileProblem(
                 f"{where} is not GeoParquet, and has no columns lat1, lon1, lat2, lon2: "
@@ -391,24 +399,3 @@ def _points(path: object, file: ParquetParts) -> Floats:
             f"{most} points; make trajectories with: trajanon extract FILE"
         )
     return np.concatenate(points).reshape(-1, most, 2)
-
-
-def _coordinate_columns(schema: Any) -> list[str]:
-    """List the columns lat1, lon1, lat2, lon2, ... of a table; none of what has geometries."""
-    if b"geo" in (schema.metadata or {}):
-        return []
-    pairs = ([f"lat{number}", f"lon{number}"] for number in count(1))
-    names = [*chain(*takewhile({*schema.names}.issuperset, pairs))]
-    return names if len(names) > 2 else []
-
-
-def _numbers(where: object, file: ParquetParts, names: Sequence[str]) -> Floats:
-    """Read columns of numbers, (n, columns); a missing number is NaN."""
-    import pyarrow as pa
-
-    for name in names:
-        kind = file.schema_arrow.field(name).type
-        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
-            raise BadInput(f"{where} has a column {name} of {kind}, and not of numbers")
-    columns = file.read(names).columns
-    return np.column_stack([column.cast(pa.float64()).to_numpy() for column in columns])

@@ -162,6 +162,7 @@ class Work:
         public = {
             name: "the release, to be published",
             f"{Path(name).stem}.datasheet.md": "its datasheet, to be published with it",
+            f"{Path(name).stem}.certificate.json": "the same for machines, to be published",
             PUBLIC: "the map of the release alone, to be published if you like",
         }
         if self.fresh("streets"):
