@@ -1,4 +1,4 @@
-"""Paths of Concorde: a program of others, faked here."""
+"""Paths of Concorde: a program or a package of others, faked here."""
 
 import signal
 import subprocess
@@ -50,9 +50,32 @@ PROGRAM = """
     Path(solution).write_text("\\n".join([str(len(tour)), *lines]) + "\\n")
 """
 
+PYCONCORDE = """
+    from typing import NamedTuple
+
+    class Tour(NamedTuple):
+        tour: list
+        found_tour: bool
+
+    class TSPSolver:
+        @classmethod
+        def from_tspfile(cls, problem):
+            print("Problem Name: path")
+            solver = cls()
+            solver.problem = problem
+            return solver
+
+        def solve(self, verbose, random_seed):
+            assert not verbose
+            assert 0 < random_seed < 2**31
+            Path("abc.res").write_text("litter")
+            return Tour(nearest_tour(self.problem), FOUND)
+"""
+
 
 @pytest.fixture
 def no_concorde(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "concorde", None)
     monkeypatch.setenv("PATH", "")
 
 
@@ -62,15 +85,39 @@ def install_program(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     program.parent.mkdir()
     program.write_text(f"#!{sys.executable}\n" + textwrap.dedent(NEAREST) + textwrap.dedent(code))
     program.chmod(0o755)
+    monkeypatch.setitem(sys.modules, "concorde", None)
     monkeypatch.setenv("PATH", str(program.parent))
+
+
+def install_pyconcorde(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = folder / "site" / "concorde"
+    package.mkdir(parents=True)
+    (package / "__init__.py").touch()
+    (package / "tsp.py").write_text(textwrap.dedent(NEAREST) + textwrap.dedent(code))
+    monkeypatch.delitem(sys.modules, "concorde", raising=False)
+    monkeypatch.delitem(sys.modules, "concorde.tsp", raising=False)
+    monkeypatch.syspath_prepend(package.parent)
+    monkeypatch.setenv("PYTHONPATH", str(package.parent))
+    monkeypatch.setenv("PATH", "")
 
 
 def test_without_concorde_it_is_said_what_to_install(no_concorde: None) -> None:
     with pytest.raises(
         BadInput,
-        match=r"^Concorde is not installed; put the program concorde on the PATH, or choose the "
-        r"heuristic or-opt$",
+        match=r"^Concorde is not installed; put the program concorde on the PATH, install "
+        r"pyconcorde \(on no index: pip install git\+\S+\), or choose the heuristic or-opt$",
     ):
+        concorde(problem(records_of("normal", 0, 10)))
+
+
+def test_a_folder_named_concorde_is_not_pyconcorde(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "concorde" / "TSP").mkdir(parents=True)  # the sources of the program
+    monkeypatch.delitem(sys.modules, "concorde", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(BadInput, match="not installed"):
         concorde(problem(records_of("normal", 0, 10)))
 
 
@@ -87,16 +134,21 @@ def test_the_papers_sets_are_measured_with_concorde_where_it_is_found(
 
 
 @pytest.mark.parametrize("n", [2, 9, 40])
+@pytest.mark.parametrize("way", ["program", "package"])
 @pytest.mark.parametrize("begins", [False, True])
 def test_concorde_is_asked_and_nothing_stays(
     n: int,
+    way: str,
     begins: bool,
     tmp_path: Path,
     temporary: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    install_program(PROGRAM, tmp_path, monkeypatch)
+    if way == "program":
+        install_program(PROGRAM, tmp_path, monkeypatch)
+    else:
+        install_pyconcorde(PYCONCORDE.replace("FOUND", "True"), tmp_path, monkeypatch)
     monkeypatch.chdir(temporary)
     records = records_of("line", n, n)
     start = int(records.argmin()) if begins else None
@@ -133,7 +185,10 @@ def test_the_seed_reaches_concorde(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     [
         ("sys.exit('edge too long')", "said 'edge too long'"),
         ("print('one'); print('two'); print(); sys.exit(1)", "said 'two'"),
+        ("sys.exit(1)", "said nothing"),
         ("pass", "said nothing"),
+        ("print('Bye')", "said 'Bye'"),
+        ("Path(sys.argv[4]).write_text('no numbers')", "said nothing"),
         ("Path(sys.argv[4]).write_text('9 ' + '0 ' * 9)", "said nothing"),
         ("Path(sys.argv[4]).write_bytes(b'\\xff')", "said nothing"),
         (PROGRAM + "    Path(solution).write_text('10 0 1 2')", "said nothing"),
@@ -160,6 +215,22 @@ def test_where_concorde_finds_no_tour_its_last_line_is_told(
     assert list(temporary.iterdir()) == []
 
 
+def test_a_pyconcorde_without_a_tour_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_pyconcorde(PYCONCORDE.replace("FOUND", "False"), tmp_path, monkeypatch)
+    with pytest.raises(BadInput, match="said 'no tour was found' and found no tour"):
+        concorde(problem(records_of("normal", 0, 9)))
+
+
+def test_a_pyconcorde_that_cannot_be_loaded_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    install_pyconcorde("    raise ImportError('no QSopt')", tmp_path, monkeypatch)
+    with pytest.raises(BadInput, match="said 'ImportError: no QSopt'"):
+        concorde(problem(records_of("normal", 0, 9)))
+
+
 def test_a_program_that_cannot_be_started_says_why(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -181,6 +252,7 @@ def test_ctrl_c_ends_concorde_and_removes_its_files(tmp_path: Path, temporary: P
     )
     program.chmod(0o755)
     code = (
+        "import sys; sys.modules['concorde'] = None\n"
         "import numpy as np\n"
         "from trajanon.search.external_solvers import concorde\n"
         "from trajanon.problem import Problem\n"
@@ -193,7 +265,7 @@ def test_ctrl_c_ends_concorde_and_removes_its_files(tmp_path: Path, temporary: P
         env={
             "PATH": str(tmp_path),
             "TMPDIR": str(temporary),
-            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "PYTHONPATH": str(Path(__file__).parents[1]),
         },
         capture_output=True,
         text=True,
@@ -228,4 +300,11 @@ def test_a_full_disk_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
         match=r"^cannot write for Concorde: No space left on device; set TMPDIR to a folder with "
         r"more room$",
     ):
+        concorde(problem(records_of("normal", 0, 9)))
+
+
+def test_no_temporary_folder_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install_program(PROGRAM, tmp_path, monkeypatch)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "absent"))
+    with pytest.raises(FileProblem, match="No such file or directory; set TMPDIR"):
         concorde(problem(records_of("normal", 0, 9)))

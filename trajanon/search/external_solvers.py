@@ -29,9 +29,20 @@ MOST_RECORDS = 20_000
 
 FEWEST = 9
 """Fewer records are tried in every order: below ten cities Concorde turns to another
-method, which takes no length above 2^15."""
+method, which takes no length above 2^15, and pyconcorde may crash."""
 
 _SUMS_BELOW = 2**31 - 1
+
+_PYCONCORDE = f"""\
+import sys
+from concorde.tsp import TSPSolver
+
+found = TSPSolver.from_tspfile("{ASKED}").solve(verbose=False, random_seed=int(sys.argv[1]))
+if not found.found_tour:
+    sys.exit("no tour was found")
+with open("{TOUR}", "w") as file:
+    print(len(found.tour), *found.tour, file=file)
+"""
 
 # elkai's public functions take neither seed nor precision, and want the distances as
 # lists. LKH multiplies distances by its precision, 100 by default, and aborts where
@@ -55,6 +66,10 @@ def concorde(problem: Problem, start: int | None = None) -> Ints:
     It is the shortest up to the rounding of distances to whole numbers. The proof of that may take
     hours from a few thousand records on.
 
+    The Python package pyconcorde is used if it is installed, else a program ``concorde`` on the
+    PATH. The seed reaches both, but a pyconcorde from before March 2026 takes the clock instead,
+    which may choose another one of several paths of the same length.
+
     References
     ----------
     Applegate, Bixby, Chvátal, Cook, "The Traveling Salesman Problem: A Computational
@@ -64,13 +79,20 @@ def concorde(problem: Problem, start: int | None = None) -> Ints:
     if command := concorde_command():
         return _path_by("Concorde", command, problem, start)
     raise BadInput(
-        "Concorde is not installed; put the program concorde on the PATH, or choose the heuristic "
-        "or-opt"
+        "Concorde is not installed; put the program concorde on the PATH, install pyconcorde (on "
+        "no index: pip install git+https://github.com/jvkersch/pyconcorde), or choose the "
+        "heuristic or-opt"
     )
 
 
 def concorde_command() -> list[str] | None:
     """Find Concorde: how it is called; None if it is not here."""
+    try:  # for the module inside: a folder named concorde passes for a package
+        package = find_spec("concorde.tsp")
+    except ImportError:
+        package = None
+    if package is not None:
+        return [*_PYTHON, _PYCONCORDE, SEED]
     program = shutil.which("concorde")
     return None if program is None else [program, "-s", SEED, "-o", TOUR, ASKED]
 
