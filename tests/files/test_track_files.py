@@ -34,7 +34,7 @@ from tracks_laid_out import (
 
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
-from trajanon.files import arrow, track_rows
+from trajanon.files import track_rows
 from trajanon.files.release import write_release
 from trajanon.files.trajectories import read_trajectories, write_trajectories
 from trajanon.tracks import Tracks, joined_tracks
@@ -329,19 +329,6 @@ def test_batches_and_bytes_leave_every_bit(
             found = read_trajectories(path)
             assert np.array_equal(found.points, trajectories.points)
             assert_equal(found.tracks, trajectories.tracks)
-
-
-def test_plain_points_are_read_as_shapely_reads_them() -> None:
-    points = shapely.points([[1.0, 2.0], [0.0, -0.0], [5.5, 6.0]])
-    column = pa.array(shapely.to_wkb(points))
-    for some in (column, column[1:], column.cast(pa.large_binary())):
-        found = arrow.points_of(some)
-        assert found is not None
-        expected = shapely.get_coordinates(arrow.geometries_of(some))
-        assert found.tobytes() == expected.tobytes()
-    line = shapely.to_wkb(shapely.LineString([(1, 2), (3, 4)]))
-    for other in (b"", column[0].as_py()[:-1], b"\2" + column[0].as_py()[1:], line, None):
-        assert arrow.points_of(pa.array([column[0].as_py(), other], pa.binary())) is None
 
 
 @pytest.mark.parametrize("lengths", [(3, 3, 4), (4, 3, 3), (3, 4, 3)])
