@@ -155,6 +155,7 @@ def with_counts_of_all(
         evaluation,
         chained=chained,
         area=area_of(whole.lines.points),
+        period=None,  # a sample may miss months
         trajectories=len(whole.line),
         subjects=None if whole.subject is None else int(whole.subject.max()) + 1,
         left_out=whole.left_out,
@@ -226,7 +227,19 @@ def _counts(given: _Given) -> dict[str, Any]:
             "subjects": None if subjects is None else broken_promises(labels, subjects, k),
         },
         "clock": None if given.timing is None else given.timing.clock,
+        "period": _months(kept.times),
     }
+
+
+def _months(times: Floats | None) -> str | None:
+    """First and last month of times; None where they are not known to count from 1970."""
+    if times is None or not np.isfinite(times).any():
+        return None
+    ends = np.array([np.nanmin(times), np.nanmax(times)]).astype("datetime64[s]")
+    first, last = ends.astype("datetime64[M]").astype(str).tolist()
+    if first < "1980":
+        return None
+    return str(first) if first == last else f"{first} to {last}"
 
 
 def _protection(given: _Given, seed: int) -> dict[str, Any]:

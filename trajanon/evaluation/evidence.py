@@ -11,6 +11,7 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 from markupsafe import Markup, escape
 
+import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.areas import Sampled
 from trajanon.evaluation.curve import Curve
@@ -83,6 +84,8 @@ class Evaluation:
         What the checker found in the released file, a sentence each; None if no file was looked at.
     clock
         What the released times count from; None if there are none.
+    period
+        Months from the first of the originals to the last; None if they are not known.
     loss
         IL in percent of each way to publish, by its name; of places alone.
     usefulness
@@ -158,6 +161,7 @@ class Evaluation:
     violations: Mapping[str, int | None]
     problems: Sequence[str] | None
     clock: Clock | None
+    period: str | None
     loss: Mapping[str, float]
     usefulness: Mapping[str, measures.Usefulness]
     length_kept: float
@@ -320,6 +324,10 @@ class Evaluation:
             evaluation=self,
             steps=[step.replace("trajectories", self.units) for step in steps]
             or ["microaggregation"],
+            version=trajanon.__version__,
+            read=_rough(
+                self.report["source"].get("recordings") if "source" in self.report else None
+            ),
             perturbed=key_in(self.report) is not None,
             for_comparison=FOR_COMPARISON,
             cost=cost(self.report),
@@ -342,6 +350,11 @@ class Evaluation:
         found = self.verdict
         judged = " ".join([found.headline, *found.sentences])
         return [("Verdict", judged), ("Cost", cost(self.report)), ("Source", source(self.report))]
+
+
+def _rough(number: int | None) -> str | None:
+    """Give two digits of a number, so that no difference of two tells of one recording."""
+    return None if number is None else f"some {int(float(f'{number:.2g}')):,}"
 
 
 def _histogram(values: Floats) -> dict[str, Any]:
