@@ -22,7 +22,7 @@ from corridors import POINTS, SPACING, corridors, windows_on_runs
 from measures import alone, command_line, peak_gb, row, run_command, say_machine, spent
 
 import trajanon
-from trajanon.files.trajectories import write_partition
+from trajanon.files.trajectory_files import write_partition
 from trajanon.parts import workflow
 from trajanon.tracks import STEPS
 

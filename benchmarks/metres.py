@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import connected_components, dijkstra
 
 import trajanon
 from trajanon import extract
-from trajanon._kernels.roads import Network
+from trajanon._kernels.road_matching import Network
 from trajanon.arrays import Floats
 from trajanon.geodesy import DEGREE
 from trajanon.trajectories import Trajectories

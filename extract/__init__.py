@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from trajanon.extract.extraction import Extraction as Extraction
     from trajanon.extract.extraction import extract as extract
     from trajanon.extract.extraction import traces as traces
-    from trajanon.extract.frames import from_collection as from_collection
-    from trajanon.extract.frames import from_frame as from_frame
-    from trajanon.extract.frames import to_collection as to_collection
+    from trajanon.extract.from_frames import from_collection as from_collection
+    from trajanon.extract.from_frames import from_frame as from_frame
+    from trajanon.extract.from_frames import to_collection as to_collection
     from trajanon.extract.rules import Rules as Rules
     from trajanon.extract.rules import SourceOptions as SourceOptions
     from trajanon.extract.trace import Trace as Trace
@@ -38,7 +38,7 @@ _NAMES = {  # by the module that they are in
     "earth.places": "Zone hidden",
     "earth.roads": "Roads roads",
     "extraction": "Extraction extract traces",
-    "frames": "from_collection from_frame to_collection",
+    "from_frames": "from_collection from_frame to_collection",
     "rules": "Rules SourceOptions",
     "trace": "Trace",
 }

@@ -23,7 +23,7 @@ from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.trace_pieces import check_untimed, joined, ordered
 from trajanon.extract.trace import Trace
 from trajanon.files.report import report_path
-from trajanon.files.trajectories import is_part, read_trajectories, write_partition, write_parts
+from trajanon.files.trajectory_files import is_part, read_trajectories, write_partition, write_parts
 from trajanon.number_text import number_of
 from trajanon.progress import Progress, silent
 from trajanon.settings import takes_settings

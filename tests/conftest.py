@@ -21,7 +21,7 @@ from trajanon import papers
 from trajanon.cli.main import main
 from trajanon.data import sample
 from trajanon.extract import extract
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.maps import html
 from trajanon.trajectories import Trajectories
 

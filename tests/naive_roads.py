@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from trajanon._kernels.roads import Matching, Network, metres_of_degree
+from trajanon._kernels.road_matching import Matching, Network, metres_of_degree
 
 State = tuple[int, float, float]  # 2 street + direction, metres on it, metres from the point
 

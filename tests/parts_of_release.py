@@ -6,7 +6,7 @@ import numpy as np
 
 from trajanon.files.geoparquet import write_released
 from trajanon.files.report import checked, groups_path, line_keys, report_path, write_lines_of_rows
-from trajanon.files.trajectories import part_name
+from trajanon.files.trajectory_files import part_name
 from trajanon.privacy.originals import matched
 from trajanon.release import Release, json_report
 from trajanon.trajectories import Trajectories

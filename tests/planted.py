@@ -12,7 +12,7 @@ from plain import plain_means
 
 import trajanon
 from trajanon.arrays import Floats
-from trajanon.files.release import RELEASE_FORMATS, write_release
+from trajanon.files.release_formats import RELEASE_FORMATS, write_release
 from trajanon.files.release_lines import in_order
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 

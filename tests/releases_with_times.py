@@ -9,7 +9,7 @@ import numpy as np
 from planted import groups
 
 from trajanon.arrays import Floats
-from trajanon.files.release import write_release
+from trajanon.files.release_formats import write_release
 from trajanon.files.release_lines import in_order
 from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trajanon.arrays import Floats, Ints
-from trajanon.files.release import read_release
-from trajanon.files.trajectories import write_partition
+from trajanon.files.release_formats import read_release
+from trajanon.files.trajectory_files import write_partition
 from trajanon.parts import shard_search, workflow
 from trajanon.parts.finish import Batch, Tally, finish
 from trajanon.parts.plan import Plan

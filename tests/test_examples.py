@@ -22,8 +22,8 @@ NAMES = [
     *(f"{each.__module__}.{each.__name__}" for each in METHODS.values()),
     "trajanon.search.annealing.anneal",
     "trajanon.search.descent.descend",
-    "trajanon.papers.refinements.rcs",
-    "trajanon.papers.refinements.swap",
+    "trajanon.papers.shuffling_and_swapping.rcs",
+    "trajanon.papers.shuffling_and_swapping.swap",
 ]
 FILES = sorted(
     {

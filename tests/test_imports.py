@@ -46,7 +46,7 @@ HEAVY = {
 
 
 def imports(file: Path) -> Iterator[str]:
-    """What a file imports, in full: trajanon.files.release, numpy.typing, ..."""
+    """What a file imports, in full: trajanon.files.release_formats, numpy.typing, ..."""
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -14,7 +14,12 @@ from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.extraction import Extraction
 from trajanon.extract.rules import Rules
-from trajanon.files.trajectories import is_part, part_name, read_trajectories, write_trajectories
+from trajanon.files.trajectory_files import (
+    is_part,
+    part_name,
+    read_trajectories,
+    write_trajectories,
+)
 from trajanon.partition import dense
 from trajanon.remote_folder import Folder
 from trajanon.tracks import Tracks

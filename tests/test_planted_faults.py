@@ -11,7 +11,7 @@ from toy import crossing, toy
 import trajanon
 from trajanon.cli.report_tables import show_release
 from trajanon.errors import BadInput
-from trajanon.files.release import write_release
+from trajanon.files.release_formats import write_release
 from trajanon.files.release_lines import in_order
 from trajanon.settings import OF_PAIRS
 from trajanon.trajectories import Trajectories

@@ -24,7 +24,7 @@ import trajanon
 from trajanon.errors import FileProblem, TooFewSubjects
 from trajanon.extract import Box, Rules, Trace, cut, extract, traces
 from trajanon.extract.trips import CUT_OFF
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectory_files import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 pytestmark = needs_real_data

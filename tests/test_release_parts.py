@@ -16,7 +16,7 @@ from trajanon.evaluation import areas
 from trajanon.evaluation.areas import COUNTED_OF_ALL, interval
 from trajanon.evaluation.evidence import RELEASE
 from trajanon.files.report import checked, read_report
-from trajanon.files.trajectories import write_partition
+from trajanon.files.trajectory_files import write_partition
 from trajanon.maps import drawing
 from trajanon.maps.drawing import match, release_and_originals, sample_and_counts
 from trajanon.parts.workflow import anonymize_parts

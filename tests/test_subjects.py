@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.extract import Rules, cut, extract, from_frame
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectory_files import read_trajectories
 from trajanon.subjects import BY_BLANKS, BY_CASE, Merged, key_of, numbered, spelled
 from trajanon.trajectories import Trajectories
 

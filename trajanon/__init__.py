@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from trajanon.errors import TrajanonError as TrajanonError
     from trajanon.evaluation.evaluation import evaluate as evaluate
     from trajanon.evaluation.evidence import Evaluation as Evaluation
-    from trajanon.files.release import read_release as read_release
-    from trajanon.files.trajectories import read_trajectories as read_trajectories
-    from trajanon.files.trajectories import write_trajectories as write_trajectories
+    from trajanon.files.release_formats import read_release as read_release
+    from trajanon.files.trajectory_files import read_trajectories as read_trajectories
+    from trajanon.files.trajectory_files import write_trajectories as write_trajectories
     from trajanon.microaggregation import microaggregate as microaggregate
     from trajanon.od_table import zone_flows as zone_flows
     from trajanon.partition import Partition as Partition
@@ -51,8 +51,8 @@ _NAMES = {  # by the module that they are in
     "errors": "TrajanonError",
     "evaluation.evaluation": "evaluate",
     "evaluation.evidence": "Evaluation",
-    "files.release": "read_release",
-    "files.trajectories": "read_trajectories write_trajectories",
+    "files.release_formats": "read_release",
+    "files.trajectory_files": "read_trajectories write_trajectories",
     "microaggregation": "microaggregate",
     "partition": "Partition",
     "parts.workflow": "anonymize_parts",

@@ -140,7 +140,7 @@ def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
     """Make a trajectory of each trip of points, or of each line; warn of what is left out."""
     from trajanon.extract.cutting import cut
     from trajanon.extract.dropped import sentences
-    from trajanon.extract.frames import from_frame, holds_lines
+    from trajanon.extract.from_frames import from_frame, holds_lines
     from trajanon.extract.rules import Rules
 
     rules = Rules()

@@ -10,9 +10,9 @@ from typing import Any
 from trajanon.anonymization import anonymize_trajectories
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.files.release import check_release_format
+from trajanon.files.release_formats import check_release_format
 from trajanon.files.report import report_path
-from trajanon.files.trajectories import read_marks, read_unmarked
+from trajanon.files.trajectory_files import read_marks, read_unmarked
 from trajanon.number_text import number_of
 from trajanon.privacy.ledger import Ledger, Sorted, opened
 from trajanon.progress import Progress, silent

@@ -16,7 +16,7 @@ from trajanon.arrays import Bools, Ints
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
 from trajanon.files.frames import to_collection
-from trajanon.files.release import check_release_format, write_release
+from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.notebook import drawn, page, shown
 from trajanon.number_text import number_of

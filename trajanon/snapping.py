@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.roads import (
+from trajanon._kernels.road_matching import (
     Found,
     Matched,
     Matching,

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.roads import Found, Network
+from trajanon._kernels.road_matching import Found, Network
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files.release import read_release
+from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import report_beside
 from trajanon.privacy.release_check import check

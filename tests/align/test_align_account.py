@@ -20,7 +20,7 @@ from trajanon import loss
 from trajanon.align.account import MEASURED, account, near_lines
 from trajanon.arrays import Floats
 from trajanon.files.report import read_report
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.maps.drawing import match, release_and_originals
 from trajanon.partition import Partition
 from trajanon.released_lines import TrajectoryGroups

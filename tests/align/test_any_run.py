@@ -17,7 +17,7 @@ from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.report import checked, released_of
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectory_files import read_trajectories
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy.originals import matched
 from trajanon.tracks import STEPS, TrackPoints, Tracks, joined_tracks

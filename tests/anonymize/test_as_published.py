@@ -11,7 +11,7 @@ from toy import crowd
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.files.release import RELEASE_FORMATS
+from trajanon.files.release_formats import RELEASE_FORMATS
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.settings import GONE
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked

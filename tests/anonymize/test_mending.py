@@ -19,7 +19,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.report import checked, read_report, released_of
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.mending import MOST_LEFT_OUT, mended
 from trajanon.partition import dense
 from trajanon.parts.workflow import anonymize_parts

@@ -21,7 +21,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.evaluation.evidence import Evaluation
-from trajanon.files.release import (
+from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
     compared,

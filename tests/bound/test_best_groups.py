@@ -14,7 +14,7 @@ from real_data import reference
 
 from trajanon import loss
 from trajanon.bound.column_generation import best_groups
-from trajanon.papers.refinements import swap
+from trajanon.papers.shuffling_and_swapping import swap
 from trajanon.partition import dense
 from trajanon.search.distance_methods import mdav
 

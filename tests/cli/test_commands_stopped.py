@@ -14,7 +14,7 @@ from shards import walks, write_folder
 from trajanon.cli import main
 from trajanon.data import sample
 from trajanon.extract import extraction
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.trajectories import Trajectories
 
 

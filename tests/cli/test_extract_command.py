@@ -9,7 +9,7 @@ import pytest
 from commands import Run, names, track
 from osm_server import Fault, OsmServer, serving
 
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectory_files import read_trajectories
 
 
 def test_a_file_that_is_named_twice_counts_once(run: Run, tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from osm_xml import OsmFile
 
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.roads import roads_and_water
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 FAST = ("--method", "mdav", "--refine", "none")

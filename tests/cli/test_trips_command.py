@@ -9,8 +9,8 @@ from commands import FAST, Run, names, track
 
 import trajanon
 from trajanon.data import sample
-from trajanon.files.release import RELEASE_FORMATS
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.release_formats import RELEASE_FORMATS
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 

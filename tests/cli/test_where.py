@@ -11,7 +11,7 @@ from osm_xml import OsmFile
 from tracks import GEOD, line
 
 from trajanon.extract import Trace
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectory_files import read_trajectories
 
 SOUTH, WEST = 47.0, 9.0
 HOSPITAL = (SOUTH + 0.05, WEST + 0.05)

@@ -27,7 +27,7 @@ from trajanon.extract import Box, Extraction, Rules, SourceOptions, cutting, ext
 from trajanon.extract.cutting import Cutter
 from trajanon.extract.earth.named_areas import CITIES, AreaLike
 from trajanon.extract.sources import osm_api
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectory_files import read_trajectories
 from trajanon.partition import dense
 from trajanon.subjects import BY_BLANKS, BY_CASE
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trajanon.errors import BadInput
-from trajanon.extract.frames import from_collection, from_frame, to_collection
+from trajanon.extract.from_frames import from_collection, from_frame, to_collection
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories
 

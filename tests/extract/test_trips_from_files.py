@@ -19,7 +19,7 @@ from trajanon.extract.sources import trace_pieces
 from trajanon.extract.sources.trace_pieces import joined, joined_pieces
 from trajanon.extract.trace import Trace
 from trajanon.extract.trips import CUT_OFF, FOUND, LEFT_OUT
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectory_files import read_trajectories
 from trajanon.partition import dense
 from trajanon.trajectories import Trajectories
 

@@ -24,14 +24,14 @@ from planted import UNTIMED
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.parquet_parts import ParquetParts
-from trajanon.files.release import (
+from trajanon.files.release_formats import (
     NOTHING_ELSE,
     compared,
     read_as_found,
     read_release,
     write_release,
 )
-from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.files.trajectory_files import read_trajectories, write_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", UNTIMED)

@@ -10,7 +10,7 @@ from commands import FAST, Run
 from plain import plain_means
 
 import trajanon
-from trajanon.files.release import write_release
+from trajanon.files.release_formats import write_release
 from trajanon.trajectories import Trajectories
 
 COLUMNS = ["trajectory", "subject", "trace", "run", "start", "geometry", "track"]

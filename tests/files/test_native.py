@@ -11,8 +11,8 @@ import pytest
 
 from trajanon.errors import FileProblem
 from trajanon.files import arrow
-from trajanon.files.release import read_as_found, read_release, write_release
-from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.files.release_formats import read_as_found, read_release, write_release
+from trajanon.files.trajectory_files import read_trajectories, write_trajectories
 from trajanon.trajectories import Trajectories
 
 POINTS = np.round(40.0 + np.arange(16.0).reshape(4, 2, 2) / 7.0, 7)

@@ -18,7 +18,7 @@ from releases_with_times import CLOCK, collection_of, release, released, written
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.files.release import (
+from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
     compared,

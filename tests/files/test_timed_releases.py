@@ -17,7 +17,7 @@ import trajanon
 from trajanon.errors import BadInput
 from trajanon.files.frames import to_collection
 from trajanon.files.geoparquet import write_released
-from trajanon.files.release import RELEASE_FORMATS, read_release
+from trajanon.files.release_formats import RELEASE_FORMATS, read_release
 from trajanon.files.release_lines import in_order
 from trajanon.files.report import checked, clock_in, unit_in
 from trajanon.perturbation import perturbed_times

@@ -18,7 +18,7 @@ from toy import crowd
 import trajanon
 from trajanon.arrays import Floats
 from trajanon.files.frames import to_collection
-from trajanon.files.release import read_release
+from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import in_order
 from trajanon.times import Clock, going_on
 from trajanon.trajectories import Trajectories

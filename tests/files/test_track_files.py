@@ -35,8 +35,8 @@ from tracks_laid_out import (
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.files import track_rows
-from trajanon.files.release import write_release
-from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.files.release_formats import write_release
+from trajanon.files.trajectory_files import read_trajectories, write_trajectories
 from trajanon.tracks import Tracks, joined_tracks
 from trajanon.trajectories import Trajectories
 

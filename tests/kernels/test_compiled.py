@@ -12,7 +12,7 @@ import pytest
 
 from trajanon._kernels.compiled import forget_older
 from trajanon._kernels.tour_moves import shorten
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.trajectories import Trajectories
 
 ROOT = Path(__file__).parents[2]

@@ -15,9 +15,9 @@ from pictures import extent, nothing_overlaps, points
 
 from trajanon.anonymization import anonymize_trajectories
 from trajanon.errors import BadInput
-from trajanon.files.release import read_release
+from trajanon.files.release_formats import read_release
 from trajanon.files.report import read_report
-from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.files.trajectory_files import read_trajectories, write_trajectories
 from trajanon.maps.figures import Picture, of_release, save
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement

@@ -12,7 +12,7 @@ import pytest
 from commands import Run
 from real_data import REFERENCE
 
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.microaggregation import microaggregate
 from trajanon.papers import published_tables as tables
 from trajanon.papers.datasets import Dataset, find_datasets

@@ -16,7 +16,7 @@ from trajanon import loss
 from trajanon._kernels.group_state import Groups
 from trajanon._kernels.shuffle import Room, recut, room_for, shuffling_pass
 from trajanon.arrays import Ints
-from trajanon.papers.refinements import STANDSTILL, rcs
+from trajanon.papers.shuffling_and_swapping import STANDSTILL, rcs
 from trajanon.partition import dense
 from trajanon.search.descent import build_groups
 

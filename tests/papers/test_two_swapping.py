@@ -13,7 +13,7 @@ import trajanon
 from trajanon import loss
 from trajanon._kernels.group_state import exchange_change, may_replace
 from trajanon._kernels.swap import exchanges, find_partners, within_reach
-from trajanon.papers.refinements import build_swaps, swap
+from trajanon.papers.shuffling_and_swapping import build_swaps, swap
 from trajanon.partition import dense
 
 seeds = st.integers(0, 10**6)

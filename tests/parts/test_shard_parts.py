@@ -14,7 +14,7 @@ from shards import POINTS, walks, write_folder
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.hashing import hashed
 from trajanon.parts import reader
 from trajanon.parts.reader import Parts, survey_parts

@@ -14,7 +14,7 @@ from shards import groups_told, shards_of, walks, write_folder
 
 from trajanon.errors import TooFewSubjects
 from trajanon.executors import Executor
-from trajanon.files.trajectories import read_trajectories, write_trajectories
+from trajanon.files.trajectory_files import read_trajectories, write_trajectories
 from trajanon.partition import dense, subjects_per_group
 from trajanon.parts.plan import with_subjects
 from trajanon.parts.reader import Parts, survey_parts

@@ -16,7 +16,7 @@ from shards import groups_told, out_of, released, rows_told, shards_of, write_pa
 import trajanon
 from trajanon import workers
 from trajanon.files.report import line_keys
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectory_files import read_trajectories
 from trajanon.partition import subjects_per_group
 from trajanon.parts import finish
 from trajanon.parts.workflow import anonymize_parts

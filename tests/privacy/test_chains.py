@@ -13,7 +13,7 @@ from toy import crossing
 
 import trajanon
 from trajanon.arrays import Floats, Ints
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.privacy.attack import Published
 from trajanon.privacy.chains import LINE, WINDOW, Chained, chains, subjects_left
 from trajanon.tracks import TrackPoints, Tracks

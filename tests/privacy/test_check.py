@@ -15,7 +15,7 @@ from planted import UNTIMED, K, groups, problems, repacked, run_sql, with_metada
 
 import trajanon
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.release import read_release, write_release
+from trajanon.files.release_formats import read_release, write_release
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", UNTIMED)

@@ -22,7 +22,7 @@ from releases_with_times import written as written_with_times
 
 import trajanon
 from trajanon.errors import FileProblem
-from trajanon.files.release import NOTHING_ELSE
+from trajanon.files.release_formats import NOTHING_ELSE
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 every_format = pytest.mark.parametrize("suffix", UNTIMED)

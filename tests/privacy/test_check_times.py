@@ -17,7 +17,12 @@ from releases_with_times import CLOCK, release, released, written
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.files.release import NOTHING_ELSE, RELEASE_FORMATS, read_release, write_release
+from trajanon.files.release_formats import (
+    NOTHING_ELSE,
+    RELEASE_FORMATS,
+    read_release,
+    write_release,
+)
 from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION
 

@@ -15,7 +15,7 @@ from shards import walks
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Rules, Trace
 from trajanon.extract.cutting import cut
-from trajanon.files.trajectories import read_marks, read_trajectories, write_trajectories
+from trajanon.files.trajectory_files import read_marks, read_trajectories, write_trajectories
 from trajanon.privacy.ledger import opened
 from trajanon.trajectories import HOPS, Trajectories
 

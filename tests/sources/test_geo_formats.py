@@ -14,7 +14,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources import geo_files
 from trajanon.extract.sources.formats import FORMATS
 from trajanon.extract.sources.streams import Reading
-from trajanon.files.trajectories import write_trajectories
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.trajectories import Trajectories
 
 ONE = Trajectories(np.ones((1, 3, 2)), np.array([0]), np.array([0]))

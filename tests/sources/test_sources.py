@@ -20,7 +20,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Extraction, Rules, Trace, traces
 from trajanon.extract.sources import files, streams
 from trajanon.extract.sources.streams import Reading, meter
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectory_files import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION
 
 ROWS = "lat,lon,time,id\n" + "".join(

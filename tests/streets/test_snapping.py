@@ -19,7 +19,7 @@ from real_data import OSM, needs_real_data
 from shards import shards_of, write_parts
 
 import trajanon
-from trajanon._kernels.roads import Matching, Network
+from trajanon._kernels.road_matching import Matching, Network
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow

@@ -111,7 +111,7 @@ def _of_parts(
 ) -> tuple[str, dict[str, Any]]:
     from trajanon.cli.report_tables import bars
     from trajanon.executors import connected
-    from trajanon.files.release import RELEASE_FORMATS
+    from trajanon.files.release_formats import RELEASE_FORMATS
     from trajanon.parts.scratch import report_beside
 
     if Path(out).suffix.lower() in RELEASE_FORMATS:

@@ -76,8 +76,8 @@ def snap(
     from trajanon.cli.report_tables import bars
     from trajanon.extract import roads_to_follow
     from trajanon.files.geoparquet import write_released
-    from trajanon.files.release import check_release_format, release_parts, write_release
-    from trajanon.files.trajectories import is_part
+    from trajanon.files.release_formats import check_release_format, release_parts, write_release
+    from trajanon.files.trajectory_files import is_part
     from trajanon.parts.finish import parts_of
 
     # Arguments are easily swapped, and originals must not look released.

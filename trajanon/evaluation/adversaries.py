@@ -9,7 +9,7 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TrajanonError
-from trajanon.files.release import read_release
+from trajanon.files.release_formats import read_release
 from trajanon.files.report import (
     Report,
     checked,
@@ -20,7 +20,7 @@ from trajanon.files.report import (
     read_report,
     released_of,
 )
-from trajanon.files.trajectories import read_marks, read_trajectories
+from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.partition import dense
 from trajanon.perturbation import correlation, displacement_root
 from trajanon.privacy.attack import Attack, Published

@@ -6,7 +6,7 @@ The registries of the search call `add` when a name of these is first used.
 from trajanon.papers.decomposition import decomposition
 from trajanon.papers.mf_tsp import mf_tsp
 from trajanon.papers.path_heuristics import INSERTIONS, npn, repetitive_nn
-from trajanon.papers.refinements import rcs, swap
+from trajanon.papers.shuffling_and_swapping import rcs, swap
 from trajanon.search.descent import descend
 from trajanon.search.hm2 import HEURISTICS, METHODS
 from trajanon.search.refinements import REFINEMENTS, in_steps

@@ -12,7 +12,7 @@ import pandas as pd
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectory_files import read_trajectories
 from trajanon.inputs import regular
 from trajanon.loss import information_loss, sse, standardise
 from trajanon.number_text import number_of

@@ -7,7 +7,7 @@ import numpy as np
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.loss import sse
-from trajanon.papers.refinements import swap
+from trajanon.papers.shuffling_and_swapping import swap
 from trajanon.partition import dense
 from trajanon.problem import Problem, SearchLog
 from trajanon.search.distance_methods import mdav, v_mdav

@@ -32,7 +32,7 @@ from trajanon.papers.measurements import (
     timed,
 )
 from trajanon.papers.mf_tsp import group_by_paths, paths_from_every_record
-from trajanon.papers.refinements import rcs, swap
+from trajanon.papers.shuffling_and_swapping import rcs, swap
 from trajanon.progress import Progress, silent
 from trajanon.search.distance_methods import mdav, v_mdav
 from trajanon.search.external_solvers import concorde_command

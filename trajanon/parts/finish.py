@@ -17,7 +17,7 @@ from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release_lines import in_order, line_numbers, once_each
 from trajanon.files.report import line_keys, write_lines_of_rows
-from trajanon.files.trajectories import part_name
+from trajanon.files.trajectory_files import part_name
 from trajanon.loss import information_loss
 from trajanon.partition import broken_promises, dense, measured
 from trajanon.parts.plan import Plan

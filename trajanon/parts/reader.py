@@ -16,7 +16,7 @@ from trajanon.files.geoparquet import written_column
 from trajanon.files.parquet_parts import ParquetParts, RowGroups, parquet_of, part_opened
 from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
 from trajanon.files.track_rows import whole_numbers
-from trajanon.files.trajectories import look_at_schema, marks_of_rows, provenance_of, read_rows
+from trajanon.files.trajectory_files import look_at_schema, marks_of_rows, provenance_of, read_rows
 from trajanon.remote_folder import Folder
 from trajanon.subjects import Identities, Merged
 from trajanon.times import without_times

@@ -14,7 +14,7 @@ from trajanon.arrays import Ints
 from trajanon.atomic_output import BEFORE, UNFINISHED, exchanged, hold, remove_abandoned
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.report import groups_path
-from trajanon.files.trajectories import is_part
+from trajanon.files.trajectory_files import is_part
 from trajanon.remote_folder import Folder
 
 _LOG = logging.getLogger(__name__)

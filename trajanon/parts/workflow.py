@@ -22,7 +22,7 @@ from trajanon.errors import BadInput
 from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
 from trajanon.files.parquet_parts import part_states, unchanged
-from trajanon.files.trajectories import read_trajectories
+from trajanon.files.trajectory_files import read_trajectories
 from trajanon.loss import information_loss
 from trajanon.partition import Stage, check_enough, check_k
 from trajanon.parts.finish import Tally, joined_tallies, parts_of, write_groups, write_release_parts

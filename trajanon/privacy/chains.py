@@ -9,7 +9,7 @@ from scipy.sparse import coo_array, csr_array
 from scipy.spatial import cKDTree
 
 from trajanon.arrays import Floats, Ints
-from trajanon.files.trajectories import Runs
+from trajanon.files.trajectory_files import Runs
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import number_of, percent
 from trajanon.partition import dense

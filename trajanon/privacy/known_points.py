@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.known_points import Known, SortedLines, attack_targets, room_for
+from trajanon._kernels.points_within import Known, SortedLines, attack_targets, room_for
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import number_of

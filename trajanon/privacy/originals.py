@@ -11,7 +11,7 @@ from scipy.spatial import KDTree
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files.release import read_release, release_parts
+from trajanon.files.release_formats import read_release, release_parts
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import (
     NOT_TOGETHER,
@@ -30,7 +30,7 @@ from trajanon.files.report import (
     report_path,
     rows_in,
 )
-from trajanon.files.trajectories import Runs, read_owners, read_without_owners
+from trajanon.files.trajectory_files import Runs, read_owners, read_without_owners
 from trajanon.loss import group_means
 from trajanon.number_text import number_of
 from trajanon.partition import broken_promises, dense, subjects_per_group

@@ -17,7 +17,7 @@ from trajanon.arrays import Floats
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
 from trajanon.files.geoparquet import write_geoparquet
-from trajanon.files.release import (
+from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
     Compared,

@@ -21,7 +21,7 @@ from trajanon.cli.messages import tell
 from trajanon.cli.options import MAP
 from trajanon.errors import FileProblem
 from trajanon.studio.fields import FILES
-from trajanon.studio.page import Page
+from trajanon.studio.studio_page import Page
 from trajanon.studio.work import COMPARISON, PAGE, Commands, Work
 
 MOST = 1_000_000_000  # bytes that come through the browser

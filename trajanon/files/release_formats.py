@@ -16,7 +16,7 @@ from trajanon.files.geopackage import GEOPACKAGE
 from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_counts, clock_of
 from trajanon.files.text_formats import CSV, GEOJSON, GPX, MF_JSON
-from trajanon.files.trajectories import is_part
+from trajanon.files.trajectory_files import is_part
 from trajanon.inputs import named_rightly
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories, joined_trajectories
