@@ -127,7 +127,7 @@ GEO: list[tuple[str, str | bytes]] = [
     ("geo", DEEP),
     ("geo", b"\xff"),
 ]
-WORDS = ["no JSON", r"should be an object, and is \[\]", "too deeply", "is not UTF-8"]
+WORDS = ["no JSON", "should be an object, and is a list", "too deeply", "is not UTF-8"]
 
 WRONG: list[tuple[str, Break, str]] = [
     *(
@@ -138,7 +138,7 @@ WRONG: list[tuple[str, Break, str]] = [
     (
         "lines.parquet",
         metadata("geo", '{"primary_column": "g", "columns": {"g": 5}}'),
-        r"columns\['g'\] should be an object",
+        r"columns\[...\] should be an object",
     ),
     ("places.parquet", column("geometry", 5), "no geometries .* int64"),
     ("places.parquet", column("geometry", [5]), "no geometries .* list"),
@@ -152,7 +152,7 @@ WRONG: list[tuple[str, Break, str]] = [
     ("t.parquet", column("geometry", EMPTY), "does not hold trajectories"),
     ("t.parquet", column("geometry", 1.5), "no readable geometry column"),
     ("t.parquet", column("track", {"x": 1}), "track of row 0 is missing, or is no"),
-    ("t.parquet", column("track", EMPTY), "track of row 0 does not have the points of its"),
+    ("t.parquet", column("track", EMPTY), "track of row 0 does not have a time for each"),
     ("a.geojson", text("[-3.", "[" + "9" * 400 + "."), "a.geojson"),
     ("a.parquet", metadata("geo", DEEP), "a.parquet"),
     ("a.parquet", metadata("geo", b"\xff"), "a.parquet"),
@@ -177,19 +177,21 @@ WRONG: list[tuple[str, Break, str]] = [
     ("land.osm", text('id="1"', 'id="x"'), "illegal id"),
     ("a.report.json", lambda path: path.write_text(DEEP), "nested too deeply"),
     ("a.report.json", lambda path: path.write_bytes(b"\xff"), "it is not UTF-8"),
-    ("a.report.json", entry("notice", "\ud800"), "notice should be a text"),
-    ("a.report.json", entry("stages", 5), "stages should be a list, and is 5"),
+    ("a.report.json", entry("notice", "\ud800"), "it is no JSON"),
+    ("a.report.json", entry("stages", 5), "stages should be a list, and is a whole number"),
     ("a.report.json", entry("stages", ["x"]), r"stages\[0\] should be an object"),
     ("a.report.json", entry("displacement", {}), "lacks displacement.mean"),
     ("a.report.json", entry("displacement.median", "x"), "displacement.median should be"),
-    *(
-        ("a.report.json", entry("information_loss", number), "loss should be a finite number")
-        for number in (10**400, 2**63)
+    ("a.report.json", entry("information_loss", 10**400), "out of range"),
+    ("a.report.json", entry("k", 2**63), "k should be a whole number"),
+    ("a.report.json", entry("k", True), "k should be a whole number, and is true or false"),
+    (
+        "a.report.json",
+        entry("as_published", 1),
+        "as_published should be true or false, and is a whole number",
     ),
-    ("a.report.json", entry("k", True), "k should be a whole number, and is True"),
-    ("a.report.json", entry("as_published", 1), "as_published should be true or false, and is 1"),
     ("a.report.json", entry("labels", [0.5]), r"labels\[0\] should be a whole number"),
-    ("m.csv", text("3.0", "9" * 400), "no number in the column ours of line 2"),
+    ("m.csv", text("3.0", "9" * 400), "no number in some row of the column ours"),
     ("a.ledger", sql(f"UPDATE ledger SET key = {2**62}"), "a.ledger is damaged"),
     *(
         (
