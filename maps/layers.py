@@ -35,8 +35,10 @@ def bends(lines: Iterable[Floats]) -> list[list[int]]:
     parts = list(lines)
     places = np.concatenate([np.empty((0, 2)), *parts])
     line = np.repeat(np.arange(len(parts)), [len(part) for part in parts])
+    drawn = shapely.linestrings(places, indices=line)
     with np.errstate(all="ignore"):  # GEOS divides by tiny numbers, and means it
-        simple = shapely.simplify(shapely.linestrings(places, indices=line), _BEND)
+        # By Douglas and Peucker: the way that preserves topology does not end on some tiny hops.
+        simple = shapely.simplify(drawn, _BEND, preserve_topology=False)
     return [steps(shapely.get_coordinates(one)[None])[0] for one in simple]
 
 

@@ -111,9 +111,9 @@ def test_what_the_holder_gives_must_belong_together(tmp_path: Path) -> None:
         with pytest.raises(BadInput, match=says):
             trajanon.check(path, K, trajectories=other)
     for labels, says in (
-        (None, r"expected `array`, got `null` - at `\$.labels`"),
-        (["a"] * 30, r"expected `int`, got `str` - at `\$.labels\[0\]`"),
-        ([0.5] * 30, r"expected `int`, got `float`"),
+        (None, "labels should be a list, and is null"),
+        (["a"] * 30, r"labels\[0\] should be a whole number, and is a text"),
+        ([0.5] * 30, "should be a whole number, and is a finite number"),
         ([7] * 30, "are not its groups"),
         ([0] * 29, "are not its groups"),
         ([0] * 30, "do not belong together"),

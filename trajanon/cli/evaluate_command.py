@@ -131,7 +131,7 @@ def _show(evaluation: "Evaluation", outputs: Sequence[Path]) -> None:
     page, account, *public = outputs
     are = "to be published with the release"
     if not evaluation.holds:
-        are = "which say why nothing is to be published"
+        are = "which say why not to publish it"
     tell(f"Wrote {page} and {account}, for you alone, and {' and '.join(map(str, public))}, {are}.")
 
 
