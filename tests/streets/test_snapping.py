@@ -301,8 +301,7 @@ def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str
     assert "is read as input" in run("snap", "out", "--pbf", "town.osm", "--out", "out").sentence
 
 
-@pytest.mark.parametrize("rows", ["subjects", "lines"])
-@pytest.mark.parametrize("shards", [1, 2])
+@pytest.mark.parametrize(("rows", "shards"), [("subjects", 1), ("lines", 2)])
 def test_parts_are_laid_on_roads_while_they_are_anonymised(
     run: Run, tmp_path: Path, rows: str, shards: int
 ) -> None:
