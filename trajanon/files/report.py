@@ -186,6 +186,7 @@ def report_beside(release: Path) -> Report | None:
     except BadInput as error:
         raise _no_report(path, error) from error
     report.pop("lines_of_rows", None)
+    unit_in(report)
     return report
 
 
@@ -201,6 +202,7 @@ def checked(report: Mapping[str, Any]) -> Report:
             raise BadInput("it lacks labels")
     except BadInput as error:
         raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
+    unit_in(found)
     return found
 
 
