@@ -90,6 +90,8 @@ def test_a_release_of_one_shard_is_evaluated_and_drawn_as_a_file(
     assert evaluated(run, "one") == of_file
     assert drawn(run, "one") == drawn(run, "file.parquet")
     assert Path("one.parts.datasheet.md").exists()
+    certified = ("--certificate", "one.parts.certificate.json")
+    assert run("check", "one", "-k", "4", *certified).code == 0
     assert run("check", "one", "-k", "4", "--trajectories", "trips").code == 0
 
 

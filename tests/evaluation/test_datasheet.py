@@ -78,6 +78,30 @@ def test_the_datasheet_says_what_was_left_out_and_not_how_much() -> None:
     assert "on purpose: those unlike all others.\n" in few.datasheet
 
 
+@pytest.mark.parametrize(
+    ("first", "last", "says"),
+    [
+        ("2008-05-31", "2008-06-02", "2008-05 to 2008-06"),
+        ("2008-06-01", "2008-06-30", "2008-06"),
+        ("1970-01-01", "1970-02-01", "to be named by the publisher"),
+    ],
+)
+def test_the_datasheet_names_the_months_of_collection(first: str, last: str, says: str) -> None:
+    """Where times count from a beginning that nobody knows, it names none."""
+    some = toy()
+    ends = [np.datetime64(day, "s").astype(float) for day in (first, last)]
+    times = np.tile(np.linspace(*ends, some.points.shape[1]), (len(some), 1))
+    assert f"| Period of collection | {says} |" in evaluated(replace(some, times=times)).datasheet
+
+
+def test_recordings_are_counted_roughly_in_what_is_published() -> None:
+    release, report = released(toy())
+    source = {"recordings": 1234, "used": 1000, "nameless": 0, "per_recording": 1, "left_out": {}}
+    text = trajanon.evaluate(toy(), release, {**report, "source": source}).datasheet
+    assert "| Read from | some 1,200 recordings |" in text
+    assert "1,234" not in text
+
+
 def test_recordings_without_a_name_are_told() -> None:
     """Each counts as a subject of its own, which it need not be."""
     provenance = {"counts": {"recordings of unknown subjects": 3}}

@@ -69,6 +69,22 @@ def test_each_release_keeps_a_datasheet_of_its_own(run: Run, here: Path) -> None
     assert (here / "anonymized.datasheet.md").read_bytes() == first
 
 
+def test_check_repeats_the_certificate_of_a_release(run: Run, here: Path) -> None:
+    assert run("evaluate").code == 0
+    beside = ("--certificate", "anonymized.certificate.json")
+    same = run("check", "-k", 2, *beside)
+    assert same.code == 0
+    assert "anonymized.certificate.json is of this file" in same.out
+    trajanon.anonymize(toy(), 2, effort="fast", key=bytes(32)).write(here / "anonymized.parquet")
+    other = run("check", "-k", 2, *beside)
+    assert other.code == 1
+    assert "The certificate is of other bytes" in other.out
+    assert (
+        "is no certificate of trajanon"
+        in run("check", "-k", 2, "--certificate", "evaluation.json").sentence
+    )
+
+
 def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -> None:
     path = here / "anonymized.report.json"
     report = json.loads(path.read_text(encoding="utf-8"))
@@ -81,6 +97,8 @@ def test_the_command_exits_1_where_the_promise_is_broken(run: Run, here: Path) -
     sheet = (here / "anonymized.datasheet.md").read_text(encoding="utf-8")
     assert "must not be published" in sheet
     assert "| k |" not in sheet  # nothing is promised
+    certified = json.loads((here / "anonymized.certificate.json").read_text("utf-8"))
+    assert certified["certificate"] == "none: this release must not be published"
 
 
 def test_one_release_gets_one_answer(run: Run, here: Path) -> None:

@@ -83,6 +83,7 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
         },
         "cost": {
             "metres moved": {name: round(utility["displacement"][name]) for name in _MIDDLES},
+            "measured on": "all" if account["sample"] is None else "a sample",
             "information loss, percent": round(account["information_loss"]["this release"], 1),
         },
         "WP29 Opinion 05/2014": {
