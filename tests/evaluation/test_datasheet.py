@@ -89,8 +89,8 @@ def test_the_datasheet_says_what_was_left_out_and_not_how_much() -> None:
 def test_the_datasheet_names_the_months_of_collection(first: str, last: str, says: str) -> None:
     """Where times count from a beginning that nobody knows, it names none."""
     some = toy()
-    ends = [np.datetime64(day, "s").astype(float) for day in (first, last)]
-    times = np.tile(np.linspace(*ends, some.points.shape[1]), (len(some), 1))
+    begins, ends = (float(np.datetime64(day, "s").astype(np.int64)) for day in (first, last))
+    times = np.tile(np.linspace(begins, ends, some.points.shape[1]), (len(some), 1))
     assert f"| Period of collection | {says} |" in evaluated(replace(some, times=times)).datasheet
 
 
