@@ -21,6 +21,7 @@ IN_ONE_PLACE = 0.01
 WIDE = 0.01
 HOURS_ALONE = 0.10
 DRIVES = 0.01
+PEOPLE = 0.01
 DRIVES_BETRAYED = 0.05
 """Drives that leave fewer than k subjects: beyond this share a release must not be published."""
 
@@ -181,6 +182,14 @@ def _of_drives_and_places(report: Mapping[str, Any]) -> Iterator[_Found]:
     k, units = report["k"], UNITS[_unit(report)]
     if _betrayed(report) > DRIVES:
         yield _of_drives(report)
+    people = report.get("persons") or {"people": 0, "people_below": 0}
+    if people["people_below"] > PEOPLE * people["people"]:
+        yield (
+            f"k is of a line, and not of a person: whoever knows all lines of a person is left "
+            f"with fewer than {k} people for {people['people_below']:,} of the "
+            f"{people['people']:,} on several lines.",
+            None,
+        )
     if (share := _left(report, "one_place")) > IN_ONE_PLACE:
         yield (
             f"All {units} of {percent(share, 2)} of the lines begin or end in one place of 200 m, "

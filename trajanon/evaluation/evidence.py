@@ -107,6 +107,8 @@ class Evaluation:
     chained
         What the windows of a drive give away together; None of trips, and where tracks are not
         known or no drive has windows on two lines.
+    followed
+        What the lines of a person give away together; None if nothing is known of subjects.
     inferred
         What the nearest line tells of somebody known in part, beside a guess for all.
     curve
@@ -170,6 +172,7 @@ class Evaluation:
     cascade: Cascade | None
     rebuilding: Rebuilding | None
     chained: Chained | None
+    followed: Chained | None
     inferred: Sequence[Inferred]
     curve: Curve | None
     holdout: Holdout | None
@@ -268,6 +271,7 @@ class Evaluation:
             "cascade": None if self.cascade is None else self.cascade.account,
             "rebuilding": None if self.rebuilding is None else self.rebuilding.account,
             "chains": None if self.chained is None else self.chained.account,
+            "persons": None if self.followed is None else self.followed.account,
             "inferred": [one._asdict() for one in self.inferred],
             "curve": None if self.curve is None else self.curve.account,
             "holdout": None if self.holdout is None else self.holdout.account,

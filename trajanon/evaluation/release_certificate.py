@@ -88,7 +88,11 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
         },
         "WP29 Opinion 05/2014": {
             "singling out": singling_out or NOT_ASSESSED,
-            "linkability": [*linkability, _of_pieces(account)],
+            "linkability": [
+                *linkability,
+                _followed(account, "chains", "pieces of one drive, from line to line"),
+                _followed(account, "persons", "one person, from line to line"),
+            ],
             "inference": [*inference, *map(_inferred, account["inferred"])],
             "whoever holds all other tracks": _patient(account),
         },
@@ -175,14 +179,17 @@ def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:
     }
 
 
-def _of_pieces(account: _Account) -> dict[str, Any]:
-    """How often the pieces of one drive are put together."""
-    linked: float | str = NOT_ASSESSED
-    if account["unit"] == "trip":
-        linked = "a trip is whole"
-    elif account["chains"] is not None:
-        linked = round(account["chains"]["linked"], 2)
-    return {"attack": "pieces of one drive, put together", "linked": linked}
+def _followed(account: _Account, name: str, attack: str) -> dict[str, Any]:
+    """How often the next line of a drive or a person is found, and how many lines leave too few."""
+    if (found := account[name]) is None:
+        return {"attack": attack, "next line first": NOT_ASSESSED}
+    said = {"attack": attack, "next line first": "none is on two lines"}
+    if found["followed"]:
+        said["next line first"] = round(found["followed"]["known"]["first"], 2)
+        said["by chance"] = round(found["followed"]["chance"]["first"], 2)
+    what = "drives" if name == "chains" else "people"
+    few = found[f"{what}_below"] / max(found[what], 1)
+    return said | {f"{what} on lines of fewer than k together": round(few, 2)}
 
 
 def _inferred(one: _Account) -> dict[str, Any]:
