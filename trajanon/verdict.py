@@ -30,6 +30,8 @@ ENOUGH_DATA = 0.10
 """Metres moved as a share of the length: beyond the first a line shows little, up to the second it
 shows the way. The points of a straight line lie a quarter of its length from its middle."""
 
+OF_A_LINE = "k is of a line, and not of a person"
+
 _FALLS_BY = (0.3, 0.5)
 """Metres moved, as a share of the length, fall with the number of trips to the power of minus this.
 
@@ -185,11 +187,12 @@ def _of_drives_and_places(report: Mapping[str, Any]) -> Iterator[_Found]:
     people = report.get("persons") or {"people": 0, "people_below": 0}
     if people["people_below"] > PEOPLE * people["people"]:
         yield (
-            f"k is of a line, and not of a person: whoever knows all lines of a person is left "
-            f"with fewer than {k} people for {people['people_below']:,} of the "
-            f"{people['people']:,} on several lines.",
+            f"{OF_A_LINE}: whoever knows all lines of a person is left with fewer than {k} people "
+            f"for {people['people_below']:,} of the {people['people']:,} on several lines.",
             None,
         )
+    elif "persons" not in report and "shards" in report and knows_people(report):
+        yield f"{OF_A_LINE}, whose lines together are not counted in several shards.", None
     if (share := _left(report, "one_place")) > IN_ONE_PLACE:
         yield (
             f"All {units} of {percent(share, 2)} of the lines begin or end in one place of 200 m, "

@@ -27,6 +27,7 @@ from trajanon.evaluation.holdout import (
     risk,
 )
 from trajanon.files.report import checked
+from trajanon.privacy.chains import people_steps
 from trajanon.privacy.inference import NEAR, Lines, told_apart, variance
 from trajanon.trajectories import Trajectories
 
@@ -57,6 +58,24 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
         assert one[:3] == pytest.approx((radius, *chances))
     best = max(found.predicates, key=lambda one: one.members)
     assert found.risks["singling out"][:2] == (best.members, best.others)
+
+
+@given(st.integers(0, 999))
+def test_people_are_followed_in_both_halves_as_by_the_slow_twin(seed: int) -> None:
+    some, members = ways(14, 3, seed), np.arange(14) % 3 < 2
+    lines = ways(4, 4, seed + 1).points
+    subjects = np.arange(14) % 3
+    steps = people_steps(some, np.arange(14))
+    assert steps is not None
+    assert (steps.of, len(steps.here)) == ("person", 11)
+    found = measured(some, members, subjects, lines, 2, slides=False, steps=steps)
+    goes_on = np.array(
+        [naive.goes_on(some.points[a], some.points[a + 3], lines) for a in range(11)]
+    )
+    told = found.risks["linkability of the next"]
+    halves = members[:11], ~members[:11]
+    assert told[:2] == pytest.approx([goes_on[half].mean() for half in halves])
+    assert told.words in found.beside
 
 
 @given(st.integers(0, 9_999), st.integers(2, 4), st.sampled_from([0.0, 0.4]))
@@ -187,7 +206,7 @@ def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
     assert found.holdout.singled_out + "." in sentences
     assert found.holdout.words.startswith(found.holdout.beside)
     section = found.html.partition("Beside people who are not in it</h2>")[2]
-    assert section.partition("</section>")[0].count('<th scope="row">') == 3 + 2 + len(RADII)
+    assert section.partition("</section>")[0].count('<th scope="row">') == 5 + 2 + len(RADII)
     none = trajanon.evaluate(some, release)
     assert none.holdout is none.account["holdout"] is None
     assert "Beside people" not in none.html
