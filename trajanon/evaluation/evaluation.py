@@ -149,8 +149,8 @@ def with_counts_of_all(
     """Lay what is counted of all trajectories over the evaluation of a sample."""
     chained = evaluation.chained
     followed = evaluation.followed
-    if chained is not None:
-        left = drives_left(whole.line, whole.runs, whole.subject, evaluation.k)
+    left = drives_left(whole.line, whole.runs, whole.subject, evaluation.k)
+    if chained is not None and left:
         chained = replace(chained, left=left)
     if followed is not None and whole.subject is not None:
         people = left_on(whole.subject, whole.line, whole.subject, evaluation.k)
