@@ -33,7 +33,7 @@ from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
 from trajanon.number_text import percent
 from trajanon.partition import dense
-from trajanon.privacy import cascade, companions, rebuilding
+from trajanon.privacy import cascade, rebuilding
 from trajanon.privacy.attack import Published
 from trajanon.privacy.originals import Matched, matched
 from trajanon.settings import TimesName
@@ -58,7 +58,7 @@ def attacks(
     key = np.random.default_rng(seed).bytes(32)
     with (
         patch.object(perturbation, "SIZE", width),
-        patch.object(companions, "_GROUPS", max(groups, 100)),
+        patch.object(cascade, "_DRAWN", max(groups, 100)),
         patch.object(cascade, "TRIED", groups),
         patch.object(rebuilding, "TRIED", groups),
     ):
@@ -82,8 +82,7 @@ def attacks(
             turning, sharp, still = turned(lines)
             row(written, f"{off:.2f}", f"{turning:.1f}", percent(sharp), still)
             seen = Published(slid.points, lines, labels, k, slid.subject)
-            held = companions.companions(seen, slid.tracks, spacing=spacing, seed=seed)
-            for more in (held, *patient(seen, slid.tracks, told, spacing=spacing, seed=seed)):
+            for more in patient(seen, slid.tracks, told, spacing=spacing, seed=seed):
                 print("" if more is None else more.words, flush=True)
     say_machine()
 

@@ -74,16 +74,6 @@ def with_times(points: Floats, times: Floats | None) -> Floats:
     return np.concatenate([points, when[..., None]], axis=-1)
 
 
-def passes(line: Floats, known: Floats, near: Near, order: bool) -> bool:
-    """Whether a line passes all the points known, in order if so wanted."""
-    if not order:
-        return all(any(near(p, q) for q in line) for p in known)
-    return any(
-        all(near(p, line[q]) for p, q in zip(known, places, strict=True))
-        for places in combinations(range(len(line)), len(known))
-    )
-
-
 def rows_on(city: Published, lines: list[int]) -> list[int]:
     """The released rows of lines, each as a trajectory that has a row of its own."""
     return [
@@ -105,17 +95,12 @@ def picked(city: Published, target: int, compatible: list[int]) -> tuple[float, 
     )
 
 
-def squares(line: Floats, known: Floats, near: Near, order: bool) -> float:
-    """Least sum of squared distances from the points known to those of a line that fit."""
+def squares(line: Floats, known: Floats, near: Near) -> float:
+    """Sum of squared distances from the points known to the nearest of a line that fit."""
     fits = [
         [displacement(p[:2], q[:2]) ** 2 if near(p, q) else np.inf for q in line] for p in known
     ]
-    if not order:
-        return float(sum(min(of_point) for of_point in fits))
-    places = combinations(range(len(line)), len(known))
-    return float(
-        min((sum(fits[i][q] for i, q in enumerate(way)) for way in places), default=np.inf)
-    )
+    return float(sum(min(of_point) for of_point in fits))
 
 
 def nearest_of(away: dict[int, float]) -> list[int]:
@@ -125,46 +110,19 @@ def nearest_of(away: dict[int, float]) -> list[int]:
 
 
 def known_points(
-    city: Published,
-    known: int,
-    tolerance: float,
-    order: bool,
-    hour: float | None = None,
-    *,
-    nearest: bool = False,
+    city: Published, tolerance: float, hour: float | None = None, *, nearest: bool = False
 ) -> Floats:
     """Mean chance, mean chance of the own line, and highest chance, (n, 3)."""
     told, near = [], nearness(city, tolerance, hour)
     lines = with_times(city.lines, city.line_times)
     for target, points in enumerate(with_times(city.points, city.times)):
         chances = []
-        for chosen in combinations(range(len(points)), known):
-            seen = points[list(chosen)]
-            away = {
-                number: squares(line, seen, near, order) if nearest else 0.0
-                for number, line in enumerate(lines)
-                if passes(line, seen, near, order)
-            }
-            chances.append(picked(city, target, nearest_of(away)))
+        for chosen in combinations(range(len(points)), 2):
+            away = {n: squares(line, points[list(chosen)], near) for n, line in enumerate(lines)}
+            fit = {n: far if nearest else 0.0 for n, far in away.items() if far < np.inf}
+            chances.append(picked(city, target, nearest_of(fit)))
         mean = np.mean(chances, axis=0)
         told.append([mean[0], mean[1], max(chance for chance, _ in chances)])
-    return np.array(told)
-
-
-def known_ends(
-    city: Published, tolerance: float, hour: float | None = None, *, nearest: bool = False
-) -> Floats:
-    """Chance of a row of the subject, and of the own line, (n, 2)."""
-    near = nearness(city, tolerance, hour)
-    told = []
-    for target, points in enumerate(with_times(city.points, city.times)):
-        away = {}
-        for number, line in enumerate(with_times(city.lines, city.line_times)):
-            ends = [(points[0], line[0]), (points[-1], line[-1])]
-            if all(near(p, q) for p, q in ends):
-                far = sum(displacement(p[:2], q[:2]) ** 2 for p, q in ends)
-                away[number] = float(far) if nearest else 0.0
-        told.append(picked(city, target, nearest_of(away)))
     return np.array(told)
 
 

@@ -6,7 +6,6 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.geodesy import metres_of_degrees
-from trajanon.tracks import STEPS, Tracks
 from trajanon.utility import displacement
 
 
@@ -18,14 +17,6 @@ def distance(one: Floats, line: Floats, lines: Floats) -> float:
 
 def away(one: Floats, lines: Floats) -> list[float]:
     return [distance(one, line, lines) for line in lines]
-
-
-def from_run(tracks: Tracks, run: int, m: int, lines: Floats) -> float:
-    """The least of all windows on a run, and all lines."""
-    track = tracks.points[tracks.first[run] : tracks.first[run + 1]]
-    starts = range(len(track) - STEPS * (m - 1))
-    windows = [track[start : start + STEPS * (m - 1) + 1 : STEPS] for start in starts]
-    return min(min(away(window, lines)) for window in windows)
 
 
 def auc(inside: Floats, outside: Floats) -> float:

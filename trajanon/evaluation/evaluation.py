@@ -21,7 +21,6 @@ from trajanon.microaggregation import microaggregate
 from trajanon.partition import broken_promises, check_k, dense, regrouped
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import drives_chained, drives_left, left_on, people_chained
-from trajanon.privacy.companions import companions
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.inference import diversity, inferred
 from trajanon.privacy.linkage import attacks
@@ -253,7 +252,6 @@ def _protection(given: _Given, seed: int) -> dict[str, Any]:
     verified, rebuilt = patient(seen, tracks, given.report, spacing=spacing, seed=seed)
     return {
         "attacks": _by_name([*attacks(seen), *attacks(seen.originals)]),
-        "companions": companions(seen, tracks, spacing=spacing, seed=seed),
         "cascade": verified,
         "rebuilding": rebuilt,
         "chained": drives_chained(seen, tracks),

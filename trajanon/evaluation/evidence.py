@@ -22,7 +22,6 @@ from trajanon.number_text import STAGES, UNITS, metres, percent, span
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.cascade import Cascade
 from trajanon.privacy.chains import Chained
-from trajanon.privacy.companions import Companions
 from trajanon.privacy.inference import Diversity, Inferred
 from trajanon.privacy.rebuilding import Rebuilding
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
@@ -96,14 +95,11 @@ class Evaluation:
         perturbed, which makes short lines longer.
     attacks
         In the order in which to show them.
-    companions
-        What somebody finds who holds the tracks of everybody but one member of a group; None if no
-        group has k members of k subjects, or trajectories have one point.
     cascade
-        How many groups somebody verifies who holds all tracks; None as for companions.
+        How many groups somebody verifies who holds all tracks; None if no group has k members of k
+        subjects, or trajectories have one point.
     rebuilding
-        How near somebody comes to one member of a group who knows all others; None as for
-        companions.
+        How near somebody comes to one member of a group who knows all others; None as for cascade.
     chained
         What the windows of a drive give away together; None of trips, and where tracks are not
         known or no drive has windows on two lines.
@@ -168,7 +164,6 @@ class Evaluation:
     usefulness: Mapping[str, measures.Usefulness]
     length_kept: float
     attacks: Sequence[Attack]
-    companions: Companions | None
     cascade: Cascade | None
     rebuilding: Rebuilding | None
     chained: Chained | None
@@ -267,7 +262,6 @@ class Evaluation:
             "times": None if self.clock is None else self.clock.sentence,
             "information_loss": dict(self.loss),
             "attacks": [attack.account | self._interval(attack) for attack in self.attacks],
-            "companions": None if self.companions is None else self.companions.account,
             "cascade": None if self.cascade is None else self.cascade.account,
             "rebuilding": None if self.rebuilding is None else self.rebuilding.account,
             "chains": None if self.chained is None else self.chained.account,

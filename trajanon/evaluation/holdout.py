@@ -33,9 +33,7 @@ from trajanon.trajectories import Trajectories
 RADII = (25.0, 50.0, 100.0, 200.0, 400.0)
 """Metres from a line within which a predicate looks for somebody."""
 
-AS_CUT, AS_SLID = "a trajectory", "a drive, at the start nearest to a line"
-BY_SUBJECT = "all trajectories of a subject"
-BY_SUBJECT_AS_SLID = "all drives of a subject, at the starts nearest to lines"
+AS_CUT, BY_SUBJECT = "a trajectory", "all trajectories of a subject"
 """Of what the adversary measures the distance to the nearest line: of several, the mean."""
 
 
@@ -183,14 +181,12 @@ def hold_out(
         raise KeyboardInterrupt
     rows, timing = release.trajectories, timing_in(report)
     once = rows.take(np.unique(rows.records, axis=0, return_index=True)[1])
-    hours = None
+    points, hours = trajectories.points, None
     if timing is not None and once.times is not None:
         departures = timing.seconds(trajectories)[:, 0], once.times[:, 0]
-        hours = departures_told(trajectories.points, once.points, *departures, timing.clock.round)
-    slides = release.report.get("alignment") is not None
+        hours = departures_told(points, once.points, *departures, timing.clock.round)
     steps = people_steps(trajectories, np.arange(len(trajectories)))
-    given = trajectories, members, subjects, once.points, k
-    return measured(*given, slides=slides, hours=hours, steps=steps)
+    return measured(points, members, subjects, once.points, k, hours=hours, steps=steps)
 
 
 def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
@@ -209,13 +205,12 @@ def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Int
 
 
 def measured(
-    trajectories: Trajectories,
+    points: Floats,
     members: Bools,
     subjects: Ints,
     lines: Floats,
     k: int,
     *,
-    slides: bool,
     hours: tuple[Bools, Bools] | None = None,
     steps: Steps | None = None,
 ) -> Holdout:
@@ -224,19 +219,12 @@ def measured(
     ``hours`` says of each trajectory whether its departure is found by the line, and by one guess.
     ``steps`` lead to the next trajectory of a person.
     """
-    points, released = trajectories.points, Lines(lines)
+    released = Lines(lines)
     away, nearest = released.nearest(points)
     membership = {
         AS_CUT: told_apart(away, members, subjects),
         BY_SUBJECT: _of_subjects(away, members, subjects),
     }
-    if slides and trajectories.tracks is not None:
-        run, first = np.unique(trajectories.tracks.run, return_index=True)
-        # Members too at their nearest start, not at that of the release: both halves are alike.
-        away = released.from_runs(trajectories.tracks, points.shape[1])[run]
-        of_runs = members[first], subjects[first]
-        membership[AS_SLID] = told_apart(away, *of_runs)
-        membership[BY_SUBJECT_AS_SLID] = _of_subjects(away, *of_runs)
     linked = _linked(points, lines)
     asked = {"inference": ends_told(points, lines)}
     if hours is not None:

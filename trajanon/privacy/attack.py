@@ -99,13 +99,18 @@ class Published:
         """The subject that each original counts for, (n,)."""
         return np.arange(len(self.points)) if self.subjects is None else self.subjects
 
-    def held(self, subject: Ints, line: Ints) -> tuple[Ints, Ints]:
-        """Count the rows that subjects have on lines, and their trajectories there, (q,)."""
+    @cached_property
+    def _on_lines(self) -> tuple[Any, Ints, Ints, Ints]:
+        """Subjects; pairs of one and a line, as numbers; the rows and trajectories of each pair."""
         names, number = np.unique(self.owners, return_inverse=True)
         pairs, pair, held = np.unique(
             number * len(self.lines) + self.labels, return_inverse=True, return_counts=True
         )
-        rows = np.bincount(pair[self.of_rows], minlength=len(pairs))
+        return names, pairs, np.bincount(pair[self.of_rows], minlength=len(pairs)), held
+
+    def held(self, subject: Any, line: Ints) -> tuple[Ints, Ints]:
+        """Count the rows that subjects have on lines, and their trajectories there, (q,)."""
+        names, pairs, rows, held = self._on_lines
         asked = np.searchsorted(names, subject) * len(self.lines) + line
         place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
         there = pairs[place] == asked

@@ -14,7 +14,6 @@ from trajanon.number_text import metres, number_of
 from trajanon.partition import dense
 from trajanon.privacy.attack import Published
 from trajanon.times import HOUR
-from trajanon.tracks import STEPS, Tracks
 from trajanon.utility.displacements import displacement
 from trajanon.workers import in_parts
 
@@ -22,7 +21,6 @@ Z = float(ndtri(0.975))
 """Standard errors on each side of what an interval of 95 % is about."""
 
 _AT_ONCE = 500  # trajectories that a thread looks up
-_COARSE = 4 * STEPS  # steps between the starts on a run that are tried first
 
 
 class Auc(NamedTuple):
@@ -57,47 +55,6 @@ class Lines:
         """Count the trajectories within some metres of each line, (g,)."""
         tree = cKDTree(self._records(points))
         return np.asarray(tree.query_ball_point(self._tree.data, radius, return_length=True))
-
-    def from_runs(self, tracks: Tracks, m: int) -> Floats:
-        """How far each run's nearest window of m points is from any line, at all its starts, (r,).
-
-        A window a step later is at most the run's longest hop from the one before. So between two
-        starts none is nearer than half of what both distances exceed the hops between them; where
-        that is farther than the nearest found, none is tried.
-        """
-        last = np.diff(tracks.first) - STEPS * (m - 1) - 1
-        hops = np.linalg.norm(np.diff(tracks.points[:], axis=0) * self._scale, axis=1)
-        hops[tracks.first[1:-1] - 1] = 0.0  # from run to run
-        hop = np.maximum.reduceat(np.append(hops, 0.0), tracks.first[:-1])
-
-        def away(run: Ints, start: Ints) -> Floats:
-            def looked_up(rows: Ints, _: Event) -> Floats:
-                places = (tracks.first[run] + start)[rows, None] + STEPS * np.arange(m)
-                return self.nearest(tracks.points[places])[0]
-
-            return np.concatenate(in_parts(looked_up, np.arange(len(run)), _AT_ONCE))
-
-        tried = -(-last // _COARSE) + 1
-        run = np.repeat(np.arange(len(last)), tried)
-        place = np.arange(len(run)) - np.repeat(np.cumsum(tried) - tried, tried)
-        start = np.minimum(_COARSE * place, last[run])
-        found, least = away(run, start), np.full(len(last), np.inf)
-        np.minimum.at(least, run, found)
-        both = np.flatnonzero(run[1:] == run[:-1])
-        run, ends = run[both], np.stack([start[both], start[both + 1]])
-        at_ends = np.stack([found[both], found[both + 1]])
-        while True:
-            apart = ends[1] - ends[0]
-            open_ = (apart > 1) & (at_ends.sum(axis=0) - hop[run] * apart < 2.0 * least[run])
-            run, ends, at_ends = run[open_], ends[:, open_], at_ends[:, open_]
-            if not len(run):
-                return least
-            middle = ends.sum(axis=0) // 2
-            found = away(run, middle)
-            np.minimum.at(least, run, found)
-            ends = np.hstack([[ends[0], middle], [middle, ends[1]]])
-            at_ends = np.hstack([[at_ends[0], found], [found, at_ends[1]]])
-            run = np.tile(run, 2)
 
 
 def told_apart(away: Floats, members: Bools, subjects: Ints) -> Auc:

@@ -9,7 +9,7 @@ from trajanon.geodesy import in_space
 from trajanon.number_text import UNITS
 from trajanon.privacy.attack import Attack, Published, nearest_of
 from trajanon.privacy.chains import next_trip
-from trajanon.privacy.known_points import known_ends, known_in_both_orders, known_points
+from trajanon.privacy.known_points import known_points
 from trajanon.times import HOUR
 
 
@@ -116,25 +116,17 @@ def _link(published: Published, found: Any) -> _Linked:
     return _Linked(*(np.bincount(original, each, n).astype(np.int64) for each in counts))
 
 
-_CHOICES = 200  # of four points of each target, drawn: the mean over all targets hardly varies
-
-
 def attacks(published: Published) -> list[Attack]:
     """Run every attack on a release; on the originals those that find more than themselves.
 
-    Where there are times, also those that know the hour of what they know, to an hour.
+    Where there are times, also one that knows the hours of what it knows, to an hour.
     """
-    known = [attack for both in known_in_both_orders(published) for attack in both]
-    known += [known_ends(published).evenly, nearest_ends(published)]
-    found = known
+    found = [*known_points(published), nearest_ends(published)]
     if published.against == "release":
         others = [] if published.subjects is None else [other_tracks(published)]
-        found = [nearest_record(published), *known, *others]
+        found = [nearest_record(published), *found, *others]
     if published.steps is not None:
         found.append(next_trip(published, published.steps))
     if published.times is not None and published.line_times is not None:
-        points = [m for m in (2, 4) if m <= published.points.shape[1]]
-        guesses = [known_points(published, m, hour=HOUR, sample=_CHOICES) for m in points]
-        guesses.append(known_ends(published, hour=HOUR))
-        found += [attack for both in guesses for attack in both]
+        found += known_points(published, hour=HOUR)
     return found
