@@ -28,7 +28,6 @@ from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.times import Clock
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
-from trajanon.utility.grid import BUSIEST
 from trajanon.utility.usefulness import DURATION_CLASS
 from trajanon.utility.volumes import StreetUsefulness
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
@@ -296,7 +295,6 @@ class Evaluation:
             histogram=_histogram,
             beside=_beside,
             measures=measures,
-            busiest=BUSIEST,
             minutes=DURATION_CLASS / 60.0,
         )
 
