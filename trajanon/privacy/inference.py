@@ -167,10 +167,7 @@ class Diversity:
     sizes: Ints  # members of each group, (g,)
     origins: Ints  # different cells of the members' first points, (g,)
     destinations: Ints  # the same of their last points, (g,)
-    origins_entropy: Floats  # effective number of these cells, exp of the entropy, (g,)
-    destinations_entropy: Floats  # the same of their last points, (g,)
     radius: Floats  # largest distance of a member's point from that of the line, metres, (g,)
-    mean_radius: Floats  # mean of these distances, metres, (g,)
 
     @property
     def alarms(self) -> Ints:
@@ -191,12 +188,12 @@ class Diversity:
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single groups."""
-        measures = ("origins", "destinations", "origins_entropy", "destinations_entropy")
+        measures = ("origins", "destinations", "radius")
         return {
             "cell": self.cell,
             "tight": self.tight,
             "groups": len(self.sizes),
-            **{name: _spread(getattr(self, name)) for name in (*measures, "radius", "mean_radius")},
+            **{name: _spread(getattr(self, name)) for name in measures},
             "one_origin": int((self.origins == 1).sum()),
             "one_destination": int((self.destinations == 1).sum()),
             "alarms": len(self.alarms),
@@ -207,21 +204,14 @@ class Diversity:
 def diversity(published: Published, *, cell: float = CELL, tight: float = 50.0) -> Diversity:
     """Measure how much the members of each group differ."""
     points, labels = published.points, published.labels
-    (origins, origins_entropy), (destinations, destinations_entropy) = (
-        _cells(points[:, end], labels, cell) for end in (0, -1)
+    cells = (
+        np.unique(np.column_stack([labels, _cell_of(points[:, end], cell)]), axis=0)
+        for end in (0, -1)
     )
-    radius, mean_radius = _radii(points, published.lines, labels)
-    return Diversity(
-        cell=float(cell),
-        tight=float(tight),
-        sizes=published.sizes,
-        origins=origins,
-        destinations=destinations,
-        origins_entropy=origins_entropy,
-        destinations_entropy=destinations_entropy,
-        radius=radius,
-        mean_radius=mean_radius,
-    )
+    origins, destinations = (np.bincount(each[:, 0].astype(np.int64)) for each in cells)
+    radius = np.zeros(len(published.lines))
+    np.maximum.at(radius, labels, displacement(points, published.lines[labels]).max(axis=1))
+    return Diversity(float(cell), float(tight), published.sizes, origins, destinations, radius)
 
 
 def ends_in_places(points: Floats, true_ends: Bools | None = None) -> Ints:
@@ -234,25 +224,6 @@ def ends_in_places(points: Floats, true_ends: Bools | None = None) -> Ints:
     if true_ends is not None:
         numbers = np.where(true_ends, numbers, -1 - np.arange(numbers.size).reshape(-1, 2))
     return numbers
-
-
-def _radii(points: Floats, released: Floats, labels: Ints) -> tuple[Floats, Floats]:
-    """The largest and the mean distance of members' points to their line's, (g,)."""
-    away = displacement(points, released[labels])
-    largest = np.zeros(len(released))
-    np.maximum.at(largest, labels, away.max(axis=1))
-    mean = np.bincount(labels, away.mean(axis=1)) / np.bincount(labels)
-    return largest, mean
-
-
-def _cells(points: Floats, labels: Ints, cell: float) -> tuple[Ints, Floats]:
-    """Cells of the points, (n, 2), of each group: how many, and effectively, (g,)."""
-    triples = np.column_stack([labels, _cell_of(points, cell)])
-    cells, members = np.unique(triples, axis=0, return_counts=True)
-    group = cells[:, 0].astype(np.int64)
-    share = members / np.bincount(labels)[group]
-    entropy = np.bincount(group, -share * np.log(share))
-    return np.bincount(group), np.exp(entropy)
 
 
 def _cell_of(points: Floats, cell: float) -> Floats:

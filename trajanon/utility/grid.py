@@ -117,7 +117,7 @@ def query_errors(
 
 def _passing(points: Floats, boxes: Floats) -> Ints:
     """Count lines with a point in each box of shape (queries, 2, 2)."""
-    n, m, _ = points.shape
+    m = points.shape[1]
     order = np.argsort(points[..., 0].reshape(-1), kind="stable")
     latitude, longitude = points.reshape(-1, 2)[order].T
     line = order // m
