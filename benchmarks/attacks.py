@@ -33,7 +33,7 @@ from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
 from trajanon.number_text import percent
 from trajanon.partition import dense
-from trajanon.privacy import cascade, rebuilding
+from trajanon.privacy import rebuilding, verification
 from trajanon.privacy.attack import Published
 from trajanon.privacy.originals import Matched, matched
 from trajanon.settings import TimesName
@@ -58,8 +58,8 @@ def attacks(
     key = np.random.default_rng(seed).bytes(32)
     with (
         patch.object(perturbation, "SIZE", width),
-        patch.object(cascade, "_DRAWN", max(groups, 100)),
-        patch.object(cascade, "TRIED", groups),
+        patch.object(verification, "_DRAWN", max(groups, 100)),
+        patch.object(verification, "TRIED", groups),
         patch.object(rebuilding, "TRIED", groups),
     ):
         options = {"align": align, "times": link, "seed": seed, "key": key}

@@ -30,16 +30,16 @@ def test_evaluate_tells_what_is_rebuilt_beside_the_line(people: Trajectories, ex
         people, 4, method="mdav", refine="none", key=bytes(32), exact_means=exact
     )
     evidence = trajanon.evaluate(people, release)
-    assert evidence.cascade is not None
+    assert evidence.verification is not None
     assert evidence.rebuilding is not None
-    assert evidence.account["cascade"] == evidence.cascade.account
+    assert evidence.account["verification"] == evidence.verification.account
     assert evidence.account["rebuilding"] == evidence.rebuilding.account
     assert evidence.rebuilding.words in evidence.facts
-    for words in (evidence.rebuilding.words, evidence.cascade.words):
+    for words in (evidence.rebuilding.words, evidence.verification.words):
         assert words in unescape(evidence.html)
     if exact:  # plain means are undone
         assert evidence.rebuilding.best < 5.0
-        assert evidence.cascade.verified > 0.9
+        assert evidence.verification.verified > 0.9
         assert "plain means" in evidence.datasheet
     else:
         assert evidence.rebuilding.share > 0.3
@@ -60,7 +60,7 @@ def test_of_many_those_near_one_line_are_tried(monkeypatch: pytest.MonkeyPatch) 
     def attack(seen: Published, *_: Any, **__: Any) -> None:
         tried.append(seen)
 
-    monkeypatch.setattr(adversaries, "cascade", attack)
+    monkeypatch.setattr(adversaries, "verification", attack)
     monkeypatch.setattr(adversaries, "rebuilding", attack)
     patient(city, None, report("00" * 32))
     one, other = tried
@@ -96,7 +96,7 @@ def test_windows_of_one_recording_are_of_one_where_nobody_is_known(
     )
     assert tracks.owners(np.arange(8)).tolist() == [1, 1, 2, 3, 4, 5, 6, 7, 7]
     seen: list[tuple[Published, Any]] = []
-    monkeypatch.setattr(adversaries, "cascade", lambda *_, **__: None)
+    monkeypatch.setattr(adversaries, "verification", lambda *_, **__: None)
     monkeypatch.setattr(
         adversaries, "rebuilding", lambda one, noise, ways, **_: seen.append((one, ways))
     )

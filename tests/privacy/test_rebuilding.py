@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 from itertools import pairwise
 
-import naive_cascade as naive
+import naive_verification as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -22,8 +22,8 @@ from trajanon.perturbation import (
     perturbed,
 )
 from trajanon.privacy import rebuilding as attack
-from trajanon.privacy.cascade import Noise, Root, drawn
 from trajanon.privacy.rebuilding import Rebuilding, Rebuilt, Ways, rebuilding
+from trajanon.privacy.verification import Noise, Root, drawn
 
 M = 12
 NOISE = Noise(correlation(5), displacement_root)

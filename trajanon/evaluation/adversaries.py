@@ -24,12 +24,12 @@ from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.partition import dense
 from trajanon.perturbation import correlation, displacement_root
 from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.cascade import Cascade, Noise, cascade
 from trajanon.privacy.chains import people_steps
 from trajanon.privacy.ledger import Entry, opened
 from trajanon.privacy.linkage import other_tracks
 from trajanon.privacy.originals import Matched, matched
 from trajanon.privacy.rebuilding import Rebuilding, Ways, rebuilding
+from trajanon.privacy.verification import Noise, Verified, verification
 from trajanon.settings import ReleaseSettings
 from trajanon.times import Timing
 from trajanon.tracks import Tracks
@@ -76,7 +76,7 @@ def patient(
     *,
     spacing: float | None = None,
     seed: int = 0,
-) -> tuple[Cascade | None, Rebuilding | None]:
+) -> tuple[Verified | None, Rebuilding | None]:
     """Let somebody verify whole groups, and rebuild a member on the map of other people's tracks.
 
     He knows how displacements are distributed, but not the key. Where nothing is known of subjects,
@@ -92,7 +92,7 @@ def patient(
         noise = Noise(np.eye(m), _rounding)
     else:
         noise = Noise(correlation(m), displacement_root)
-    verified = cascade(seen, noise, seed=seed)
+    verified = verification(seen, noise, seed=seed)
     ways = Ways.of(seen.points, seen.owners)
     if tracks is not None:
         ways = Ways(tracks.points[:], tracks.first, tracks.owners(seen.owners))

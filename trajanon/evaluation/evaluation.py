@@ -252,7 +252,7 @@ def _protection(given: _Given, seed: int) -> dict[str, Any]:
     verified, rebuilt = patient(seen, tracks, given.report, spacing=spacing, seed=seed)
     return {
         "attacks": _by_name([*attacks(seen), *attacks(seen.originals)]),
-        "cascade": verified,
+        "verification": verified,
         "rebuilding": rebuilt,
         "chained": drives_chained(seen, tracks),
         "followed": people_chained(seen, departure_days(given.kept)),

@@ -20,10 +20,10 @@ from trajanon.files.report import Report, key_in, rows_in
 from trajanon.notebook import page, shown
 from trajanon.number_text import STAGES, UNITS, metres, percent, span
 from trajanon.privacy.attack import QUESTIONS, Attack
-from trajanon.privacy.cascade import Cascade
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.inference import Diversity, Inferred
 from trajanon.privacy.rebuilding import Rebuilding
+from trajanon.privacy.verification import Verified
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.times import Clock
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
@@ -94,11 +94,11 @@ class Evaluation:
         perturbed, which makes short lines longer.
     attacks
         In the order in which to show them.
-    cascade
+    verification
         How many groups somebody verifies who holds all tracks; None if no group has k members of k
         subjects, or trajectories have one point.
     rebuilding
-        How near somebody comes to one member of a group who knows all others; None as for cascade.
+        How near somebody comes to one member of a group who knows all others; None as before.
     chained
         What the windows of a drive give away together; None of trips, and where tracks are not
         known or no drive has windows on two lines.
@@ -163,7 +163,7 @@ class Evaluation:
     usefulness: Mapping[str, measures.Usefulness]
     length_kept: float
     attacks: Sequence[Attack]
-    cascade: Cascade | None
+    verification: Verified | None
     rebuilding: Rebuilding | None
     chained: Chained | None
     followed: Chained | None
@@ -261,7 +261,7 @@ class Evaluation:
             "times": None if self.clock is None else self.clock.sentence,
             "information_loss": dict(self.loss),
             "attacks": [attack.account | self._interval(attack) for attack in self.attacks],
-            "cascade": None if self.cascade is None else self.cascade.account,
+            "verification": None if self.verification is None else self.verification.account,
             "rebuilding": None if self.rebuilding is None else self.rebuilding.account,
             "chains": None if self.chained is None else self.chained.account,
             "persons": None if self.followed is None else self.followed.account,

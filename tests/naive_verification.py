@@ -11,7 +11,7 @@ from naive_perturbation import root as root_of
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.privacy.attack import Published
-from trajanon.privacy.cascade import Noise, Root
+from trajanon.privacy.verification import Noise, Root
 
 # Verification
 
@@ -44,9 +44,9 @@ def first_of_each(near: list[int], owners: Ints) -> list[int]:
     return found
 
 
-def nearest(points: Floats, line: Floats, without: set[int], most: int) -> list[int]:
-    others = [one for one in range(len(points)) if one not in without]
-    return sorted(others, key=lambda one: (((points[one] - line) ** 2).sum(), one))[:most]
+def nearest(points: Floats, line: Floats, most: int) -> list[int]:
+    far = [((one - line) ** 2).sum() for one in points]
+    return sorted(range(len(points)), key=lambda one: (far[one], one))[:most]
 
 
 def members_of(
@@ -84,29 +84,13 @@ def members_of(
     return set(best), bool(chance > 0.95) and worth(best).fits
 
 
-def tried(city: Published, members: Ints, noise: Noise) -> tuple[bool, ...]:
-    """Sure; right and sure; companions first; companions first among what remains."""
+def tried(city: Published, members: Ints, noise: Noise) -> tuple[bool, bool]:
+    """Sure; right and sure."""
     scale = metres_of_degrees(city.lines[..., 0].mean())
-    points, lines = city.points * scale, city.lines * scale
-    owners, k, line = city.owners, city.k, int(city.labels[members[0]])
-    most = max(30, 3 * k)
-    best, sure = members_of(
-        lines[line], nearest(points, lines[line], set(), most), points, owners, k, noise
-    )
-    hidden = {one for one in range(len(points)) if owners[one] == owners[members[0]]}
-    near = nearest(points, lines[line], hidden, most)
-    companions = set(members[1:].tolist())
-    first = set(first_of_each(near, owners)[: k - 1]) == companions
-    others = nearest(lines, lines[line], {line}, 8)
-    taken = set(hidden)
-    for other in others:
-        some, verified = members_of(
-            lines[other], nearest(points, lines[other], hidden, most), points, owners, k, noise
-        )
-        if verified:
-            taken |= some
-    left = first_of_each(nearest(points, lines[line], taken, most), owners)[: k - 1]
-    return sure, sure and best == set(members.tolist()), first, set(left) == companions
+    points, line = city.points * scale, city.lines[city.labels[members[0]]] * scale
+    near = nearest(points, line, max(30, 3 * city.k))
+    best, sure = members_of(line, near, points, city.owners, city.k, noise)
+    return sure, sure and best == set(members.tolist())
 
 
 # The map

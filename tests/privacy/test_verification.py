@@ -2,7 +2,7 @@
 
 from dataclasses import asdict, replace
 
-import naive_cascade as naive
+import naive_verification as naive
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,12 +11,12 @@ from streets_walked import SCALE, Writer, grouped, plain, walked
 
 from trajanon.arrays import Floats, Ints
 from trajanon.perturbation import correlation, displacement_root, perturbed
-from trajanon.privacy.cascade import Cascade, Noise, Root, cascade, drawn
+from trajanon.privacy.verification import Noise, Root, Verified, drawn, verification
 
 M = 12
 
 
-def told(found: Cascade | None) -> Cascade:
+def told(found: Verified | None) -> Verified:
     assert found is not None
     return found
 
@@ -38,17 +38,15 @@ def test_it_is_the_slow_twin(seed: int, k: int, people: int | None) -> None:
     if people is not None:
         city = replace(city, subjects=np.random.default_rng(seed).integers(0, people, 12))
     for noise in (Noise(correlation(5), displacement_root), Noise(np.eye(5), of_size(30.0))):
-        found = cascade(city, noise, seed=3)
+        found = verification(city, noise, seed=3)
         members = drawn(city.labels, city.owners, k, 3)
         if not len(members):
             assert found is None
             continue
         tried = [naive.tried(city, some, noise) for some in members]
-        sure, right, first, after = np.mean(tried, axis=0)
+        sure, right = np.mean(tried, axis=0)
         wrong = 1.0 - right / sure if sure else 0.0
-        assert told(found).account == pytest.approx(
-            asdict(Cascade(k, len(members), sure, wrong, first, after))
-        )
+        assert told(found).account == pytest.approx(asdict(Verified(k, len(members), sure, wrong)))
 
 
 def smooth(points: Floats, means: Floats, labels: Ints) -> Floats:
@@ -74,9 +72,9 @@ POINTS = walked(5, 400, M)
 
 
 @pytest.fixture(scope="module")
-def ours() -> Cascade:
+def ours() -> Verified:
     noise = Noise(correlation(M), displacement_root)
-    return told(cascade(grouped(POINTS, 4, writer=smooth), noise))
+    return told(verification(grouped(POINTS, 4, writer=smooth), noise))
 
 
 ALWAYS = np.full((M, M), 1.0 - 1e-6) + 1e-6 * np.eye(M)
@@ -90,30 +88,20 @@ ALWAYS = np.full((M, M), 1.0 - 1e-6) + 1e-6 * np.eye(M)
         (in_boxes, Noise(np.eye(M), of_size(16.0))),
     ],
 )
-def test_weak_writers_are_caught(writer: Writer, noise: Noise, ours: Cascade) -> None:
-    found = told(cascade(grouped(POINTS, 4, writer=writer), noise))
+def test_weak_writers_are_caught(writer: Writer, noise: Noise, ours: Verified) -> None:
+    found = told(verification(grouped(POINTS, 4, writer=writer), noise))
     assert found.wrong == 0.0
     assert found.verified > 0.8
     assert ours.wrong > 0.0  # nobody can be certain
     assert ours.verified < found.verified
-    assert ours.first_after < found.first_after - 0.1
 
 
 def test_words_and_account() -> None:
-    found = Cascade(4, 100, 0.5, 0.02, 0.3, 0.6)
-    assert found.account == {
-        "k": 4,
-        "groups": 100,
-        "verified": 0.5,
-        "wrong": 0.02,
-        "first": 0.3,
-        "first_after": 0.6,
-    }
+    found = Verified(4, 100, 0.5, 0.02)
+    assert found.account == {"k": 4, "groups": 100, "verified": 0.5, "wrong": 0.02}
     assert found.words == (
         "Somebody who holds all tracks, and knows how displacements are distributed, is sure of "
-        "the members of 50 % of 100 lines, and wrong in 2 % of these. Where the tracks of one "
-        "member are missing, the others are nearest to the line in 30 %, and in 60 % once members "
-        "of other lines are taken out."
+        "the members of 50 % of 100 lines, and wrong in 2 % of these."
     )
 
 

@@ -1,4 +1,4 @@
-"""A cascade: groups that are verified are taken out, and companions sought among what remains."""
+"""Verification: the members of a line, found by somebody who holds all tracks."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -30,7 +30,6 @@ TRIED = 40
 
 _DRAWN = 100  # groups, of which the first are tried
 _NEAR = 30  # trajectories that may be members of a line, at least; and three times its members
-_LINES = 8  # near a line, that are tried before it
 _SURE = 0.95  # chance from which on a group counts as verified
 _ROUNDED = 1e-3  # variance that rounding adds, as a share
 _STARTS = 4  # sets from which he starts, if what he finds does not fit
@@ -39,15 +38,13 @@ _STILL = 1.0  # metres, the least width of a group: what lines are rounded by
 
 
 @dataclass(frozen=True)
-class Cascade:
-    """How many groups are verified, and whether companions are found among what remains."""
+class Verified:
+    """How many groups are verified."""
 
     k: int
     groups: int  # tried, of k trajectories of k subjects
-    verified: float  # share whose members he is sure of, if nobody is hidden
+    verified: float  # share whose members he is sure of
     wrong: float  # share of these that have other members
-    first: float  # share whose companions are the nearest, one member hidden
-    first_after: float  # the same, once the members of verified lines nearby are taken out
 
     @property
     def account(self) -> dict[str, Any]:
@@ -56,25 +53,22 @@ class Cascade:
 
     @property
     def words(self) -> str:
-        """What came out, in a few sentences."""
+        """What came out, in a sentence."""
         return (
             "Somebody who holds all tracks, and knows how displacements are distributed, is sure "
             f"of the members of {percent(self.verified)} of {number_of(self.groups, 'line')}, and "
-            f"wrong in {percent(self.wrong)} of these. Where the tracks of one member are missing, "
-            f"the others are nearest to the line in {percent(self.first)}, and in "
-            f"{percent(self.first_after)} once members of other lines are taken out."
+            f"wrong in {percent(self.wrong)} of these."
         )
 
 
-def cascade(published: Published, noise: Noise, *, seed: int = 0) -> Cascade | None:
-    """Verify groups by likelihood, and look for companions among those who are in none of them.
+def verification(published: Published, noise: Noise, *, seed: int = 0) -> Verified | None:
+    """Verify groups by likelihood.
 
     The adversary holds all tracks, and is told where on them windows lie. For a line he starts from
     the k nearest trajectories of different subjects, and exchanges one of them as long as the
     displacement that is left is more likely as such ``noise``. If what he finds does not fit, he
     starts from others. He is sure of members that fit if all others that he tried are together less
-    likely than 5 %. Then one member's subject is hidden from him: he takes out the members of lines
-    nearby that he is sure of, and takes the nearest of the rest for companions.
+    likely than 5 %.
 
     ``published`` is the release beside the originals as they were averaged. Tried are 40 groups of
     k trajectories of k subjects, drawn from ``seed``. None if there are no such groups, or
@@ -84,12 +78,10 @@ def cascade(published: Published, noise: Noise, *, seed: int = 0) -> Cascade | N
     members = drawn(published.labels, published.owners, k, seed)[:TRIED]
     if not len(members) or m == 1:
         return None
-    search = _Verification(published, noise)
+    search = _Search(published, noise)
     found = in_parts(lambda some, _: [search.tried(one) for one in some], members, 4)
-    tried = np.array([one for part in found for one in part], dtype=np.float64)
-    sure, right, first, after = tried.mean(axis=0).tolist()
-    wrong = 1.0 - right / sure if sure else 0.0
-    return Cascade(k, len(members), sure, wrong, first, after)
+    sure, right = np.mean([one for part in found for one in part], axis=0).tolist()
+    return Verified(k, len(members), sure, 1.0 - right / sure if sure else 0.0)
 
 
 def drawn(labels: Ints, owners: Ints, k: int, seed: int) -> Ints:
@@ -104,14 +96,7 @@ def drawn(labels: Ints, owners: Ints, k: int, seed: int) -> Ints:
     return np.array(members, dtype=np.int64).reshape(-1, k)
 
 
-class _Outcome(NamedTuple):
-    sure: bool
-    right: bool  # and sure
-    first: bool
-    first_after: bool
-
-
-class _Verification:
+class _Search:
     """Members of lines, among trajectories in metres."""
 
     def __init__(self, published: Published, noise: Noise) -> None:
@@ -125,22 +110,11 @@ class _Verification:
         self._misfit = 2.0 * m + _UNLIKELY * 2.0 * np.sqrt(m)
         self._white = np.linalg.inv(np.linalg.cholesky(noise.alike + _ROUNDED * np.eye(m)))
 
-    def tried(self, members: Ints) -> _Outcome:
-        """Verify the line of some members; then hide the first, and look for the others."""
-        line, k = self._labels[members[0]], self._k
+    def tried(self, members: Ints) -> tuple[bool, bool]:
+        """Look for the members of a line: whether he is sure, and whether also right."""
+        line = self._labels[members[0]]
         best, sure = self.members_of(line, self._nearest(self._lines[line]))
-        right = sure and set(best.tolist()) == set(members.tolist())
-        hidden = self._owners == self._owners[members[0]]
-        near = self._nearest(self._lines[line], hidden)
-        companions = set(members[1:].tolist())
-        first = set(self._different(near)[: k - 1].tolist()) == companions
-        taken = hidden.copy()
-        for other in self._lines_near(line):
-            best, sure_of_it = self.members_of(other, self._nearest(self._lines[other], hidden))
-            if sure_of_it:
-                taken[best] = True
-        left = self._different(self._nearest(self._lines[line], taken))[: k - 1]
-        return _Outcome(sure, right, first, set(left.tolist()) == companions)
+        return sure, sure and set(best.tolist()) == set(members.tolist())
 
     def members_of(self, line: int, near: Ints) -> tuple[Ints, bool]:
         """Find the likeliest members of a line among trajectories near it, and whether for sure."""
@@ -197,20 +171,12 @@ class _Verification:
         left = (np.einsum("ij,sjc->sic", self._white, own) ** 2).sum(axis=(1, 2))
         return -0.5 * left - np.log(size).sum(axis=1), left
 
-    def _nearest(self, line: Floats, without: Bools | None = None) -> Ints:
-        """Find the trajectories nearest to a line, nearest first, without some of them."""
+    def _nearest(self, line: Floats) -> Ints:
+        """Find the trajectories nearest to a line, nearest first."""
         away = ((self._points - line) ** 2).sum(axis=(1, 2))
-        if without is not None:
-            away[without] = np.inf
         count = min(max(_NEAR, 3 * self._k), len(away))
         some = np.argpartition(away, count - 1)[:count]
-        some = some[np.isfinite(away[some])]
         return np.asarray(some[np.lexsort((some, away[some]))])
-
-    def _lines_near(self, line: int) -> Ints:
-        away = ((self._lines - self._lines[line]) ** 2).sum(axis=(1, 2))
-        nearest = np.argsort(away, kind="stable")[: _LINES + 1]
-        return np.asarray(nearest[nearest != line][:_LINES])
 
     def _different(self, near: Ints) -> Ints:
         """Take the first of each subject."""
