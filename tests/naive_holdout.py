@@ -53,19 +53,6 @@ def goes_on(one: Floats, next_one: Floats, lines: Floats) -> bool:
     return bool(np.argmin(far) == np.argmin(away(next_one, lines)))
 
 
-def isolated(points: Floats, lines: Floats, radius: float, k: int) -> Floats:
-    """Chance that a line and a hash hold for one alone, over all hashes of those near."""
-    found = []
-    for line in lines:
-        near = sum(distance(one, line, lines) <= radius for one in points)
-        chance = 0.0
-        for kept in product([True, False], repeat=near):
-            if sum(kept) == 1:
-                chance += 1 / k * (1 - 1 / k) ** (near - 1)
-        found.append(chance)
-    return np.array(found)
-
-
 def mean_of(subjects: Ints, values: Floats, members: Bools) -> tuple[Floats, Floats]:
     """Means of the subjects of members, and of the others."""
     inside, outside = (

@@ -14,7 +14,6 @@ from shards import shards_of, walks, write_parts
 import trajanon
 from trajanon.evaluation import areas
 from trajanon.evaluation.areas import COUNTED_OF_ALL, interval
-from trajanon.evaluation.evidence import RELEASE
 from trajanon.files.report import checked, read_report
 from trajanon.files.trajectory_files import write_partition
 from trajanon.maps import drawing
@@ -130,11 +129,6 @@ def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
     told = sampled["sample"]
     assert (told["areas"], told["of_areas"]) == (2, 4)
     assert 60 < told["trajectories"] < 90
-    cost, exact = told["cost_of_all"], whole["utility"][RELEASE]
-    for name in ("flow_similarity", "density_divergence"):
-        assert cost[name] == pytest.approx(exact[name], rel=1e-12)
-    for name, metres in exact["displacement"].items():
-        assert cost["displacement"][name] == pytest.approx(metres, rel=0.01), name
     for attack in sampled["attacks"]:
         low, high = attack["interval"]
         assert 0.0 <= low <= attack["expected"] <= high <= 1.0

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from math import floor, log10
 from typing import Any, Literal, NamedTuple
 
 from trajanon.number_text import UNITS, metres, number_of, percent
@@ -31,14 +30,6 @@ ENOUGH_DATA = 0.10
 shows the way. The points of a straight line lie a quarter of its length from its middle."""
 
 OF_A_LINE = "k is of a line, and not of a person"
-
-_FALLS_BY = (0.3, 0.5)
-"""Metres moved, as a share of the length, fall with the number of trips to the power of minus this.
-
-Least squares on random subsets, `anonymize --effort fast`, means of three seeds: cabs, 50 to 10,000
-trips, 0.30 (k = 4), 0.29 (k = 3) and 0.28 (k = 8); the bundled sample, 50 to 200 trips, 0.46 (k =
-4), 0.47 (k = 3) and 0.37 (k = 8); GeoLife in Beijing, 20 to 80 trips, 0.48 (k = 3).
-"""
 
 _HEADLINES = {
     "ready": "Ready to publish.",
@@ -163,11 +154,10 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
             _remedy("To perturb them, leave out --exact-means", "anonymize", k=k),
         )
     if (share := moved_of_length(report) or 0.0) > FEW_DATA:
-        least, most = (_rounded((share / ENOUGH_DATA) ** (1.0 / by)) for by in _FALLS_BY[::-1])
         yield (
             f"It hides enough and shows little: points lie {percent(share, 2)} of a {unit}'s "
-            f"length from where people went. About {least} to {most} times as many {units} would "
-            f"bring that to {percent(ENOUGH_DATA)}, by an estimate.",
+            f"length from where people went. Several times as many {units} would bring that to "
+            f"{percent(ENOUGH_DATA)}.",
             _remedy("A smaller k moves points less", "anonymize", k=k - 1)
             if k > PAIR + 1
             else None,
@@ -401,9 +391,3 @@ def _unit(report: Mapping[str, Any]) -> str:
 
 def _sentence(problem: str) -> str:
     return f"{problem[:1].upper()}{problem[1:]}".replace("\n", " ").rstrip(".") + "."
-
-
-def _rounded(times: float) -> int:
-    """Round to one digit, for it is an estimate."""
-    unit = 10.0 ** floor(log10(max(times, 1.0)))
-    return max(int(round(times / unit) * unit), 2)

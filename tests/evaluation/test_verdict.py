@@ -19,7 +19,6 @@ from trajanon.trajectories import Trajectories
 from trajanon.verdict import (
     DRIVES,
     DRIVES_BETRAYED,
-    ENOUGH_DATA,
     FEW_DATA,
     HOURS_ALONE,
     IN_ONE_PLACE,
@@ -165,11 +164,6 @@ def test_a_verdict_is_one_of_three(
         assert command[0] == "trajanon"
         assert all(f"{value}" in command or value is True for value in remedy.options.values())
     assert json.loads(json.dumps(found.account))["kind"] == found.kind
-
-
-def test_few_data_are_told_how_many_more_it_takes() -> None:
-    (said,) = verdict(told(**moved(2.0 * ENOUGH_DATA))).sentences
-    assert "About 4 to 10 times as many trips would bring that to 10 %, by an estimate." in said
 
 
 def test_a_report_of_an_earlier_version_has_a_verdict() -> None:

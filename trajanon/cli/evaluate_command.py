@@ -106,7 +106,7 @@ def evaluate(
                 attacks_in_all(ledger, subjects_exact=subjects_exact)
             )
         if whole and drawn:
-            evaluation = with_counts_of_all(evaluation, whole, drawn, findings, progress)
+            evaluation = with_counts_of_all(evaluation, whole, drawn, findings)
         page.write_text(evaluation.html, encoding="utf-8")
         account.write_text(json_report(evaluation.account), encoding="utf-8")
         sheet.write_text(evaluation.datasheet, encoding="utf-8")

@@ -6,41 +6,24 @@ knows the area has fewer lines to choose from than somebody who is not: an attac
 trajectory does no worse than on the whole. What a subject did elsewhere is not in the sample.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
-from trajanon.hashing import hashed
 from trajanon.partition import dense
 from trajanon.privacy.attack import Attack
 from trajanon.privacy.originals import LARGEST, InParts, Sample
-from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement
-from trajanon.utility.displacements import Histogram, joined_histograms
-from trajanon.utility.grid import cells, divergence, flows, in_common
-from trajanon.utility.usefulness import DENSITY_CELL, OD_CELLS
 
 AREAS = 10
 OF_AREA = LARGEST // AREAS  # trajectories of each at most, or of one line
 
 
 _LEVEL = 0.95
-
-
-class CostOfAll(NamedTuple):
-    """What a release costs all trajectories, some of them read at a time."""
-
-    displacement: Mapping[str, float]  # metres, summed up; median and 95 % right to 0.2 %
-    flow_similarity: Mapping[str, float]  # as in `Usefulness`
-    density_divergence: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,7 +34,6 @@ class Sampled:
     of_areas: int  # into which all lines were parted
     lines: int  # of the sample
     seed: int
-    cost: CostOfAll  # of all trajectories
 
     def interval(self, attack: Attack) -> tuple[float, float] | None:
         """Give the interval of 95 % of an attack's mean chance; None if it saw more than this."""
@@ -69,7 +51,6 @@ class Sampled:
             "of_areas": self.of_areas,
             "seed": self.seed,
             "counted_of_all": [*COUNTED_OF_ALL],
-            "cost_of_all": self.cost._asdict(),
         }
 
 
@@ -139,50 +120,7 @@ def areas_of(lines: Trajectories, sizes: Ints, most: int) -> Ints:
     return area
 
 
-def sampled(whole: InParts, drawn: Areas, progress: Progress = silent) -> Sampled:
-    """Say what the sample is, and what the release costs all trajectories."""
+def sampled(whole: InParts, drawn: Areas) -> Sampled:
+    """Say what the sample is."""
     lines = len(np.unique(whole.line[drawn.sample.rows]))
-    return Sampled(drawn.area, drawn.of, lines, drawn.seed, _cost(whole, progress))
-
-
-def _cost(whole: InParts, progress: Progress) -> CostOfAll:
-    """Measure what the release costs all trajectories."""
-    moved: list[Histogram] = []
-    trips, places = {size: _Beside() for size in OD_CELLS}, _Beside()
-    for rows, each in whole.batches():
-        progress("Counting all", rows.start, len(whole.line))
-        lines = whole.lines.points[whole.line[rows]]
-        moved.append(Histogram.of(displacement(each.points, lines).ravel()))
-        ends = each.known_ends.all(axis=1)
-        for size, cell in OD_CELLS.items():
-            trips[size].add(*(_pairs(flows(one[ends], cell)) for one in (each.points, lines)))
-        places.add(*(cells(one, DENSITY_CELL).ravel() for one in (each.points, lines)))
-    before, after = places.counts
-    return CostOfAll(
-        displacement=joined_histograms(moved).summary,
-        flow_similarity={size: in_common(*both.counts) for size, both in trips.items()},
-        density_divergence=divergence(before / before.sum(), after / after.sum()),
-    )
-
-
-class _Beside:
-    """How often two sets hold each of some numbers, which come some at a time."""
-
-    def __init__(self) -> None:
-        self._sets = [pd.Series(dtype=np.int64), pd.Series(dtype=np.int64)]
-
-    def add(self, *some: NDArray[np.integer]) -> None:
-        for place, numbers in enumerate(some):
-            found, counts = np.unique(numbers, return_counts=True)
-            more = pd.Series(counts, index=found)
-            self._sets[place] = self._sets[place].add(more, fill_value=0).astype(np.int64)
-
-    @property
-    def counts(self) -> tuple[Ints, Ints]:
-        one, other = self._sets[0].align(self._sets[1], fill_value=0)
-        return one.to_numpy(np.int64), other.to_numpy(np.int64)
-
-
-def _pairs(trips: Ints) -> NDArray[np.uint64]:
-    begin, end = np.ascontiguousarray(trips.T).view(np.uint64)
-    return hashed(hashed(begin) + end)
+    return Sampled(drawn.area, drawn.of, lines, drawn.seed)

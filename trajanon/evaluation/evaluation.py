@@ -139,11 +139,7 @@ def evaluate(
 
 
 def with_counts_of_all(
-    evaluation: Evaluation,
-    whole: InParts,
-    drawn_areas: Areas,
-    findings: Findings,
-    progress: Progress = silent,
+    evaluation: Evaluation, whole: InParts, drawn_areas: Areas, findings: Findings
 ) -> Evaluation:
     """Lay what is counted of all trajectories over the evaluation of a sample."""
     chained = evaluation.chained
@@ -169,7 +165,7 @@ def with_counts_of_all(
         violations=whole.few(evaluation.k),
         problems=findings.problems,
         report=whole.report,
-        sampled=sampled(whole, drawn_areas, progress),
+        sampled=sampled(whole, drawn_areas),
     )
 
 

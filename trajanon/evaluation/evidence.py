@@ -202,9 +202,8 @@ class Evaluation:
 
     @property
     def _flows(self) -> Mapping[str, float]:
-        """Flow similarity of all trajectories, by cells."""
-        all_or_some = self.usefulness[RELEASE] if self.sampled is None else self.sampled.cost
-        return all_or_some.flow_similarity
+        """Flow similarity by cells."""
+        return self.usefulness[RELEASE].flow_similarity
 
     @property
     def od_cell(self) -> str | None:

@@ -1,6 +1,6 @@
 """A hold-out: half of the subjects released anew, and what that tells of the other half."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -30,9 +30,6 @@ from trajanon.privacy.inference import (
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 
-RADII = (25.0, 50.0, 100.0, 200.0, 400.0)
-"""Metres from a line within which a predicate looks for somebody."""
-
 AS_CUT, BY_SUBJECT = "a trajectory", "all trajectories of a subject"
 """Of what the adversary measures the distance to the nearest line: of several, the mean."""
 
@@ -57,15 +54,6 @@ class Risk(NamedTuple):
         )
 
 
-class Predicate(NamedTuple):
-    """How often "within a radius of this line, and a hash of weight 1/k" holds for just one."""
-
-    radius: float  # metres
-    members: float  # mean chance over lines that it isolates a trajectory of a member
-    others: float  # the same, of those held out
-    by_weight: float  # of a predicate that knows nothing of the release, but weighs as much
-
-
 @dataclass(frozen=True, eq=False)
 class Holdout:
     """What a release of half of the subjects tells of them, and what of the other half.
@@ -78,18 +66,12 @@ class Holdout:
     others: int  # subjects held out
     lines: int  # different ones
     membership: Mapping[str, Auc]  # by what the adversary measures the distance of
-    predicates: Sequence[Predicate]  # by radius
     risks: Mapping[str, Risk]  # by question
 
     @property
     def told(self) -> tuple[str, Auc]:
         """The distance that tells members best, and how well."""
         return max(self.membership.items(), key=lambda item: item[1])
-
-    @property
-    def predicate(self) -> Predicate:
-        """The one that isolates members most often."""
-        return max(self.predicates, key=lambda one: one.members)
 
     @property
     def account(self) -> dict[str, Any]:
@@ -100,14 +82,13 @@ class Holdout:
             "others": self.others,
             "lines": self.lines,
             "membership": {name: auc._asdict() for name, auc in self.membership.items()},
-            "predicates": [one._asdict() for one in self.predicates],
             "risks": {question: risk._asdict() for question, risk in self.risks.items()},
         }
 
     @property
     def words(self) -> str:
         """What came out, in a few sentences."""
-        return f"{self.beside} {self.was_in}. {self.singled_out}."
+        return f"{self.beside} {self.was_in}."
 
     @property
     def beside(self) -> str:
@@ -140,18 +121,6 @@ class Holdout:
             "Was somebody in it? Of a member and somebody held out, the member is the one nearer "
             f"to the released lines (by {what}) in {percent(auc)} of the pairs ({percent(low)} to "
             f"{percent(high)}); 50 % is chance"
-        )
-
-    @property
-    def singled_out(self) -> str:
-        """What the best predicate isolates, a sentence without its end."""
-        best = self.predicate
-        return (
-            "k-anonymity does not prevent predicate singling out: “within "
-            f"{metres(best.radius)} of a released line, and a hash of weight 1/{self.k}” fits "
-            f"exactly one trajectory of the members at {percent(best.members)} of the lines, and "
-            f"exactly one of those held out at {percent(best.others)}; by its weight alone it "
-            f"would at {percent(best.by_weight)}"
         )
 
 
@@ -235,17 +204,13 @@ def measured(
     if steps is not None:
         followed = _next(points, lines, nearest, steps)
         people = {"linkability of the next": (steps.here, followed, None)} | people
-    predicates, isolated = _predicates(released, points, members, k)
-    all_lines = np.arange(len(lines))
     return Holdout(
         k=k,
         members=len(np.unique(subjects[members])),
         others=len(np.unique(subjects[~members])),
         lines=len(lines),
         membership=membership,
-        predicates=predicates,
         risks={
-            "singling out": risk(*isolated, all_lines, all_lines),
             "linkability": _risk_of(linked, members, subjects),
             **{
                 question: _risk_of(told, members[rows], subjects[rows], guess)
@@ -273,32 +238,6 @@ def _linked(points: Floats, lines: Floats) -> Bools:
     parts = slice(None, max(half, 1)), slice(half, None)
     one, other = (Lines(lines[:, part]).nearest(points[:, part])[1] for part in parts)
     return np.asarray(one == other)
-
-
-def _predicates(
-    lines: Lines, points: Floats, members: Bools, k: int
-) -> tuple[list[Predicate], tuple[Floats, Floats]]:
-    """Success of "within r of a line, and a hash of weight 1/k" for each r.
-
-    Also the chance for each line, of members and of the others, with the best r. Source: A. Cohen,
-    K. Nissim, "Towards formalizing the GDPR's notion of singling out", PNAS 117 (2020): a predicate
-    of weight w isolates one of n with the chance n w (1 - w)^(n - 1) by itself.
-    """
-    found, chances = [], []
-    size, rest = int(members.sum()), int((~members).sum())
-    for radius in RADII:
-        near, near_others = (lines.within(points[half], radius) for half in (members, ~members))
-        isolated = _alone(near, 1.0 / k), _alone(near_others, 1.0 / k)
-        by_weight = _alone(np.full(len(near), size), near_others / rest / k)
-        means = (float(one.mean()) for one in (*isolated, by_weight))
-        found.append(Predicate(radius, *means))
-        chances.append(isolated)
-    return found, chances[int(np.argmax([one.members for one in found]))]
-
-
-def _alone(count: Ints, weight: Floats | float) -> Floats:
-    """Chance that what holds for each of some with a chance holds for exactly one of them."""
-    return np.asarray(count * weight * (1.0 - weight) ** np.maximum(count - 1, 0))
 
 
 def _next(points: Floats, lines: Floats, nearest: Ints, steps: Steps) -> Bools:

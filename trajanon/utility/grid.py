@@ -39,19 +39,16 @@ def cell_middles(numbers: Ints, metres: float) -> Floats:
 
 
 def density_divergence(original: Floats, released: Floats, cell: float) -> float:
-    """Compare two density maps.
+    """Compare two density maps: the Jensen-Shannon divergence of the shares of points in cells.
 
     Source: J. Lin, "Divergence measures based on the Shannon entropy", IEEE Trans. Inform. Theory
-    37 (1991).
+    37 (1991). In bits.
     """
-    return divergence(*shares(original, released, cell))
-
-
-def shares(one: Floats, other: Floats, cell: float) -> tuple[Floats, Floats]:
-    """Share of the points of each of two sets in each cell that either is in."""
-    places = [cells(points, cell).reshape(-1) for points in (one, other)]
-    first, second = counted(*places)
-    return first / len(places[0]), second / len(places[1])
+    counts = counted(*(cells(points, cell).reshape(-1) for points in (original, released)))
+    before, after = (each / each.sum() for each in counts)
+    middle = (before + after) / 2
+    bits = (rel_entr(before, middle) + rel_entr(after, middle)) / np.log(2.0)
+    return float(bits.sum()) / 2
 
 
 def counted(one: Ints, other: Ints) -> tuple[Ints, Ints]:
@@ -67,13 +64,6 @@ def counted(one: Ints, other: Ints) -> tuple[Ints, Ints]:
     return first, second
 
 
-def divergence(before: Floats, after: Floats) -> float:
-    """Compare two distributions: the Jensen-Shannon divergence of their shares, bits."""
-    middle = (before + after) / 2
-    bits = (rel_entr(before, middle) + rel_entr(after, middle)) / np.log(2.0)
-    return float(bits.sum()) / 2
-
-
 def flows(points: Floats, cell: float) -> Ints:
     """Number the cells where trips begin and end, (n, 2)."""
     return cells(points[:, [0, -1]], cell)
@@ -86,11 +76,7 @@ def flow_similarity(one: Ints, other: Ints) -> float:
 
     Source: M. Lenormand et al., "A universal model of commuting networks", PLOS ONE 7 (2012).
     """
-    return in_common(*counted(one, other))
-
-
-def in_common(before: Ints, after: Ints) -> float:
-    """Give the share of two counts of the same things that both have; 0 of nothing."""
+    before, after = counted(one, other)
     return float(2 * np.minimum(before, after).sum() / max(before.sum() + after.sum(), 1))
 
 
