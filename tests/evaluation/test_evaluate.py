@@ -14,7 +14,7 @@ from toy import NORTH, toy
 import trajanon
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.evaluation.evidence import MDAV, NOTHING, NOTICE, RELEASE
+from trajanon.evaluation.evidence import NOTHING, NOTICE, RELEASE
 from trajanon.perturbation import perturbed
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
@@ -29,16 +29,14 @@ def test_pairs_are_measured_as_by_hand() -> None:
     assert (evaluation.trajectories, evaluation.points, evaluation.subjects) == (4, 3, 4)
     assert evaluation.sizes.tolist() == [2, 2]
     assert account["violations"] == {"records": 0, "subjects": 0}
-    # Each line moves 10 m to the middle of its pair, whoever makes the pairs.
-    for way in (RELEASE, MDAV):
-        left = evaluation.usefulness[way]
-        assert list(left.displacement.values()) == pytest.approx([10.0] * 4, rel=1e-3)
-        assert left.length_change == pytest.approx(0.0, abs=1e-6)
+    # Each line moves 10 m to the middle of its pair.
+    left = evaluation.usefulness[RELEASE]
+    assert list(left.displacement.values()) == pytest.approx([10.0] * 4, rel=1e-3)
+    assert left.length_change == pytest.approx(0.0, abs=1e-6)
     assert evaluation.usefulness[NOTHING].displacement["max"] == 0.0
     # Columns: latitudes -1010, -990, 990, 1010 m about their mean; longitudes constant.
     expected = 100 * 4 * 10.0**2 / (2 * 1010.0**2 + 2 * 990.0**2)
     assert evaluation.loss[RELEASE] == pytest.approx(expected, rel=1e-4)
-    assert evaluation.loss[MDAV] == pytest.approx(expected, rel=1e-4)
     assert evaluation.loss[NOTHING] == 0.0
     assert evaluation.loss[RELEASE] == pytest.approx(
         evaluation.report["information_loss"], rel=1e-4

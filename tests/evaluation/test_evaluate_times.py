@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from evaluations import Evaluated, released
 from plain import plain_means
-from toy import MONDAY, timed, town, toy
+from toy import MONDAY, timed, town
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.evaluation.evidence import MDAV, NOTHING, RELEASE, Evaluation
+from trajanon.evaluation.evidence import NOTHING, RELEASE, Evaluation
 from trajanon.release import Release
 from trajanon.times import DAY, HOUR, Clock
 from trajanon.tracks import STEPS, TrackPoints, Tracks
@@ -39,15 +39,14 @@ def test_pairs_are_measured_as_by_hand() -> None:
     assert evaluation.holds
     assert (evaluation.unit, evaluation.units) == ("trip", "trips")
     # The means depart at 08:10 for 15 min and at 17:05 for 10 min; both are whole steps.
-    for way in (RELEASE, MDAV):
-        left = evaluation.usefulness[way].times
-        assert left is not None
-        assert left.departure_error == {"mean": 450.0, "median": 450.0, "p95": 600.0, "max": 600.0}
-        assert left.duration_error["mean"] == pytest.approx((300 + 300) / 4)
-        assert left.by_hour == np.bincount([8, 8, 17, 17], minlength=24).tolist()
-        assert left.flow_similarity == 1.0
-        # 10, 20, 10 and 10 min became 15, 15, 10 and 10.
-        assert left.by_duration[:5] == [0, 0, 2, 2, 0]
+    left = evaluation.usefulness[RELEASE].times
+    assert left is not None
+    assert left.departure_error == {"mean": 450.0, "median": 450.0, "p95": 600.0, "max": 600.0}
+    assert left.duration_error["mean"] == pytest.approx((300 + 300) / 4)
+    assert left.by_hour == np.bincount([8, 8, 17, 17], minlength=24).tolist()
+    assert left.flow_similarity == 1.0
+    # 10, 20, 10 and 10 min became 15, 15, 10 and 10.
+    assert left.by_duration[:5] == [0, 0, 2, 2, 0]
     nothing = evaluation.usefulness[NOTHING].times
     assert nothing is not None
     assert nothing.by_duration[:5] == [0, 0, 3, 0, 1]
@@ -64,20 +63,6 @@ def test_the_release_is_off_by_what_its_report_says(whole_town: Evaluation) -> N
     assert told is not None
     for name in ("departure_error", "duration_error"):
         assert getattr(left, name) == pytest.approx(told[name])
-
-
-def test_mdav_sees_the_departure_too() -> None:
-    """Two go one way and two another; a day apart, only who leaves together goes together."""
-    points = np.repeat(toy().points[:1], 4, axis=0)
-    points[1::2] += 2e-4
-    times = MONDAY + HOUR * np.array([8.0, 8.1, 20.0, 20.1])[:, None] + [0.0, 300.0, 600.0]
-    trips = Trajectories(points, np.arange(4), times=times, provenance={"trips": True})
-    off = []
-    for worth in (0.0, 3.0):
-        left = evaluated(trips, minute_worth=worth).usefulness[MDAV].times
-        assert left is not None
-        off.append(left.departure_error["mean"])
-    assert off == pytest.approx([6 * HOUR, 180.0], abs=150.0)
 
 
 def alone(trajectories: Trajectories, **options: Any) -> dict[str, Any]:

@@ -13,12 +13,11 @@ from trajanon.evaluation.adversaries import patient, published, timing_in
 from trajanon.evaluation.areas import Areas, sampled
 from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
-from trajanon.evaluation.evidence import MDAV, NOTHING, RELEASE, Evaluation
+from trajanon.evaluation.evidence import NOTHING, RELEASE, Evaluation
 from trajanon.evaluation.holdout import drawn, hold_out
-from trajanon.files.report import Report, checked, key_in, promise_in, released_of
-from trajanon.loss import group_means, loss_to
-from trajanon.microaggregation import microaggregate
-from trajanon.partition import broken_promises, check_k, dense, regrouped
+from trajanon.files.report import Report, checked, promise_in, released_of
+from trajanon.loss import loss_to
+from trajanon.partition import broken_promises, check_k, dense
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import drives_chained, drives_left, left_on, people_chained
 from trajanon.privacy.findings import Findings
@@ -27,13 +26,11 @@ from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import InParts, Matched, matched
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, with_report
-from trajanon.released_lines import TrajectoryGroups
 from trajanon.snapping import RoadsToFollow
 from trajanon.street_counts import compared, different_lines
 from trajanon.subjects import nameless
-from trajanon.times import Timing, departure_days, search_columns
+from trajanon.times import Timing, departure_days
 from trajanon.trajectories import Trajectories
-from trajanon.utility.displacements import length_change
 from trajanon.utility.usefulness import ROAD, Seconds, ToRoad, share_on_roads, usefulness
 
 
@@ -54,8 +51,8 @@ def evaluate(
     """Measure what a release protects, and what it costs.
 
     Everything is measured against what was averaged: the trajectories in the file, or where windows
-    slid on their tracks, the pieces to which they slid. Where times were released, other groups are
-    also made with the departure as one column more, and adversaries also know hours.
+    slid on their tracks, the pieces to which they slid. Where times were released, adversaries also
+    know hours.
 
     Parameters
     ----------
@@ -195,10 +192,6 @@ class _Given:
         return self.report["k"]
 
     @property
-    def by_subjects(self) -> bool:
-        return self.report["counted"] == "subjects"
-
-    @property
     def kept(self) -> Trajectories:
         return self.found.slid
 
@@ -259,10 +252,7 @@ def _protection(given: _Given, seed: int) -> dict[str, Any]:
 
 def _costs(given: _Given, to_road: ToRoad | None, seed: int) -> dict[str, Any]:
     """Measure what is left for use, by the names of attributes of an `Evaluation`."""
-    kept, ways = given.kept, {RELEASE: given.seen}
-    if given.k <= (given.people if given.by_subjects and given.people else len(kept)):
-        ways[MDAV] = _by_mdav(given)
-    ways[NOTHING] = given.seen.originals
+    kept, ways = given.kept, {RELEASE: given.seen, NOTHING: given.seen.originals}
     useful = partial(
         usefulness, tracks=kept.tracks, true_ends=kept.true_ends, to_road=to_road, seed=seed
     )
@@ -272,27 +262,8 @@ def _costs(given: _Given, to_road: ToRoad | None, seed: int) -> dict[str, Any]:
             name: useful(way.points, way.lines[way.labels], seconds=_seconds(way, given.timing))
             for name, way in ways.items()
         },
-        "length_kept": _length_kept(given.found),
         "roads_before": None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
     }
-
-
-def _by_mdav(given: _Given) -> Published:
-    """Publish the same trajectories in groups of MDAV."""
-    columns, weights = search_columns(given.kept, given.timing)
-    of = given.subjects if given.by_subjects else None
-    partition = microaggregate(
-        columns, given.k, method="mdav", refine="none", subjects=of, weights=weights
-    )
-    of_places = regrouped(partition, given.kept.records, partition.labels)
-    groups = TrajectoryGroups(given.kept, of_places, key_in(given.report), given.timing)
-    return replace(
-        given.seen,
-        lines=groups.released,
-        labels=partition.labels,
-        line_times=groups.released_times,
-        own_row=None,
-    )
 
 
 def _seconds(way: Published, timing: Timing | None) -> Seconds | None:
@@ -306,12 +277,6 @@ def _by_name(tried: Sequence[Attack]) -> list[Attack]:
     """Sort attacks: each on the release, then on the originals."""
     order = list(dict.fromkeys(one.name for one in tried))
     return sorted(tried, key=lambda one: order.index(one.name))
-
-
-def _length_kept(found: Matched) -> float:
-    means = group_means(found.slid.records, found.labels)[found.labels]
-    lines = means.reshape(found.slid.points.shape)
-    return 1.0 + float(length_change(found.slid.points, lines).mean())
 
 
 def area_of(points: Floats) -> tuple[float, float, float, float]:

@@ -32,7 +32,7 @@ from trajanon.utility.usefulness import DURATION_CLASS
 from trajanon.utility.volumes import StreetUsefulness
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
 
-RELEASE, MDAV, NOTHING = "this release", "MDAV", "no protection"
+RELEASE, NOTHING = "this release", "no protection"
 """Names of the ways to publish that are compared."""
 
 NOTICE = "For the holder of the data, not for publication."
@@ -41,7 +41,7 @@ _BINS = 30
 
 _AS_THEY_ARE = (
     *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
-    *("subjects", "left_out", "nameless", "length_kept", "roads_before"),
+    *("subjects", "left_out", "nameless", "roads_before"),
 )
 """What an account repeats."""
 
@@ -87,11 +87,7 @@ class Evaluation:
     loss
         IL in percent of each way to publish, by its name; of places alone.
     usefulness
-        What each way to publish leaves, by its name: this release; MDAV of the same k and subjects,
-        where there are enough; no protection.
-    length_kept
-        Mean share of its length that a trajectory keeps in the mean of its group, before that is
-        perturbed, which makes short lines longer.
+        What each way to publish leaves, by its name: this release, and no protection.
     attacks
         In the order in which to show them.
     verification
@@ -161,7 +157,6 @@ class Evaluation:
     period: str | None
     loss: Mapping[str, float]
     usefulness: Mapping[str, measures.Usefulness]
-    length_kept: float
     attacks: Sequence[Attack]
     verification: Verified | None
     rebuilding: Rebuilding | None
