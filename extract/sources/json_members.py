@@ -37,6 +37,15 @@ def json_members(
         raise text.broken("it goes on after its end")
 
 
+def plain_value(value: Any) -> Any:
+    """Give a value of JSON as one that a column of texts or numbers can hold."""
+    if isinstance(value, str):
+        return value.encode(errors="replace").decode()  # JSON may name half a character
+    if isinstance(value, list):
+        return [plain_value(one) for one in value]
+    return str(value) if isinstance(value, int) and abs(value) > 2**53 else value
+
+
 class _Text:
     """The text of a stream; it holds no more of it than the next value needs."""
 
@@ -92,9 +101,7 @@ class _Text:
         """Take the next character, which is one of these."""
         sign = self.sign()
         if not sign or sign not in signs:
-            raise self.broken(
-                f"it has {sign!r} in place of {' or '.join(signs)}" if sign else "it ends early"
-            )
+            raise self.broken(f"it has {sign or 'its end'!r} in place of {' or '.join(signs)}")
         self._at += 1
         return sign
 
@@ -120,16 +127,15 @@ class _Text:
                 f"{self._what} is no JSON, or holds a value of more than {LONGEST:,} characters; "
                 "write long recordings in several pieces"
             )
+        data = b""
         try:
             data = self._stream.read(max(_CHUNK, held))  # twice as much: few values are read twice
-        except DAMAGED as error:
-            raise FileProblem(f"cannot unpack {self._what}: {error}") from error
-        other = FileProblem(f"{self._what} {other_encoding(data)}")
-        if seems_utf16(data):
-            raise other
-        try:
+            if seems_utf16(data):
+                raise FileProblem(f"{self._what} {other_encoding(data)}")
             text = self._decoder.decode(data, final=not data)
         except UnicodeDecodeError as error:
-            raise other from error
+            raise FileProblem(f"{self._what} {other_encoding(data)}") from error
+        except DAMAGED as error:
+            raise FileProblem(f"cannot unpack {self._what}: {error}") from error
         self._text, self._at = self._text[self._at :] + text, 0
         self._ended = not data

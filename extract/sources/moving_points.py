@@ -18,7 +18,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.sources.coordinates import to_degrees
 from trajanon.extract.sources.features import Features, Layer, traces_of_features
-from trajanon.extract.sources.json_members import json_members
+from trajanon.extract.sources.json_members import json_members, plain_value
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
@@ -77,9 +77,9 @@ def _batches(found: Iterable[_Moving | str], how: Reading) -> Iterator[list[_Mov
     for one in found:
         if isinstance(one, str):
             how.counts[one] += 1
-            continue
-        batch.append(one)
-        points += sum(map(len, one.parts))
+        else:
+            batch.append(one)
+            points += sum(map(len, one.parts))
         if points >= _POINTS:
             yield batch
             batch, points = [], 0
@@ -92,7 +92,7 @@ def _features(batch: Sequence[_Moving], columns: Sequence[str]) -> Features:
     of_part = np.repeat(np.arange(len(batch)), [len(one.parts) for one in batch])
     of_point = np.repeat(np.arange(len(parts)), list(map(len, parts)))
     lines = shapely.linestrings(np.concatenate(parts), indices=of_point)
-    values = {name: [_plain(one.columns.get(name)) for one in batch] for name in columns}
+    values = {name: [plain_value(one.columns.get(name)) for one in batch] for name in columns}
     return shapely.multilinestrings(lines, indices=of_part), pd.DataFrame(values, dtype=object)
 
 
@@ -103,17 +103,6 @@ def _places(coordinates: Any) -> Floats | None:
     except (TypeError, ValueError, LookupError, OverflowError):
         return None
     return xy if xy.ndim == 2 and xy.shape[1] == 2 else None
-
-
-def _plain(value: Any) -> Any:
-    """Give a value of JSON as one that a column of texts or numbers can hold."""
-    if isinstance(value, str):
-        return value.encode(errors="replace").decode()  # JSON may name half a character
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    if isinstance(value, int) and abs(value) > 2**53:
-        return str(value)
-    return value
 
 
 def read_mf_json(path: Path, label: str, how: Reading) -> Iterator[Trace]:

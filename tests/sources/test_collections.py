@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput
-from trajanon.extract.sources import delimited
+from trajanon.extract.sources import tables
 from trajanon.extract.sources.formats import FORMATS, Format
 from trajanon.extract.sources.streams import Reading, unpacked
 from trajanon.extract.trace import Trace
@@ -264,7 +264,7 @@ def test_every_digit_of_every_point_is_read(
     ]
     path.write_bytes(gzip.compress((TRIPS + "".join(rows)).encode()))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited, "_BLOCK", block)
+        patch.setattr(tables, "_BLOCK", block)
         found = traces_in(porto, path, Reading())
     assert [one.name for one in found] == [f"T{i}" for i in range(len(trips))]
     for one, points in zip(found, trips, strict=True):

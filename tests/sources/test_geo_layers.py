@@ -83,7 +83,7 @@ def test_nothing_but_empty_geometries_is_refused(tmp_path: Path, name: str) -> N
         (shapely.box(0, 0, 1, 1), "Polygon"),
         (shapely.MultiPolygon([shapely.box(0, 0, 1, 1)]), "MultiPolygon"),
         (shapely.GeometryCollection([LINES[0]]), "GeometryCollection"),
-        (shapely.MultiPoint([(0, 1), (2, 3)]), "MultiPoint of 2 points"),
+        (shapely.MultiPoint([(0, 1), (2, 3)]), "MultiPoint"),
     ],
 )
 @pytest.mark.parametrize("name", ["x.geojson", "x.gpkg", "x.parquet", "x.fgb"])
@@ -95,7 +95,7 @@ def test_other_geometries_are_refused(tmp_path: Path, name: str, geometry: Any, 
 
 def test_a_polygon_among_lines_is_refused(tmp_path: Path) -> None:
     path = write(tmp_path / "x.geojson", lines([*LINES, shapely.box(0, 0, 1, 1)]))
-    with pytest.raises(BadInput, match="holds a Polygon; traces are points or lines"):
+    with pytest.raises(BadInput, match="holds a Polygon; traces are lines, or"):
         read(path)
 
 

@@ -84,23 +84,15 @@ def test_a_packed_file_is_known_by_its_content(
     assert [len(trace) for trace in traces(write(tmp_path / name, content))] == [2]
 
 
-@pytest.mark.parametrize(
-    ("body", "reason"),
-    [
-        ("<trk/>", "a <trk> without <trkseg>"),
-        ("<trk><trkseg/></trk>", "every <trkseg> is empty"),
-        ('<wpt lat="1" lon="1"/>', "only routes or waypoints"),
-        ("", "it is empty"),
-    ],
-)
-def test_a_file_without_points_says_why(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, body: str, reason: str
+@pytest.mark.parametrize("body", ["<trk/>", "<trk><trkseg/></trk>", '<wpt lat="1" lon="1"/>', ""])
+def test_a_file_without_points_is_said(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, body: str
 ) -> None:
     path = write(tmp_path / "walk.gpx", document(body))
     assert traces(path) == []
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
-    assert record.getMessage().startswith(f"{path} holds no track points ({reason}")
+    assert record.getMessage().startswith(f"{path} holds no track points")
 
 
 @pytest.mark.parametrize("name", ["missing.gpx", ""])
@@ -177,7 +169,7 @@ BOMBS = [
     ("<metadata><name>", b"x", f"</name></metadata><trk>{SEGMENT}</trk>", "2"),
     ("<trk><url>", b"x", f"</url>{SEGMENT}</trk>", "2"),
     (f"<trk><trkseg>{POINT}", b"\n", "</trkseg></trk>", "1"),
-    (f"<trk><trkseg>{POINT[:-8]}<time>", b"x", "", "mend the mismatched tag"),
+    (f"<trk><trkseg>{POINT[:-8]}<time>", b"x", "", "mismatched tag"),
     ("<trk><trkseg><trkpt><time>", b"x", "</time></trkpt></trkseg></trk>", "1"),
     (f"<trk><trkseg>{POINT[:-8]}", b"<a>", "", "more than 256 elements stand in each"),
     ("<trk><trkseg><trkpt>", b"<a>", "", "more than 256 elements stand in each"),

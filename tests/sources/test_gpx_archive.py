@@ -230,7 +230,7 @@ def test_a_damaged_header_is_not_taken_for_the_end(tmp_path: Path) -> None:
         (tar({"readme.txt": b"hello"}), r"file but readme\.txt: unpack it first"),
         (zipped({".a": b"", "b/s.shp": b"x"}), r"but b/s\.shp: unpack it first"),
         (gzip.compress(tar({"a.csv": b"lat"})), r"but a\.csv: unpack it first, and n"),
-        (zipped({"doc.kml": b"<kml/>"}), r"a\.zip holds KML, doc\.kml: give it the suffix"),
+        (zipped({"doc.kml": b"<kml/>"}), r"a\.zip holds no .* doc\.kml: .* or .kmz if it is KML"),
         (tar({"a.gpx": b"<html/>"}), r"no GPX file in .*a\.zip can be read: .*html"),
         (zipped({"a.gpx": b"<html/>"}), r"no GPX file in .*a\.zip can be read"),
         (zipped(WALKS)[:-30], r"a\.zip is no whole zip archive"),
@@ -407,17 +407,17 @@ def test_accounts_that_come_too_late_are_said_once(
     how = Reading()
     found = subjects(tmp_path, {name: files[name] for name in order}, how)
     assert found == SUBJECTS | {"a/18": None, "a/1000123": None}
-    assert how.counts == {"recordings whose account came too late": 1}
+    assert how.counts == {gpx_archive.NAMELESS: 1}
     (record,) = caplog.records
-    assert "recordings: 1 recording counts as one person's, even" in record.getMessage()
+    assert "no metadata.xml before its recordings: 1 count as different" in record.getMessage()
 
 
 def test_a_dump_without_metadata_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     how = Reading()
     assert set(subjects(tmp_path, FILES, how).values()) == {None}
-    assert how.counts == {"recordings whose account is not in the dump": 4}
+    assert how.counts == {gpx_archive.NAMELESS: 4}
     (record,) = caplog.records
-    assert "no metadata.xml: 4 recordings count as one person's each" in record.getMessage()
+    assert "no metadata.xml before its recordings: 4 count as different" in record.getMessage()
 
 
 def test_damaged_metadata_are_used_up_to_the_damage(

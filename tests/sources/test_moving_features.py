@@ -175,7 +175,7 @@ MERCATOR = {"type": "Name", "properties": {"name": "EPSG:3857"}}
             "cannot be turned",
         ),
         ({"features": [feature(moving([[41.0, 102.0], [41.5, 102.5]]))]}, "longitude seem swapped"),
-        ({"features": [feature(moving([[4e6, 5e5], [4e6, 5e5]]))]}, "not on Earth"),
+        ({"features": [feature(moving([[4e6, 5e5], [4e6, 5e5]]))]}, "not degrees on Earth"),
     ],
 )
 def test_what_is_not_in_degrees_is_refused(path: Path, document: Any, why: str) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from point_tables import csv, read
 
 from trajanon.errors import BadInput
-from trajanon.extract.sources import number_times
+from trajanon.extract.sources import timestamps
 
 EIGHT = 1683964800.0
 """2023-05-13 08:00:00 UTC."""
@@ -83,7 +83,7 @@ def test_numbers_that_are_probably_of_another_clock_are_said(
 def test_usual_numbers_are_seconds_since_1970(unit: int, at: int, steps: list[int]) -> None:
     """Whatever their digits happen to be."""
     times = at + np.cumsum([0, 61, 61, *steps])
-    clock = number_times.clock_of((times * unit).astype(np.float64))
+    clock = timestamps.clock_of((times * unit).astype(np.float64))
     assert clock is not None
     assert clock.usual
     assert clock.seconds((times * unit).astype(np.float64)) == pytest.approx(times)
@@ -209,13 +209,13 @@ def test_digits_are_read_as_they_were_written(
     numbers = np.array([float(f"{each:{written}}") for each in when])
     unit = "D" if "h" not in form else "s"
     expected = np.array(when, "datetime64[s]").astype(f"datetime64[{unit}]").astype("datetime64[s]")
-    found = number_times.seconds_of_digits(numbers, form)
+    found = timestamps.seconds_of_digits(numbers, form)
     np.testing.assert_array_equal(found, expected.astype(np.int64))
 
 
 @given(st.lists(st.integers(0, 10**15), min_size=1))
 def test_no_digits_are_a_date_but_those_of_one(numbers: list[int]) -> None:
-    found = number_times.seconds_of_digits(np.array(numbers, float), "YYYYMMDDhhmmss")
+    found = timestamps.seconds_of_digits(np.array(numbers, float), "YYYYMMDDhhmmss")
     known = pd.to_datetime(pd.Series(map(str, numbers)), format="%Y%m%d%H%M%S", errors="coerce")
     known = known.where([len(str(each)) == 14 for each in numbers])
     known = known.where((known >= "1980") & (known < "2100"))

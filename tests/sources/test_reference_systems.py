@@ -63,7 +63,7 @@ def test_without_a_reference_system_metres_are_refused_with_their_numbers(
 ) -> None:
     metres = kind().to_crs("EPSG:25830").set_crs(None, allow_override=True)
     path = write(tmp_path / name, metres)
-    seen = r"x from .*,\d{3}.* and y from 4,\d{3},000 .*EPSG:4326"
+    seen = r"lat from 4,\d{3},000 .* and lon from .*,\d{3}.*EPSG:4326"
     with pytest.raises(BadInput, match=rf"no reference system.*{seen}"):
         read(path)
 
@@ -71,7 +71,7 @@ def test_without_a_reference_system_metres_are_refused_with_their_numbers(
 def test_without_a_reference_system_one_strange_point_is_enough(tmp_path: Path) -> None:
     rows = ROWS.assign(lat=[40.0, 41.0, 42.0, 95.0])
     path = write(tmp_path / "x.parquet", points(rows).set_crs(None, allow_override=True))
-    with pytest.raises(BadInput, match=r"no reference system.* y from 40 to 95"):
+    with pytest.raises(BadInput, match=r"no reference system.* lat from 40 to 95"):
         read(path)
 
 
@@ -88,13 +88,13 @@ def test_swapped_coordinates_are_refused_with_their_numbers(
 ) -> None:
     swapped = ROWS.assign(lat=[116.0, 116.5, 117, 117.5], lon=ROWS.lat)
     frame = points(swapped).set_crs(crs, allow_override=True)
-    with pytest.raises(BadInput, match=r"swapped.* x from 40 to 43 and y from 116 to"):
+    with pytest.raises(BadInput, match=r"swapped.* lat from 116 to .* and lon from 40 to 43"):
         read(write(tmp_path / name, frame))
 
 
 def test_metres_that_are_said_to_be_degrees_are_refused(tmp_path: Path) -> None:
     metres = points(crs="EPSG:25830").set_crs("EPSG:4326", allow_override=True)
-    with pytest.raises(BadInput, match=r"not on Earth .* x from .* to .* y from"):
+    with pytest.raises(BadInput, match=r"not degrees on Earth, with lat from .* to .* lon from"):
         read(write(tmp_path / "x.gpkg", metres))
 
 
