@@ -89,10 +89,7 @@ def looks_like_porto(name: str, head: bytes) -> bool:
 
 
 def read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read the trips of taxis, one a row, a point every 15 seconds.
-
-    Of trips with missing points it is unknown where they are missing: they are left out.
-    """
+    """Read the trips of taxis, a point every 15 s; those with missing points are left out."""
     layout = layout_of(path)
     missing = [name for name in _PORTO if name not in layout.names]
     if missing:

@@ -56,11 +56,7 @@ def with_recordings(
     how: Reading,
     begin: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, str]:
-    """Leave out an id that counts rows; without any id, take the file for one recording.
-
-    Only if no other column may be one, and times tell the order of the points. The values with
-    which columns ``begin`` spare reading more of most tables.
-    """
+    """Leave out an id that counts rows; without any id, take the file for one recording."""
     found = dict(column_of)
     said = how.columns.get("id")
     key = found.get("id") if said is None else None

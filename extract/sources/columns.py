@@ -110,10 +110,7 @@ def roles(
     geometry: bool = False,
     place: bool = False,
 ) -> dict[str, str]:
-    """Find which column plays which role, by its name.
-
-    With ``geometry`` the coordinates stand elsewhere, with ``place`` perhaps both in one field.
-    """
+    """Find which column plays which role; with ``place`` both coordinates may be in one field."""
     words = {role: word for role, word in _WORDS.items() if wanted.get(role) == word}
     for role, word in words.items():
         if word in names:

@@ -34,8 +34,7 @@ LINES_BESIDE = "lines beside points"
 OTHER_TIMES = "lines with more or fewer times than points"
 
 TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")
-"""Where Moving Features, and converters from GPX to GeoJSON, put the times of points; the last
-one is an object that has them under ``times``."""
+"""Where Moving Features, and converters from GPX to GeoJSON, put the times of points."""
 
 _LISTS = (list, tuple, np.ndarray)
 

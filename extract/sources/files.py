@@ -35,8 +35,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
 LARGE = 1 << 26
-"""Bytes; larger files, and archives, are read here as streams: what a process or worker reads is
-held until its turn has come."""
+"""Bytes; larger files, and archives, are read here as streams, and never held whole."""
 
 SMALL = 1 << 17  # bytes of the files of a task: each takes Dask some milliseconds
 
@@ -171,11 +170,7 @@ def traces_of_files(
     client: "Client | None" = None,
     progress: Progress = silent,
 ) -> Iterator[tuple[int, Trace]]:
-    """Read the traces of files, one file after another, each with the number of its file.
-
-    Saved answers of the OSM API that follow each other are joined as if they came from the server;
-    they have the number of their first file.
-    """
+    """Read traces, each with the number of its file, of pages that of the first."""
     title = f"Reading {files[0].label if len(files) == 1 else f'{len(files):,} files'}"
     how = replace(how, read=meter(title, sum(file.size for file in files), progress))
     contents: Iterable[Iterator[Item]] = (read_file(file, how) for file in files)

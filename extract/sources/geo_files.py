@@ -220,10 +220,7 @@ def _cut_off(what: str, there: str) -> FileProblem:
 
 
 def features_of(batch: pa.RecordBatch, geometry: str, what: str, encoding: str = "WKB") -> Features:
-    """Read the features of a batch, and their geometries in an encoding of GeoParquet.
-
-    Unreadable geometries become None.
-    """
+    """Read the features of a batch; geometries that are unreadable become None."""
     column = batch[geometry]
     others = frame(
         pa.Table.from_batches([batch]).drop_columns([geometry]), what, integer_object_nulls=True
@@ -237,7 +234,7 @@ def features_of(batch: pa.RecordBatch, geometry: str, what: str, encoding: str =
         field = pa.field("geometry", column.type, metadata=meant)
         table = pa.record_batch([column], schema=pa.schema([field]))
         return geopandas.GeoDataFrame.from_arrow(table).geometry.to_numpy(), others
-    except (TypeError, ValueError, LookupError, pa.ArrowException) as error:
+    except (TypeError, ValueError, LookupError, AttributeError, pa.ArrowException) as error:
         raise FileProblem(
             f"{what} has no geometries in the encoding {encoding!r} where it should, but "
             f"{column.type}; write them as WKB"

@@ -29,11 +29,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
-    """Read the GPX files of an archive, in its order; the archive is read once.
-
-    A file is one recording, as if it lay in a folder. Those of a planet dump have the number of
-    their upload as name and, where the metadata came before them, their account as subject.
-    """
+    """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts = Accounts()
     whole, given = 0, False  # files that were read to their end; whether there was anything
     other = why = ""  # the first member that is a file, but not GPX; the first problem

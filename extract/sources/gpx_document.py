@@ -52,10 +52,7 @@ class Document:
 
 
 class GpxStream(XmlParser):
-    """A GPX document whose segments are read one after the other.
-
-    The parser does not see points that a regular expression can read, `_POINTS`.
-    """
+    """A GPX document; its parser does not see the points that `_POINTS` can read."""
 
     root = "gpx"
     texts = ("time", "url")
@@ -291,10 +288,7 @@ def traces_of_document(
 
 
 def _clock_of(one: Segment) -> Floats:
-    """Give the times of a segment, or none if the clock stood still while the way went on.
-
-    Then the order of the file says more. A few points of one second have a time.
-    """
+    """Give the times of a segment, or none if the clock stood still while the way went on."""
     time = one.time
     if not np.isfinite(time).all() or np.ptp(time) >= 1.0:
         return time

@@ -47,10 +47,7 @@ class _Moving(NamedTuple):
 def _traces_of_moving(
     found: Iterable[_Moving | str], what: str, label: str, how: Reading
 ) -> Iterator[Trace]:
-    """Read the traces of moving points, as lines with lists of times are read.
-
-    Instead of a point that is left out there is a word, as what it is counted.
-    """
+    """Read moving points as lines with lists of times; a word is what one is counted as."""
     batches = _batches(found, how)
     first = next(batches, None)
     if first is None:
@@ -185,10 +182,7 @@ def _system(crs: Any) -> str:
 
 
 def read_mds(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a file: a trip with a route is a trace; its subject is the vehicle.
-
-    Trips of MDS 2.0 have no routes: their points are in /telemetry.
-    """
+    """Read a file: a trip with a route is a trace of its vehicle; MDS 2.0 has none."""
     wanted = replace(how, columns={"subject": "device_id", **how.columns})
     with how.unpacked(path) as stream:
         trips = _trips(stream, str(path), how)

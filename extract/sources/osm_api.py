@@ -48,19 +48,8 @@ REPEATED = "points repeated by a shifted page"
 TIMEOUT = (10.0, 310.0)  # seconds to connect and to wait; the server itself gives up after 300
 LONGEST_WAIT = 3600.0  # seconds; a server that asks for more is not waited for
 
-FAILED, BUSY = (5.0, 10.0), (60.0, 120.0, 240.0, 480.0)
-"""Seconds before each further try; where the server is busy, it may say how long itself."""
-
-WAITS = dict.fromkeys((408, 500, 502, 504), FAILED) | dict.fromkeys((429, 503, 509), BUSY)
-"""By the statuses after which a request may well succeed later."""
-
-
-class _TryAgain(Exception):
-    """A request that may well succeed after one of some waits."""
-
-    def __init__(self, message: str, waits: Sequence[float] = FAILED) -> None:
-        super().__init__(message)
-        self.waits = waits
+BUSY = (429, 503, 509)
+LATER = (408, 500, 502, 504, *BUSY)  # statuses after which a request may well succeed
 
 
 @dataclass(kw_only=True)
@@ -131,8 +120,8 @@ class NumberedPages:
         path = self._path(number)
         with suppress(OSError):  # a `FileProblem` among them
             return read_document(path.read_bytes(), str(path))
+        content = self._downloaded(number)
         try:
-            content = self._downloaded(number)
             page = read_document(content, f"page {number}")
         except FileProblem as error:
             raise ServerProblem(
@@ -163,55 +152,48 @@ class NumberedPages:
         return f"{pages} are kept, run the same command again to go on"
 
     def _downloaded(self, number: int) -> bytes:
-        """Download a page, with patience."""
-        for tried in count():
-            try:
-                return self._try(number)
-            except _TryAgain as again:
-                wait = again.waits[tried] if tried < len(again.waits) else math.inf
-                if wait > LONGEST_WAIT:
-                    raise ServerProblem(f"{again}; {self._way_on()}") from again
-                logger.warning("%s; trying again in %.0f s", again, wait)
-                time.sleep(wait)
-        raise AssertionError
-
-    def _try(self, number: int) -> bytes:
-        from requests import RequestException, exceptions
+        """Download a page: a busy server is asked five times, a failing one three times."""
+        from requests import RequestException
         from urllib3.exceptions import InvalidHeader
         from urllib3.util import Retry
 
-        if (rest := self._last + self.pause - time.monotonic()) > 0:
-            time.sleep(rest)
-        try:
-            answer = self._session.get(
-                f"{self._name}/api/0.6/trackpoints",
-                params={"bbox": self._bbox, "page": str(number)},
-                timeout=TIMEOUT,
-            )
-        except (exceptions.ConnectionError, exceptions.Timeout) as error:
-            what = "the connection, its certificate, or the proxy"
-            raise _TryAgain(f"cannot reach {self._name}: check {what}") from error
-        except (exceptions.ChunkedEncodingError, exceptions.ContentDecodingError) as error:
-            raise _TryAgain(f"the answer of {self._name} broke off") from error
-        except RequestException as error:
-            raise ServerProblem(
-                f"{self._name} cannot be asked for page {number}: {error}"
-            ) from error
-        finally:
-            self._last = time.monotonic()
-        if answer.status_code == 200:
-            return answer.content
-        # Words of the application, or of a proxy before it, which likes to speak HTML.
-        words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
-        said = f"at page {number} ({answer.status_code}: {words or answer.reason})"
-        waits: Sequence[float] = WAITS.get(answer.status_code, ())
-        if not waits:
-            raise ServerProblem(f"{self._name} refused {said}")
-        if waits == BUSY:
-            with suppress(KeyError, InvalidHeader):
-                wait = Retry().parse_retry_after(answer.headers["Retry-After"])
-                waits = [wait or least for least in waits]
-        raise _TryAgain(f"{self._name} is busy or failed {said}", waits)
+        tried = 0
+        while True:
+            if (rest := self._last + self.pause - time.monotonic()) > 0.0:
+                time.sleep(rest)
+            status, waits = 0, [5.0, 10.0]
+            try:
+                answer = self._session.get(
+                    f"{self._name}/api/0.6/trackpoints",
+                    params={"bbox": self._bbox, "page": str(number)},
+                    timeout=TIMEOUT,
+                )
+            except RequestException as error:
+                said = (
+                    f"{self._name} cannot be reached, or page {number} broke off "
+                    f"({type(error).__name__}): check the connection, or the proxy"
+                )
+            else:
+                status = answer.status_code
+                if status == 200:
+                    return answer.content
+                # Words of the application, or of a proxy before it, which likes to speak HTML.
+                words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
+                said = f"{self._name} refuses page {number} ({status}: {words or answer.reason})"
+            finally:
+                self._last = time.monotonic()
+            if status in BUSY:
+                waits = [60.0, 120.0, 240.0, 480.0]
+                with suppress(KeyError, InvalidHeader):
+                    asked = Retry().parse_retry_after(answer.headers["Retry-After"])
+                    waits = [asked or wait for wait in waits if asked <= LONGEST_WAIT]
+            if status and status not in LATER:
+                raise ServerProblem(said)
+            if tried >= len(waits):
+                raise ServerProblem(f"{said}; {self._way_on()}")
+            logger.warning("%s; trying again in %.0f s", said, waits[tried])
+            time.sleep(waits[tried])
+            tried += 1
 
 
 def public_url(url: str) -> str:

@@ -183,10 +183,7 @@ def looks_like_points(name: str, head: bytes) -> bool:
 
 
 def read_points(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read points as rows of a table, whose columns are the names of the objects.
-
-    Without ids and subjects, a file is one recording, as of a device.
-    """
+    """Read points as rows of a table; without ids and subjects, a file is one recording."""
     what = str(path)
     with reading(path, POINTS, *DAMAGED), how.unpacked(path) as stream:
         rows = (row for value in _values(stream, what, how) if (row := _row(value, how)))

@@ -196,10 +196,7 @@ def _unreadable(path: Path, reason: str) -> FileProblem:
 
 
 def layout_of(path: Path) -> Layout:
-    """Find the names of the columns, and what separates them, in the first lines.
-
-    Lines that begin with # are comments; the last of them may have the names.
-    """
+    """Find the layout in the first lines; the last comment above the rows may have the names."""
     with reading(path, POINTS, *DAMAGED), Reading().unpacked(path) as stream:
         head = more = stream.read(_HEAD)
         # Until there are two whole lines below all comments, of names and of values.
@@ -249,11 +246,7 @@ def fields_of(line: str, separator: str) -> list[str]:
 
 
 def read_columns(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pa.Table]:
-    """Read columns of a text of separated values.
-
-    A row with too many or too few fields, with NUL bytes, with a quote that is never closed, or not
-    in UTF-8 is counted and left out. Empty lines are no rows.
-    """
+    """Read columns of a text of separated values; rows that are broken are counted and left out."""
     rows, broken, fault, end = 0, 0, "", b""
     with reading(path, POINTS, *DAMAGED):
         for text, kept, faults in _parts(path, layout, how):
@@ -304,11 +297,7 @@ def _parts(
 
 
 def _screened(text: bytes, layout: Layout, *, last: bool) -> tuple[bytes, Sequence[str], int]:
-    """Take out lines with NUL bytes, not in UTF-8, or with a quote never closed.
-
-    What is taken out does not depend on where the text is cut; the next lines may close a quote, so
-    fewer bytes than there are may be used.
-    """
+    """Take out lines with NUL bytes, not in UTF-8, or with a quote that no next line closes."""
     plain = _is_utf8(text) and b"\0" not in text
     if plain and b'"' not in text:
         return text, (), len(text)

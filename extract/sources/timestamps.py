@@ -4,7 +4,7 @@ import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -36,16 +36,13 @@ _NAME_OF_TIMES = re.compile(r"time|date|stamp|epoch|utc|\bts$|_ts$", re.IGNORECA
 _JUDGED, _MOST = 100, 0.9
 """Values by which a column is judged, and the share of them that must be times."""
 
-_WIDTH = {"%Y": 4} | dict.fromkeys(("%m", "%d", "%H", "%M", "%S"), 2)
-"""Letters of the fields of usual formats."""
-
 EARLIEST, LATEST = 315_532_800.0, 4_102_444_800.0
 """Seconds since 1970 of the beginning of 1980 and of 2100, between which tracks are recorded."""
 
 _DAY = 86_400.0
+_YEAR_1000 = -30_610_224_000.0
 _FINE = 0.02
-"""The longest usual step of a clock that counts days or hours: 29 minutes, or 72 seconds. As
-seconds this would be 50 points a second, which no receiver writes."""
+"""The longest usual step of a clock of days or hours; no receiver writes 50 points a second."""
 
 _EARLY, _LATE = 946_684_800.0, 2_000_000_000.0
 """Seconds since 1970 of 2000 and of 2033, between which nobody has to be told how they are read.
@@ -56,11 +53,7 @@ _FEW = 10  # different numbers, too few to tell times of day from seconds
 
 
 class TimeColumn:
-    """Reads the times of one table, part by part, as seconds since 1970 UTC.
-
-    They may be dates, texts, or numbers of any clock; or stand in two columns, one of the day and
-    one of the time of day. A column is one of numbers if most of its first values are.
-    """
+    """Reads the times of one table, part by part, as seconds since 1970 UTC."""
 
     def __init__(self, first: Rows, what: str, how: Reading) -> None:
         self._what = what
@@ -201,10 +194,7 @@ class TimeColumn:
 
 
 def holds_times(values: pd.Series, name: str) -> bool:
-    """Say whether a column seems to hold times or dates, by its first values.
-
-    Numbers are times if their column is named so, and they lie between 1980 and 2100.
-    """
+    """Say whether a column holds times; numbers only if its name says so and they can be."""
     some = pd.Series(values.dropna().head(_JUDGED).tolist())  # of whatever type
     kind = pd.api.types.infer_dtype(some)
     if kind in ("datetime64", "timedelta64", "timedelta", "date", "datetime", "time"):
@@ -269,7 +259,7 @@ def _reader_of_texts(texts_of: Callable[[Rows], pa.StringArray], first: Rows) ->
     if form is not None:
         ways.insert(0, lambda some: _seconds(some.to_pandas(), format=form))
     if form is not None and not form.startswith("%Y-%m-%d"):
-        ways.insert(0, lambda some: _fixed(some, form))
+        ways.insert(0, lambda some: _by_arrow(some, form))
 
     def seconds(rows: Rows) -> Floats:
         texts = texts_of(rows)
@@ -300,10 +290,7 @@ def _format(texts: pa.StringArray) -> str | None:
 
 
 def _likelihood(form: str, texts: pa.StringArray) -> tuple[int, float, bool]:
-    """Compare formats: by the texts they read, then by the shorter span of time.
-
-    Of one day alone either may be right; more of the world writes it before the month.
-    """
+    """Compare formats: by the texts read, the shorter span, and the order in most of the world."""
     read = _seconds(texts.to_pandas(), format=form)
     known = read[np.isfinite(read)]
     span = np.ptp(known) if len(known) else 0.0
@@ -317,26 +304,15 @@ def _seconds_of_mixed(texts: pa.StringArray, *, day_first: bool = False) -> Floa
     return _seconds(whole.to_pandas(), format="mixed", dayfirst=day_first)
 
 
-def _fixed(texts: pa.StringArray, form: str) -> Floats:
-    """Read the texts that are written to the letter in a format of fixed width.
-
-    As ISO 8601, which pandas reads many times as fast as other formats.
-    """
-    steps = re.findall("%.|.", form.replace("%z", "Z"))
-    fields = [step for step in steps if len(step) == 2]
-    if not {"%Y", "%m", "%d"} <= set(fields) <= _WIDTH.keys() or len(set(fields)) < len(fields):
+def _by_arrow(texts: pa.StringArray, form: str) -> Floats:
+    """Read texts in a format of whole seconds, which Arrow does many times as fast as pandas."""
+    if not set(re.findall("%.", form)) <= {"%Y", "%m", "%d", "%H", "%M", "%S"}:
         return np.full(len(texts), np.nan)
-    part, end = dict[str, Any](), 0
-    for step in steps:
-        begin, end = end, end + _WIDTH.get(step, 1)
-        if step in _WIDTH:
-            part[step] = pc.utf8_slice_codeunits(texts, begin, end)
-    as_written = (part.get(step, step) for step in steps)
-    fits = pc.equal(pc.binary_join_element_wise(*as_written, ""), texts)
-    days = pc.binary_join_element_wise(*(part[step] for step in ("%Y", "%m", "%d")), "-")
-    of_day = (part.get(step, "00") for step in ("%H", "%M", "%S"))
-    iso = pc.binary_join_element_wise(days, pc.binary_join_element_wise(*of_day, ":"), "T")
-    return _seconds(pc.if_else(fits, iso, None).to_pandas(), format="%Y-%m-%dT%H:%M:%S")
+    # Arrow makes 1 March of 30 February, and takes 60 seconds: such is left to pandas.
+    risky = pc.match_substring_regex(texts, r"\b(29|3[01]|6\d)\b")
+    times = pc.strptime(pc.if_else(risky, None, texts), form, "s", error_is_null=True)
+    seconds = times.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return np.where(seconds > _YEAR_1000, seconds, np.nan)  # or a year of two digits
 
 
 def _seconds(values: pd.Series, **how: str | bool) -> Floats:
@@ -430,10 +406,7 @@ _STAMPS: Mapping[tuple[float, float], Sequence[str]] = {
 
 
 def _stamp_of(numbers: Floats) -> Clock | None:
-    """Find the digits of dates that all of the numbers can be; the shorter span of time is right.
-
-    A number out of the range is a fault; one within it that is no date tells of another kind.
-    """
+    """Find the digits of dates that all of the numbers in range can be, of the shorter span."""
     per_second = 1000.0 if _most((numbers >= 1.98e16) & (numbers < 2.1e16)) else 1.0
     for (least, most), forms in _STAMPS.items():
         inside = (numbers >= least * per_second) & (numbers < most * per_second)
@@ -451,10 +424,7 @@ def _clock_of_digits(form: str, per_second: float = 1.0) -> Clock:
 
 
 def seconds_of_digits(numbers: Floats, form: str) -> Floats:
-    """Read numbers whose digits are dates; NaN where they are none between 1980 and 2100.
-
-    Years of two digits are those from 1980 to 2079. Without a year, it is a time of day.
-    """
+    """Read digits as times from 1980 to 2100, or as a time of day; NaN where they are none."""
     whole = np.floor(numbers)
     zero = np.zeros_like(whole)
     fields = dict.fromkeys("hms", zero)
@@ -487,10 +457,7 @@ def seems_of_day(numbers: Floats) -> bool:
 
 
 def clock_of_day(numbers: Floats, digits: int | None) -> Clock | None:
-    """Find how numbers beside a day tell its time: as hhmmss, hhmm, a share of it, or seconds.
-
-    ``digits`` is how many each has before the point, if they are written with zeros.
-    """
+    """Find how numbers, of so many digits before the point, tell the time of a day."""
     numbers = numbers[np.isfinite(numbers)]
     highest = float(numbers.max(initial=0.0))
     if highest < 1.0 and not _are_whole(numbers):
@@ -512,10 +479,7 @@ DAYS = ("YYYYMMDD", "DDMMYYYY", "MMDDYYYY", "YYMMDD", "DDMMYY", "MMDDYY")
 
 
 def days_of(numbers: Floats) -> list[tuple[str, Floats]]:
-    """List how digits can be read as days, and the seconds since 1970 of each, best first.
-
-    The first reads most of them, over the shorter span of time; others as good stand beside it.
-    """
+    """List how digits can be read as days, and the seconds since 1970 of each, best first."""
     numbers = numbers[np.isfinite(numbers)]
     long = _most(numbers >= 1e6)
     read = [(form, seconds_of_digits(numbers, form)) for form in DAYS if ("YYYY" in form) == long]

@@ -2,7 +2,7 @@
 
 import math
 from array import array
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -40,10 +40,7 @@ _SIDEWAYS = 5.0
 def traces_of_fixes(
     fixes: Iterable[Fix | None], label: str, how: Reading, subject: str | None = None
 ) -> Iterator[Trace]:
-    """Make a trace of each piece of a recording; None ends a piece.
-
-    A file of a device names nobody: it is one recording of one person, with all its pieces.
-    """
+    """Make a trace of each piece of one recording of nobody known; None ends a piece."""
     empty = True
     for trace in with_last_cut_off(_pieces(fixes, label, subject)):
         empty = False
@@ -114,48 +111,27 @@ def joined(numbered: Iterable[tuple[int, Trace]], counts: Counter[str]) -> Itera
 
 
 def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Trace]:
-    """Join the pieces of a recording; later steps sort its points, and find its gaps.
-
-    Pieces with times follow one another in any order, but not pieces whose times overlap, as those
-    of two devices do: these stay apart, and are counted. A single point belongs to what is around
-    it.
-    """
-    held: _Recording | None = None
+    """Join the pieces of a recording; those whose times overlap stay apart, and are counted."""
+    held, spans = list[Trace](), list[tuple[float, float]]()  # those of the longer pieces, sorted
     for piece in traces:
-        if held is None or not held.takes(piece, counts):
-            if held is not None:
-                yield _joined(held.pieces)
-            held = _Recording(piece)
-    if held is not None:
-        yield _joined(held.pieces)
-
-
-class _Recording:
-    """Pieces of one recording that follow one another."""
-
-    def __init__(self, first: Trace) -> None:
-        self.pieces = [first]
-        self._name = first.name, first.subject
-        self._spans: list[tuple[float, float]] = []  # of the longer pieces, sorted
-        self._ordered = len(first) > 1 and not _is_timed(first)  # by its file: nothing joins it
-        if len(first) > 1 and not self._ordered:
-            self._spans.append(_span(first))
-
-    def takes(self, piece: Trace, counts: Counter[str]) -> bool:
-        """Take a piece if it is one of this recording."""
-        if (piece.name, piece.subject) != self._name or self._ordered:
-            return False
-        if len(piece) > 1:
-            if not _is_timed(piece):
-                return False
-            place = bisect_left(self._spans, span := _span(piece))
-            near = self._spans[max(place - 1, 0) : place + 1]
-            if any(end > span[0] and span[1] > begin for begin, end in near):
+        same = bool(held) and (piece.name, piece.subject) == (held[0].name, held[0].subject)
+        # A long one without times is in the order of its file: nothing joins it.
+        same = same and all(len(one) == 1 or _is_timed(one) for one in (held[0], piece))
+        span = _span(piece) if len(piece) > 1 and _is_timed(piece) else None
+        if same and span:
+            place = bisect_left(spans, span)
+            near = spans[max(place - 1, 0) : place + 1]
+            same = not any(end > span[0] and span[1] > begin for begin, end in near)
+            if not same:
                 counts[OVERLAPS] += 1
-                return False
-            self._spans.insert(place, span)
-        self.pieces.append(piece)
-        return True
+        if held and not same:
+            yield _joined(held)
+            held, spans = [], []
+        held.append(piece)
+        if span:
+            insort(spans, span)
+    if held:
+        yield _joined(held)
 
 
 def _is_timed(piece: Trace) -> bool:

@@ -18,11 +18,7 @@ _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
 
 
 class XmlParser:
-    """Tells its subclass where elements begin and end, and the text of those that are wanted.
-
-    Document types are refused, for their entities can unfold to gigabytes, and so are tags that the
-    parser would have to hold whole.
-    """
+    """Tells its subclass where elements begin and end, and the text of those that are wanted."""
 
     kind = "GPX"  # what a document is asked to be
     root = ""  # the element that it begins with

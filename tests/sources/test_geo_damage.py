@@ -32,11 +32,6 @@ def test_files_that_are_something_else_are_refused(tmp_path: Path, name: str, te
         read(path)
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileProblem, match=r"cannot read .*x\.gpkg: No such file"):
-        read(tmp_path / "x.gpkg")
-
-
 @pytest.mark.parametrize("name", FILES)
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
 def test_a_file_that_was_cut_off_is_never_read_as_whole(

@@ -75,15 +75,6 @@ def test_heights_of_lines_are_not_looked_at(tmp_path: Path, name: str) -> None:
     assert np.isnan(one.time).all()
 
 
-@pytest.mark.parametrize("kind", ["M", "ZM"])
-def test_measures_that_look_like_times_are_not_taken_for_them(tmp_path: Path, kind: str) -> None:
-    more = "5 1600000000" if kind == "ZM" else "1600000000"
-    measured = shapely.from_wkt(f"LINESTRING {kind} (2 41 {more}, 3 42 {more})")
-    (one,) = read(write(tmp_path / "x.parquet", lines([measured], id=["a"])))
-    assert places([one]) == [[(2, 41), (3, 42)]]
-    assert np.isnan(one.time).all()
-
-
 def test_a_shapefile_with_measures_is_read(tmp_path: Path) -> None:
     path = write(tmp_path / "x.shp", lines(LINES[1:], id=["a"]))
     box = np.array([-3, 40, -3, 41], "<f8").tobytes()
@@ -97,12 +88,6 @@ def test_a_shapefile_with_measures_is_read(tmp_path: Path) -> None:
     (one,) = read(path)
     assert places([one]) == [[(-3, 40), (-3, 41)]]
     assert np.isnan(one.time).all()
-
-
-@pytest.mark.parametrize("name", ["x.gpkg", "x.parquet", "x.geojson"])
-def test_points_with_heights_are_read(tmp_path: Path, name: str) -> None:
-    frame = points().set_geometry(shapely.force_3d(points().geometry.values, 7.0))
-    assert is_the_two_traces(read(write(tmp_path / name, frame)))
 
 
 @pytest.mark.parametrize("name", ["x.gpkg", "x.parquet"])
@@ -132,13 +117,6 @@ def test_features_without_geometry_in_a_flatgeobuf(tmp_path: Path) -> None:
     write(path, frame.iloc[::-1], SPATIAL_INDEX="NO")
     with pytest.raises(FileProblem, match=r"without geometry, .* save it as GeoPackage"):
         read(path)
-
-
-def test_the_number_of_a_line_counts_lines_without_geometry(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.gpkg", lines([LINES[0], None, LINES[1]], c=[1, 2, 3]))
-    found, counts = read_counting(path)
-    assert [one.name for one in found] == ["f#1", "f#3"]
-    assert counts == {"features without geometry": 1}
 
 
 def test_waypoints_beside_lines_are_counted(tmp_path: Path) -> None:
@@ -242,24 +220,6 @@ def test_traces_do_not_depend_on_the_batches(
         return list(features.traces_of_features(layer, Reading()))
 
     assert same(in_batches(*cuts), in_batches())
-
-
-@given(
-    rows=recordings.filter(lambda rows: rows.lat.abs().max() < 80),
-    crs=st.sampled_from(["EPSG:3857", "EPSG:3395", "EPSG:4087", "EPSG:4258"]),
-)
-@settings(max_examples=20)
-def test_a_reference_system_moves_no_point_by_a_millimetre(
-    tmp_path: Path, rows: pd.DataFrame, crs: str
-) -> None:
-    rows["lon"] *= 0.99  # at the antimeridian, -180 may come back as 180
-    path = tmp_path / "x.parquet"
-    plain = read(write(path, points(rows)))
-    moved = read(write(path, points(rows, crs)))
-    assert names(moved) == names(plain)
-    for one, other in zip(moved, plain, strict=True):
-        np.testing.assert_allclose(one.lat, other.lat, rtol=0, atol=9e-9)
-        np.testing.assert_allclose(one.lon, other.lon, rtol=0, atol=9e-9)
 
 
 @needs_real_data

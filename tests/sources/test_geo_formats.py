@@ -13,7 +13,6 @@ from geo_tables import FILES, ROWS, geojson, is_the_two_traces, line, places, po
 from trajanon.errors import BadInput
 from trajanon.extract.sources import geo_files
 from trajanon.extract.sources.formats import FORMATS
-from trajanon.extract.sources.streams import Reading
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.trajectories import Trajectories
 
@@ -99,20 +98,3 @@ def test_packed_files_are_unpacked(tmp_path: Path, name: str, pack: Any) -> None
     packed = tmp_path / f"{name}.packed"
     packed.write_bytes(pack(path.read_bytes()))
     assert is_the_two_traces(read(packed))
-
-
-@pytest.mark.parametrize("name", [*FILES, "x.geojson.gz"])
-def test_progress_goes_to_the_size_of_the_file(tmp_path: Path, name: str) -> None:
-    path = write(tmp_path / name.removesuffix(".gz"), points())
-    if name.endswith(".gz"):
-        path = tmp_path / name
-        path.write_bytes(gzip.compress((tmp_path / "x.geojson").read_bytes()))
-    steps: list[int] = []
-    assert len(list(geo_files.read(path, "f", Reading(read=steps.append)))) == 2
-    assert sum(steps) == path.stat().st_size
-    assert min(steps) >= 0
-
-
-def test_a_wrong_suffix_does_no_harm(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.gpkg", points())
-    assert is_the_two_traces(read(path.rename(tmp_path / "x.geojson")))

@@ -19,7 +19,6 @@ from trajanon.extract.sources import gpx_document
 from trajanon.extract.sources.formats import FORMATS
 from trajanon.extract.sources.gpx_document import Document
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.xml_parser import CHUNK
 from trajanon.extract.trace import Trace
 
 
@@ -95,13 +94,6 @@ def test_a_file_without_points_is_said(
     assert record.getMessage().startswith(f"{path} holds no track points")
 
 
-@pytest.mark.parametrize("name", ["missing.gpx", ""])
-def test_a_file_that_cannot_be_opened_is_named(tmp_path: Path, name: str) -> None:
-    with pytest.raises(FileProblem, match="cannot read") as caught:
-        traces(tmp_path / name)
-    assert str(tmp_path / name) in str(caught.value)
-
-
 def test_a_damaged_file_gives_what_was_complete(tmp_path: Path) -> None:
     text = document(f"<trk>{SEGMENT}{SEGMENT}<trkseg>{POINT}</trk>")
     reading = gpx_document.read(write(tmp_path / "a.gpx", text), "a", Reading())
@@ -109,14 +101,6 @@ def test_a_damaged_file_gives_what_was_complete(tmp_path: Path) -> None:
     assert [(len(trace), trace.cut_off) for trace in found] == [(2, False), (2, True)]
     with pytest.raises(FileProblem, match=r"a\.gpx is not well-formed XML"):
         next(reading)
-
-
-def test_segments_come_before_the_file_is_read_to_its_end(tmp_path: Path) -> None:
-    body = f"<trk>{SEGMENT}</trk>" * 20_000
-    taken: list[int] = []
-    path = write(tmp_path / "long.gpx", document(body))
-    next(gpx_document.read(path, "long", Reading(read=taken.append)))
-    assert 0 < sum(taken) <= 2 * CHUNK < path.stat().st_size
 
 
 def test_an_answer_of_the_server_stays_one_document(tmp_path: Path) -> None:

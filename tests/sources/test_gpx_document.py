@@ -22,25 +22,6 @@ from trajanon.extract.sources.xml_parser import CHUNK
 
 
 @pytest.mark.parametrize(
-    "namespace", ["", "http://www.topografix.com/GPX/1/0", "http://www.topografix.com/GPX/1/1"]
-)
-def test_any_namespace_is_read(namespace: str) -> None:
-    text = document(f"<trk>{SEGMENT}</trk>", f'xmlns="{namespace}" version="1.1"')
-    (segment,) = gpx_document.read_document(text, "a.gpx").segments
-    assert segment.lat.tolist() == [41.5, 41.5]
-    assert segment.lon.tolist() == [2.25, 2.25]
-    assert segment.time.tolist() == [1577836801.0] * 2
-
-
-def test_prefixed_names_are_read() -> None:
-    text = (
-        b'<g:gpx xmlns:g="http://www.topografix.com/GPX/1/1"><g:trk><g:trkseg>'
-        b'<g:trkpt lat="1" lon="2"/></g:trkseg></g:trk></g:gpx>'
-    )
-    assert len(gpx_document.read_document(text, "a.gpx").segments) == 1
-
-
-@pytest.mark.parametrize(
     ("text", "seconds"),
     [
         ("1970-01-01T00:01:00Z", 60.0),
@@ -176,12 +157,6 @@ def nested(inside: str) -> bytes:
     return document(f"<trk><trkseg>{point}</trkseg></trk>")
 
 
-@pytest.mark.parametrize("inside", ["<e><trkpt/></e>", "<time>t</time><trkseg/><trk/><gpx/>"])
-def test_what_stands_in_a_point_is_no_point(inside: str) -> None:
-    (segment,) = gpx_document.read_document(nested(inside), "odd.gpx").segments
-    assert segment.lat.tolist() == [1]
-
-
 @pytest.mark.parametrize(
     "inside",
     [
@@ -312,13 +287,6 @@ def test_points_are_those_of_the_parser_in_any_encoding(encoding: str) -> None:
         assert account(GpxStream, content, [400]) == account(Parsed, content, [400])
 
 
-def test_letters_of_utf_16_that_look_like_points_are_none() -> None:
-    looks = (PLAIN + b" " * (len(PLAIN) % 2)).decode("utf-16-le")
-    text = f'<gpx creator="{looks}"><trk><trkseg>{9 * looks}</trkseg></trk></gpx>'.encode("utf-16")
-    assert account(GpxStream, text, [10_000])[-3:-1] == [0, True]
-    assert account(GpxStream, text, [10_000]) == account(Parsed, text, [10_000])
-
-
 @pytest.mark.parametrize("one", [PLAIN, GARMIN, UNTIMED])
 def test_most_points_never_come_to_the_parser(one: bytes) -> None:
     text = HEADS[0] + 500 * one + TAIL
@@ -330,11 +298,6 @@ def test_most_points_never_come_to_the_parser(one: bytes) -> None:
 def taken(text: bytes) -> int:
     """How many bytes of points a text begins with."""
     return GpxStream(io.BytesIO().read, "a.gpx")._take(text)
-
-
-def test_a_run_ends_where_a_point_is_odd() -> None:
-    assert taken(3 * PLAIN + ODD[6] + PLAIN) == 3 * len(PLAIN)
-    assert taken(ODD[6] + PLAIN) == 0
 
 
 def test_what_never_ends_is_given_up_in_one_pass() -> None:

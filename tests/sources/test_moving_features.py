@@ -2,20 +2,14 @@
 
 import gzip
 import json
-import warnings
 from datetime import datetime
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import geopandas
 import numpy as np
-import pandas as pd
 import pytest
 from geo_tables import names, places, same
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from point_tables import without_columns
 
 from trajanon import anonymize
@@ -106,11 +100,6 @@ def test_the_trajectory_encoding_has_its_times_beside_a_line(path: Path) -> None
     (other,) = geo_files.read(path, "f", Reading())  # GDAL reads it as GeoJSON
     assert places([other]) == places([one])
     assert other.time.tolist() == SECONDS
-
-
-def test_heights_are_left_out(path: Path) -> None:
-    high = [[*place, 12.5] for place in PLACES]
-    assert same(read(write(path, feature(moving(high)))), read(write(path, feature(moving()))))
 
 
 def test_each_part_is_a_trace_of_one_recording(path: Path) -> None:
@@ -204,11 +193,6 @@ def test_broken_features_are_counted(path: Path, broken: Any) -> None:
     assert len(read(path, counts={"features that could not be read": 1})) == 1
 
 
-def test_positions_without_numbers_are_left_to_the_cleaning(path: Path) -> None:
-    (one,) = read(write(path, feature(moving([[2, 41], [None, None], [3, 42]]))))
-    assert np.isnan(one.lat).tolist() == np.isnan(one.lon).tolist() == [False, True, False]
-
-
 def test_times_that_do_not_fit_are_counted(path: Path) -> None:
     write(
         path, feature(moving()), feature(moving(datetimes=TIMES[:2])), feature(moving(datetimes=3))
@@ -224,11 +208,6 @@ def test_odd_values_of_json_make_no_trouble(path: Path) -> None:
     assert len({one.name for one in found}) == len(odd)
     write(path, *(feature(moving(datetimes=[value] * 3)) for value in [1577836810, *odd]))
     assert len(list(moving_points.read_mf_json(path, "f", Reading()))) == len(odd) + 1
-
-
-def test_a_list_is_no_name(path: Path) -> None:
-    with pytest.raises(BadInput, match=r"column 'id' .* holds lists"):
-        read(write(path, feature(moving(), {"id": [1, 2]})))
 
 
 def test_files_are_read_feature_by_feature(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -251,60 +230,6 @@ def test_files_are_found_by_name_or_content(tmp_path: Path, name: str) -> None:
         path.write_bytes(gzip.compress(path.read_bytes()))
     assert format_of(path, Reading()) == "mf-json"
     assert len(list(traces(path))) == 1
-
-
-def test_plain_geojson_is_no_moving_feature(tmp_path: Path) -> None:
-    line = {"type": "LineString", "coordinates": PLACES}
-    path = tmp_path / "x.geojson"
-    path.write_text(json.dumps({"type": "Feature", "geometry": line, "properties": {}}))
-    assert format_of(path, Reading()) == "geo"
-
-
-@pytest.mark.skipif(find_spec("movingpandas") is None, reason="movingpandas is not installed")
-@given(
-    st.lists(
-        st.lists(
-            st.tuples(
-                st.integers(-179_999_999, 179_999_999),
-                st.integers(-89_999_999, 89_999_999),
-                st.integers(1, 86_400),
-            ),
-            min_size=2,
-            max_size=6,
-        ),
-        min_size=1,
-        max_size=4,
-    )
-)
-@settings(max_examples=20)
-def test_what_movingpandas_writes_is_read_back(
-    tmp_path_factory: pytest.TempPathFactory, ways: list[list[tuple[int, int, int]]]
-) -> None:
-    rows = pd.DataFrame(
-        [
-            (f"t{n}", f"u{n}", x / 1e6, y / 1e6, 1_600_000_000 + seconds)
-            for n, way in enumerate(ways)
-            for (x, y, _), seconds in zip(way, np.cumsum([step for *_, step in way]), strict=True)
-        ],
-        columns=["trajectory_id", "user_id", "x", "y", "seconds"],
-    )
-    rows["t"] = pd.to_datetime(rows.seconds, unit="s")
-    path = tmp_path_factory.mktemp("mf") / "x.json"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        movingpandas = import_module("movingpandas")
-        made = movingpandas.TrajectoryCollection(
-            rows.drop(columns="seconds"), "trajectory_id", t="t", x="x", y="y"
-        )
-        path.write_text(json.dumps(made.to_mf_json()))
-        back = movingpandas.read_mf_json(path, "trajectory_id")
-    found = read(path)
-    assert names(found) == [(f"t{n}", f"u{n}") for n in range(len(ways))]
-    for n, one in enumerate(found):
-        own = rows[rows.trajectory_id == f"t{n}"]
-        assert places([one]) == [list(zip(own.x, own.y, strict=True))]
-        assert one.time.tolist() == own.seconds.tolist()
-    assert len(back.trajectories) == len(found)
 
 
 @pytest.mark.parametrize("times", ["of-day", "date"])

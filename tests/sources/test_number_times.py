@@ -111,14 +111,6 @@ def test_a_time_of_day_is_read_beside_its_day(
     assert bool(said) == bool(caplog.text)
 
 
-@pytest.mark.parametrize("times", [("0800", "0801"), ("800", "801")])
-def test_hours_and_minutes_are_read_beside_their_day(
-    tmp_path: Path, times: tuple[str, str]
-) -> None:
-    rows = [f"20230513,{one}" for one in times]
-    assert seconds(tmp_path, *rows, names="date,time") == [EIGHT, EIGHT + 60.0]
-
-
 @pytest.mark.parametrize(
     ("days", "form"),
     [
@@ -183,10 +175,6 @@ def test_a_number_outside_1980_to_2100_is_no_time_of_a_clock(tmp_path: Path) -> 
 def test_a_day_that_is_not_written_is_not_made_up(tmp_path: Path, text: str) -> None:
     """Pandas would take the year 1."""
     assert np.isnan(seconds(tmp_path, text, text)).all()
-
-
-def test_dates_of_cameras_are_read(tmp_path: Path) -> None:
-    assert seconds(tmp_path, "2023:05:13 08:00:00", "2023:05:13 08:00:20") == [EIGHT, EIGHT + 20.0]
 
 
 def test_dates_of_other_centuries_are_used_and_said(

@@ -19,7 +19,7 @@ from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Extraction, Rules, Trace, traces
 from trajanon.extract.sources import files, streams
-from trajanon.extract.sources.streams import Reading, meter
+from trajanon.extract.sources.streams import Reading
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION
 
@@ -153,11 +153,6 @@ def test_a_file_that_vanishes_is_left_out(mixed: Path) -> None:
     assert counts["recordings read"] == 4
 
 
-def test_the_server_is_no_file() -> None:
-    with pytest.raises(BadInput, match="of osm-api take extract"):
-        list(traces("osm-api"))
-
-
 def test_its_own_output_is_no_source(mixed: Path) -> None:
     """`extract .` writes into the folder that it reads the next time."""
     out = mixed / "trajectories.parquet"
@@ -211,15 +206,6 @@ def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
     assert len(caplog.messages) == 44
 
 
-def test_where_nothing_can_be_read_the_reason_is_given(tmp_path: Path) -> None:
-    for name in ("a.gpx", "b.gpx"):
-        (tmp_path / name).write_bytes(gpx(1)[:90])
-    with pytest.raises(FileProblem, match=r"a\.gpx"):
-        list(traces(tmp_path))
-    with pytest.raises(FileProblem, match=r"b\.gpx"):
-        list(traces(tmp_path / "b.gpx"))
-
-
 def test_several_at_once_give_the_same(mixed: Path) -> None:
     one, two = Counter[str](), Counter[str]()
     source = [mixed, sample()]
@@ -266,14 +252,6 @@ def test_progress_goes_from_nothing_to_all(mixed: Path) -> None:
     done = [some for _, some, _ in said]
     assert done == sorted(done)
     assert done[-1] == total
-
-
-def test_a_meter_never_says_more_than_all() -> None:
-    said = []
-    read = meter("task", 20, lambda task, done, total, note="": said.append(done))
-    for size in (10, 8, 9):
-        read(size)
-    assert said == [10, 18, 20]
 
 
 def test_the_attribution_of_openstreetmap_is_found(tmp_path: Path) -> None:
