@@ -256,14 +256,10 @@ def _layer_of_parquet(path: Path, what: str, label: str) -> Layer:
     with reading(what, "GeoParquet"):
         file = pq.ParquetFile(opened(path))
         schema, names = file.schema_arrow, file.schema_arrow.names
-    metadata = file.metadata.metadata or {}
-    if b"trajanon" in metadata:
+    if b"trajanon" in (file.metadata.metadata or {}):
         raise BadInput(
-            f"{what} is what trajanon extract wrote, and no source of traces; give it "
-            "to trajanon anonymize"
+            f"{what} is what trajanon extract wrote, no source: give it to trajanon anonymize"
         )
-    if b"geo" not in metadata:
-        raise BadInput(f"{what} is Parquet without geometries; give it the suffix .parquet")
     geo = described(schema, what)
     geometry = geo["primary_column"]
     column = geo["columns"][geometry]

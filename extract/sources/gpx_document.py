@@ -89,7 +89,7 @@ class GpxStream(XmlParser):
         return self.creator in (API, _PLANET) and not self.synthetic
 
     def _feed(self, chunk: bytes, *, last: bool = False) -> None:
-        """Feed the parser; of points that can be read without it, only the ends of lines."""
+        """Feed the parser what cannot be read without it."""
         here = 0
         more = 0  # bytes to feed at least: where points are odd, looking at each would take time
         while (end := chunk.find(_POINT_ENDS, here + more)) >= 0:
@@ -97,9 +97,7 @@ class GpxStream(XmlParser):
             super()._feed(chunk[here:end])
             here, more = end, _WINDOW
             while self._is_between_points and (size := self._take(chunk[here : here + _WINDOW])):
-                passed, here, more = here, here + size, 0
-                lines = chunk[passed:here].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-                super()._feed(b"\n" * lines.count(b"\n"))
+                here, more = here + size, 0
         super()._feed(chunk[here:], last=last)
 
     @property

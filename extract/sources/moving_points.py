@@ -33,8 +33,6 @@ _POINTS = 65_536  # of the features that are read at a time
 
 _KINDS = ("MovingPoint", "MovingGeomPoint", "MovingGeogPoint")  # the last two are MobilityDB's
 
-_LEAST = 1e11  # milliseconds since 1970 are more, from March 1973 on; seconds are fewer
-
 
 class _Moving(NamedTuple):
     """A point that moves."""
@@ -201,8 +199,6 @@ def _trips(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[_Movi
                 "timestamp, lat and lng"
             )
             how.warn(WITHOUT_ROUTE, msg)
-        elif isinstance(found, _Moving):
-            found = _in_seconds(found, what, how)
         yield found
 
 
@@ -224,15 +220,4 @@ def _trip(trip: Any) -> _Moving | str:
         return UNREAD_TRIPS
     columns = {name: value for name, value in trip.items() if name != "route"}
     vehicle = trip.get("device_id") or trip.get("vehicle_id")
-    return _Moving([xy], {**columns, "device_id": vehicle, "timestamp": times})
-
-
-def _in_seconds(trip: _Moving, what: str, how: Reading) -> _Moving:
-    times = trip.columns["timestamp"]
-    known = times[np.isfinite(times)]
-    if len(known) == 0 or np.median(known) >= _LEAST:
-        times = times / 1e3
-    else:
-        msg = f"{what} has timestamps in seconds, where MDS has milliseconds; they are read as such"
-        how.warn("timestamps in seconds", msg)
-    return trip._replace(columns={**trip.columns, "timestamp": times.tolist()})
+    return _Moving([xy], {**columns, "device_id": vehicle, "timestamp": times.tolist()})

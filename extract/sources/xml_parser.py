@@ -29,7 +29,6 @@ class XmlParser:
         self._read = read
         self._name = name
         self._fed = 0
-        self._above = 0  # lines before the document
         self._head = b""
         self._path: list[str] = []  # down to the element at hand; names without prefixes
         self._parts: list[str] = []  # of the text at hand
@@ -64,9 +63,8 @@ class XmlParser:
             ) from error
         last = not chunk
         if not self._fed:  # blanks before a document, which XML does not allow
-            begun = chunk.lstrip(_BLANK)
-            self._above += chunk.count(b"\n", 0, len(chunk) - len(begun))
-            self._head, chunk = begun[:20], begun
+            chunk = chunk.lstrip(_BLANK)
+            self._head = chunk[:20]
         self._feed(chunk, last=last)
         if self._fed - self._parser.CurrentByteIndex > _LARGEST_TAG:
             self._refuse("a tag of it goes on for a megabyte")
@@ -93,13 +91,10 @@ class XmlParser:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as error:
             there = chunk[max(self._parser.ErrorByteIndex - self._fed, 0) :]
-            why = f"{expat.ErrorString(error.code)}: it may be cut off, or of another kind"
+            why = f"({expat.ErrorString(error.code)}): it may be cut off, or of another kind"
             if there and not there[:1].isascii():
-                why = f"it {other_encoding(there)}"
-            line = self._above + error.lineno
-            raise FileProblem(
-                f"{self._name} is not well-formed XML (line {line}); {why}"
-            ) from error
+                why = f"and {other_encoding(there)}"
+            raise FileProblem(f"{self._name} is not well-formed XML {why}") from error
         except (LookupError, ValueError) as error:
             raise FileProblem(
                 f"{self._name} is in an encoding that is not known here: save it as UTF-8"

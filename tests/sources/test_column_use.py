@@ -185,13 +185,6 @@ def test_what_are_no_times_of_points_is_no_warning(
         assert not caplog.messages
 
 
-def test_numbers_are_times_where_their_column_says_so(tmp_path: Path) -> None:
-    table = ROWS.assign(log_time=ROWS["time"] + 1_700_000_000).drop(columns="time")
-    path = csv(tmp_path, table.to_csv(index=False))
-    with pytest.raises(BadInput, match="'log_time' holds times, such as '1700000010'"):
-        list(traces(path, untimed="reject"))
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_one_column_may_have_two_roles(tmp_path: Path, suffix: str) -> None:
     table = ROWS.rename(columns={"id": "name_id"})
@@ -394,14 +387,6 @@ def test_columns_said_of_files_without_any_are_not_ignored_silently(
         "a.gpx has no columns (gpx): `columns` subject=name is not used for it; subject=folder "
         "takes each folder for a person"
     ]
-
-
-def test_a_column_named_folder_is_not_confused_with_the_folder(tmp_path: Path) -> None:
-    path = csv(tmp_path, "id,lat,lon,folder\na,48.2,16.3,x\n")
-    with pytest.raises(
-        BadInput, match="has a column 'folder', and subject=folder means the folder"
-    ):
-        list(traces(path, columns={"subject": "folder"}))
 
 
 def test_namesakes_of_different_years_are_said(

@@ -1,12 +1,10 @@
 """GPX files, of many makers, damaged and hostile."""
 
-import bz2
 import gzip
 import logging
-import lzma
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -72,15 +70,6 @@ def test_a_clock_that_stood_still_on_a_way_gives_no_times(
     text = document(f"<trk><trkseg>{body}</trkseg></trk>")
     (trace,) = traces(write(tmp_path / "walk.gpx", text))
     assert np.isfinite(trace.time).sum() == kept
-
-
-@pytest.mark.parametrize("pack", [gzip.compress, bz2.compress, lzma.compress])
-@pytest.mark.parametrize("name", ["walk.gpx.gz", "walk.gpx"])
-def test_a_packed_file_is_known_by_its_content(
-    tmp_path: Path, name: str, pack: Callable[[bytes], bytes]
-) -> None:
-    content = pack(document(f"<trk>{SEGMENT}</trk>"))
-    assert [len(trace) for trace in traces(write(tmp_path / name, content))] == [2]
 
 
 @pytest.mark.parametrize("body", ["<trk/>", "<trk><trkseg/></trk>", '<wpt lat="1" lon="1"/>', ""])

@@ -1,8 +1,6 @@
 """OGC Moving Features JSON as a source of traces."""
 
-import gzip
 import json
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +10,11 @@ import pytest
 from geo_tables import names, places, same
 from point_tables import without_columns
 
-from trajanon import anonymize
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract import traces
 from trajanon.extract.sources import geo_files, moving_points
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
-from trajanon.trajectories import Trajectories
 
 PLACES = [[2.0, 41.0], [2.5, 41.5], [3.0, 41.25]]
 TIMES = ["2020-01-01T00:00:10Z", "2020-01-01T00:00:20.5Z", "2020-01-01T01:00:30+01:00"]
@@ -221,33 +216,3 @@ def test_files_are_read_feature_by_feature(path: Path, monkeypatch: pytest.Monke
     assert [next(found).name for _ in range(48)] == [one.name for one in whole[:48]]
     with pytest.raises(FileProblem, match=r"x\.json is no JSON, or damaged or cut off"):
         list(found)
-
-
-@pytest.mark.parametrize("name", ["x.mfjson", "x.json", "x", "x.json.gz"])
-def test_files_are_found_by_name_or_content(tmp_path: Path, name: str) -> None:
-    path = write(tmp_path / name, feature(moving()))
-    if name.endswith(".gz"):
-        path.write_bytes(gzip.compress(path.read_bytes()))
-    assert format_of(path, Reading()) == "mf-json"
-    assert len(list(traces(path))) == 1
-
-
-@pytest.mark.parametrize("times", ["of-day", "date"])
-def test_a_release_is_read_as_any_other_file(tmp_path: Path, times: str) -> None:
-    """Its times of day lie on a documented day; what they mean is not asked."""
-    rng = np.random.default_rng(0)
-    given = Trajectories(
-        np.array([40.4, -3.7]) + np.cumsum(rng.normal(0, 1e-3, (12, 4, 2)), axis=1),
-        subject=np.arange(12),
-        times=1.6e9 + rng.uniform(0, 80_000, (12, 1)) + 400.0 * np.arange(4),
-    )
-    release = anonymize(given, 3, times=times, method="mdav", refine="none")
-    release.write(tmp_path / "x.mfjson")
-    found, lines = list(traces(tmp_path / "x.mfjson")), release.trajectories
-    assert lines.times is not None
-    begin = (
-        0.0 if times == "date" else (datetime(2001, 1, 1) - datetime(1970, 1, 1)).total_seconds()
-    )
-    for one, points, seconds in zip(found, lines.points, lines.times, strict=True):
-        assert np.allclose(np.column_stack([one.lat, one.lon]), points, atol=1e-9)
-        assert np.allclose(one.time - begin, seconds, atol=1e-4)

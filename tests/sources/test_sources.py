@@ -145,14 +145,6 @@ def test_links_are_followed_to_files_and_named_if_they_lead_to_folders(
         list(traces(mixed / "pipe.gpx"))
 
 
-def test_a_file_that_vanishes_is_left_out(mixed: Path) -> None:
-    extraction = Extraction(mixed, rules=Rules(spacing=5))
-    (mixed / "9.gpx").unlink()
-    counts = extraction.write(mixed.parent / "out.parquet")["counts"]
-    assert counts[streams.UNREADABLE] == 1
-    assert counts["recordings read"] == 4
-
-
 def test_its_own_output_is_no_source(mixed: Path) -> None:
     """`extract .` writes into the folder that it reads the next time."""
     out = mixed / "trajectories.parquet"
@@ -206,19 +198,18 @@ def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
     assert len(caplog.messages) == 44
 
 
-def test_several_at_once_give_the_same(mixed: Path) -> None:
+@pytest.mark.parametrize("large", [500, files.LARGE])
+def test_several_at_once_give_the_same(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    """Those that are large are read as streams."""
+    monkeypatch.setattr(files, "LARGE", large)
     one, two = Counter[str](), Counter[str]()
     source = [mixed, sample()]
     alone = list(traces(source, counts=one))
     assert equal(list(traces(source, counts=two, jobs=2)), alone)
     assert one == two
     assert len(alone) > 300
-
-
-def test_a_large_file_is_read_as_a_stream(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = list(traces(mixed))
-    monkeypatch.setattr(files, "LARGE", 500)
-    assert equal(list(traces(mixed, jobs=2)), alone)
 
 
 def test_a_process_that_is_ended_is_said(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:

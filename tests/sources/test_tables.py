@@ -24,7 +24,6 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import tables
 from trajanon.extract.sources.formats import FORMATS
 from trajanon.extract.sources.geo_files import footer_of
-from trajanon.extract.sources.streams import Reading
 
 TEXT = ROWS.to_csv(index=False)
 
@@ -221,13 +220,6 @@ def test_a_file_that_cannot_be_read_is_one_sentence(
     assert len(said) < 400
 
 
-def test_progress_is_told_every_byte(tmp_path: Path) -> None:
-    path = csv(tmp_path, gzip.compress(TEXT.encode()))
-    told: list[int] = []
-    list(tables.read(path, "points", Reading(read=told.append)))
-    assert sum(told) == path.stat().st_size
-
-
 def test_a_long_parquet_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "_CHUNK", 1)
     ROWS.to_parquet(tmp_path / "points.parquet")
@@ -331,16 +323,6 @@ def test_decimal_commas_are_read(
     assert one.lat[: len(rows)].tolist() == [float(lat) for lat, _ in rows]
     assert one.lon[: len(rows)].tolist() == [float(lon) for _, lon in rows]
     assert (one.lat[-1] == 40.5) == (number == "40,5")
-
-
-@pytest.mark.parametrize(
-    "rows",
-    ["speed\n40,5;-3,7;a;1.5\n40.25;-3,5;a;1.5\n40,5;-3,7;a;1.5\n",
-     "note\n40.5;-3.7;a;1,5\n40.25;-3.5;a;\n40.5;-3.7;a;\n"],
-)  # fmt: skip
-def test_most_numbers_tell_what_begins_a_fraction(tmp_path: Path, rows: str) -> None:
-    (one,) = read(csv(tmp_path, f"lat;lon;id;{rows}"))
-    assert one.lat.tolist() == [40.5, 40.25, 40.5]
 
 
 @needs_real_data
