@@ -13,7 +13,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources import features
 from trajanon.extract.sources.column_use import check_use, with_recordings
 from trajanon.extract.sources.columns import as_given, names, roles
-from trajanon.extract.sources.coordinates import check_geometries, to_degrees
+from trajanon.extract.sources.coordinates import check_degrees, to_degrees
 from trajanon.extract.sources.features import Layer
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import COLUMNS, Reading
@@ -199,7 +199,7 @@ def from_collection(collection: Any) -> Iterator[Trace]:
             rows = number_of(int((~there).sum()), "row")
             notices.warn(logger, "rows", f"trajectory {name}: {rows} without place", name)
         lat, lon = degrees(shapely.get_coordinates(points.geometry))
-        check_geometries(lat, lon, f"trajectory {name}", known=points.crs is not None)
+        check_degrees(lat, lon, f"trajectory {name}", known=points.crs is not None)
         # Times are seconds since 1970 UTC; NaN in an hour that came twice.
         local = one.df.index.tz_localize(
             one.df_orig_tz or "UTC", ambiguous="NaT", nonexistent="shift_forward"

@@ -145,7 +145,7 @@ WRONG: list[tuple[str, Break, str]] = [
     ("places.parquet", column("geometry", of_type(pa.date32())), "no geometries .* date32"),
     ("places.parquet", column("id", no_text), "the column 'id' of places.parquet .* UTF-8"),
     ("places.parquet", twice("id"), "'id' appears more than once"),
-    ("arrow.parquet", column("geometry", 5), "which cannot be read as int64"),
+    ("arrow.parquet", column("geometry", 5), "where it should, but int64"),
     ("points.parquet", column("subject", no_text), "the column 'subject' .* UTF-8"),
     ("points.parquet", column("time", no_text), "the column 'time' .* UTF-8"),
     ("points.parquet", column("lat", [1]), "'lat' .* holds list"),

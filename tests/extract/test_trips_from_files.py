@@ -15,7 +15,6 @@ from tracks import Leg, bent, trace
 
 from trajanon.extract import Extraction, Rules, cut, cutting, extract, extraction
 from trajanon.extract.earth.area import Box
-from trajanon.extract.sources import trace_pieces
 from trajanon.extract.sources.trace_pieces import joined, joined_pieces
 from trajanon.extract.trace import Trace
 from trajanon.extract.trips import CUT_OFF, FOUND, LEFT_OUT
@@ -51,11 +50,9 @@ SIZES = [[41], [1] * 41, [20, 1, 20], [1, 39, 1], [1, 20, 1, 1, 18]]
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("rules", [RULES, Rules(spacing=100, points=41)])
-@pytest.mark.parametrize("together", [1_000, 3])
 def test_where_a_recording_is_cut_into_pieces_changes_nothing(
-    sizes: list[int], turned: bool, rules: Rules, together: int, monkeypatch: pytest.MonkeyPatch
+    sizes: list[int], turned: bool, rules: Rules
 ) -> None:
-    monkeypatch.setattr(trace_pieces, "_TOGETHER", together)
     whole = east(np.arange(0, 4_001, 100.0) * 1.0001, 10.0 * np.arange(41))
     ends = np.cumsum(sizes).tolist()
     pieces = [
