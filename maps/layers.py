@@ -42,23 +42,6 @@ def bends(lines: Iterable[Floats]) -> list[list[int]]:
     return [steps(shapely.get_coordinates(one)[None])[0] for one in simple]
 
 
-def turning_point(points: Floats) -> float | None:
-    """The longitude that a map of points is centred on if they lie beside the antimeridian."""
-    longitude = points[..., 1]
-    if np.ptp(longitude) <= 180.0:
-        return None
-    return float(np.degrees(np.angle(np.exp(1j * np.radians(longitude)).mean())))
-
-
-def unrolled(points: Floats, middle: float | None) -> Floats:
-    """Move longitudes to within half a turn of one, if there is one."""
-    if middle is None:
-        return points
-    moved = points.copy()
-    moved[..., 1] -= 360.0 * np.rint((points[..., 1] - middle) / 360.0)
-    return moved
-
-
 def corners(points: Floats) -> list[list[float]]:
     """South-west and north-east corner of all points, as lat, lon."""
     places = points.reshape(-1, 2)

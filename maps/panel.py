@@ -11,7 +11,6 @@ from trajanon.number_text import STAGES, UNITS, metres, number_of, percent, span
 from trajanon.verdict import cost, source, verdict
 
 _ROWS = 10  # of sizes; larger groups share the last one
-_EDGE = 85.0511  # degrees: of Mercator's square world, which all street maps show
 
 _TERMS = [
     ["Information loss", "share of the points' spread that is averaged away"],
@@ -95,26 +94,16 @@ def _glossary(report: Report) -> list[list[str]]:
 
 
 def sample_note(
-    points: Floats, groups: int, of_groups: int, sampled: tuple[int, int, int] | None = None
+    groups: int, of_groups: int, originals: tuple[int, int] | None = None
 ) -> str | None:
-    """Say what is not drawn, or not in its place; None if everything is.
-
-    ``sampled`` are the originals drawn, those there are, and the most of a group; None for all.
-    """
-    sentences = []
-    if sampled is not None or groups < of_groups:
-        some = "all" if groups == of_groups else f"{groups:,} of"
-        sample = f"{some} {number_of(of_groups, 'group')}"
-        if sampled is not None:
-            originals, of_originals, each = sampled
-            of_all = number_of(of_originals, "original")
-            of_each = f"{originals:,} of {of_all}, at most {each} of a group"
-            sample = f"{of_each}, and {sample}"
-        sentences.append(f"Drawn at random: {sample}. All numbers count everything.")
-    if np.abs(points[..., 0]).max() > _EDGE:
-        end = f"The map ends at {_EDGE:.2f}° of latitude"
-        sentences.append(f"{end}: points beyond are drawn at its edge.")
-    return " ".join(sentences) or None
+    """Say how many groups are drawn, and how many of all originals; None if all."""
+    if groups == of_groups:
+        return None
+    sample = f"{groups:,} of {number_of(of_groups, 'group')}"
+    if originals is not None:
+        drawn, of_originals = originals
+        sample += f", with {drawn:,} of {number_of(of_originals, 'original')}"
+    return f"Drawn at random: {sample}. All numbers count everything."
 
 
 def counted(report: Report) -> str:

@@ -122,50 +122,39 @@ def compare_releases(
     >>> [f'"{name}"' in maps.html(drawn) for name in releases]
     [True, True]
     """
-    _check_view(view)
     if not releases:
         raise BadInput("there is no release to draw: name at least one")
     matches = {
         name: match(trajectories, *(with_report(each, None) if isinstance(each, Release) else each))
         for name, each in releases.items()
     }
-    drawings = [release_and_originals(name, *each, len(matches)) for name, each in matches.items()]
-    reports = [report for _, report in matches.values()]
-    return _for_the_holder(drawings, reports, trajectories, view, tiles, background)
+    return _for_the_holder(
+        [release_and_originals(name, *each, len(matches)) for name, each in matches.items()],
+        [report for _, report in matches.values()],
+        trajectories,
+        view=view,
+        tiles=tiles,
+        background=background,
+    )
 
 
-def compare_in_parts(
-    name: str, whole: InParts, *, view: str, tiles: str | None, background: Background | None
-) -> folium.Map:
+def compare_in_parts(name: str, whole: InParts, **how: Any) -> folium.Map:
     """Draw a sample of a release in parts and of its originals, and the densities of all."""
-    _check_view(view)
-    drawing = sample_and_counts(name, whole)
-    return _for_the_holder([drawing], [whole.report], whole.lines, view, tiles, background)
-
-
-def _check_view(view: str) -> None:
-    if view not in VIEWS:
-        raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(VIEWS)}")
+    return _for_the_holder([sample_and_counts(name, whole)], [whole.report], whole.lines, **how)
 
 
 def _for_the_holder(
-    drawings: Sequence[Drawing],
-    reports: Sequence[Report],
-    shown: Trajectories,
-    view: str,
-    tiles: str | None,
-    background: Background | None,
+    drawings: Sequence[Drawing], reports: Sequence[Report], shown: Trajectories, **how: Any
 ) -> folium.Map:
-    notices = dict.fromkeys(str(report["notice"]) for report in reports)
+    if how["view"] not in VIEWS:
+        raise BadInput(f"`view` {how['view']!r} is not known; choose from {', '.join(VIEWS)}")
     reported = (report.get("attribution") for report in reports)
     return map_page(
         drawings,
-        view=view,
         title="trajanon: originals and release, for the holder of the data",
-        notice=" ".join(notices),
+        notice=" ".join(dict.fromkeys(str(report["notice"]) for report in reports)),
         attribution=next(filter(None, reported), shown.attribution),
-        tiles=tiles,
-        background=background,
+        **how,
     )
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.maps import compare, html, public
-from trajanon.maps.counted import by_hour, hours_of, told
+from trajanon.maps.drawing import counts_by_hour, hours_of, when_it_departs
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
@@ -61,11 +61,11 @@ def test_each_departure_is_in_its_hour(times: str, departures: list[int]) -> Non
     there = [datetime.fromtimestamp(second, ZoneInfo(ZONE)) for second in departures]
     week = 24 if times == "of-week" else 0
     assert hours.tolist() == [at.hour + week * at.weekday() for at in there]
-    assert sum(by_hour(clock, hours)) == len(departures)
+    assert sum(counts_by_hour(clock, hours)) == len(departures)
     copies = np.arange(len(departures))
-    assert sum(by_hour(clock, hours, copies)) == copies.sum()
-    for said, at in zip(told(clock, seconds), there, strict=True):
-        assert said.endswith(f"{at:%H:%M}, 14 min")
+    assert sum(counts_by_hour(clock, hours, copies)) == copies.sum()
+    for times_of_one, at in zip(seconds, there, strict=True):
+        assert when_it_departs(clock, times_of_one).endswith(f"{at:%H:%M}, 14 min")
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,6 @@ def test_lines_know_their_hour_and_groups_say_when_they_depart(
     hours = np.array([7, 8, 8, 17, 9, 8, 17, 18, 9, 18, 8])
     later = 24 * (times == "of-week") * (hours > 16)
     assert layer(page, "hours-originals") == (hours + later).tolist()
-    assert len(layer(page, "hours-outliers")) == len(layer(page, "outliers"))
 
 
 def test_the_panel_speaks_of_trips_and_of_times() -> None:

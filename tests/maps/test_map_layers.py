@@ -7,7 +7,6 @@ from browsing import places
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.maps.drawing import choose_originals
 from trajanon.maps.layers import PALETTE, bends, colours, honeycomb, steps, weights
 from trajanon.maps.panel import by_displacement
 
@@ -22,38 +21,6 @@ def test_every_group_is_in_the_row_of_its_displacement(moved: list[float]) -> No
         )
         assert count == sum(low <= each < high for each in moved)
     assert sum(count for _, count in rows) == len(moved)
-
-
-@given(
-    st.lists(st.integers(1, 12), min_size=1, max_size=40),
-    st.integers(3_000, 60_000),
-    st.integers(1, 5),
-)
-def test_a_sample_has_some_of_each_group_drawn_and_no_more_than_may_be(
-    sizes: list[int], points: int, releases: int
-) -> None:
-    labels = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
-    always = np.array([len(sizes) - 1])
-    groups, chosen, each = choose_originals(labels, points, always, releases)
-    most = max(1, min(300_000, 1_000_000 // releases) // points)
-    count = sum(len(members) for members in chosen)
-    assert always[0] in groups
-    assert (each is None) == (len(labels) <= most)
-    if each is not None:
-        most = max(1, min(300_000, 700_000 // releases) // points)
-    assert count <= max(most, 1)
-    if each is None:
-        assert count == len(labels)
-    for group, members in zip(groups, chosen, strict=True):
-        assert (labels[members] == group).all()
-        assert len(np.unique(members)) == len(members)
-        assert len(members) == min(sizes[group], each or sizes[group])
-
-
-def test_samples_of_several_releases_leave_room_for_their_tracks() -> None:
-    labels = np.repeat(np.arange(1_000), 10)
-    _, members, _ = choose_originals(labels, 30, np.array([999]), 5)
-    assert sum(map(len, members)) == 4 * 1_000  # 140,000 points at most
 
 
 @given(
