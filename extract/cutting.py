@@ -64,17 +64,14 @@ _SHORT, _OVER, _TAKEN = range(len(_BECAME))[-3:]
 def _batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
     """Gather traces to batches; the result does not depend on their size."""
     some: list[Trace] = []
-    size = 0
+    size, spacing = 0, rules.spacing or np.inf  # of a trip there are few places
     for trace in traces:
         some.append(trace)
-        size += 1 + len(trace)
-        spacing = rules.spacing or np.inf  # of a trip there are few places
-        if rules.longest_hop > _PLACES * spacing:  # estimate how long hops are, at most
-            with np.errstate(over="ignore", invalid="ignore"):  # of what will be dropped
-                hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
-            metres = DEGREE * np.where(hops < 720.0, hops, 0.0)
-            metres = np.minimum(metres, 1.5 * rules.longest_hop)
-            size += int(metres.sum() / spacing) // _PLACES
+        with np.errstate(all="ignore"):  # impossible points will be dropped
+            hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
+        hops = DEGREE * np.where(hops < 720.0, hops, 0.0)
+        metres = np.minimum(hops, 1.5 * rules.longest_hop).sum()
+        size += 1 + len(trace) + int(metres / spacing) // _PLACES
         if size >= BATCH:
             yield some
             some, size = [], 0
@@ -221,11 +218,9 @@ class Cutter:
             short = found.length < rules.length
             counts[SHORT] += int(short.sum())
             found = found.take(~short)
-        counts["points placed"] += len(found.points) * rules.points
         held = found.track_length >= (1.0 - 1e-6) * rules.length
         counts["metres used"] += int(np.rint(found.track_length[held]).sum())
         counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
-        counts["points placed far from a fix"] += int(found.filled.sum())
         if self.area is None:
             return found
         # A geodesic may bulge over a border by millimetres: put its places back.
@@ -236,8 +231,16 @@ class Cutter:
             tracks = replace(tracks, points=TrackPoints.of(inside))
         return replace(found, points=found.points.clip((south, west), (north, east)), tracks=tracks)
 
-    def choose(self, subject: Ints, trace: Ints) -> tuple[Bools, Ints]:
-        """Choose among all windows, when all recordings are known; count what is taken."""
+    def chosen(
+        self, parts: Iterable[Trajectories], subject: Ints, trace: Ints
+    ) -> Iterator[Trajectories]:
+        """Choose among all trajectories, when all recordings are known; count what is taken.
+
+        Of all parts, one after another, subject and trace are given.
+        """
+        if not len(subject):
+            why = why_nothing(self.provenance(), longest=self.longest, swapped=self.swapped > 0)
+            raise NoTrajectories(f"no {'trips' if self.rules.trips else 'trajectories'}: {why}")
         people = self.recordings.people()
         person = dense(people[subject])
         self.counts["subjects read"] = len(np.unique(people))
@@ -248,14 +251,23 @@ class Cutter:
         self.counts["recordings that leave the area"] = int(self._leaves.sum())
         self.counts["subjects of trajectories"] = len(np.unique(person[taken]))
         self.counts["trajectories"] = int(taken.sum())
-        return taken, person
+        timed = self.counts[UNTIMED] < len(subject)
+        return self._taken(parts, taken, person, trace, timed=timed)
 
-    def timed(self, part: Trajectories, n: int) -> Trajectories:
-        """Leave times out, if none of n trajectories has any."""
-        if self.counts[UNTIMED] < n:
-            return part
-        tracks = None if part.tracks is None else replace(part.tracks, times=None)
-        return replace(part, tracks=tracks, times=None)
+    def _taken(
+        self, parts: Iterable[Trajectories], taken: Bools, person: Ints, trace: Ints, *, timed: bool
+    ) -> Iterator[Trajectories]:
+        begin = 0
+        for part in parts:
+            rows = begin + np.flatnonzero(taken[begin : begin + len(part)])
+            if len(rows):
+                own = part.take(rows - begin)
+                if not timed:  # none has times
+                    tracks = None if own.tracks is None else replace(own.tracks, times=None)
+                    own = replace(own, tracks=tracks, times=None)
+                # A part that is read from disk counts subjects and traces from 0.
+                yield replace(own, subject=person[rows], trace=trace[rows])
+            begin += len(part)
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
@@ -263,24 +275,16 @@ class Cutter:
         became = np.bincount(self._became, minlength=len(_BECAME)).tolist()
         out = {why: many for why, many in zip(_BECAME[:_TAKEN], became, strict=False) if many}
         columns = [name for name in counts if name.startswith(COLUMNS)]
-        far = self.counts["points placed far from a fix"]
         return {
             "area": None if area is None else str(area),
             "box": None if area is None else list(area.bounds.sides),
             **asdict(self.rules),
             "trips": self.rules.trips,
             "found": self._limits,
-            "fill": far / max(1, self.counts["points placed"]),
             "columns": {name.removeprefix(COLUMNS): counts.pop(name) for name in columns},
             "counts": counts,
             "recordings": {"read": sum(became), "with a trajectory": became[-1], "left out": out},
         }
-
-    def why_nothing(self) -> str:
-        """Say in one sentence where all points were dropped, and what to change."""
-        counts, swapped = self.read + self.counts, self.swapped > 0
-        why = why_nothing(counts, self.rules, self.area, longest=self.longest, swapped=swapped)
-        return f"no {'trips' if self.rules.trips else 'trajectories'}: {why}"
 
 
 def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> Trajectories:
@@ -326,15 +330,10 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
 
 def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     """Join the trajectories of all batches, once all recordings are known."""
-    if not any(map(len, parts)):
-        raise NoTrajectories(cutter.why_nothing())
-    whole = joined_trajectories(parts)
-    assert whole.subject is not None
-    assert whole.trace is not None
-    taken, person = cutter.choose(whole.subject, whole.trace)
-    provenance = cutter.provenance()
-    whole = cutter.timed(whole.take(taken), len(whole))
-    return replace(whole, subject=person[taken], provenance=provenance)
+    numbers = [np.array([part.subject, part.trace]) for part in parts if len(part)]
+    subject, trace = np.concatenate([np.empty((2, 0), np.int64), *numbers], axis=1)
+    whole = joined_trajectories(list(cutter.chosen(parts, subject, trace)))
+    return replace(whole, provenance=cutter.provenance())
 
 
 def selected_windows(subject: Ints, trace: Ints, rules: Rules, counts: Counter[str]) -> Bools:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trajanon.atomic_output import replacing, replacing_folder
-from trajanon.errors import BadInput, NoTrajectories
+from trajanon.errors import BadInput
 from trajanon.extract.cutting import Cutter, finished
 from trajanon.extract.earth.named_areas import KNOWN, AreaLike, area_of
 from trajanon.extract.rules import Rules, SourceOptions, fields_in
@@ -321,24 +321,9 @@ class Found:
             self._parts.clear()
 
     def chosen(self, cutter: Cutter) -> Iterator[Trajectories]:
-        """Choose among all windows, once all recordings are known, and give those taken."""
-        subject, trace = np.concatenate(self._numbers, axis=1)
-        if not len(subject):
-            raise NoTrajectories(cutter.why_nothing())
-        taken, person = cutter.choose(subject, trace)
-
-        def parts() -> Iterator[Trajectories]:
-            begin = 0
-            for part in chain(map(read_trajectories, self._written), self._parts):
-                rows = np.arange(begin, begin + len(part))
-                begin += len(part)
-                some = taken[rows]
-                if some.any():
-                    mine = rows[some]  # the parts as read count from 0 each
-                    own = replace(part.take(some), subject=person[mine], trace=trace[mine])
-                    yield cutter.timed(own, len(subject))
-
-        return parts()
+        """Give those that are taken, once all recordings are known."""
+        parts = chain(map(read_trajectories, self._written), self._parts)
+        return cutter.chosen(parts, *np.concatenate(self._numbers, axis=1))
 
 
 def traces(

@@ -204,7 +204,7 @@ def test_swapped_columns_can_be_named(tmp_path: Path) -> None:
     rows = "".join(f"-3.7,{40.4 + i / 10000},a\n" for i in range(20))
     path = tmp_path / "a.csv"
     path.write_text("lat,lon,id\n" + rows)
-    with pytest.raises(NoTrajectories, match="swapped they would be inside"):
+    with pytest.raises(NoTrajectories, match="with latitude and longitude swapped some do"):
         extract(path, "madrid", spacing=5)
     named = {"lat": "lon", "lon": "lat"}
     assert len(extract(path, "madrid", spacing=5, columns=named)) == 1
@@ -228,7 +228,7 @@ def test_a_password_for_the_server_is_kept_nowhere(server: OsmServer) -> None:
 
 def test_an_answer_of_untimed_points_never_becomes_a_trajectory(server: OsmServer) -> None:
     server.pages = server.pages[1:]
-    with pytest.raises(NoTrajectories, match="no point has a time"):
+    with pytest.raises(NoTrajectories, match="have no time"):
         extract(area="madrid", spacing=1, points=2, api_url=server.url)
 
 

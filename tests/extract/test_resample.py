@@ -1,3 +1,4 @@
+import tracemalloc
 from collections import Counter
 from itertools import pairwise
 
@@ -217,3 +218,45 @@ def test_a_geodesic_along_the_border_does_not_bulge_over_it(
     for places in (found.points, found.tracks.points):
         assert (np.abs(places[..., 0]) <= 60.0).all()
         assert (np.abs(places[..., 0]) > 60.0 - 1e-6).all()
+
+
+@pytest.mark.parametrize("azimuth", [0, 77, 180, 270])
+@pytest.mark.parametrize(
+    "start", [(89.0, 20.0), (-89.9, 0.0), (0.0, 0.0), (40.0, 179.999), (0.0, -180.0)]
+)
+@pytest.mark.parametrize("hop", [0.1, 3.0, 450.0, 20_000.0])
+def test_points_are_spaced_equally_wherever_the_track_lies(
+    start: tuple[float, float], azimuth: float, hop: float
+) -> None:
+    """Over the antimeridian, along the equator and close by the pole."""
+    fixes = [hop * i for i in range(9)]
+    straight = line(fixes, start=start, azimuth=azimuth)
+    found = cut_windows(straight, hop / 1.7, 5)
+    assert len(found.points) == 2  # 8 * 1.7 spacings hold 14 points
+    assert (np.abs(found.points) <= (90.0, 180.0)).all()
+    for here, there in pairwise(found.points.reshape(-1, 2)):
+        assert distance(here, there) == pytest.approx(hop / 1.7, abs=1e-3)
+
+
+def test_a_hop_of_five_thousand_kilometres_is_walked_like_any_other() -> None:
+    far = bent([(60, 5_000_000), (200, 30)], start=(40.0, 150.0))
+    found = cut_windows(far, 10_000, 50)
+    assert len(found.points) == 10
+    assert found.track_length.tolist() == pytest.approx([5_000_030], abs=1e-3)
+    walked = walk(np.stack([far.lat, far.lon], axis=1), 10_000)
+    for place, expected in zip(found.points.reshape(-1, 2), walked, strict=False):
+        assert distance(place, expected) < 1e-3
+
+
+def test_cutting_needs_little_more_memory_than_what_it_gives() -> None:
+    """With a point every metre, places are many times as many as fixes."""
+    recorded = points(*[line([0, 4_000, 8_000]) for _ in range(100)])
+    tracemalloc.start()
+    found = windows(recorded, Rules(spacing=1.0, per_recording=None))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.tracks is not None
+    # Those of tracks are floats while they are laid.
+    given = found.points.nbytes + 2 * found.tracks.points.ticks.nbytes
+    assert len(found.points) == 26_600
+    assert peak < 2 * given + 10e6

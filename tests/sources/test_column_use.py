@@ -261,7 +261,7 @@ def test_extract_lists_the_columns_of_each_kind_of_table_once(run: Run, tmp_path
 def test_a_table_without_times_is_refused_in_words_that_fit_it(run: Run, here: Path) -> None:
     csv(here, ROWS.drop(columns="time").to_csv(index=False))
     told = run("extract", "points.csv", "--windows", "--spacing", 9, "--untimed", "reject").sentence
-    assert "no point has a time, and --untimed reject leaves 4 points out" in told
+    assert "of the points (4 of 4) have no time" in told
     assert "--columns time=..." in told
     assert "OSM" not in told
 
