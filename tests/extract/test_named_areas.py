@@ -234,7 +234,7 @@ def test_a_polygon_that_crosses_itself_is_mended_with_a_warning(
     lat, lon = np.array([41.1, 41.1, 41.05]), np.array([2.01, 2.19, 2.1])
     assert region.contains(lat, lon).tolist() == [True, True, False]
     assert region.bounds == Box(2.0, 41.0, 3.1, 41.2)
-    assert "bow.geojson: 1 of 2 polygons crosses itself" in caplog.text
+    assert "bow.geojson: 1 of 2 polygons crossed themselves" in caplog.text
 
 
 def test_without_a_reference_system_degrees_are_taken(tmp_path: Path) -> None:
@@ -243,18 +243,14 @@ def test_without_a_reference_system_degrees_are_taken(tmp_path: Path) -> None:
     assert read_outline(path).bounds == Box(2.0, 41.0, 2.1, 41.1)
 
 
-def test_metres_without_a_reference_system_are_refused_with_the_numbers(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sides", [(430_000, 4_580_000, 431_000, 4_581_000), (170, -20, 190, -10)])
+def test_what_is_not_on_earth_is_refused_with_its_numbers(
+    tmp_path: Path, sides: tuple[float, ...]
+) -> None:
     path = tmp_path / "a.parquet"
-    table(shapely.box(430_000, 4_580_000, 431_000, 4_581_000), crs=None).to_parquet(path)
-    with pytest.raises(BadInput, match=r"a\.parquet reaches over 430000,4580000,431000"):
-        read_outline(path)
-
-
-def test_what_is_not_on_earth_is_refused_with_its_system(tmp_path: Path) -> None:
-    path = tmp_path / "a.geojson"
-    table(shapely.box(170, -20, 190, -10)).to_file(path)
-    says = r"reaches over 170,-20,190,-10 in WGS 84, which is not on Earth: save it"
-    with pytest.raises(BadInput, match=says):
+    table(shapely.box(*sides), crs=None).to_parquet(path)
+    numbers = ",".join(map(str, sides))
+    with pytest.raises(BadInput, match=rf"a\.parquet is not on Earth: the box {numbers} needs"):
         read_outline(path)
 
 
