@@ -22,7 +22,6 @@ from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.trace_pieces import check_untimed, joined, ordered
 from trajanon.extract.trace import Trace
-from trajanon.files.report import report_path
 from trajanon.files.trajectory_files import is_part, read_trajectories, write_partition, write_parts
 from trajanon.number_text import number_of
 from trajanon.progress import Progress, silent
@@ -256,9 +255,9 @@ class Extraction(SourceOptions):
             paths = [Path(name) for name in names]
             for path in filter(files.is_release, paths):
                 raise BadInput(
-                    f"beside {path} stands the report of a release, {report_path(path).name}, and "
-                    "a release is nobody's traces: name the recordings it was made of; if "
-                    f"{path.name} is no release, move it to another folder"
+                    f"{path} is a release, or counts of one, as the report or datasheet beside it "
+                    "says, and no traces: name the recordings it was made of; or move it to "
+                    "another folder"
                 )
             return files.find(paths, self._reading)
         if len(names) > 1:

@@ -229,14 +229,14 @@ def test_trajectories_are_no_source(run: Run, here: Path) -> None:
 
 def test_a_release_is_no_source(run: Run, here: Path) -> None:
     before = names(here)
-    says = "beside anonymized.parquet stands the report of a release, anonymized.report.json"
+    says = "anonymized.parquet is a release, or counts of one, as the report or datasheet beside"
     assert says in run("extract", "anonymized.parquet", "--windows", "--spacing", 5).sentence
     assert names(here) == before
     (here / "parts").mkdir()
     (here / "anonymized.parquet").rename(here / "parts" / "part-00000.parquet")
     (here / "anonymized.report.json").rename(here / "parts.parts.report.json")
     for source, says in (
-        ("parts", "beside parts stands the report"),
+        ("parts", "parts is a release, or counts of one"),
         (".", "holds no file of traces"),
     ):
         assert says in run("extract", source, "--windows", "--spacing", 5).sentence

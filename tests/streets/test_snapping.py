@@ -266,7 +266,7 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     assert "Lines on roads" in (tmp_path / "map.html").read_text()
     assert run("anonymize", "trips.parquet", "-k", 4, "--out", "plain.csv", *FAST).code == 0
     before = (tmp_path / "plain.csv").read_bytes()
-    snap = ("snap", "plain.csv", "--pbf", "town.osm")
+    snap = ("snap", "plain.csv", "--roads", "town.osm")
     answer = run(*snap, "--out", "laid.csv", "--json")
     told = json.loads(answer.out)
     assert told["on_roads"] == told["lines"] > 0
@@ -289,7 +289,7 @@ def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str
     how: dict[str, Any] = {"rows": rows, "effort": "fast"}
     with shards_of(100), patch.object(finish, "PART", 60):
         trajanon.anonymize_parts("trips", "out", 4, **how)
-        answer = run("snap", "out", "--pbf", "town.osm", "--out", "laid")
+        answer = run("snap", "out", "--roads", "town.osm", "--out", "laid")
     assert answer.code == 0
     assert len(names(tmp_path / "laid")) == len(names(tmp_path / "out")) > 1
     assert run("check", "laid", "-k", 4).code == 0
@@ -298,7 +298,7 @@ def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str
     before, after = (trajanon.read_release(tmp_path / name) for name in ("out", "laid"))
     assert len(after) == len(before)
     assert np.abs((after.points[..., 0] - LAT) / NORTH).max() < 1.2
-    assert "is read as input" in run("snap", "out", "--pbf", "town.osm", "--out", "out").sentence
+    assert "is read as input" in run("snap", "out", "--roads", "town.osm", "--out", "out").sentence
 
 
 @pytest.mark.parametrize(("rows", "shards"), [("subjects", 1), ("lines", 2)])
