@@ -24,15 +24,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
 from trajanon.parts import finish
-from trajanon.snapping import (
-    RoadsToFollow,
-    kept_on,
-    matched,
-    network_of,
-    snapped,
-    streets_of,
-    traced,
-)
+from trajanon.snapping import RoadsToFollow, kept_on, matched, snapped, streets_of, traced
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 LAT, LON = 47.0, 9.5
@@ -58,9 +50,9 @@ def streets(side: int, step: float = 100.0, seed: int | None = None) -> Network:
         tail, head, passable = tail[kept], head[kept], passable[kept]
         passable[random.random(passable.shape) < 0.15] = False
     lat, lon = at(*places.T).T
-    if seed is None:
-        return network_of(lat, lon, tail, head, passable)
-    dear = np.random.default_rng(seed).choice([1.0, 1.3], len(tail))
+    dear = np.ones(len(tail))
+    if seed is not None:
+        dear = np.random.default_rng(seed).choice([1.0, 1.3], len(tail))
     return streets_of(lat, lon, tail, head, passable, dear)[0]
 
 
@@ -160,7 +152,8 @@ def test_what_no_road_explains_stays_as_it_was(off: str) -> None:
         network = streets(11)
     else:  # two streets that do not meet
         lat, lon = at(np.array([0, 400, 500, 900.0]), np.full(4, 100.0)).T
-        network = network_of(lat, lon, np.array([0, 2]), np.array([1, 3]), np.ones((2, 2), bool))
+        tail, head = np.array([0, 2]), np.array([1, 3])
+        network, _ = streets_of(lat, lon, tail, head, np.ones((2, 2), bool), np.ones(2))
     found, on_roads = way_along(network, points)
     assert not on_roads.any()
     assert np.array_equal(found, points)
