@@ -28,7 +28,7 @@ from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.streams import COLUMNS
 from trajanon.extract.sources.trace_pieces import joined_pieces
-from trajanon.extract.split import Hops, clip, head, hide, split_at_gaps, with_limits
+from trajanon.extract.split import clip, head, keep, split_at_gaps, with_limits
 from trajanon.extract.trace import Trace
 from trajanon.extract.trim_ends import Anchors, trim
 from trajanon.extract.trips import LEFT_OUT, SHORT, Trips
@@ -102,14 +102,11 @@ class Cutter:
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
         """Gather traces to batches that can be cut; the first ones tell the limits to be found."""
-        auto = [name for name in ("max_gap", "max_pause") if getattr(self.rules, name) == "auto"]
-        if auto:
+        if "auto" in (self.rules.max_gap, self.rules.max_pause):
             some, traces = head(traces)
-            hops = (
-                Hops.of(Cutter(self.rules)._cleaned(batch(some))) if some else Hops(0, None, None)
-            )
-            self.rules = with_limits(self.rules, hops)
-            self._limits = {"limits": auto, **hops._asdict()}
+            if some:
+                cleaned = Cutter(self.rules)._cleaned(batch(some))
+                self.rules, self._limits = with_limits(self.rules, cleaned)
         return _batches(traces, self.rules)
 
     def cut(self, some: Sequence[Trace]) -> Trajectories:
@@ -197,7 +194,9 @@ class Cutter:
             trimmed = trim(points, self.rules, self.anchors)
             points = self._kept("points near the ends of a trace", points, trimmed)
         if self.hidden is not None:
-            points = self._kept("points near hidden places", points, hide(points, self.hidden))
+            inside = self.hidden.contains(points.lat, points.lon)
+            shown = keep(points, ~inside, self.hidden.meets)
+            points = self._kept("points near hidden places", points, shown)
         if self.area is not None:
             self.swapped += int(self.area.bounds.contains(points.lon, points.lat).sum())
         return points

@@ -199,7 +199,6 @@ def every(metres: float, seconds: float, n: int = 12, name: str = "one") -> Trac
         ([every(300, 3_600)], (2_000.0, 1_800.0)),
         ([line([0, 3_000, 6_000])], (15_000.0, 300.0)),  # without times
         ([east([0], [0])], (2_000.0, 300.0)),
-        ([], (2_000.0, 300.0)),
     ],
 )
 def test_limits_are_five_times_the_median_of_the_recordings_medians(
