@@ -163,27 +163,19 @@ def test_a_group_is_kept_by_a_click_and_found_by_its_number(see: Open) -> None:
     seen.page.mouse.click(400, 790)
     assert seen.lit() == [[]]
     box, answer = seen.page.locator("input[name=group]"), seen.page.locator("output")
+    seen.js("void trajanon.maps[0].setView([40.42, -3.66], 17, { animate: false })")
     box.fill("1")
     box.press("Enter")
     assert len(seen.lit()[0]) == 4
     assert answer.inner_text().startswith("Group 1 · 3 trajectories · mean displ")
-    box.fill("3")
-    box.press("Enter")
-    assert answer.inner_text() == "There is no group 3: the last is 2."
-
-
-def test_one_group_of_all_is_a_map_and_comes_in_sight_when_it_is_found(see: Open) -> None:
-    seen = see(drawn(report=report(np.zeros(len(LABELS), np.int64), k=11)))
-    assert (seen.lines("originals"), seen.lines("released")) == (11, 1)
-    assert seen.coloured() > 500
-    seen.js("void trajanon.maps[0].setView([40.42, -3.66], 17, { animate: false })")
-    seen.page.locator("input[name=group]").fill("0")
-    seen.page.locator("input[name=group]").press("Enter")
     until(seen.page, "trajanon.maps[0].getZoom() < 17")
-    for place in trajectories().points.reshape(-1, 2)[::29]:
+    for place in trajectories().points[LABELS == 1].reshape(-1, 2)[::29]:
         x, y = seen.place(place)
         assert 300 < x < DESKTOP[0]
         assert 0 < y < DESKTOP[1]
+    box.fill("3")
+    box.press("Enter")
+    assert answer.inner_text() == "There is no group 3: the last is 2."
 
 
 def test_releases_can_be_compared(see: Open) -> None:
@@ -232,19 +224,6 @@ def test_roads_and_water_lie_below_one_trajectory(see: Open) -> None:
         assert (seen.lines("originals"), seen.lines("released")) == (1, 1)
         assert seen.coloured() > 500
         assert seen.js(PAINTED) == [True, True] * (background is not None)
-
-
-def test_a_trajectory_that_does_not_move_is_a_map(see: Open) -> None:
-    still = Trajectories(np.full((3, 30, 2), (40.4, -3.7)))
-    seen = see(drawn(still, report=report([0, 0, 0])))
-    assert (seen.lines("originals"), seen.lines("released")) == (3, 1)
-    for zoom in (17, 5):
-        seen.js(f"void trajanon.maps[0].setZoom({zoom}, {{ animate: false }})")
-        assert seen.coloured() > 12  # a dot
-    seen.js("void trajanon.maps[0].setZoom(17, { animate: false })")
-    seen.toggle("density-originals")
-    seen.toggle("worst")
-    assert seen.coloured() > 50
 
 
 def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(see: Open) -> None:
