@@ -7,7 +7,6 @@ import re
 import signal
 import subprocess
 import sys
-import weakref
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -64,14 +63,6 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OsmServe
     )
     with serving(OsmServer([text.encode(), cloud.encode()])) as server:
         yield server
-
-
-def test_a_file_is_a_source_as_string_path_or_list(tmp_path: Path) -> None:
-    path = gpx(tmp_path / "a.gpx", 500)
-    found = [extract(source, spacing=10) for source in (path, str(path), [path], [str(path)])]
-    assert [len(each) for each in found] == [1] * 4
-    for each in found:
-        np.testing.assert_array_equal(each.points, found[0].points)
 
 
 def test_trajectories_are_trips_unless_windows_are_asked_for(tmp_path: Path) -> None:
@@ -138,16 +129,6 @@ def test_only_what_came_from_openstreetmap_is_attributed_to_it(tmp_path: Path) -
     assert extract([mine, osm], spacing=10).attribution == OSM_ATTRIBUTION
 
 
-def test_limits_reach_the_cutting(tmp_path: Path) -> None:
-    path = gpx(tmp_path / "a.gpx", 1200)
-    assert len(extract(path, spacing=10)) == 1
-    assert len(extract(path, spacing=10, per_recording=None)) == 4
-    assert len(extract(path, spacing=10, per_recording=None, max_per_subject=3)) == 3
-    assert len(extract(path, spacing=10, per_recording=9, points=12)) == 9
-    with pytest.raises(NoTrajectories, match="longest unbroken piece of track is 0 m"):
-        extract(path, spacing=10, max_gap=9)
-
-
 def test_an_area_may_be_a_polygon_four_numbers_or_a_file(tmp_path: Path) -> None:
     path = gpx(tmp_path / "a.gpx", 1200)
     south = shapely.box(-3.75, 40.38, -3.65, 40.425)
@@ -168,22 +149,6 @@ def test_an_area_may_be_a_polygon_four_numbers_or_a_file(tmp_path: Path) -> None
     for each in found[1:]:
         np.testing.assert_allclose(each.points, found[0].points, rtol=0, atol=1e-9)
     assert found[1].provenance["area"] == "the polygon within -3.75,40.38,-3.65,40.425"
-
-
-@pytest.mark.parametrize(
-    ("area", "says"),
-    [
-        ((1, 2, 3), r"\(1, 2, 3\) is not an area: give four numbers \(west, south"),
-        ((1, 2, 3, "4"), "is not an area: give four numbers"),
-        ((3, 2, 1, 4), "west > east"),
-        (7, "7 is not an area"),
-        (shapely.Point(1, 2), "is a Point: an area needs polygons"),
-        ("no.geojson", "'no.geojson' is not an area"),
-    ],
-)
-def test_what_is_no_area_is_refused(tmp_path: Path, area: Any, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
-        extract(gpx(tmp_path / "a.gpx", 500), area, spacing=10)
 
 
 def test_each_option_is_described_where_it_is_declared() -> None:
@@ -224,25 +189,6 @@ def test_a_password_for_the_server_is_kept_nowhere(server: OsmServer) -> None:
     url = server.url.replace("http://", "http://me:secret@")
     found = extract(area="madrid", spacing=10, api_url=url)
     assert "secret" not in json.dumps(dict(found.provenance))
-
-
-def test_an_answer_of_untimed_points_never_becomes_a_trajectory(server: OsmServer) -> None:
-    server.pages = server.pages[1:]
-    with pytest.raises(NoTrajectories, match="have no time"):
-        extract(area="madrid", spacing=1, points=2, api_url=server.url)
-
-
-def test_progress_is_told(server: OsmServer, tmp_path: Path) -> None:
-    told: list[str] = []
-    gpx(tmp_path / "a.gpx", 500)
-    extract(tmp_path, spacing=10, progress=lambda task, done, total, note="": told.append(task))
-    extract(
-        area="madrid",
-        spacing=10,
-        api_url=server.url,
-        progress=lambda task, done, total, note="": told.append(task),
-    )
-    assert set(told) == {"Reading a.gpx", "Reading pages of the OSM server"}
 
 
 def test_the_sample_is_as_its_readme_says(madrid: Trajectories) -> None:
@@ -321,29 +267,6 @@ def test_in_parts_they_are_as_in_memory(folder: Path, tmp_path: Path) -> None:
         mine, theirs = (getattr(each.tracks, name) for each in (written, expected))
         np.testing.assert_array_equal(mine, theirs)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "traces"]
-
-
-def test_parts_are_read_one_after_another(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Read all at once they would fill the memory that they were written to spare."""
-    held: list[int] = [0]
-    most: list[int] = []
-
-    def reading(path: Path) -> Trajectories:
-        held[0] += 1
-        most.append(held[0])
-        part = read_trajectories(path)
-        weakref.finalize(part.points, lose)
-        return part
-
-    def lose() -> None:
-        held[0] -= 1
-
-    monkeypatch.setattr(extraction, "read_trajectories", reading)
-    of(folder).write(tmp_path / "out.parquet")
-    assert len(most) > 3
-    assert max(most) <= 2
 
 
 @pytest.mark.parametrize("partition", [None, 7])

@@ -156,13 +156,6 @@ def test_rows_without_place_are_said(caplog: pytest.LogCaptureFixture) -> None:
     assert caplog.messages[-1] == "left out of the frame, features without geometry: 1"
 
 
-def test_movingpandas_without_reference_system_must_be_degrees() -> None:
-    frame = points(ride=1).to_crs(3857).set_crs(None, allow_override=True)
-    whole = collection(frame.set_index(TIMES), traj_id_col="ride", crs=None)
-    with pytest.raises(BadInput, match="the frame names no reference system"):
-        list(from_collection(whole))
-
-
 @pytest.mark.parametrize("other", [[1, 2], points(id=1), "x.csv"])
 def test_what_is_not_of_movingpandas_is_refused(other: Any) -> None:
     with pytest.raises(BadInput, match="takes a TrajectoryCollection or a Trajectory"):

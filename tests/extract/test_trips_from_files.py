@@ -16,24 +16,12 @@ from tracks import Leg, bent, trace
 from trajanon.extract import Extraction, Rules, cut, cutting, extract, extraction
 from trajanon.extract.earth.area import Box
 from trajanon.extract.sources import trace_pieces
-from trajanon.extract.sources.trace_pieces import joined, joined_pieces
+from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
 from trajanon.extract.trips import CUT_OFF, FOUND, LEFT_OUT
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.partition import dense
 from trajanon.trajectories import Trajectories
-
-
-def test_pieces_that_follow_in_time_are_one_recording() -> None:
-    ways, seconds = np.arange(0, 4_001, 100.0), 10.0 * np.arange(41)
-    one = east(ways[:20].tolist(), seconds[:20].tolist())
-    other = east(ways[20:].tolist(), seconds[20:].tolist())
-    assert len(cut([one, other], RULES)) == 1
-    assert len(cut([other, one], RULES)) == 1  # the later one stands first
-    assert len(cut([one, replace(other, name="two")], RULES)) == 2
-    assert len(cut([one, replace(other, time=other.time + 301)], RULES)) == 2
-    untimed = [replace(each, time=np.full(len(each), np.nan)) for each in (one, other)]
-    assert len(cut(untimed, RULES)) == 2
 
 
 def test_pieces_of_two_devices_at_one_time_stay_apart_and_are_counted() -> None:
@@ -76,21 +64,6 @@ def test_single_points_without_times_are_a_track_in_their_order() -> None:
     np.testing.assert_array_equal(cut(single, RULES).points, expected.points)
     longer = trace([(40.0, -3.0), (40.0, -3.01)])
     assert [len(one) for one in joined_pieces([*single, longer, *single], Counter())] == [41, 2, 41]
-
-
-def test_a_single_point_between_others_has_a_place_in_their_time() -> None:
-    """Or without a time none: it is left out, but cuts nothing."""
-    one = east(np.arange(0, 2_001, 100.0), 10.0 * np.arange(21))
-    other = east(np.arange(2_100, 4_001, 100.0), 10.0 * np.arange(21, 41))
-    for point in (east([1_050], [105]), trace([(40.4, -3.7)])):
-        assert len(cut([one, point, other], RULES)) == 1
-
-
-def test_pieces_are_joined_within_their_unit() -> None:
-    ways = [east([0, 100], [10 * n, 10 * n + 5], name) for n, name in enumerate("aabccc")]
-    units = zip([0, 0, 0, 0, 0, 1], ways, strict=True)
-    found = [(one.name, len(one)) for one in joined(units, Counter())]
-    assert found == [("a", 4), ("b", 2), ("c", 4), ("c", 2)]
 
 
 @pytest.fixture

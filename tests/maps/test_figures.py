@@ -4,9 +4,7 @@ import csv
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,7 +14,7 @@ from matplotlib.patches import PathPatch
 from pictures import nothing_overlaps, points
 
 from trajanon.errors import BadInput
-from trajanon.maps.figures import Picture, of_benchmark, save
+from trajanon.maps.figures import Picture, of_benchmark
 from trajanon.maps.figures.measured import measurements, read_results
 from trajanon.papers.measurements import write_csv
 from trajanon.papers.published_tables import benchmark
@@ -163,23 +161,6 @@ def test_runs_of_one_length_have_no_correlation(tmp_path: Path) -> None:
     assert "correlation" not in picture.caption
 
 
-@pytest.mark.parametrize(
-    ("datasets", "names"),
-    [
-        (["Census", "EIA"], ["seconds-census", "seconds-eia"]),
-        (["a b", "a/b"], ["seconds-a-b-1", "seconds-a-b-2"]),
-        (["../x", "<script>"], ["seconds-x", "seconds-script"]),
-        (["?"], ["seconds-1"]),
-        (["São Paulo"], ["seconds-são-paulo"]),
-    ],
-)
-def test_files_are_named_by_data_sets(
-    tmp_path: Path, datasets: list[str], names: list[str]
-) -> None:
-    rows = [row for dataset in datasets for row in compression(dataset)]
-    assert list(drawn(tmp_path, rows)[0]) == names
-
-
 @pytest.mark.parametrize("ks", [[3], [3, 4, 5]])
 def test_any_number_of_k_has_its_panels_and_nothing_overlaps(tmp_path: Path, ks: list[int]) -> None:
     name = "a dataset of $5"
@@ -282,16 +263,3 @@ def test_without_matplotlib_it_is_said_what_to_install(
         "trajanon: figures are drawn by matplotlib; run pip install 'trajanon[figures]'\n"
     )
     assert not Path("figures").exists()
-
-
-def test_the_users_own_style_changes_nothing(tmp_path: Path) -> None:
-    own: dict[Any, Any] = {"font.size": 30, "axes.facecolor": "black", "xtick.direction": "in"}
-    found = []
-    for settings in (dict[Any, Any](), own):
-        with mpl.rc_context(settings):
-            before = dict(mpl.rcParams)
-            pictures, _ = drawn(tmp_path, compression())
-            save(list(pictures.values()), tmp_path / "figures")
-            assert dict(mpl.rcParams) == before
-        found.append((tmp_path / "figures" / "seconds-a.svg").read_bytes())
-    assert found[0] == found[1]

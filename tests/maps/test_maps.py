@@ -91,13 +91,6 @@ def test_the_panel_gives_verdict_cost_k_n_groups_sizes_losses_and_stages() -> No
     assert ["Trajectories in each group", "at least 3"] in said["facts"]
 
 
-def test_many_sizes_share_the_last_row() -> None:
-    sizes = np.arange(1, 15)
-    points = np.repeat(np.arange(14) / 100, sizes)[:, None, None] + np.zeros((30, 2))
-    counts = about(html(public(Trajectories(points))))["counts"]
-    assert counts["sizes"][-2:] == [["9", 1], ["10 or more", 5]]
-
-
 @pytest.mark.parametrize("key", ["notice", "attribution"])
 def test_text_from_data_cannot_become_markup_or_template(key: str) -> None:
     evil = "</script><script>alert(1)</script> --> {{ 7 * 7 }} {% if %}\nNobody else."
