@@ -100,10 +100,8 @@ def extract(
 
     Raises
     ------
-    BadInput
-        If the area or a value makes no sense, or a file is of no known kind.
-    FileProblem
-        If a file does not exist, or cannot be read.
+    BadInput, FileProblem
+        If the area or a value makes no sense; if a file does not exist, or cannot be read.
     NoTrajectories
         If nothing is left; says at which step, and what to change.
     ServerProblem
@@ -150,13 +148,6 @@ class Extraction(SourceOptions):
     rules
         What a trajectory is; None for whole trips, and the other defaults.
 
-    Raises
-    ------
-    BadInput
-        If the area or a value makes no sense, or a file is of no known kind.
-    FileProblem
-        If a file does not exist.
-
     Examples
     --------
     A walk of 1,100 m to the north is one trip:
@@ -194,17 +185,7 @@ class Extraction(SourceOptions):
             raise BadInput(SAY_WHERE)
 
     def trajectories(self) -> Trajectories:
-        """Read the source, and hold all trajectories in memory.
-
-        Raises
-        ------
-        NoTrajectories
-            If nothing becomes a trajectory; says why.
-        BadInput, FileProblem
-            If a file cannot be read.
-        ServerProblem
-            If the server cannot be reached, or refuses.
-        """
+        """Read the source, and hold all trajectories in memory."""
         cutter, some = self._begun()
         whole = finished([cutter.cut(traces) for traces in some], cutter)
         return replace(whole, provenance={**self._origin(), **whole.provenance})
@@ -344,11 +325,6 @@ def traces(
         As in `extract`.
     counts
         Told of what was left out, in words, and which columns of tables were used.
-
-    Raises
-    ------
-    BadInput, FileProblem
-        If there is no such file, or it cannot be read.
 
     Examples
     --------

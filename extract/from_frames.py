@@ -159,11 +159,6 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     Trace
         Named by the trajectory's id; the id of its moving object is the subject.
 
-    Raises
-    ------
-    BadInput
-        If it is neither, or not on Earth.
-
     Examples
     --------
     >>> import numpy as np

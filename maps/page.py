@@ -234,11 +234,6 @@ def compare_releases(
     folium.Map
         Ready to be saved; in a notebook it shows itself.
 
-    Raises
-    ------
-    BadInput
-        As of `compare`, or if there is no release.
-
     Examples
     --------
     >>> import numpy as np
@@ -306,11 +301,6 @@ def public(
     -------
     folium.Map
         Ready to be saved; in a notebook it shows itself.
-
-    Raises
-    ------
-    BadInput
-        If there is nothing to draw, or the street map is not known.
 
     Examples
     --------

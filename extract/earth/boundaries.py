@@ -39,10 +39,8 @@ def boundary(pbf: str | os.PathLike[str], name: str) -> Region:
 
     Raises
     ------
-    BadInput
+    BadInput, FileProblem
         If there is no such boundary, or more than one, or a part of it is missing.
-    FileProblem
-        If the file cannot be read.
 
     Examples
     --------

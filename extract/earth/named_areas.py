@@ -80,11 +80,6 @@ def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
         The box of one text, or the union of several; and the spacing in metres, if all have the
         same.
 
-    Raises
-    ------
-    BadInput
-        If there is no text, or one is not an area.
-
     Examples
     --------
     >>> from trajanon.extract import areas

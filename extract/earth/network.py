@@ -71,10 +71,8 @@ def roads_to_follow(
 
     Raises
     ------
-    BadInput
+    BadInput, FileProblem
         If the mode is not known, there are no such roads, or the metres are not positive.
-    FileProblem
-        If the file cannot be read.
 
     Examples
     --------

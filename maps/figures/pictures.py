@@ -171,11 +171,6 @@ def save(
     inputs
         Files that were read, and are not written over.
 
-    Raises
-    ------
-    BadInput, FileProblem
-        If a file cannot be written, or was read.
-
     Examples
     --------
     >>> from pathlib import Path

@@ -123,10 +123,10 @@ def test_a_region_can_be_sent_to_another_process() -> None:
 @pytest.mark.parametrize(
     ("shape", "says"),
     [
-        (shapely.Point(0, 0), "it is a Point: an area needs polygons"),
-        (shapely.LineString([(0, 0), (1, 1)]), "it is a LineString"),
-        (shapely.Polygon(), "it has no area"),
-        (shapely.MultiPolygon(), "it has no area"),
+        (shapely.Point(0, 0), r"it is no valid polygon \(a Point\)"),
+        (shapely.LineString([(0, 0), (1, 1)]), r"\(a LineString\)"),
+        (shapely.Polygon(), r"it is no valid polygon"),
+        (shapely.MultiPolygon(), r"it is no valid polygon"),
         (
             shapely.Polygon([(0, 0), (1, 1), (1, 0), (0, 2)]),
             r"it is no valid polygon \(Self-intersection.*mend it",

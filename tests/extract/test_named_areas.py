@@ -103,25 +103,15 @@ def test_a_box_over_the_antimeridian_is_answered_with_the_two_to_give() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    "text",
     [
-        ("179.9,-17,-179.9,-16", "west > east.*antimeridian, give two: `area="),
-        ("3,40,2,41", "west > east"),
-        ("2,41,3,40", "south > north"),
-        ("2,40,2,41", "is empty"),
-        ("2,40,3,40", "is empty"),
-        ("2,40,181,41", r"longitudes in -180\.\.180"),
-        ("-180.1,40,2,41", r"longitudes in -180\.\.180"),
-        ("2,-91,3,41", r"latitudes in -90\.\.90"),
-        ("2,40,3,90.5", r"latitudes in -90\.\.90"),
-        ("41,2,42,200", r"latitudes in -90\.\.90 \(order: W,S,E,N\)"),
-        ("nan,40,3,41", "not a number"),
-        ("2,40,3,inf", "not a number"),
-        ("-inf,40,3,41", "not a number"),
+        *("179.9,-17,-179.9,-16", "3,40,2,41", "2,41,3,40", "2,40,2,41", "2,40,3,40"),
+        *("2,40,181,41", "-180.1,40,2,41", "2,-91,3,41", "41,2,42,200"),
+        *("nan,40,3,41", "2,40,3,inf", "-inf,40,3,41"),
     ],
 )
-def test_a_box_that_makes_no_sense_says_why(text: str, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
+def test_a_box_that_makes_no_sense_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match=r"the box .* must have .* \(order: W,S,E,N\)"):
         area(text)
 
 
@@ -204,7 +194,7 @@ def test_what_is_not_on_earth_is_refused_with_its_numbers(
     path = tmp_path / "a.parquet"
     table(shapely.box(*sides), crs=None).to_parquet(path)
     numbers = ",".join(map(str, sides))
-    with pytest.raises(BadInput, match=rf"a\.parquet is not on Earth: the box {numbers} needs"):
+    with pytest.raises(BadInput, match=rf"a\.parquet is not on Earth: the box {numbers} must"):
         read_outline(path)
 
 
