@@ -276,11 +276,3 @@ def test_each_gives_its_quota_or_all(key: np.ndarray[Any, np.dtype[np.int64]], q
     kept = some_of_each(key, quota)
     expected = np.minimum(np.bincount(key), quota)
     np.testing.assert_array_equal(np.bincount(key[kept], minlength=len(expected)), expected)
-
-
-@given(st.integers(1, 60), st.integers(1, 60))
-def test_what_is_spread_lies_in_the_middle_of_equal_parts(size: int, quota: int) -> None:
-    kept = some_of_each(np.zeros(size, dtype=np.int64), quota)
-    quota = min(quota, size)
-    middles = [(2 * j + 1) * size // (2 * quota) for j in range(quota)]
-    assert np.flatnonzero(kept).tolist() == middles

@@ -27,33 +27,6 @@ def drive(name: str, subject: str | None, places: Floats | list[float]) -> Trace
 PLACES = np.linspace(40.0, 41.0, 100)
 
 
-def test_equal_points_in_any_order_have_equal_fingerprints() -> None:
-    rng = np.random.default_rng(0)
-    found = told(
-        drive("a", "ann", PLACES),
-        drive("b", "bob", rng.permutation(PLACES)),
-        drive("c", None, np.repeat(PLACES, 3)),
-        drive("d", None, PLACES[:-1]),
-    )
-    assert found.content[0] == found.content[1] == found.content[2]
-    assert found.content[3] != found.content[0]
-    assert found.points.tolist() == [100, 100, 100, 99]
-    assert found.size.tolist() == [SKETCH] * 4
-    sketch = found.sketch.reshape(4, SKETCH)
-    assert (sketch[:3] == sketch[0]).all()
-
-
-def test_names_are_hashed_and_tell_subjects_from_recordings() -> None:
-    names = [("a", None), ("a", "ann"), ("b", "ann"), ("ann", None), ("a", None)]
-    found = told(*(drive(name, subject, PLACES) for name, subject in names))
-    assert found.nameless.tolist() == [True, False, False, True, True]
-    assert found.subject[1] == found.subject[2]
-    assert found.trace[1] != found.trace[2]
-    assert found.trace[0] == found.trace[4]
-    assert found.subject[0] == found.trace[0]
-    assert len({*found.subject[[0, 1, 3]].tolist()}) == 3
-
-
 @given(
     st.lists(st.tuples(st.integers(0, 4), st.integers(1, 9)), max_size=40),
     st.sampled_from([5, 300, 70_000]),

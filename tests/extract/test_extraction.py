@@ -4,9 +4,6 @@ import errno
 import inspect
 import json
 import re
-import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -95,23 +92,6 @@ def test_no_file_at_all_does_not_ask_the_server(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(osm_api, "NumberedPages", asked)
     with pytest.raises(BadInput):
         extract([], "madrid")
-
-
-@pytest.mark.parametrize(
-    ("name", "error", "says"),
-    [
-        ("none.gpx", FileProblem, "there is no file or folder .*none.gpx; name one"),
-        ("notes.txt", BadInput, "of no known kind; those known are gpx"),
-        ("empty", FileProblem, "holds no file of traces"),
-    ],
-)
-def test_a_source_that_is_none_is_refused(
-    tmp_path: Path, name: str, error: type[Exception], says: str
-) -> None:
-    (tmp_path / "notes.txt").touch()
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(error, match=says):
-        extract(tmp_path / name, spacing=10)
 
 
 def test_the_provenance_names_files_but_no_folders(tmp_path: Path) -> None:
@@ -303,21 +283,3 @@ def test_stopped_it_leaves_what_was_there(
         of(folder).write(out, partition=partition)
     assert {path: path.read_bytes() for path in files} == before
     assert sorted(path.name for path in tmp_path.iterdir()) == [out.name, "traces"]
-
-
-def test_what_a_killed_one_leaves_the_next_removes(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.parquet"
-    code = (
-        "import os, signal, sys\n"
-        "from trajanon.extract import Extraction, Rules, cutting, extraction\n"
-        "extraction.HELD, cutting.BATCH = 20, 60\n"
-        "extraction.Found.chosen = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "rules = Rules(per_recording=None, spacing=50, points=5)\n"
-        "Extraction(sys.argv[1], rules=rules).write(sys.argv[2])\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", code, folder, out], check=False)
-    assert ended.returncode == -signal.SIGKILL
-    (left,) = tmp_path.glob("*out*")
-    assert left.stat().st_mode & 0o777 == 0o700
-    of(folder).write(out)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "traces"]

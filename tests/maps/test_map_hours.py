@@ -1,6 +1,5 @@
 """Departures by hour on the maps: what is counted, and what a public page may tell."""
 
-from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -39,17 +38,6 @@ def test_departures_are_counted_by_hour(times: str) -> None:
     assert counted(departures["originals"]) == originals
     assert counted(departures["released"]) == released
     assert counted(departures["groups"]) == dict.fromkeys(released, 1)
-
-
-def test_a_released_line_counts_for_its_originals_however_many_rows_it_has() -> None:
-    original, release, report = timed()
-    _, first = np.unique(LABELS, return_index=True)
-    assert release.times is not None
-    lines = replace(release, points=release.points[first], times=release.times[first])
-    others = np.setdiff1d(np.arange(len(LABELS)), first).tolist()
-    report |= {"rows": {"way": "lines", "without": others}}
-    departures = about(html(compare(original, lines, report, tiles=None)))["departures"]
-    assert counted(departures["released"]) == RELEASED
 
 
 @given(st.sampled_from(["of-day", "of-week", "date"]), st.lists(st.integers(0, 2 * 10**9)))
@@ -139,9 +127,3 @@ def test_equal_lines_at_different_times_are_two_groups_of_a_public_page() -> Non
         (2, "08:00, 10 min"),
         (3, "17:00, 10 min"),
     ]
-
-
-def test_times_that_no_clock_explains_are_not_shown() -> None:
-    _, release, _ = timed()
-    said = about(html(public(Trajectories(release.points, times=release.times), tiles=None)))
-    assert "departures" not in said

@@ -7,7 +7,7 @@ from browsing import places
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.maps.layers import PALETTE, bends, colours, honeycomb, steps, weights
+from trajanon.maps.layers import PALETTE, bends, colours, honeycomb, steps
 from trajanon.maps.panel import by_displacement
 
 
@@ -50,25 +50,12 @@ def test_each_point_counts_in_the_nearest_cell(
     assert expected.sum() == cells[:, 2].sum()
 
 
-def test_the_mean_of_a_cell_is_counted_by_hand() -> None:
-    """Two points close to each other, and one far away."""
-    points = np.array([[[40.0, -3.0]], [[40.0, -3.0]], [[40.2, -3.2]]])
-    comb = honeycomb(points, [[40.0, -3.2], [40.2, -3.0]])
-    assert comb["metres"] == 500.0  # 0.2 degrees are 22 km: 494 m for 45 cells
-    assert sorted(comb["cells"][2::3]) == [1, 2]
-
-
 def test_neighbours_have_different_colours() -> None:
     north = np.arange(40) / 1000
     street = np.stack([np.repeat(north[:, None], 30, axis=1)] * 2, axis=2)
     chosen = colours(street)
     assert set(chosen) == set(range(len(PALETTE)))
     assert all(a != b for a, b in pairwise(chosen))
-
-
-def test_larger_groups_have_somewhat_wider_lines() -> None:
-    small, large = weights(np.array([4, 64]))
-    assert small < large < 2 * small
 
 
 lines = st.lists(
@@ -95,9 +82,3 @@ def test_bends_begin_and_end_where_lines_do(lines: list[list[tuple[float, float]
         assert kept[0] == whole[0]
         assert kept[-1] == whole[-1]
         assert all(place in whole for place in kept)
-
-
-def test_points_on_the_way_are_left_out_and_corners_stay() -> None:
-    line = np.array([[0.0, 0.0], [0.0, 1e-3], [2e-5, 2e-3], [0.0, 3e-3], [1e-3, 3e-3]])
-    (flat,) = bends([line])
-    assert places(flat) == [[0, 0], [0, 3000], [1000, 3000]]
