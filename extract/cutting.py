@@ -213,9 +213,7 @@ class Cutter:
         counts["metres of track"] += int(np.rint(found.track_length).sum())
         self.longest = max(self.longest, float(found.track_length.max(initial=0.0)))
         if rules.trips:
-            short = found.length < rules.length
-            counts[SHORT] += int(short.sum())
-            found = found.take(~short)
+            counts[SHORT] += int((found.track_length < rules.length).sum())
         held = found.track_length >= (1.0 - 1e-6) * rules.length
         counts["metres used"] += int(np.rint(found.track_length[held]).sum())
         counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())

@@ -1,6 +1,6 @@
 """Pieces of track -> windows of equally spaced points, and their runs; or whole trips."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,10 +25,6 @@ _CALENDAR = 6e10
 """Seconds; a piece with a time farther from 1970, by some 1,900 years, counts as untimed."""
 
 
-_OF_WINDOWS = ("points", "trace", "times", "length", "hops", "true_ends")
-"""What has a row for each."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowBatch:
     """Trajectories of one batch."""
@@ -36,19 +32,10 @@ class WindowBatch:
     points: Floats  # latitude and longitude in degrees, shape (windows, points, 2)
     trace: Ints  # which trace of the batch a window was cut from, shape (windows,)
     times: Floats  # seconds since 1970 UTC, NaN in untimed pieces, shape (windows, points)
-    length: Floats  # metres along the track under a window, shape (windows,)
     tracks: Tracks | None  # the runs of the windows
     hops: Hashes  # the least hashes of the hops where a window may lie, shape (windows, HOPS)
     track_length: Floats  # metres of each piece of track, those without a window included
     true_ends: Bools  # whether start and end are not cut at a border, shape (windows, 2)
-
-    def take(self, which: Bools) -> "WindowBatch":
-        """Keep some windows."""
-        if which.all():
-            return self
-        tracks = None if self.tracks is None else self.tracks.take(which)
-        kept = {name: getattr(self, name)[which] for name in _OF_WINDOWS}
-        return replace(self, tracks=tracks, **kept)
 
 
 def windows(points: Points, rules: Rules) -> WindowBatch:
@@ -89,7 +76,6 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
         points=places.reshape(-1, rules.points, 2),
         trace=recording[run],
         times=times.reshape(-1, rules.points),
-        length=np.full(len(run), rules.length),
         tracks=tracks,
         hops=hops,
         track_length=ways.total,
@@ -105,28 +91,28 @@ def _middle_of_longest(run: Ints, number: Ints, many: Ints, size: Ints, recordin
 
 
 def whole_trips(points: Points, rules: Rules) -> WindowBatch:
-    """Take each piece as a trip: points at equal shares of its way, its own fixes at both ends."""
+    """Take each long piece as a trip: points at equal shares of its way, fixes at both ends."""
     ways = _Ways(points)
-    size = np.full(len(ways.total), rules.points)
+    kept = ways.total >= rules.length
+    size = np.where(kept, rules.points, 0)
     # Who moved by less than a grain went no way at all.
     step = np.maximum(ways.total, _GRAIN) / (rules.points - 1)
     places, times = ways.walk(size, step)
     places = places.reshape(-1, rules.points, 2)
     times = times.reshape(-1, rules.points)
-    for place, fix in ((0, ways.first), (-1, ways.last)):
+    for place, fix in ((0, ways.first[kept]), (-1, ways.last[kept])):
         places[:, place] = np.stack([points.lat[fix], points.lon[fix]], axis=1)
         times[:, place] = ways.time[fix]
     # To a centimetre, as tracks are: where all trips lead along one meridian, their longitudes
     # would differ by what rounding adds, and by nothing else.
     return WindowBatch(
         points=np.round(places, 7),
-        trace=points.trace[ways.first],
+        trace=points.trace[ways.first[kept]],
         times=times,
-        length=ways.total,
         tracks=None,
-        hops=ways.least(np.ones_like(size), float(ways.total.max(initial=0.0)) + 1.0),
+        hops=ways.least(kept.astype(np.int64), float(ways.total.max(initial=0.0)) + 1.0),
         track_length=ways.total,
-        true_ends=np.ones((len(size), 2), dtype=np.bool_),
+        true_ends=np.ones((len(places), 2), dtype=np.bool_),
     )
 
 
