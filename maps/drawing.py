@@ -8,7 +8,7 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, released_of, unit_in
-from trajanon.maps.layers import Honeycomb, bends, colours, corners, honeycomb, steps, weights
+from trajanon.maps.layers import Honeycomb, bends, colours, corners, steps, weights
 from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
 from trajanon.number_text import UNITS, span
 from trajanon.partition import dense
@@ -101,7 +101,10 @@ def released_alone(release: Trajectories) -> Drawing:
     }
     if clock is not None and times is not None:
         _add_departures(about, clock, drawn, times[example], sizes)
-    layers = {"released": steps(lines[drawn]), "density-released": honeycomb(lines, bounds, sizes)}
+    layers = {
+        "released": steps(lines[drawn]),
+        "density-released": Honeycomb(bounds).add(lines, sizes).layer,
+    }
     return Drawing(about, layers, bounds)
 
 
@@ -178,7 +181,7 @@ def _drawing(name: str, found: Matched, report: Report, whole: _Whole, number: I
         "members": [each.tolist() for each in members],
         "released": steps(found.lines),
         "density-originals": whole.density,
-        "density-released": honeycomb(whole.lines, whole.bounds, sizes),
+        "density-released": Honeycomb(whole.bounds).add(whole.lines, sizes).layer,
     }
     clock, times = clock_in(report), found.slid.times
     if clock is not None and times is not None and whole.times is not None:

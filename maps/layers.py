@@ -48,15 +48,6 @@ def corners(points: Floats) -> list[list[float]]:
     return [places.min(axis=0).tolist(), places.max(axis=0).tolist()]
 
 
-def honeycomb(
-    lines: Floats, bounds: list[list[float]], copies: Ints | None = None
-) -> dict[str, Any]:
-    """Count points in hexagonal cells of one size on the ground, with copies of each line."""
-    cells = Honeycomb(bounds)
-    cells.add(lines, copies)
-    return cells.layer
-
-
 class Honeycomb:
     """Hexagonal cells of one size on the ground, in which points are counted some at a time."""
 
@@ -68,7 +59,7 @@ class Honeycomb:
         self._keys: Ints = np.empty(0, np.int64)
         self._counts: Ints = np.empty(0, np.int64)
 
-    def add(self, lines: Floats, copies: Ints | None = None) -> None:
+    def add(self, lines: Floats, copies: Ints | None = None) -> "Honeycomb":
         """Count the points of lines, with copies of each."""
         x = (lines[..., 1].ravel() - self._west) * self._squeeze * DEGREE / self._wide
         y = (lines[..., 0].ravel() - self._south) * DEGREE / (self._wide * np.sqrt(3.0))
@@ -84,6 +75,7 @@ class Honeycomb:
         weights = np.append(self._counts, np.repeat(times, lines.shape[1]))
         self._keys, cell = np.unique(keys, return_inverse=True)
         self._counts = np.bincount(cell, weights=weights).astype(np.int64)
+        return self
 
     @property
     def layer(self) -> dict[str, Any]:

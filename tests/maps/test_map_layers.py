@@ -7,7 +7,7 @@ from browsing import places
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.maps.layers import PALETTE, bends, colours, honeycomb, steps
+from trajanon.maps.layers import PALETTE, Honeycomb, bends, colours, steps
 from trajanon.maps.panel import by_displacement
 
 
@@ -35,7 +35,7 @@ def test_each_point_counts_in_the_nearest_cell(
     south, west = points.min(axis=(0, 1)) - 0.001
     north, east = points.max(axis=(0, 1)) + 0.001
     bounds = [[south, west], [north, east]]
-    comb = honeycomb(points, bounds, np.full(len(points), copies))
+    comb = Honeycomb(bounds).add(points, np.full(len(points), copies)).layer
     cells = np.array(comb["cells"]).reshape(-1, 3)
     assert cells[:, 2].sum() == copies * len(points)
     up, right = (each / 1e6 for each in comb["radius"])
