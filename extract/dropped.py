@@ -66,7 +66,7 @@ _KEPT = {
     *("points read", "points used", "points spread over their minute"),
     *("points of trips left out", FOUND, *LEFT_OUT),
 }
-"""Counters that begin with a unit but count nothing that is dropped, or are told by the trip."""
+"""Counters that begin with a unit but count nothing that is dropped, or are counted by the trip."""
 
 
 def why_nothing(provenance: Mapping[str, Any], *, longest: float, swapped: bool) -> str:

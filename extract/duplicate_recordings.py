@@ -29,7 +29,7 @@ small part of it is recognised, too."""
 
 _TRACES = np.uint64(20)
 """Bits for the number of a trace within its batch; the others are for the hash of a point. The
-highest of these marks a point that identifies nobody: one without a time or a place."""
+highest of these marks a point that identifies no recording: one without a time or a place."""
 
 _POINT = np.uint64(64) - _TRACES
 _UNTELLING = np.uint64(1) << (_POINT - np.uint64(1))

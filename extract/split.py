@@ -3,7 +3,7 @@
 A receiver that records a fix each minute needs other limits than one that records each second. Of
 each recording the median hop is taken, in metres and in seconds, and of these numbers the median.
 The longest hop is 5 times that in metres, but at least 2,000 m; the longest pause 5 times that in
-seconds, but at least 300 s, and at most half an hour: nobody knows where somebody was for longer.
+seconds, but at least 300 s, and at most half an hour: where somebody was for longer is unknown.
 Both hold for cabs with a fix each minute as for phones with one each second: shorter limits leave
 out trips through tunnels, and longer ones draw straight lines.
 """

@@ -84,7 +84,7 @@ def released_alone(release: Trajectories) -> Drawing:
     drawn = np.sort(np.random.default_rng(0).permutation(len(sizes))[:most])
     about = {
         "headline": "the release",
-        "told": [],
+        "sentences": [],
         "units": "rows",
         "facts": [
             ["Rows, n", f"{len(release):,}"],

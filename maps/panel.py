@@ -31,7 +31,7 @@ def panel_of(report: Report, sizes: Ints) -> dict[str, Any]:
     said = verdict(report)
     return {
         "headline": f"k = {report['k']} {_counted(report)}",
-        "told": [said.headline, *said.sentences, cost(report), source(report)],
+        "sentences": [said.headline, *said.sentences, cost(report), source(report)],
         "facts": _facts(report, sizes),
         "stages": [[name, percent(loss / 100.0)] for name, loss in losses if loss is not None],
         "lost": f"{lost} after",

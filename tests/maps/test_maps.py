@@ -69,7 +69,7 @@ def test_the_panel_gives_verdict_cost_k_n_groups_sizes_losses_and_stages() -> No
     page = compared()
     said = about(page)
     assert said["headline"] == "k = 3 subjects"
-    assert said["told"] == [
+    assert said["sentences"] == [
         "Ready to publish.",
         "Released points lie 126 m from where people went on average (median 86 m); "
         "information loss 12 %.",

@@ -196,7 +196,9 @@ def test_releases_can_be_compared(see: Open) -> None:
     seen.page.get_by_label("one").check()
     assert (seen.lines("originals"), seen.lines("released")) == (0, 1)
     assert "k = 11 subjects" in seen.page.locator("#trajanon").inner_text()
-    assert "information loss 100 %." in seen.page.locator("#trajanon p.told").nth(1).inner_text()
+    assert (
+        "information loss 100 %." in seen.page.locator("#trajanon p.sentence").nth(1).inner_text()
+    )
     seen.toggle("originals")
     seen.page.get_by_label("mine").check()
     assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
