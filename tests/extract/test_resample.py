@@ -108,13 +108,6 @@ def test_runs_hold_the_windows_of_their_piece_in_order(
             np.testing.assert_array_equal(TrackPoints.of(found.points[i])[:], own)
 
 
-def test_no_point_lies_beyond_the_last_fix() -> None:
-    """What is forgiven to an exact fit is not made up."""
-    recorded = line([0, 50, 100 - 5e-6])
-    found = cut_windows(recorded, 10, 11).points
-    assert distance(found[0, -1], fixes(recorded)[-1]) < 1e-7
-
-
 @given(legs=legs, spacing=spacings)
 def test_every_point_lies_in_the_box(legs: list[Leg], spacing: float) -> None:
     box = Box(START[1] - 0.003, START[0] - 0.003, START[1] + 0.003, START[0] + 0.003)

@@ -21,7 +21,7 @@ from browsing import (
 from toy import toy
 
 import trajanon
-from trajanon.maps import compare, compare_releases, public
+from trajanon.maps import compare, compare_releases
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 pytestmark = needs_chromium
@@ -285,14 +285,3 @@ def test_days_are_chosen_beside_hours_and_stay_chosen_from_release_to_release(se
     seen.page.get_by_label("day").check()
     assert shown(seen) == (4, 1)
     assert "Originals (4 of 11)" in text(seen, ".layers")
-
-
-def test_the_public_map_counts_the_release_alone(see: Open) -> None:
-    _, release, _ = timed()
-    seen = see(public(release, tiles=None))
-    hour(seen, 9)
-    assert shown(seen) == (0, 1)
-    assert status(seen) == "Hours chosen: 3 released rows, 1 group."
-    seen.hover(means(trajectories().points, LABELS)[1, 15])
-    assert text(seen, ".leaflet-tooltip") == "Group 1 · 3 rows · 09:00, 15 min"
-    assert "original" not in text(seen, "body").lower()

@@ -8,22 +8,20 @@ from unittest.mock import patch
 
 import numpy as np
 import pytest
-import shapely
 from commands import FAST, Run, mode, names
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_roads import best_likelihood, entry, likelihood_of, ways_from
 from osm_xml import OsmFile
-from real_data import OSM, needs_real_data
 from shards import shards_of, write_parts
 
 import trajanon
 from trajanon._kernels.road_matching import Matching, Network
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
 from trajanon.parts import finish
-from trajanon.snapping import RoadsToFollow, kept_on, matched, snapped, streets_of, traced
+from trajanon.snapping import kept_on, matched, snapped, streets_of, traced
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 LAT, LON = 47.0, 9.5
@@ -297,52 +295,3 @@ def test_parts_are_laid_on_roads_while_they_are_anonymised(run: Run, tmp_path: P
     assert np.abs((release.points[..., 0] - LAT) / NORTH).max() < 1.2
     assert run("check", "out", "-k", 4, "--trajectories", "trips").code == 0
     assert run("evaluate", "trips", "out", "--roads", "town.osm").code == 0
-
-
-# Real streets.
-
-
-@needs_real_data
-def test_tracks_drawn_on_streets_come_back_on_them() -> None:
-    network = roads_to_follow(OSM / "liechtenstein.osm.pbf", "car").network
-    random, share = np.random.default_rng(0), np.linspace(0, 1, 30)
-    ways = [walked_way(network, random) for _ in range(150)]
-    exact = np.array(
-        [[way.interpolate(one, normalized=True).coords[0] for one in share] for way in ways]
-    )
-    flat = np.array([EAST / NORTH, 1.0])  # degrees of longitude to those of latitude
-    for noise, right in ((5.0, 0.97), (20.0, 0.94), (60.0, 0.83)):
-        lines = exact[..., ::-1] + random.normal(0, noise, (150, 30, 2)) * (NORTH, EAST)
-        found = RoadsToFollow(network, 300.0).lay(lines).lines
-        off = [
-            shapely.distance(shapely.points(line[:, ::-1] / flat), scaled(way, flat)) / NORTH
-            for line, way in zip(found, ways, strict=True)
-        ]
-        assert (np.array(off) < 3.0).mean() > right, noise
-
-
-def scaled(way: shapely.LineString, flat: Floats) -> shapely.LineString:
-    return shapely.LineString(shapely.get_coordinates(way) / flat)
-
-
-def walked_way(network: Network, random: np.random.Generator) -> shapely.LineString:
-    """A way of 2.9 km that takes no segment twice."""
-    while True:
-        way, metres = [int(random.choice(network.leaving))], 0.0
-        while metres < 2_900:
-            node = network.ends[way[-1] // 2, 1 - way[-1] % 2]
-            leaving = network.leaving[network.first[node] : network.first[node + 1]]
-            others = [one for one in leaving.tolist() if one != way[-1] ^ 1]
-            if not others or way[-1] // 2 in {one // 2 for one in way[:-1]}:
-                break
-            metres += network.whole[way[-1] // 2]
-            way.append(int(random.choice(others)))
-        else:
-            nodes = np.concatenate([nodes_along(network, one) for one in way])
-            return shapely.LineString(np.stack([network.lon[nodes], network.lat[nodes]], axis=1))
-
-
-def nodes_along(network: Network, state: int) -> Ints:
-    """The nodes of a street in one direction, without the last."""
-    segments = np.flatnonzero(network.street == state // 2)
-    return network.head[segments][::-1] if state % 2 else network.tail[segments]
