@@ -226,27 +226,34 @@ def folder(tmp_path: Path, small: None) -> Path:
     return folder
 
 
-def of(folder: Path) -> Extraction:
-    return Extraction(
-        folder, rules=Rules(per_recording=None, spacing=50, points=5, max_per_subject=30)
-    )
+WINDOWS = Rules(per_recording=None, spacing=50, points=5, max_per_subject=30)
+TRIPS = Rules(points=6, max_per_subject=9, min_length=700.0)
 
 
-def test_in_parts_they_are_as_in_memory(folder: Path, tmp_path: Path) -> None:
-    out, expected = tmp_path / "out.parquet", of(folder).trajectories()
+@pytest.mark.parametrize("rules", [WINDOWS, TRIPS])
+def test_in_parts_and_by_two_processes_they_are_as_in_memory(
+    folder: Path, tmp_path: Path, rules: Rules
+) -> None:
+    out, expected = tmp_path / "out.parquet", Extraction(folder, rules=rules).trajectories()
     counts = expected.provenance["counts"]
     assert (counts[BY_CASE], counts[BY_BLANKS]) == (1, 1)
-    assert of(folder).write(out) == expected.provenance
+    assert Extraction(folder, rules=rules, jobs=2).write(out) == expected.provenance
     written = read_trajectories(out)
     assert written.provenance == expected.provenance
     np.testing.assert_array_equal(written.points, expected.points)
+    np.testing.assert_array_equal(written.times, expected.times)
     for name in ("subject", "trace"):  # a file that is read numbers those it has
         mine, theirs = (dense(getattr(each, name)) for each in (written, expected))
         np.testing.assert_array_equal(mine, theirs)
-    for name in ("points", "first", "run", "start"):
+    assert (expected.tracks is None) == rules.trips
+    for name in ("points", "first", "run", "start") if not rules.trips else ():
         mine, theirs = (getattr(each.tracks, name) for each in (written, expected))
         np.testing.assert_array_equal(mine, theirs)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "traces"]
+    Extraction(folder, rules=rules).write(tmp_path / "parts", partition=7)
+    parts = [read_trajectories(path) for path in sorted((tmp_path / "parts").glob("*.parquet"))]
+    assert {len(part) for part in parts[:-1]} == {7}
+    points = np.concatenate([part.points for part in parts])
+    np.testing.assert_array_equal(points, expected.points)
 
 
 @pytest.mark.parametrize("partition", [None, 7])
@@ -266,7 +273,7 @@ def test_stopped_it_leaves_what_was_there(
     raised: type[BaseException],
 ) -> None:
     out = tmp_path / ("out.parquet" if partition is None else "out")
-    of(folder).write(out, partition=partition)
+    Extraction(folder, rules=WINDOWS).write(out, partition=partition)
     files = [out] if partition is None else sorted(out.iterdir())
     before = {path: path.read_bytes() for path in files}
     cut = Cutter.cut
@@ -280,6 +287,6 @@ def test_stopped_it_leaves_what_was_there(
 
     monkeypatch.setattr(Cutter, "cut", until)
     with pytest.raises(raised, match=rf"cannot write {out}: No space" if error.args else None):
-        of(folder).write(out, partition=partition)
+        Extraction(folder, rules=WINDOWS).write(out, partition=partition)
     assert {path: path.read_bytes() for path in files} == before
     assert sorted(path.name for path in tmp_path.iterdir()) == [out.name, "traces"]

@@ -235,37 +235,3 @@ def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(see
     assert (seen.lines("originals"), seen.lines("released")) == (10_000, 2_500)
     assert seen.page.locator(".drawn").count() == 0
     assert seen.coloured() > 10_000
-
-
-def test_many_lines_are_drawn_a_few_a_frame_and_the_picture_before_stays(see: Open) -> None:
-    """The clock leaps, so that a frame has time for the fewest lines it may draw."""
-    seen = see(many(400))
-    whole = seen.coloured()
-    first, *others = seen.js(
-        """(async () => {
-          let leaps = 0;
-          performance.now = () => (leaps += 1000);
-          const [map] = trajanon.maps;
-          const { renderer } = trajanon.shown.get("originals");
-          const painted = () => {
-            const { width, height } = renderer._container;
-            const copy = new OffscreenCanvas(width, height)
-              .getContext("2d", { willReadFrequently: true });
-            copy.drawImage(renderer._container, 0, 0);
-            return copy.getImageData(0, 0, width, height).data
-              .reduce((sum, value) => sum + (value > 0), 0);
-          };
-          const found = [];
-          map.setZoom(map.getZoom() + 1, { animate: false });
-          map.setZoom(map.getZoom() - 1, { animate: false });
-          while (renderer.moved) {
-            found.push(painted());
-            await new Promise((done) => requestAnimationFrame(done));
-          }
-          return [...found, painted()];
-        })()"""
-    )
-    assert len(others) >= 2  # of 100 groups, 50 a frame
-    assert first > 1_000
-    assert set(others) == {first}
-    assert seen.coloured() == whole
