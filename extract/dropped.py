@@ -72,13 +72,13 @@ _KEPT = {
 def why_nothing(provenance: Mapping[str, Any], *, longest: float, swapped: bool) -> str:
     """Say in one sentence what took most, and what to change; ``longest`` are metres of a piece."""
     counts, area = Counter(provenance["counts"]), provenance["area"]
-    share, sentence = max(_causes(provenance), key=lambda one: one[0], default=(0.0, ""))
-    if not share and not counts["points read"]:
+    causes = sentences(provenance)[:2]
+    if not causes and not counts["points read"]:
         return f"the source holds no track points{' in this area' if area else ''}"
     if swapped and not counts["points used"]:
         return f"no point lies in {area}, but with latitude and longitude swapped some do: {_LOOK}"
-    if provenance["trips"] or (share > 0.5 and not longest):
-        return sentence.removesuffix(".")
+    if provenance["trips"] or (causes and not longest):
+        return "; ".join(one.removesuffix(".") for one in causes) or "no recording holds one"
     return (
         f"the longest unbroken piece of track is {longest:,.0f} m, and {provenance['points']} "
         f"points every {provenance['spacing']:g} m need {_length(provenance):,.0f} m: {_WINDOWS}"
