@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import chain
@@ -214,11 +214,9 @@ class Extraction(SourceOptions):
                 (draft,) = stack.enter_context(replacing(out, inputs=inputs))
             else:
                 draft = stack.enter_context(replacing_folder(out, is_part, inputs))
-            found = Found(Path(stack.enter_context(TemporaryDirectory(dir=draft.parent))))
+            folder = Path(stack.enter_context(TemporaryDirectory(dir=draft.parent)))
             cutter, some = self._begun()
-            for traces in some:
-                found.add(cutter.cut(traces))
-            parts = found.chosen(cutter)
+            parts = _taken(cutter, some, folder)
             provenance = {**self._origin(), **cutter.provenance()}
             if partition is None:
                 write_parts(draft, parts, provenance)
@@ -278,31 +276,21 @@ class Extraction(SourceOptions):
         return {"source": name, "attribution": files.attribution(self.files)}
 
 
-class Found:
-    """Trajectories as they are cut, on disk where they are many, until all are known."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._written: list[Path] = []
-        self._parts: list[Trajectories] = []  # those in memory
-        self._numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each trajectory
-
-    def add(self, part: Trajectories) -> None:
-        """Take what a batch of recordings gave."""
-        if not len(part):
-            return
-        self._parts.append(part)
-        self._numbers.append(np.array((part.subject, part.trace), np.int64))
-        if sum(map(len, self._parts)) >= HELD:
-            path = self._folder / f"{len(self._written)}.parquet"
-            write_parts(path, [joined_trajectories(self._parts)], {})
-            self._written.append(path)
-            self._parts.clear()
-
-    def chosen(self, cutter: Cutter) -> Iterator[Trajectories]:
-        """Give those that are taken, once all recordings are known."""
-        parts = chain(map(read_trajectories, self._written), self._parts)
-        return cutter.chosen(parts, *np.concatenate(self._numbers, axis=1))
+def _taken(cutter: Cutter, some: Iterable[list[Trace]], folder: Path) -> Iterator[Trajectories]:
+    """Cut all batches, and give what is taken of them; many are on disk until all are known."""
+    written, held = list[Path](), list[Trajectories]()
+    numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each
+    for traces in some:
+        if not len(part := cutter.cut(traces)):
+            continue
+        held.append(part)
+        numbers.append(np.array((part.subject, part.trace), np.int64))
+        if sum(map(len, held)) >= HELD:
+            written.append(folder / f"{len(written)}.parquet")
+            write_parts(written[-1], [joined_trajectories(held)], {})
+            held = []
+    parts = chain(map(read_trajectories, written), held)
+    return cutter.chosen(parts, *np.concatenate(numbers, axis=1))
 
 
 def traces(
