@@ -345,7 +345,7 @@ def test_alicante_gives_as_many_trajectories_as_were_counted(spacing: float, exp
 def test_an_answer_of_private_points_says_so(run: Run) -> None:
     answer = run("extract", ALICANTE / "other_private_points_only.gpx", "--windows", "--spacing", 5)
     assert answer.code == 2
-    assert "no point has a time" in answer.err
+    assert "have no time" in answer.err
 
 
 # GPX files of many makers

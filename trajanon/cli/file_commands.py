@@ -57,7 +57,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
 
 @options(
     release="A released file, or a folder of parts.",
-    pbf="An .osm.pbf file with the roads of its area.",
+    roads="An .osm.pbf file with the roads of its area.",
     mode="Whose roads: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
     keep_off="Metres; a line with a point farther than this from all roads stays as it is.",
     out="File to write; for parts, a folder.",
@@ -65,7 +65,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
 def snap(
     release: Path = ANONYMIZED,
     *,
-    pbf: Path,
+    roads: Path,
     mode: str = "any",
     keep_off: float = 100.0,
     out: Path,
@@ -83,20 +83,20 @@ def snap(
     # Arguments are easily swapped, and originals must not look released.
     if problems := trajanon.check(release, k=2).problems:
         raise BadInput(f"{release} is no release: {problems[0]}")
-    roads = roads_to_follow(pbf, mode, keep_off)
-    shown, inputs = trajanon.read_release(release), [release, pbf]
+    network = roads_to_follow(roads, mode, keep_off)
+    shown, inputs = trajanon.read_release(release), [release, roads]
     with bars() as progress:
         if release.is_dir():
-            inputs = [*release_parts(release), pbf]
+            inputs = [*release_parts(release), roads]
             with replacing_folder(out, is_part, inputs, public=True) as draft:
-                laid, found = roads.lay_release(shown, progress)
+                laid, found = network.lay_release(shown, progress)
                 for name, some, first in parts_of(laid):
                     with (draft / name).open("wb") as file:
                         write_released(file, some, first)
         else:
             check_release_format(out, timed=shown.times is not None)
             with replacing(out, inputs=inputs, public=[out]) as (draft,):
-                laid, found = roads.lay_release(shown, progress)
+                laid, found = network.lay_release(shown, progress)
                 write_release(draft, laid)
     on, n = int(found.on_roads.sum()), len(found.on_roads)
     if as_json:

@@ -48,6 +48,7 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(("shuffle-probability", "max-events"), _OF_METHODS),
     },
     "evaluate": {"pbf": "--roads is its new name"},
+    "snap": {"pbf": "--roads is its new name"},
     "check": {"digits": "a release has at most 5 decimals"},
     "clean": {"unfinished": "extractions leave drafts alone, which trajanon clean removes"},
 }
