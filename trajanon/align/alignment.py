@@ -142,7 +142,7 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     ever colder, slide windows and change groups. In the end windows settle: they slide and change
     groups until neither gains. All is done in blocks.
     """
-    windows = log.windows
+    windows, aligned = log.windows, log.aligned
 
     def in_blocks(work: Work, axes: Floats, task: str, done: int, *, chained: bool) -> None:
         nonlocal aligned
@@ -151,7 +151,6 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
         aligned = work_in_blocks(problem, windows, aligned, axes, work, chained=chained, watch=tell)
         log.offer_windows(aligned)
 
-    aligned = log.aligned
     settled = partial(in_blocks, task="Settling windows", chained=True)
     here = centred(windows, aligned.start)
     settled(partial(settle_windows, problem, None), axes_of(here, aligned.start, log.lost), done=0)
