@@ -57,14 +57,13 @@ def test_an_offline_map_is_one_without_tiles(run: Run, here: Path) -> None:
 
 
 def test_releases_are_called_by_their_files(run: Run, here: Path) -> None:
-    answer = run("map", "--compare", "anonymized.parquet", "k3.csv")
+    answer = run("map", "trajectories.parquet", "anonymized.parquet", "k3.csv")
     assert answer.code == 0, answer.err
     releases = page(here / "map.html")["releases"]
     assert [each["name"] for each in releases] == ["anonymized", "k3"]
     assert [each["headline"] for each in releases] == ["k = 2 trajectories", "k = 3 trajectories"]
-    (here / "trajectories.parquet").rename(here / "t.parquet")
     files = ["anonymized.parquet", str(Path("b") / "anonymized.csv"), "k3.csv"]
-    assert run("map", "--compare", *files, "--originals", "t.parquet").code == 0
+    assert run("map", "trajectories.parquet", *files).code == 0
     releases = page(here / "map.html")["releases"]
     assert [each["name"] for each in releases] == files
 
@@ -73,15 +72,9 @@ def test_releases_are_called_by_their_files(run: Run, here: Path) -> None:
     ("arguments", "says"),
     [
         (["--view", "upside-down"], "choose from overlay, side-by-side, public"),
-        (["--compare"], "two or more releases"),
-        (["--compare", "anonymized.parquet"], "two or more releases"),
-        (["--compare", "1", "2", "--view", "public"], "two or more releases"),
-        (["--compare", "anonymized.parquet", "none.csv"], "there is no none.csv"),
-        (
-            ["--compare", "anonymized.parquet", "k3.csv", "--originals", "none.parquet"],
-            "there is no none.parquet",
-        ),
-        (["--originals", "trajectories.parquet"], "goes with --compare"),
+        (["trajectories.parquet"], "map takes trajectories and their release, or several"),
+        (["1", "2", "3", "--view", "public"], "with --view public, one release"),
+        (["trajectories.parquet", "anonymized.parquet", "none.csv"], "there is no none.csv"),
         (["--offline", "--tiles", "OpenStreetMap"], "an offline map has no tiles"),
         (["--background", "none.osm.pbf"], "none.osm.pbf"),
     ],

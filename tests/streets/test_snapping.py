@@ -5,12 +5,11 @@ import re
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
 import shapely
-from commands import FAST, Run, mode, names
+from commands import FAST, Run
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_roads import best_likelihood, entry, likelihood_of, ways_from
@@ -23,7 +22,6 @@ from trajanon._kernels.road_matching import Matching, Network
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
-from trajanon.parts import finish
 from trajanon.snapping import (
     RoadsToFollow,
     kept_on,
@@ -264,41 +262,6 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     assert run("evaluate", "trips.parquet", "anonymized.parquet", "--roads", "town.osm").code == 0
     assert run("map", "trips.parquet", "anonymized.parquet", "--offline").code == 0
     assert "Lines on roads" in (tmp_path / "map.html").read_text()
-    assert run("anonymize", "trips.parquet", "-k", 4, "--out", "plain.csv", *FAST).code == 0
-    before = (tmp_path / "plain.csv").read_bytes()
-    snap = ("snap", "plain.csv", "--pbf", "town.osm")
-    answer = run(*snap, "--out", "laid.csv", "--json")
-    told = json.loads(answer.out)
-    assert told["on_roads"] == told["lines"] > 0
-    assert run("check", "laid.csv", "-k", 4).code == 0
-    assert (tmp_path / "plain.csv").read_bytes() == before
-    originals = ("snap", "trips.parquet", *snap[2:], "--out", "public.parquet")
-    assert "trips.parquet is no release" in run(*originals).sentence
-    assert not (tmp_path / "public.parquet").exists()
-    assert "plain.csv is read as input" in run(*snap, "--out", "plain.csv").sentence
-    assert "'boat' is not known" in run(*snap, "--mode", "boat", "--out", "a.csv").sentence
-    assert "keep-off" in run(*snap, "--keep-off", "-1", "--out", "a.csv").sentence
-    (tmp_path / "parts").mkdir()
-    assert "no part of a release" in run("snap", "parts", *snap[2:], "--out", "a").sentence
-
-
-@pytest.mark.parametrize("rows", ["subjects", "lines"])
-def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str) -> None:
-    town(tmp_path)
-    write_parts(tmp_path / "trips", drives(200))
-    how: dict[str, Any] = {"rows": rows, "effort": "fast"}
-    with shards_of(100), patch.object(finish, "PART", 60):
-        trajanon.anonymize_parts("trips", "out", 4, **how)
-        answer = run("snap", "out", "--pbf", "town.osm", "--out", "laid")
-    assert answer.code == 0
-    assert len(names(tmp_path / "laid")) == len(names(tmp_path / "out")) > 1
-    assert run("check", "laid", "-k", 4).code == 0
-    for name in ("", "part-00000.parquet"):
-        assert mode(tmp_path / "laid" / name) == mode(tmp_path / "out" / name)
-    before, after = (trajanon.read_release(tmp_path / name) for name in ("out", "laid"))
-    assert len(after) == len(before)
-    assert np.abs((after.points[..., 0] - LAT) / NORTH).max() < 1.2
-    assert "is read as input" in run("snap", "out", "--pbf", "town.osm", "--out", "out").sentence
 
 
 @pytest.mark.parametrize(("rows", "shards"), [("subjects", 1), ("lines", 2)])

@@ -18,13 +18,6 @@ if TYPE_CHECKING:
 
 _RADIUS = 150.0  # metres that are cut out around sensitive places
 
-_OF_WINDOWS = {
-    "all": "--per-recording all takes all windows",
-    "first": "--windows takes one of each recording, and --per-recording N more",
-    "spread": "--windows takes one of each recording, and --per-recording N more, spread evenly",
-}
-"""What takes the place of the values that --windows had in the version before."""
-
 _ONE_TRAJECTORY = "A group needs at least two, of two subjects."
 _ONE_SUBJECT = (
     "All are of one subject, and a group needs at least two: add recordings of others, or "
@@ -86,9 +79,6 @@ def extract(
             f"--spacing {spacing:g} is for windows, and whole trips have their points at equal "
             "shares of the way: add --windows, or leave out --spacing"
         )
-    for name in paths or [] if windows else []:
-        if name in _OF_WINDOWS and not Path(name).exists():
-            raise BadInput(f"--windows {name} was removed: {_OF_WINDOWS[name]}")
     where, of_the_city = _where(bbox or [], pbf, hide_near)
     if where is None and not paths:
         raise BadInput(SAY_WHERE)

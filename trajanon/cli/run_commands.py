@@ -12,7 +12,7 @@ from trajanon.cli.anonymize_command import anonymize
 from trajanon.cli.check_command import check
 from trajanon.cli.extract_command import extract
 from trajanon.cli.map_command import draw
-from trajanon.cli.messages import removed, tell, usage_error
+from trajanon.cli.messages import tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
 from trajanon.errors import BadInput, FileProblem
 from trajanon.inputs import other_encoding, seems_utf16
@@ -52,8 +52,6 @@ def run(
     steps = []
     for name, table in given.items():  # all before the first begins, which may take hours
         try:
-            if gone := next(filter(None, (removed(name, option) for option in table)), ""):
-                raise BadInput(gone)
             words = words_of(commands[name].params, table)
             steps.append((name, words, commands[name].make_context(name, list(words), context)))
         except Exception as error:
