@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import FAST, Answer, Run, names
+from commands import FAST, Run, names
 
 TABLE = "name,income,age,town\n" + "".join(
     f"n{i},{1000 + 7 * i * i},{20 + i},{'AB'[i % 2]}\n" for i in range(9)
@@ -19,30 +19,24 @@ def table(run: Run, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def words(answer: Answer) -> str:
-    """What was said, without the frame of the table and its line breaks."""
-    return " ".join(answer.out.translate(dict.fromkeys(map(ord, "│┃"), " ")).split())
-
-
 def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
     answer = run("microaggregate", "people.csv", "-k", 3)
     assert answer.code == 0
     assert answer.err == ""
     for said in (
-        "Rows 9 ",
-        "Columns microaggregated income, age ",
-        "Groups 3 ",
-        "Rows in each group at least 3 ",
-        "Group sizes 3 to 3 ",
-        "Time for the path ",
-        "Information loss after MHM ",
-        "Information loss after descent ",
-        "Information loss after annealing ",
+        "Rows: 9\n",
+        "Columns microaggregated: income, age\n",
+        "Rows in each group: at least 3\n",
+        "Groups: 3, of 3 to 3 rows\n",
+        "Time for the path: ",
+        "Information loss after annealing: ",
+        "Chance to link a row to a person: 33.3 % on average, 33.3 % at most\n",
+        "Means are kept; standard deviations shrink by ",
         "Left out of the result: name, town (not numbers). Name such a column in --keep to",
         "The rows keep the order of people.csv: whoever knows that order knows whose",
         "k counts rows: if one person or company can have several, name the column",
     ):
-        assert said in words(answer), said
+        assert said in answer.out, said
     assert "kept as they are" not in answer.out
     assert answer.out.endswith("Wrote 9 rows to microaggregated.csv.\n")
     assert names(table) == {"people.csv", "microaggregated.csv"}
@@ -54,8 +48,7 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
 
 def test_kept_columns_are_named_in_a_warning(run: Run, table: Path) -> None:
     answer = run("microaggregate", "people.csv", "-k", 3, "--keep", "town", "--columns", "age")
-    assert "Columns microaggregated age " in words(answer)
-    assert "Columns kept town " in words(answer)
+    assert "Columns kept: town\n" in answer.out
     assert "Left out of the result: name, income (not named in --columns)." in answer.out
     assert (
         "Warning: kept as they are: town. Such columns can identify; only the "
@@ -66,17 +59,16 @@ def test_kept_columns_are_named_in_a_warning(run: Run, table: Path) -> None:
 
 def test_a_subject_is_counted_and_not_written(run: Run, table: Path) -> None:
     answer = run("microaggregate", "people.csv", "-k", 2, "--subject", "town")
-    assert "Different subjects in each group at least 2 " in words(answer)
+    assert "Different subjects in each group: at least 2\n" in answer.out
     left_out = "Left out of the result: name (not numbers); town (whose rows they are)."
     assert left_out in answer.out
     assert "k counts rows" not in answer.out
 
 
 def test_names_of_columns_are_printed_as_they_are(run: Run, table: Path) -> None:
-    """Brackets are markup to rich, and commas part names."""
     (table / "odd.csv").write_text('"[red]a[/red], b",[bold],:c:\n1,2,3\n1,2,3\n')
     answer = run("microaggregate", "odd.csv", "-k", 2, "--columns", '"[red]a[/red], b",[bold]')
-    assert "Columns microaggregated [red]a[/red], b, [bold] " in words(answer)
+    assert "Columns microaggregated: [red]a[/red], b, [bold]\n" in answer.out
     assert "Left out of the result: :c: (not named in --columns)." in answer.out
 
 
@@ -137,10 +129,6 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
             ["people.csv", "-k", "2", "--strata", "town", "--subject", "town"],
             "column 'town' is named in both --subject and --strata",
         ),
-        (
-            ["people.csv", "-k", "3", "--columns", "age", "--keep", "town,age"],
-            "column 'age' is named in both --columns and --keep",
-        ),
         (["none.csv", "-k", "3"], "there is no none.csv; name a table that ends in"),
         (["people.txt", "-k", "3"], "people.txt does not end like a table"),
         (["folder.csv", "-k", "3"], "folder.csv is a folder; name a file"),
@@ -161,6 +149,8 @@ def test_microaggregate_refuses_in_one_sentence(
 @pytest.mark.parametrize(
     ("content", "says"),
     [
+        (b"PAR1", "cannot read a.parquet as Parquet"),
+        (b"a,b\n1,2\n1,2\n", "a.parquet is no Parquet but a text that begins with 'a,b'"),
         (b"", "a.csv is empty; a table has a header"),
         (b"a,b\n", "a.csv has a header but no rows; add a row"),
         (b"a,b,a\n1,2,3\n", "a.csv has two columns 'a'; rename one of them"),
@@ -179,34 +169,10 @@ def test_microaggregate_refuses_in_one_sentence(
 def test_a_table_that_cannot_be_used_is_one_sentence(
     run: Run, tmp_path: Path, content: bytes, says: str
 ) -> None:
-    (tmp_path / "a.csv").write_bytes(content)
-    assert says in run("microaggregate", "a.csv", "-k", 2).sentence
-    assert names(tmp_path) == {"a.csv"}
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"", "cannot read a.parquet as Parquet"),
-        (b"PAR1", "cannot read a.parquet as Parquet"),
-        (b"a,b\n1,2\n", "a.parquet is no Parquet but a text that begins with 'a,b'"),
-    ],
-)
-def test_what_is_no_parquet_is_one_sentence(
-    run: Run, tmp_path: Path, content: bytes, says: str
-) -> None:
-    (tmp_path / "a.parquet").write_bytes(content)
-    said = run("microaggregate", "a.parquet", "-k", 2).sentence
-    assert says in said
-
-
-def test_risk_and_loss_are_told(run: Run, table: Path) -> None:
-    said = words(run("microaggregate", "people.csv", "-k", 3, *FAST))
-    assert "Column Mean after SD after Loss" in said
-    assert "Means are kept; standard deviations shrink by " in said
-    assert "The correlation that changed most is that of income and age: 0.9" in said
-    assert "Chance to link a row to a person 33.3 % on average, 33.3 % at most" in said
-    assert "Rows that hardly moved " in said
+    name = "a.parquet" if "a.parquet" in says else "a.csv"
+    (tmp_path / name).write_bytes(content)
+    assert says in run("microaggregate", name, "-k", 2).sentence
+    assert names(tmp_path) == {name}
 
 
 def test_rows_with_missing_values_are_dropped_if_asked(run: Run, table: Path) -> None:

@@ -15,30 +15,26 @@ from typing import Any, NamedTuple
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
 from trajanon.cli.report_tables import LINES
 from trajanon.cli.run_commands import Table, words_of
-from trajanon.studio.fields import FIELDS, FILES, FOLDER, NOBODY, ROLES, RUN
+from trajanon.studio.fields import FIELDS, FILES, FOLDER, NOBODY, RUN
 
 PAGE = "evaluation.html"
 COMPARISON = "comparison.html"
 PUBLIC = "map.public.html"
-STREETS = "streets.gpkg"
 
 LOOK = ("extract",)
 RELEASE = ("extract", "anonymize", "check", "evaluate", "map", "public")
 COMPARE = (*RELEASE, "compare")
-COUNT = (*RELEASE, "streets")
 """What each button does."""
 
 _RESTS_ON = {
     "extract": (),
     "anonymize": ("extract",),
     **dict.fromkeys(RELEASE[2:], ("anonymize",)),
-    "streets": ("anonymize",),
     "compare": ("extract",),  # it makes releases of its own
 }
 _NAMES = {"compare": "evaluate", "public": "map"}  # those of commands that run in two ways
-_RESULTS = {"extract", "anonymize", "check", "evaluate", "streets"}  # commands with --json
+_RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
 _OPTION = re.compile(r"(?<!\S)--?([a-z][a-z-]*)")
-_ROLE = re.compile(r"--columns (id|lat|lon|time)=")
 
 _EMPTY: tuple[Any, ...] = (None, "", False, [])
 ASK = "Say which column names the person, or that none does."
@@ -75,17 +71,15 @@ class Work:
         chosen = {field.name: field.option(self.chosen) for field in FIELDS}
         released = ANONYMIZED.with_suffix(chosen["format"]).name
         both = [str(TRAJECTORIES), released]
-        named = (
-            f"{role}={chosen[role]}" for role in ROLES if chosen[role] not in (*_EMPTY, NOBODY)
-        )
+        person = chosen["subject"]
+        named = [chosen["named"], f"subject={person}" * (person not in (*_EMPTY, NOBODY))]
         fixed: dict[str, dict[str, Any]] = {
-            "extract": {"columns": ",".join(named), FILES: self.files.copy()},
+            "extract": {"columns": ",".join(filter(None, named)), FILES: self.files.copy()},
             "anonymize": {"out": released},
             "check": {"k": chosen["k"], "trajectories": both[0], "released": released},
             "evaluate": {"files": both},
             "map": {"offline": True, "files": both},
             "public": {"view": "public", "offline": True, "out": PUBLIC, "files": [released]},
-            "streets": {"release": released, "out": STREETS},
             "compare": {"files": both, "out": COMPARISON},
         }
         tables: dict[str, dict[str, Any]] = {}
@@ -165,8 +159,6 @@ class Work:
             f"{Path(name).stem}.certificate.json": "the same for machines, to be published",
             PUBLIC: "the map of the release alone, to be published if you like",
         }
-        if self.fresh("streets"):
-            public[STREETS] = "people on streets, counted on the release, to be published"
         return (public if self.publishable else {}) | {
             "settings.toml": "repeats the work, for you alone",
             PAGE: "the evaluation, for you alone",
@@ -238,12 +230,6 @@ class Work:
 
     # What changes it.
 
-    def can_mend(self, options: Table) -> bool:
-        """Whether the fields here set what a remedy of the verdict names."""
-        found = self.columns
-        of_columns = "columns" in options and bool(found.uses) and "subject" not in found.roles
-        return of_columns or options.keys() <= self.chosen.keys()
-
     def bring(self, name: str) -> None:
         """Take a file, or one of the same name anew."""
         if name not in self.files:
@@ -256,11 +242,7 @@ class Work:
         if not Path(name).is_absolute():
             (self.folder / name).unlink(missing_ok=True)
         if not self.files:  # the next ones have other columns
-            self.chosen.update(dict.fromkeys(ROLES, ""))
-
-    def mend(self, options: Table) -> None:
-        """Choose what a remedy of the verdict names; which column, is asked anew."""
-        self.chosen.update({"subject": ""} if "columns" in options else options)
+            self.chosen.update(subject="", named="")
 
     async def run(self, commands: Sequence[str]) -> None:
         """Run commands until one fails, but for those whose results are there."""
@@ -307,8 +289,6 @@ class Work:
             self.trouble["subject"] = ASK
         elif command == "anonymize" and "k" not in table:
             self.trouble["k"] = "Say how many stand behind each line at least, such as 4."
-        elif command == "streets" and "roads" not in table:
-            self.trouble["roads"] = "Name the file with the roads first."
         else:
             return False
         return True
@@ -358,14 +338,11 @@ class Work:
 
     def _place(self, command: str, code: int, sentence: str) -> None:
         """Put a sentence beside the field that it speaks of."""
-        commands = (command, "columns") if command == "extract" else (command,)
-        own = {field.name for field in FIELDS if field.command in commands}
-        named = [found.replace("-", "_") for found in _OPTION.findall(sentence)]
-        named += _ROLE.findall(sentence)
-        fields = [name for name in named if name in own]
-        rest = {"extract": FILES, "anonymize": "k", "compare": "curve", "streets": "roads"}.get(
-            command, RUN
-        )
+        own = {field.name: field.name for field in FIELDS if field.command == command}
+        if command == "extract":
+            own["columns"] = "named"
+        named = [own.get(found.replace("-", "_")) for found in _OPTION.findall(sentence)]
+        rest = {"extract": FILES, "anonymize": "k", "compare": "curve"}.get(command, RUN)
         if code != 2 or "cannot write" in sentence:  # of no field: a fault of ours, a full disk
-            rest, fields = RUN, []
-        self.trouble[fields[0] if fields else rest] = sentence
+            rest, named = RUN, []
+        self.trouble[next(filter(None, named), rest)] = sentence
