@@ -205,7 +205,7 @@ def test_hops_that_cut_most_recordings_are_told_with_the_way_past(run: Run, here
     ("animals", "points", "says"),
     [
         ("a", 30, "Wrote 1 trajectory to trajectories.parquet. A group needs at least two"),
-        ("a", 5, "All are of one subject, and a group needs at least two: add"),
+        ("a", 5, "A group needs at least two, of two subjects: add recordings of others"),
         ("ab", 30, "Wrote 2 trajectories to trajectories.parquet. Next: trajanon "),
     ],
 )

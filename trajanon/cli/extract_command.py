@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 _RADIUS = 150.0  # metres that are cut out around sensitive places
 
-_ONE_TRAJECTORY = "A group needs at least two, of two subjects."
-_ONE_SUBJECT = (
-    "All are of one subject, and a group needs at least two: add recordings of others, or "
-    "name a column with --columns subject=..."
+_TOO_FEW = (
+    "A group needs at least two, of two subjects: add recordings of others, or name a column with "
+    "--columns subject=..."
 )
 
 
@@ -122,7 +121,7 @@ def _show(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> None:
     if few and (hint := cut_most(counts, provenance)):
         tell(f"{number_of(counts['recordings read'], 'recording')} gave {what}: {hint}")
     if min(n, subjects) < 2:
-        tell(f"Wrote {what} to {out}. {_ONE_SUBJECT if n > 1 else _ONE_TRAJECTORY}")
+        tell(f"Wrote {what} to {out}. {_TOO_FEW}")
         return
     # Folders are named in any case: the next command's default is a file.
     say_written(what, out, TRAJECTORIES, "anonymize", min(4, subjects))
@@ -150,8 +149,6 @@ def _where(
             f"--pbf {pbf} is for --hide-near TAGS, or for a boundary: name it, or its relation, "
             "with --area"
         )
-    if pbf is not None and names and not {*names[0]} & {*",./"}:
-        tell(f"{names[0]} is the box of a city; for a boundary of {pbf} give its relation number")
     return found
 
 

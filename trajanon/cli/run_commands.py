@@ -15,7 +15,6 @@ from trajanon.cli.map_command import draw
 from trajanon.cli.messages import tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
 from trajanon.errors import BadInput, FileProblem
-from trajanon.inputs import other_encoding, seems_utf16
 
 _NOT_HERE = {"run", "studio"}
 
@@ -95,26 +94,16 @@ def _read(path: Path) -> dict[str, Table]:
     import tomllib  # --help does not wait for it
 
     try:
-        text = path.read_bytes()
-        if seems_utf16(text):
-            raise BadInput(f"{path} {other_encoding(text)}")
-        found = tomllib.loads(text.decode("utf-8-sig"))
+        found = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise FileProblem(f"cannot read the settings {path}: {error.strerror}") from error
-    except BadInput:
-        raise
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path} {other_encoding(text)}") from error
     except ValueError as error:
-        raise BadInput(f"{path} is no file of settings: {error}") from error
-    tables: dict[str, Table] = {
-        name: table for name, table in found.items() if isinstance(table, dict)
-    }
-    if not tables or tables.keys() != found.keys():
+        raise BadInput(f"{path} is no file of settings in UTF-8: {error}") from error
+    if not found or not all(isinstance(table, dict) for table in found.values()):
         raise BadInput(
             f"{path} needs a table for each command, such as [anonymize] and below it k = 4"
         )
-    return tables
+    return found
 
 
 @options(folder="Where the results go.")
