@@ -25,22 +25,8 @@ EXTRACTION = floors("extract")
 BESIDE = ("extract", "maps", "data")
 TOP = {"cli", "studio", "__main__", "data_frames"}
 HEAVY = {
-    "branca",
-    "folium",
-    "geopandas",
-    "highspy",
-    "llvmlite",
-    "matplotlib",
-    "numba",
-    "numpy",
-    "osmium",
-    "pandas",
-    "pyarrow",
-    "pyogrio",
-    "pyproj",
-    "requests",
-    "scipy",
-    "shapely",
+    *("branca", "folium", "geopandas", "highspy", "llvmlite", "matplotlib", "numba", "numpy"),
+    *("osmium", "pandas", "pyarrow", "pyogrio", "pyproj", "requests", "scipy", "shapely"),
     "urllib3",
 }
 
@@ -189,39 +175,20 @@ def test_importing_the_package_loads_no_library() -> None:
     assert not HEAVY & set(run.stdout.split())
 
 
-def test_help_loads_no_library() -> None:
-    run = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "trajanon", "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "anonymize" in run.stdout
-    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
-    assert "typer" in loaded
-    assert not HEAVY & loaded
+def loaded(folder: Path, *arguments: object) -> set[str]:
+    """The packages that a command loads."""
+    words = [sys.executable, "-X", "importtime", "-m", "trajanon", *map(str, arguments)]
+    run = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
+
+
+def test_help_loads_no_library(tmp_path: Path) -> None:
+    found = loaded(tmp_path, "--help")
+    assert "typer" in found
+    assert not HEAVY & found
 
 
 def test_extracting_gpx_loads_no_library_of_roads_servers_or_kernels(tmp_path: Path) -> None:
-    sample = ROOT / "data/sample/page000.gpx.gz"
-    run = subprocess.run(
-        [
-            sys.executable,
-            "-X",
-            "importtime",
-            "-m",
-            "trajanon",
-            "extract",
-            sample,
-            "--windows",
-            "--spacing",
-            "50",
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
-    needed = {"numpy", "pandas", "pyarrow", "pyproj", "shapely"}
-    assert loaded & HEAVY == needed
+    page = ROOT / "data/sample/page000.gpx.gz"
+    found = loaded(tmp_path, "extract", page, "--windows", "--spacing", 50)
+    assert found & HEAVY == {"numpy", "pandas", "pyarrow", "pyproj", "shapely"}

@@ -27,6 +27,7 @@ def trips(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.mark.usefixtures("few_tried")
 def test_from_traces_to_a_page(run: Run, tmp_path: Path) -> None:
     extracted = run("extract", sample(), "--bbox", "madrid")
     assert extracted.code == 0

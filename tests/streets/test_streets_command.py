@@ -104,6 +104,7 @@ def test_parts_are_counted_together(run: Run, tmp_path: Path) -> None:
     assert pd.read_csv(tmp_path / "a.csv").people.tolist() == [100]
 
 
+@pytest.mark.usefixtures("few_tried")
 def test_an_evaluation_compares_streets(run: Run, here: Path) -> None:
     answer = run("evaluate", "--roads", "town.osm", "--json")
     assert answer.code == 0
@@ -111,4 +112,3 @@ def test_an_evaluation_compares_streets(run: Run, here: Path) -> None:
     assert (told["streets"], told["busiest_error"]) == (1, 0.0)
     assert told["speed_error"] < 0.2
     assert "Counts of people on 1 streets" in (here / "evaluation.html").read_text()
-    assert "--roads is its new name" in run("evaluate", "--pbf", "town.osm").sentence
