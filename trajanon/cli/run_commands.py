@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import typer
 
@@ -20,13 +20,6 @@ _NOT_HERE = {"run", "studio"}
 
 Table = Mapping[str, Any]
 """The options of a command by their long names, and its files by theirs."""
-
-
-class _Parameter(Protocol):
-    name: str
-    opts: Sequence[str]
-    secondary_opts: Sequence[str]
-    param_type_name: str
 
 
 def run(
@@ -66,7 +59,7 @@ def run(
             tell()
 
 
-def words_of(parameters: Sequence[_Parameter], table: Table) -> list[str]:
+def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
     """Write the options of a command as words of a command line, and then its files."""
     named = {name.lstrip("-"): one for one in parameters for name in (*one.opts, one.name)}
     words: list[str] = []
