@@ -258,21 +258,6 @@ def test_one_account_is_refused_and_works_by_records(run: Run, tmp_path: Path) -
 # OpenStreetMap, Alicante
 
 
-def test_alicante_has_25_timed_traces_and_no_trajectory_of_the_cloud(
-    replay: Callable[[list[Path]], OsmServer],
-) -> None:
-    server = replay(ALICANTE_PAGES)
-    found = extract(area=ALICANTE_BOX, spacing=50, api_url=server.url)
-    counts = found.provenance["counts"]
-    assert server.asked_for == [0, 1]
-    assert counts["points read"] == 5458
-    # Page 1 holds the first of them; the others need not be asked for.
-    assert counts["points without time"] == 10_000 - 5458
-    # Of the 25 traces one was uploaded by two accounts, and one twice by one.
-    assert counts["recordings read"] == 25
-    assert counts["points of repeated recordings"] == 355
-
-
 @pytest.mark.parametrize(("spacing", "expected"), [(5, 654), (100, 20)])
 def test_alicante_gives_as_many_trajectories_as_were_counted(spacing: float, expected: int) -> None:
     """Within 2 %, or one where there are few.
@@ -286,12 +271,6 @@ def test_alicante_gives_as_many_trajectories_as_were_counted(spacing: float, exp
     ]
     found = count(apart, ALICANTE_BOX, spacing=spacing)
     assert found == pytest.approx(expected, rel=0.02, abs=1)
-
-
-def test_an_answer_of_private_points_says_so(run: Run) -> None:
-    answer = run("extract", ALICANTE / "other_private_points_only.gpx", "--windows", "--spacing", 5)
-    assert answer.code == 2
-    assert "no point has a time" in answer.err
 
 
 # GPX files of many makers
@@ -325,17 +304,6 @@ def test_geolife_gives_as_many_trajectories_as_were_counted(spacing: float, expe
     assert found.provenance["counts"]["recordings read"] == 44
     assert found.provenance["counts"]["subjects read"] == 5
     assert found.provenance["counts"]["files of no known kind (.txt)"] == 1  # labels.txt
-
-
-def test_taxis_of_beijing_come_with_all_their_faults() -> None:
-    found = extract(REAL / "tdrive_txt", BEIJING, spacing=100, max_gap=1000)
-    counts = found.provenance["counts"]
-    assert counts["points read"] == 588 + 1323 + 94_939
-    assert counts["subjects read"] == 3
-    assert counts["points impossible"] == 3
-    # Duplicate rows among those of equal time.
-    assert counts["points merged (equal times)"] > 24 + 51 + 3731
-    assert counts["points outside the area"] > 0
 
 
 def test_every_file_of_traces_is_read_and_no_other() -> None:

@@ -130,14 +130,6 @@ def test_an_island_has_a_shore(tmp_path: Path) -> None:
     assert extents == pytest.approx([0.01, 0.04])
 
 
-def test_a_road_with_unknown_places_is_read_in_parts(tmp_path: Path) -> None:
-    osm = OsmFile()
-    known = osm.nodes([(40.4, -3.7), (40.41, -3.7), (40.42, -3.7), (40.43, -3.7)])
-    osm.way([*known[:2], 999_999, *known[2:], 999_998], {"highway": "primary"})
-    roads, _ = roads_and_water(osm.write(tmp_path / "gap.osm"), BOX)
-    assert [line[:, 0].tolist() for line in roads] == [[40.4, 40.41], [40.42, 40.43]]
-
-
 def test_the_command_draws_them_and_credits_openstreetmap(run: Run, here: Path) -> None:
     town().write(here / "town.osm")
     for view in ("overlay", "public"):

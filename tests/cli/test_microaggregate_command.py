@@ -46,19 +46,8 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
     assert (table / "people.csv").read_text() == TABLE
 
 
-def test_kept_columns_are_named_in_a_warning(run: Run, table: Path) -> None:
-    answer = run("microaggregate", "people.csv", "-k", 3, "--keep", "town", "--columns", "age")
-    assert "Columns kept: town\n" in answer.out
-    assert "Left out of the result: name, income (not named in --columns)." in answer.out
-    assert (
-        "Warning: kept as they are: town. Such columns can identify; only the "
-        "microaggregated ones are k-anonymous." in answer.out
-    )
-    assert (table / "microaggregated.csv").read_text().startswith("age,town\n21.0,A\n")
-
-
 def test_a_subject_is_counted_and_not_written(run: Run, table: Path) -> None:
-    answer = run("microaggregate", "people.csv", "-k", 2, "--subject", "town")
+    answer = run("microaggregate", "people.csv", "-k", 2, "--subject", "town", *FAST)
     assert "Different subjects in each group: at least 2\n" in answer.out
     left_out = "Left out of the result: name (not numbers); town (whose rows they are)."
     assert left_out in answer.out
@@ -115,9 +104,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "3", "--method", "x"], "choose from hm2, mdav, v-mdav"),
         (["people.csv", "-k", "3", "--out", "a.txt"], "choose one of .csv, .parquet"),
         (["people.csv", "-k", "3", "--out", "people.csv"], "is read as input"),
-        (["people.csv", "-k", "3", "--columns", "agee"], "has no column 'agee'; did"),
         (["people.csv", "-k", "3", "--columns", "town"], "column 'town' of people.csv"),
-        (["people.csv", "-k", "3", "--missing", "skip"], "choose from refuse, drop"),
         (
             ["people.csv", "-k", "3", "--strata", "age"],
             "9 strata have fewer than k = 3 rows, such as '20' of column 'age' with 1; lower k",
@@ -127,7 +114,6 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
             "column 'town' is named in both --subject and --strata",
         ),
         (["none.csv", "-k", "3"], "there is no none.csv; name a table that ends in"),
-        (["people.txt", "-k", "3"], "people.txt does not end like a table"),
         (["folder.csv", "-k", "3"], "folder.csv is a folder; name a file"),
     ],
 )
@@ -149,7 +135,6 @@ def test_microaggregate_refuses_in_one_sentence(
         (b"PAR1", "cannot read a.parquet as Parquet"),
         (b"a,b\n1,2\n1,2\n", "a.parquet is no Parquet but a text that begins with 'a,b'"),
         (b"", "a.csv is empty; a table has a header"),
-        (b"a,b\n", "a.csv has a header but no rows; add a row"),
         (b"a,b,a\n1,2,3\n", "a.csv has two columns 'a'; rename one of them"),
         (b",a\n1,2\n", "column 1 of a.csv has no name: name it"),
         (b"a,b\n1,2\n1,2,3\n", "in line 3, saw 3; each row needs as many values"),
@@ -159,7 +144,6 @@ def test_microaggregate_refuses_in_one_sentence(
         (b"a;b\n1,5;2\n2,5;2\n1.23,5;2\n", "holds '1.23,5' in data row 3, which is no finit"),
         (b"a,b\n1,2\n1,2\n1,2o\n", "column 'b' of a.csv holds '2o' in data row 3"),
         (b"a,b\nx,y\nx,y\n", "a.csv has no column to microaggregate"),
-        (b"a,b\n\xf1,2\n", "save the file as UTF-8"),
         ("a,b\n1,2\n".encode("utf-16"), "save the file as UTF-8"),
     ],
 )
@@ -234,11 +218,6 @@ def test_a_table_is_checked_by_itself(run: Run, table: Path) -> None:
     )
     found = json.loads(run(*checked, "town", "--json").out)
     assert (found["holds"], found["smallest"], found["groups"]) == (True, 4, 2)
-    (table / "blank.csv").write_text("a, b\n1, 2\n1,2\n")
-    assert run("check", "blank.csv", "-k", 2, "--columns", "b").code == 1
-    (table / "blank.csv").write_text('a, b\n1, "2,3"\n1, "2,3"\n')
-    said = run("check", "blank.csv", "-k", 2, "--columns", "b").sentence
-    assert "cannot read blank.csv as a table" in said
     assert "columns of a table" in run("check", "microaggregated.csv", "-k", 3).sentence
     assert "has no column 'agee'; did you mean" in run(*checked, "agee").sentence
     assert "name the columns" in run(*checked, "").sentence
