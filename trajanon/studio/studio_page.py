@@ -182,24 +182,19 @@ class Page:
             + f" in {seconds / 3_600:,.0f} hours" * (seconds > 0)
             + f". They become {number_of(counts['trajectories'], unit)}."
         )
-        columns = self.work.columns
-        for use in columns.uses[:_TABLES]:
+        for use in self.work.uses[:_TABLES]:
             ui.label(f"Columns found: {use}.")
-        if columns.uses:
+        if self.work.uses:
             with ui.column().classes("field"):
                 person = next(field for field in FIELDS if field.name == "subject")
                 _choice(person, self.work.chosen, self.work.persons)
                 _trouble(self.work, person.name)
         nameless = counts["recordings of unknown subjects"]
         people = counts["subjects read"] - nameless
-        if people > 0:
-            beside = f" {number_of(nameless, 'recording names', 'recordings name')} nobody."
-            ui.label(
-                f"k counts people: {number_of(people, 'person', 'people')} are named."
-                + beside * bool(nameless)
-            )
-        else:
-            ui.label("k counts recordings: nothing here tells who made them.")
+        named = f"people: {number_of(people, 'person', 'people')} are named"
+        ui.label(f"k counts {named if people > 0 else 'recordings: nobody is named'}.")
+        if people > 0 < nameless:
+            ui.label(f"{number_of(nameless, 'recording')} without a name count as one person each.")
         with ui.expansion("What became of the points").classes("w-full"):
             counted = [(step, f"{count:,}") for step, count in counts.items() if count]
             _table(["Step", "Count"], counted)

@@ -10,7 +10,7 @@ from asyncio.subprocess import PIPE, Process, create_subprocess_exec
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
 from trajanon.cli.report_tables import LINES
@@ -40,14 +40,6 @@ _EMPTY: tuple[Any, ...] = (None, "", False, [])
 ASK = "Say which column names the person, or that none does."
 
 Commands = Mapping[str, Any]
-
-
-class Columns(NamedTuple):
-    """The columns of the tables that were read."""
-
-    uses: Sequence[str]  # in words, one for each kind of table
-    roles: Mapping[str, str]
-    unused: Sequence[str]
 
 
 class Work:
@@ -180,27 +172,28 @@ class Work:
         return "\n".join([*lines, ""])
 
     @property
-    def columns(self) -> Columns:
-        """The columns of the tables that were looked into."""
-        uses = list(self.results.get("extract", {}).get("columns", {}))
+    def uses(self) -> list[str]:
+        """How the columns of tables are used, in words, one for each kind of table."""
+        return list(self.results.get("extract", {}).get("columns", {}))
+
+    def _roles(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Columns by their roles, and those that have none."""
         roles: dict[str, str] = {}
-        unused: list[str] = []
-        for use in uses:
+        unused: dict[str, str] = {}
+        for use in self.uses:
             used, _, others = use.partition("; not used: ")
             roles |= dict(one.split("=", 1) for one in used.split(", ") if "=" in one)
-            unused += [name for name in others.split(", ") if name != "none"]
-        return Columns(uses, roles, list(dict.fromkeys(unused)))
+            unused |= {name: name for name in others.split(", ") if name != "none"}
+        return roles, unused
 
     @property
     def persons(self) -> dict[str, str]:
         """What may name the people, in words."""
-        found, chosen = self.columns, self.chosen["subject"]
-        auto = "" if chosen else found.roles.get("subject", "")
-        others = [found.roles[role] for role in ("id", "subject") if role in found.roles]
-        words = {
-            "": f"{auto}, found by its name" if auto else "Not said yet",
-            **{name: name for name in [*others, *found.unused] if name != auto},
-        }
+        (roles, unused), chosen = self._roles(), self.chosen["subject"]
+        auto = "" if chosen else roles.get("subject", "")
+        words = {"": f"{auto}, found by its name" if auto else "Not said yet"}
+        used = [roles[role] for role in ("id", "subject") if role in roles]
+        words |= {name: name for name in [*used, *unused] if name != auto}
         if any((self.folder / name).is_dir() for name in self.files):
             words[FOLDER] = "The folder that a file is in"
         if not auto:
@@ -209,9 +202,8 @@ class Work:
 
     @property
     def asks(self) -> bool:
-        """Whether tables name nobody as far as is known, and nobody has said who does."""
-        found = self.columns
-        return bool(found.uses and "subject" not in found.roles and not self.chosen["subject"])
+        """Whether no column of a table is known to name people, and none was chosen."""
+        return bool(self.uses and "subject" not in self._roles()[0] and not self.chosen["subject"])
 
     @property
     def choices(self) -> Mapping[int, Mapping[str, float]]:
