@@ -236,7 +236,7 @@ class Page:
                 with ui.element("li"):
                     ui.label(sentence)
         for remedy in judged["remedies"]:
-            ui.label(f"{remedy['sentence']} {remedy['command']}")
+            ui.label(remedy["sentence"])
         _link("The whole evaluation, for you alone", PAGE)
 
     def _ks(self) -> None:
