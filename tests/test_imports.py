@@ -5,10 +5,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -31,8 +30,13 @@ HEAVY = {
 }
 
 
-def imports(file: Path) -> Iterator[str]:
+@cache
+def imports(file: Path) -> list[str]:
     """What a file imports, in full: trajanon.files.release_formats, numpy.typing, ..."""
+    return list(imported(file))
+
+
+def imported(file: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -67,10 +71,6 @@ def floor(name: str) -> int:
     return next(number for number, names in enumerate(FLOORS) if name in names)
 
 
-def ids(file: Path) -> str:
-    return str(file.relative_to(ROOT))
-
-
 CORE = [file for file in files("trajanon") if part_of(file) != "__init__"]
 
 
@@ -84,20 +84,17 @@ def part_of_extraction(module: str) -> str:
     return "/".join(parts[: 1 + (parts[0] == "sources")])
 
 
-@pytest.mark.parametrize("file", files("extract"), ids=ids)
-def test_no_import_of_extraction_goes_up(file: Path) -> None:
+def test_no_import_of_extraction_goes_up() -> None:
     def floor(module: str) -> int:
         name = part_of_extraction(module)
         return next(n for n, names in enumerate(EXTRACTION) if name in names)
 
-    own = ".".join(file.relative_to(ROOT / "extract").with_suffix("").parts)
-    if own == "sources.__init__":
-        return
-    for module in imports(file):
-        inside = module.removeprefix("trajanon.extract.")
-        if inside == module or inside == "sources":
-            continue
-        assert floor(inside) <= floor(own), module
+    for file in files("extract"):
+        own = ".".join(file.relative_to(ROOT / "extract").with_suffix("").parts)
+        for module in imports(file):
+            inside = module.removeprefix("trajanon.extract.")
+            if inside not in (module, "sources") and own != "sources.__init__":
+                assert floor(inside) <= floor(own), (file, module)
 
 
 def module_of(file: Path, top: str) -> str:
@@ -117,20 +114,16 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     TopologicalSorter(names).prepare()  # raises CycleError, which names the circle
 
 
-@pytest.mark.parametrize("file", CORE, ids=ids)
-def test_no_import_goes_up(file: Path) -> None:
-    for module in imports(file):
-        if part(module) and part(module) not in BESIDE:
-            assert floor(part(module)) <= floor(part_of(file)), module
-
-
-@pytest.mark.parametrize("file", CORE, ids=ids)
-def test_only_the_top_floor_reaches_extraction_maps_and_sample(file: Path) -> None:
-    if part_of(file) in TOP:
-        return
-    for module in imports(file):
-        assert part(module) not in BESIDE, module
-        assert module.partition(".")[0] not in {"typer", "rich", "folium", "branca", "osmium"}
+def test_no_import_goes_up() -> None:
+    """And only the top floor reaches extraction, maps and sample."""
+    for file in CORE:
+        for module in imports(file):
+            if part(module) and part(module) not in BESIDE:
+                assert floor(part(module)) <= floor(part_of(file)), (file, module)
+            if part_of(file) not in TOP:
+                other = module.partition(".")[0]
+                assert part(module) not in BESIDE, (file, module)
+                assert other not in {"typer", "rich", "folium", "branca", "osmium"}, file
 
 
 def test_figures_alone_need_matplotlib() -> None:
@@ -144,23 +137,21 @@ def test_figures_alone_need_matplotlib() -> None:
     assert asking == {Path("maps/figures")}
 
 
-@pytest.mark.parametrize("file", files("trajanon/_kernels"), ids=ids)
-def test_kernels_know_numpy_and_the_compiler_alone(file: Path) -> None:
+def test_kernels_know_numpy_and_the_compiler_alone() -> None:
     allowed = {"numpy", "numba", "llvmlite"} | sys.stdlib_module_names
-    for module in imports(file):
-        if part(module):
-            assert part(module) == "_kernels", module
-        else:
-            assert module.partition(".")[0] in allowed, module
-
-
-@pytest.mark.parametrize("top", BESIDE)
-def test_extraction_maps_and_sample_do_not_know_each_other(top: str) -> None:
-    for file in files(top):
+    for file in files("trajanon/_kernels"):
         for module in imports(file):
-            strangers = {*BESIDE, *TOP} - {top}
-            assert part(module) not in strangers, (file, module)
-            assert module.partition(".")[0] not in BESIDE, (file, module)
+            known = part(module) == "_kernels" or module.partition(".")[0] in allowed
+            assert known, (file, module)
+
+
+def test_extraction_maps_and_sample_do_not_know_each_other() -> None:
+    for top in BESIDE:
+        for file in files(top):
+            for module in imports(file):
+                strangers = {*BESIDE, *TOP} - {top}
+                assert part(module) not in strangers, (file, module)
+                assert module.partition(".")[0] not in BESIDE, (file, module)
 
 
 def test_the_package_itself_imports_nothing_but_when_asked() -> None:
