@@ -26,6 +26,8 @@ WAY_OUT = "`columns`, with all names, averages such a column too; `keep` keeps i
 _NO_NUMBERS, _NOT_NAMED = "not numbers", "not named in `columns`"
 _LIKE_ID, _LIKE_CODE = "like an identifier", "like a code: few whole numbers"
 _LIKE_WEIGHT = "like a survey weight: not used, each row counts once"
+LIKE = (_LIKE_ID, _LIKE_CODE, _LIKE_WEIGHT)
+"""Why numbers are not averaged."""
 
 
 class TableColumns(NamedTuple):
@@ -40,24 +42,9 @@ class TableColumns(NamedTuple):
     said: list[str]  # how numbers were read, and which rows were dropped
 
     @property
-    def ids(self) -> list[str]:
-        """Numbers that were not chosen, because they look like identifiers."""
-        return [name for name, why in self.aside.items() if why == _LIKE_ID]
-
-    @property
-    def codes(self) -> list[str]:
-        """Numbers that were not chosen, because they look like codes."""
-        return [name for name, why in self.aside.items() if why == _LIKE_CODE]
-
-    @property
-    def weights(self) -> list[str]:
-        """Numbers that were not chosen, because they look like survey weights."""
-        return [name for name, why in self.aside.items() if why == _LIKE_WEIGHT]
-
-    @property
     def warnings(self) -> list[str]:
         """What holds numbers and was not chosen, and all that is said of the others."""
-        found = [*self.ids, *self.codes, *self.weights]
+        found = [name for name, why in self.aside.items() if why in LIKE]
         way_out = "`columns`, with all names, takes such a column too."
         return [f"Not averaged: {self.reasons(found)}. {way_out}"] * bool(found) + self.said
 

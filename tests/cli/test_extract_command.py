@@ -83,10 +83,6 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
         (["--bbox", "2,41,2.6,41.5", "--windows", "--spacing", "9"], "0.3 square degrees"),
         (["--bbox", "2,41,2.1,41.1", "--windows"], "windows need a spacing"),
         (["--bbox", "madrid", "--spacing", "9"], "--spacing 9 is for windows, and whole trips"),
-        (["a.csv", "--windows", "first"], "--windows first was removed: --windows takes one"),
-        (["a.csv", "--windows", "all"], "--windows all was removed: --per-recording all takes"),
-        (["a.csv", "--per-trace", "2"], "--per-trace was removed: --per-recording is its new"),
-        (["a.csv", "--trips"], "--trips was removed: whole trips are the default: leave it out"),
         (["--bbox", "madrid", "--per-recording", "2"], "--per-recording 2 is for windows: add"),
         (["--bbox", "madrid", "--windows", "--per-recording", "x"], "must be a number, or all"),
         ([], "say where: --bbox barcelona, madrid, tarraco"),
@@ -193,7 +189,7 @@ def test_pauses_that_end_every_recording_are_told_with_the_way_past(run: Run, he
     ("animals", "points", "says"),
     [
         ("a", 30, "Wrote 1 trajectory to trajectories.parquet. A group needs at least two"),
-        ("a", 5, "All are of one subject, and a group needs at least two: add"),
+        ("a", 5, "A group needs at least two, of two subjects: add recordings of others"),
         ("ab", 30, "Wrote 2 trajectories to trajectories.parquet. Next: trajanon "),
     ],
 )

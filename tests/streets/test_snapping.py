@@ -4,11 +4,10 @@ import json
 import re
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
-from commands import FAST, Run, mode, names
+from commands import FAST, Run
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_roads import best_likelihood, entry, likelihood_of, ways_from
@@ -20,9 +19,10 @@ from trajanon._kernels.road_matching import Matching, Network
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
-from trajanon.parts import finish
 from trajanon.snapping import kept_on, matched, snapped, streets_of, traced
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+pytestmark = pytest.mark.usefixtures("few_tried")
 
 LAT, LON = 47.0, 9.5
 NORTH, EAST = 1 / 111_177.0, 1 / 76_055.0  # degrees of a metre there
@@ -245,39 +245,6 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     assert run("check", "-k", 4, "--trajectories", "trips.parquet").code == 0
     assert run("map", "trips.parquet", "anonymized.parquet", "--offline").code == 0
     assert "Lines on roads" in (tmp_path / "map.html").read_text()
-    assert run("anonymize", "trips.parquet", "-k", 4, "--out", "plain.csv", *FAST).code == 0
-    before = (tmp_path / "plain.csv").read_bytes()
-    snap = ("snap", "plain.csv", "--roads", "town.osm")
-    answer = run(*snap, "--out", "laid.csv", "--json")
-    told = json.loads(answer.out)
-    assert told["on_roads"] == told["lines"] > 0
-    assert run("check", "laid.csv", "-k", 4).code == 0
-    assert (tmp_path / "plain.csv").read_bytes() == before
-    originals = ("snap", "trips.parquet", *snap[2:], "--out", "public.parquet")
-    assert "trips.parquet is no release" in run(*originals).sentence
-    assert not (tmp_path / "public.parquet").exists()
-    assert "plain.csv is read as input" in run(*snap, "--out", "plain.csv").sentence
-    assert "'boat' is not known" in run(*snap, "--mode", "boat", "--out", "a.csv").sentence
-    assert "keep-off" in run(*snap, "--keep-off", "-1", "--out", "a.csv").sentence
-    (tmp_path / "parts").mkdir()
-    assert "no part of a release" in run("snap", "parts", *snap[2:], "--out", "a").sentence
-
-
-def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path) -> None:
-    town(tmp_path)
-    write_parts(tmp_path / "trips", drives(200))
-    with shards_of(100), patch.object(finish, "PART", 60):
-        trajanon.anonymize_parts("trips", "out", 4, effort="fast")
-        answer = run("snap", "out", "--roads", "town.osm", "--out", "laid")
-    assert answer.code == 0
-    assert len(names(tmp_path / "laid")) == len(names(tmp_path / "out")) > 1
-    assert run("check", "laid", "-k", 4).code == 0
-    for name in ("", "part-00000.parquet"):
-        assert mode(tmp_path / "laid" / name) == mode(tmp_path / "out" / name)
-    before, after = (trajanon.read_release(tmp_path / name) for name in ("out", "laid"))
-    assert len(after) == len(before)
-    assert np.abs((after.points[..., 0] - LAT) / NORTH).max() < 1.2
-    assert "is read as input" in run("snap", "out", "--roads", "town.osm", "--out", "out").sentence
 
 
 def test_parts_are_laid_on_roads_while_they_are_anonymised(run: Run, tmp_path: Path) -> None:

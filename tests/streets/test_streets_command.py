@@ -105,6 +105,7 @@ def test_parts_are_counted_together(run: Run, tmp_path: Path) -> None:
     assert pd.read_csv(tmp_path / "a.csv").people.tolist() == [100]
 
 
+@pytest.mark.usefixtures("few_tried")
 def test_an_evaluation_compares_streets(run: Run, here: Path) -> None:
     answer = run("evaluate", "--roads", "town.osm", "--json")
     assert answer.code == 0

@@ -286,7 +286,7 @@ class _Map:
             for start in range(0, len(go), _HOPS_AT_ONCE)
             for some in [slice(start, start + _HOPS_AT_ONCE)]
         ]
-        cell, way = np.unique(np.concatenate(parts), axis=0).T
+        cell, way = _each_once(*np.concatenate(parts, axis=1))
         cell, first, people = np.unique(cell, return_index=True, return_counts=True)
         owner = ways.owner[way]
         least, most = (each.reduceat(owner, first) for each in (np.minimum, np.maximum))
@@ -299,8 +299,8 @@ class _Map:
         self.tree = cKDTree(middle)
 
 
-def _cells(begin: Floats, go: Floats, way: Ints, wide: int) -> Ints:
-    """Number the cells and headings that hops pass, with the way of each, (c, 2), each once."""
+def _cells(begin: Floats, go: Floats, way: Ints, wide: int) -> tuple[Ints, Ints]:
+    """Number the cells and headings that hops pass, and the way of each, each pair once."""
     far = np.hypot(*go.T)
     go, begin, way, far = go[far > 0.0], begin[far > 0.0], way[far > 0.0], far[far > 0.0]
     steps = np.ceil(far / (0.75 * _CELL)).astype(np.int64)
@@ -310,7 +310,15 @@ def _cells(begin: Floats, go: Floats, way: Ints, wide: int) -> Ints:
     turn = np.arctan2(go[:, 1], go[:, 0]) * (_HEADINGS / (2.0 * np.pi))
     heading = np.round(turn).astype(np.int64)[hop] % _HEADINGS
     cell = (row * wide + column) * _HEADINGS + heading
-    return np.unique(np.column_stack([cell, way[hop]]), axis=0)
+    return _each_once(cell, way[hop])
+
+
+def _each_once(cell: Ints, way: Ints) -> tuple[Ints, Ints]:
+    """Sort pairs, and take each once; numpy's unique rows take four times as long."""
+    order = np.lexsort((way, cell))
+    cell, way = cell[order], way[order]
+    other = np.append(True, (np.diff(cell) != 0) | (np.diff(way) != 0))[: len(cell)]
+    return cell[other], way[other]
 
 
 def _off(line: Floats, member: Floats) -> float:
