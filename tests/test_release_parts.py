@@ -124,8 +124,9 @@ def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
     sampled, whole = evaluated(run, "folder"), of_file
     for name in {*COUNTED_OF_ALL} & {*whole}:
         assert sampled[name] == whole[name], name
-    left = ("drives", "drives_below", "steps_alone")
-    assert all(sampled["chains"][name] == whole["chains"][name] for name in left)
+    for name, what in (("chains", "drives"), ("persons", "people")):
+        for counted in (what, f"{what}_below", f"{what}_alone"):
+            assert sampled[name][counted] == whole[name][counted]
     told = sampled["sample"]
     assert (told["areas"], told["of_areas"]) == (2, 4)
     assert 60 < told["trajectories"] < 90

@@ -147,11 +147,29 @@ def _local(times: Floats, timezone: str) -> Floats:
     return np.asarray(wall + (times - whole))
 
 
+def local_days(times: Floats, timezone: str) -> Ints:
+    """Number the local days, which begin at 03:00, of seconds since 1970-01-01 UTC, (n,)."""
+    return np.floor((_local(times, timezone) - BEGINS) / DAY).astype(np.int64)
+
+
 def zone_of(lat: float, lon: float) -> str:
     """Name the local zone of a place, in degrees."""
     import tzfpy
 
     return str(tzfpy.get_tz(lon, lat))
+
+
+def departure_days(trajectories: Trajectories) -> Ints | None:
+    """Number the local days on which trajectories depart, (n,); None where no times are known.
+
+    One without times has a day of its own.
+    """
+    if trajectories.times is None:
+        return None
+    departures = trajectories.times[:, 0]
+    zone = zone_of(*trajectories.points.mean(axis=(0, 1)))
+    day = local_days(np.nan_to_num(departures), zone)
+    return np.where(np.isnan(departures), day.min() - 1 - np.arange(len(day)), day)
 
 
 @dataclass(frozen=True, slots=True)
