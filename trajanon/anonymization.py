@@ -12,6 +12,7 @@ import numpy as np
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.placing import placed
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files.release_lines import in_order
 from trajanon.files.report import digest_of, line_keys
@@ -54,7 +55,7 @@ def anonymize_trajectories(
     timing = timing_of(trajectories, settings)
     secret = key_for(settings, key)
 
-    cut, slid = _group_and_slide(trajectories, k, settings, searched, timing, secret, progress)
+    cut, slid = group_and_slide(trajectories, k, settings, searched, timing, secret, progress)
     groups, out, mended = slid, np.zeros(len(trajectories), dtype=np.bool_), None
     if not settings.as_published:
         groups, out, mended = mend(slid, k)
@@ -177,7 +178,7 @@ def refuse_far(moved: float, length: float, k: int, unit: str) -> None:
         )
 
 
-def _group_and_slide(
+def group_and_slide(
     trajectories: Trajectories,
     k: int,
     settings: ReleaseSettings,
@@ -185,16 +186,20 @@ def _group_and_slide(
     timing: Timing | None,
     key: bytes | None,
     progress: Progress,
+    spread: Floats | None = None,
 ) -> tuple[TrajectoryGroups, TrajectoryGroups]:
-    """Group trajectories as they were cut, and as they slid, if they may."""
+    """Group trajectories as they were cut, and as they slid, if they may.
+
+    Those of a shard are standardised by the ``spread`` of the whole table.
+    """
     subjects = None if settings.as_published else trajectories.subject
     if settings.align:
         trajectories = placed(trajectories, k, subjects=subjects, timing=timing)
-    columns, weights = search_columns(trajectories, timing)
+    columns, weights = search_columns(trajectories, timing, spread)
     partition = microaggregate(
         columns, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
     )
-    if timing is not None:
+    if weights is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
     cut = TrajectoryGroups(trajectories, partition, key, timing)
     if not settings.align or partition.stopped:

@@ -166,15 +166,6 @@ class Timing:
         assert trajectories.times is not None
         return self.clock.of(trajectories.times)
 
-    def search_columns(self, trajectories: Trajectories) -> tuple[Floats, Floats]:
-        """The columns that the search sees, (n, 2 m + 1), the departure last; and their weights."""
-        records, departure = trajectories.records, self.seconds(trajectories)[:, :1]
-        seen = np.hstack([records, departure])
-        spread = (seen - seen[:1]).std(axis=0, ddof=1)
-        middle = trajectories.points.mean(axis=0)
-        weight = departure_weight(middle, spread, self.minute_worth)
-        return seen, np.append(np.ones(records.shape[1]), weight)
-
     @property
     def account(self) -> dict[str, Any]:
         """How times are released, ready for JSON."""
@@ -203,10 +194,28 @@ class Timing:
 
 
 def search_columns(
-    trajectories: Trajectories, timing: Timing | None
+    trajectories: Trajectories, timing: Timing | None, spread: Floats | None = None
 ) -> tuple[Floats, Floats | None]:
-    """What the search sees: the records, or these and the departure; and weights, if there are."""
-    return (trajectories.records, None) if timing is None else timing.search_columns(trajectories)
+    """What the search sees, (n, 2 m): records; with times also the departure, last; and weights.
+
+    With the ``spread`` of the coordinates of a whole table, (2 m,), those of a shard count as if
+    they were standardised by it.
+    """
+    columns = trajectories.records
+    if timing is not None:
+        columns = np.hstack([columns, timing.seconds(trajectories)[:, :1]])
+    elif spread is None:
+        return columns, None
+    own = (columns - columns[:1]).std(axis=0, ddof=1)
+    of_places = own[: trajectories.records.shape[1]]
+    whole = of_places if spread is None else spread
+    weights = np.ones(len(whole))  # also of what is constant, and counts nothing
+    if spread is not None:
+        weights[of_places > 0.0] = (of_places / whole)[of_places > 0.0] ** 2
+    if timing is not None:
+        middle, spreads = trajectories.points.mean(axis=0), np.append(whole, own[-1])
+        weights = np.append(weights, departure_weight(middle, spreads, timing.minute_worth))
+    return columns, weights
 
 
 def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> float:

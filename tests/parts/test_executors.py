@@ -38,7 +38,7 @@ from trajanon.executors import Executor, connected, on_cluster, results_in_order
 from trajanon.extract import Extraction, Rules
 from trajanon.extract.extraction import From
 from trajanon.extract.sources import files
-from trajanon.parts import finish
+from trajanon.parts import shards as parts_shards
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy.ledger import opened
 from trajanon.progress import Progress, silent
@@ -297,7 +297,7 @@ def test_a_worker_killed_in_each_step_changes_nothing(
     steps: dict[str, set[str]] = {}
     for name in ("calm", "killed"):
         store.watch(once_in_each_step)
-        with shards_of(100), patch.object(finish, "PART", 100):
+        with shards_of(100), patch.object(parts_shards, "PART", 100):
             report = anonymize_parts(source, f"{bucket}/{name}", 3, progress=store.progress, **how)
         assert store.killed == [*steps]
         steps = {step: methods for step, methods in store.asked.items() if step}

@@ -14,25 +14,28 @@ from shards import POINTS, walks, write_folder
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
+from trajanon.executors import Executor
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.hashing import hashed
 from trajanon.parts import reader
+from trajanon.parts.plan import with_subjects
 from trajanon.parts.reader import Parts, survey_parts
 from trajanon.remote_folder import Folder
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
 def surveyed(folder: Path) -> Parts:
-    return survey_parts(Folder(str(folder)), align=False, timed=False)
+    return survey_parts(Folder(str(folder)), align=False, timed=False, exact=False)
 
 
 def all_of(parts: Parts) -> Floats:
+    parts = with_subjects(Executor(), parts)
     return np.concatenate([parts.read(part_slice).points for part_slice in parts.slices])
 
 
 def subjects_of(parts: Parts) -> list[int]:
-    read = [(parts.read_ids(some), some.first) for some in parts.slices]
-    return [one for ids, first in read for one in ids.subjects(parts.named, first).tolist()]
+    ids = with_subjects(Executor(), parts).ids
+    return [] if ids is None else ids.subject.tolist()
 
 
 def as_columns(points: Floats, kind: type = np.float64) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from shards import released, walks, write_folder
 
 from trajanon.errors import ServerProblem
 from trajanon.executors import Executor, connected
-from trajanon.parts import finish, plan, workflow
+from trajanon.parts import plan, workflow
 
 
 @contextmanager
@@ -134,7 +134,7 @@ def test_workers_that_cannot_be_started_are_one_sentence(
     assert "the workers could not be started" in answer.sentence
 
 
-@pytest.mark.parametrize("step", ["look", "scatter", "search", "write_part", "write_groups"])
+@pytest.mark.parametrize("step", ["_look", "scatter", "search", "write_part", "write_groups"])
 def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -145,7 +145,7 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(workflow, "shards_for", lambda *_: 3)
-    home = {"look": plan, "write_part": finish}.get(step, workflow)
+    home = {"_look": plan}.get(step, workflow)
     monkeypatch.setattr(home, step, interrupted)
     answer = run(*given)
     assert answer.code == 130

@@ -23,7 +23,7 @@ from trajanon._kernels.road_matching import Matching, Network
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
-from trajanon.parts import finish
+from trajanon.parts import shards as parts_shards
 from trajanon.snapping import (
     RoadsToFollow,
     kept_on,
@@ -287,7 +287,7 @@ def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str
     town(tmp_path)
     write_parts(tmp_path / "trips", drives(200))
     how: dict[str, Any] = {"rows": rows, "effort": "fast"}
-    with shards_of(100), patch.object(finish, "PART", 60):
+    with shards_of(100), patch.object(parts_shards, "PART", 60):
         trajanon.anonymize_parts("trips", "out", 4, **how)
         answer = run("snap", "out", "--pbf", "town.osm", "--out", "laid")
     assert answer.code == 0

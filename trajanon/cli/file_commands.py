@@ -78,7 +78,7 @@ def snap(
     from trajanon.files.geoparquet import write_released
     from trajanon.files.release_formats import check_release_format, release_parts, write_release
     from trajanon.files.trajectory_files import is_part
-    from trajanon.parts.finish import parts_of
+    from trajanon.parts.shards import parts_of
 
     # Arguments are easily swapped, and originals must not look released.
     if problems := trajanon.check(release, k=2).problems:

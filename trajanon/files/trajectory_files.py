@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.atomic_output import replacing
@@ -24,7 +23,7 @@ from trajanon.files.parquet_parts import (
     coordinate_columns,
     parquet_of,
 )
-from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
+from trajanon.files.row_ids import RowIds, row_ids
 from trajanon.hashing import hashes_of, least_hashes
 from trajanon.inputs import named_rightly
 from trajanon.number_text import number_of
@@ -321,16 +320,12 @@ def read_rows(
 def read_marks(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Hashes:
     """Read by what recordings are known again, (n, 1 + HOPS), as `marks_of_rows`."""
     with _opened(path) as file:
-        columns = {name: geoparquet.written_column(path, file, name) for name in ID_COLUMNS}
-        ids = row_ids(str(path), columns, file.n, exact=subjects_exact)
-        return marks_of_rows(path, file, ids, ids.named_by(ids.nameless))
+        ids = RowIds.of([row_ids(path, file, exact=subjects_exact)])
+        return marks_of_rows(path, file, ids)
 
 
-def marks_of_rows(where: object, file: ParquetParts, ids: RowIds, named: pd.Series) -> Hashes:
-    """Read by what recordings are known again, (n, 1 + HOPS): marks, else their own points.
-
-    ``named`` has the subjects of traces that name one in some rows only.
-    """
+def marks_of_rows(where: object, file: ParquetParts, ids: RowIds) -> Hashes:
+    """Read by what recordings are known again, (n, 1 + HOPS): marks, else their own points."""
     if (marks := _marks(where, file)) is not None:
         return marks
     points, _, times = read_rows(where, file, tracks=False)
@@ -344,7 +339,7 @@ def marks_of_rows(where: object, file: ParquetParts, ids: RowIds, named: pd.Seri
     tells[~tells.any(axis=1), 0] = True  # unless that is all there is of him
     row, hashes = np.nonzero(tells)[0], hashes_of(*ends)[tells.ravel()]
     hops = least_hashes(row, hashes, n, HOPS)
-    who = ids.subjects(named[~named.index.duplicated()], 0).view(np.uint64)
+    who = ids.subject.view(np.uint64).copy()
     who[ids.nobody] = hops[ids.nobody, 0]
     return np.column_stack([who, hops])
 
