@@ -27,20 +27,15 @@ _QUANTITY = re.compile(
 """Words of what is counted or measured, whatever its values look like."""
 
 _FEW = 20  # values: from fewer nobody can tell whether they number the rows
-_DIFFERENT = 0.95  # of texts
+_DIFFERENT = 0.95  # of the values of an identifier
 _CODES, _EACH = 5, 5  # different values of a code at most, and rows for each of them at least
-_LONG, _SHORTER = 8, 6  # digits of numbers that are hardly quantities; or only if close together
-_NARROW = 0.25  # of the largest number: no quantity of six digits varies as little
-_UNEVEN, _LEAST_UNEVEN = 1.36, 0.05
-"""Over the root of the count: how far 95 % of samples are at most from evenly spread; and at least
-allowed."""
+_LONG = 1e7  # whole numbers of as many digits each that are hardly quantities
 
 
 def looks_like_id(column: pd.Series) -> bool:
     """Whether a column of numbers is named like an identifier, or has the values of one.
 
-    These number the rows, begin with 0, or have as many digits each, evenly spread or close
-    together: quantities have small values and large ones, or come near to a mean.
+    These number the rows, begin with 0, or have as many digits each, eight or more.
     """
     name = _words(str(column.name))
     values = _values(column)
@@ -54,11 +49,12 @@ def looks_like_id(column: pd.Series) -> bool:
         return False
     different = np.unique(values)
     counts = len(values) == len(different) >= _FEW and np.ptp(values) < 2 * len(values)
-    return bool(counts) or _are_drawn(different)
+    long = len(different) >= _CODES and different[0] >= _LONG
+    return bool(counts or (long and different[-1] < 10 ** np.ceil(np.log10(different[0] + 1))))
 
 
 def identifies(column: pd.Series) -> bool:
-    """Whether a column is an identifier, of numbers or of texts that nearly all differ."""
+    """Whether a column is like an identifier, or has texts that nearly all differ."""
     if numeric_table.holds_numbers(column):
         return looks_like_id(column)
     return bool(column.astype(str).nunique() >= _DIFFERENT * len(column))
@@ -86,26 +82,6 @@ def _values(column: pd.Series) -> Floats:
 
 def _are_whole(values: Floats) -> bool:
     return bool((values == np.floor(values)).all())
-
-
-def _are_drawn(different: Floats) -> bool:
-    """Whether whole numbers are as if drawn from all that have so many digits."""
-    n = len(different)
-    if n < 5 or different[0] < 1 or different[-1] >= 1e18:
-        return False
-    digits = np.searchsorted(10.0 ** np.arange(18), different, side="right")
-    most = int(digits.max())
-    long, shorter = most >= _LONG, most >= _SHORTER
-    few = n < (5 if long else 10 if shorter else _FEW)
-    # A tenth of them has lost a leading zero, a tenth ends in one, and so much more by chance.
-    tenth = 0.1 + 0.8 / np.sqrt(n)
-    lost = (digits < most).mean() > tenth * long
-    rounded = (different % 10 == 0).mean() > tenth
-    if few or most < 4 or lost or rounded:
-        return False
-    uneven = np.abs(np.arange(1, n + 1) / n - (different / 10.0**most - 0.1) / 0.9).max()
-    even = uneven <= max(_UNEVEN / np.sqrt(n), _LEAST_UNEVEN)
-    return bool(long or even or (shorter and np.ptp(different) <= _NARROW * different[-1]))
 
 
 def _words(name: str) -> str:

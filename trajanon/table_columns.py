@@ -14,7 +14,6 @@ import pandas as pd
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
-from trajanon.files.number_texts import Readings
 from trajanon.identifiers import looks_like_code, looks_like_id, looks_like_weight
 from trajanon.loss import HEAVIEST
 from trajanon.number_text import number_of
@@ -37,7 +36,7 @@ class TableColumns(NamedTuple):
     kept: list[str]  # those to keep as they are
     aside: dict[str, str]  # why others were not chosen
     dropped: int  # rows in which a value is missing
-    said: list[str]  # how numbers were read, and which rows were dropped
+    said: list[str]  # what else was averaged, and which rows were dropped
 
     @property
     def ids(self) -> list[str]:
@@ -80,11 +79,8 @@ def read_table_columns(
     missing: MissingName = "refuse",
 ) -> TableColumns:
     """Read a table, tell which part each column plays, and take the rows that are complete."""
-    raw, readings = numeric_table.read_numbers(source)
+    table, doubts = numeric_table.read_numbers(source)
     what = numeric_table.named(source)
-    table = raw.copy()
-    for name, column in readings.plain.items():
-        table[name] = column
     names = list(table)
     takes_all, keeps_all = list(columns or ()) == ALL, list(keep) == ALL
     others = [name for name in (subject, strata) if name is not None]
@@ -104,7 +100,7 @@ def read_table_columns(
             )
     said: list[str] = []
     if columns is None or takes_all:
-        columns = [n for n in names if n not in every and _holds_numbers(table[n], readings)]
+        columns = [n for n in names if n not in every and _holds_numbers(table[n], doubts)]
         aside = {name: _NO_NUMBERS for name in names if name not in columns}
         like = {name: why for name in columns if (why := _measures_nothing(table[name]))}
         if not takes_all:
@@ -126,23 +122,20 @@ def read_table_columns(
             f"`columns`, out of {listed(names)}"
         )
     kept = [n for n in names if (n not in chosen and n != subject if keeps_all else n in keep)]
-    for name in filter(readings.doubts.get, chosen):
+    for name in filter(doubts.get, chosen):
         raise BadInput(
-            f"the numbers of column {name!r} of {what} are not certain: {readings.doubts[name]}; "
-            "write all alike, without marks between thousands, or choose other `columns`"
+            f"column {name!r} of {what} holds {doubts[name].strip()[:40]!r}, which may be several "
+            "numbers: write all alike, such as 1234.5, or choose other `columns`"
         )
-    for name in filter(readings.examples.get, kept):
-        table[name] = raw[name]
     complete, dropped = _complete(what, table, chosen, others, missing)
     records = numeric_table.records(what, complete[chosen])
-    read = "; ".join(f"{n} {readings.examples[n]}" for n in chosen if n in readings.examples)
-    said += [f"Numbers of {what} were read so: {read}."] * bool(read) + [dropped] * bool(dropped)
+    said += [dropped] * bool(dropped)
     gone = len(table) - len(complete)
     return TableColumns(complete, records, chosen, kept, aside, gone, said)
 
 
-def _holds_numbers(column: pd.Series, readings: Readings) -> bool:
-    return column.name in readings.doubts or numeric_table.holds_numbers(column)
+def _holds_numbers(column: pd.Series, doubts: Mapping[str, str]) -> bool:
+    return column.name in doubts or numeric_table.holds_numbers(column)
 
 
 def _measures_nothing(column: pd.Series) -> str:

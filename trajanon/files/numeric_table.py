@@ -27,13 +27,11 @@ def read_table(path: Path) -> pd.DataFrame:
     return _read(path)[0]
 
 
-def read_numbers(source: Path | pd.DataFrame) -> tuple[pd.DataFrame, number_texts.Readings]:
-    """Read a table, or take it as it is, and the numbers in its texts."""
+def read_numbers(source: Path | pd.DataFrame) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Read a table, or take it as it is; also name a cell of each column that is uncertain."""
     if isinstance(source, pd.DataFrame):
-        table, separator = _of_frame(source), None
-    else:
-        table, separator = _read(source)
-    return table, number_texts.read_numbers(table, separator)
+        return number_texts.read_numbers(_of_frame(source), None)
+    return number_texts.read_numbers(*_read(source))
 
 
 def named(source: Path | pd.DataFrame) -> str:
