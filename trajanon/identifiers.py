@@ -29,13 +29,13 @@ _QUANTITY = re.compile(
 _FEW = 20  # values: from fewer nobody can tell whether they number the rows
 _DIFFERENT = 0.95  # of the values of an identifier
 _CODES, _EACH = 5, 5  # different values of a code at most, and rows for each of them at least
-_LONG = 1e7  # whole numbers of as many digits each that are hardly quantities
+_SIX_DIGITS, _NARROW = 1e5, 0.25  # no quantity of six digits varies by so small a share of itself
 
 
 def looks_like_id(column: pd.Series) -> bool:
     """Whether a column of numbers is named like an identifier, or has the values of one.
 
-    These number the rows, begin with 0, or have as many digits each, eight or more.
+    These number the rows, begin with 0, or are large and close together.
     """
     name = _words(str(column.name))
     values = _values(column)
@@ -49,8 +49,9 @@ def looks_like_id(column: pd.Series) -> bool:
         return False
     different = np.unique(values)
     counts = len(values) == len(different) >= _FEW and np.ptp(values) < 2 * len(values)
-    long = len(different) >= _CODES and different[0] >= _LONG
-    return bool(counts or (long and different[-1] < 10 ** np.ceil(np.log10(different[0] + 1))))
+    few = len(different) < _CODES
+    narrow = different[0] >= _SIX_DIGITS and np.ptp(different) <= _NARROW * different[-1]
+    return bool(counts or (narrow and not few))
 
 
 def identifies(column: pd.Series) -> bool:
