@@ -36,9 +36,6 @@ kepler.gl takes no number of fewer than nine digits for a time.
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONDAY = 4 * DAY  # from 1970-01-01, a Thursday
 
-_EARLIER_DAY = np.datetime64("1970-01-05", "us")
-"""The Monday from which files of earlier versions count."""
-
 _SECOND = np.timedelta64(1, "s")
 _WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _OF_TIMES = ("minute_worth", "time_step", "timezone")
@@ -350,17 +347,6 @@ def going_on(times: Floats, step: float) -> Floats:
     return np.asarray(times + step * (low + (high - low) * (place - begin) / (end - begin)))
 
 
-def rising(dates: Dates) -> Dates:
-    """Let dates along the last axis rise, by a microsecond where they would be the same.
-
-    >>> rising(np.array(["1970-01-01"] * 2, "datetime64[us]"))[1]
-    np.datetime64('1970-01-01T00:00:00.000001')
-    """
-    places = np.arange(dates.shape[-1])
-    dates_rising = np.maximum.accumulate(dates.astype(np.int64) - places, axis=-1) + places
-    return dates_rising.astype("datetime64[us]")
-
-
 def seconds_in(rows: Sequence[Any], sentence: str | None) -> list[Floats | None]:
     """Read rows of texts such as 2001-01-01T08:05:00Z; None for a row of anything else."""
     clock = Clock.parsed(sentence)
@@ -374,18 +360,11 @@ def _since(clock: Clock | None, texts: list[Any]) -> Floats | None:
         dates = np.array([text[:-1] for text in texts], dtype="datetime64[us]")
     except ValueError:  # a month 13
         return None
-    begin = _begin(clock)
-    if clock is not None:
-        times = clock.rounded((dates - begin) / _SECOND)
-        if np.array_equal(instants(times, clock), dates):
-            return times
-        if clock.times != "date" and (dates < begin).any():
-            begin = _EARLIER_DAY
-    # In earlier files fractions of a second number points of one time, and are no time.
-    whole = dates.astype("datetime64[s]")
-    if np.array_equal(rising(whole.astype("datetime64[us]")), dates):
-        dates = whole.astype("datetime64[us]")
-    return (dates - begin) / _SECOND
+    seconds: Floats = (dates - _begin(clock)) / _SECOND
+    if clock is None:
+        return seconds
+    times = clock.rounded(seconds)
+    return times if np.array_equal(instants(times, clock), dates) else seconds
 
 
 def _begin(clock: Clock | None) -> np.datetime64:

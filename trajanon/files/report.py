@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple, NotRequired, TypedDict, cast
+from typing import IO, Any, Literal, NamedTuple, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from trajanon.files.track_rows import whole_numbers
 from trajanon.inputs import regular
 from trajanon.partition import check_k, dense
 from trajanon.remote_folder import Folder
-from trajanon.settings import ROWS, ReleaseSettings, TimesName
+from trajanon.settings import ReleaseSettings, TimesName
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
@@ -98,7 +98,7 @@ class _LeftOut(TypedDict):
 
 
 class _Rows(TypedDict):
-    way: str
+    way: Literal["subjects", "trajectories", "lines"]
     without: NotRequired[list[Whole]]  # released trajectories that have no row of their own
 
 
@@ -106,10 +106,10 @@ class Report(TypedDict):
     """What is read of a report; there may be more in it."""
 
     notice: str
-    unit: NotRequired[str]
+    unit: NotRequired[Literal["trip", "trajectory"]]
     n: Whole
     k: Whole
-    counted: str
+    counted: Literal["subjects", "records"]
     as_published: NotRequired[bool]
     information_loss: Finite
     stages: list[_Stage]
@@ -131,7 +131,7 @@ class Report(TypedDict):
     subjects_per_group: NotRequired[list[Whole] | None]
     key: NotRequired[str | None]  # the secret by which lines are perturbed; None: plain means
     groups_of_equal_lines: NotRequired[list[list[Whole]]]
-    rows: NotRequired[_Rows]
+    rows: _Rows
     search: NotRequired[dict[str, Any]]
     shards: NotRequired[Whole]
     roads: NotRequired[_Roads]
@@ -140,23 +140,20 @@ class Report(TypedDict):
     lines_of_rows: NotRequired[Any]  # `LinesOfRows`, read from beside the report; not in it
 
 
-def report_path(release: Path) -> Path:
+def report_path(release: Path, kind: str = "report.json") -> Path:
     """Where the report of a release stands, which is a file, or a folder of parts."""
-    return release.parent / f"{_called(release)}.report.json"
+    name = f"{release.name}.parts" if release.is_dir() else release.stem
+    return release.parent / f"{name}.{kind}"
 
 
 def datasheet_path(release: Path) -> Path:
     """Where the datasheet of a release stands: each release has its own."""
-    return release.parent / f"{_called(release)}.datasheet.md"
+    return report_path(release, "datasheet.md")
 
 
 def certificate_path(release: Path) -> Path:
     """Where the certificate of a release stands, beside its datasheet."""
-    return release.parent / f"{_called(release)}.certificate.json"
-
-
-def _called(release: Path) -> str:
-    return f"{release.name}.parts" if release.is_dir() else release.stem
+    return report_path(release, "certificate.json")
 
 
 def read_report(release: Path) -> Report:
@@ -186,7 +183,6 @@ def report_beside(release: Path) -> Report | None:
     except BadInput as error:
         raise _no_report(path, error) from error
     report.pop("lines_of_rows", None)
-    unit_in(report)
     return report
 
 
@@ -202,26 +198,17 @@ def checked(report: Mapping[str, Any]) -> Report:
             raise BadInput("it lacks labels")
     except BadInput as error:
         raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
-    unit_in(found)
     return found
-
 
 def promise_in(report: Report) -> tuple[int, str]:
     """Take from a report the group size promised, and what it counts."""
-    counted = _one_of(report["counted"], ("subjects", "records"), "what k counts")
     check_k(report["k"])
-    return report["k"], counted
+    return report["k"], report["counted"]
 
 
 def unit_in(report: Report) -> str:
     """Take from a report what a released line is of: a trip, or a trajectory."""
-    return _one_of(report.get("unit", "trajectory"), ("trip", "trajectory"), "the unit")
-
-
-def _one_of(found: str, known: tuple[str, ...], what: str) -> str:
-    if found not in known:
-        raise BadInput(f"{what} in the report is {found!r}, not {' or '.join(known)}: {_AGAIN}")
-    return found
+    return report.get("unit", "trajectory")
 
 
 def clock_in(report: Report) -> Clock | None:
@@ -243,15 +230,13 @@ def key_in(report: Report) -> bytes | None:
 
 
 def rows_in(report: Report) -> str:
-    """Take from a report what has a row each; before 0.2 each trajectory had one."""
-    way = report["rows"]["way"] if "rows" in report else "trajectories"
-    return _one_of(way, (*ROWS, "trajectories"), "what has a row")
+    """Take from a report what has a row each."""
+    return report["rows"]["way"]
 
 
 def own_rows_in(report: Report) -> Bools:
     """Which of the released trajectories have a row of their own, shape (n,)."""
-    without = report["rows"].get("without", []) if "rows" in report else []
-    return _all_but(report["n"], without)
+    return _all_but(report["n"], report["rows"].get("without", []))
 
 
 def labels_in(report: Report) -> Ints:
