@@ -110,6 +110,15 @@ def change_points(path: Path, points: Floats) -> None:
     pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
 
 
+@pytest.mark.parametrize("how", [{"as_published": True}, {"ledger": "trips.ledger"}])
+def test_what_needs_all_at_once_is_refused_in_shards(tmp_path: Path, how: dict[str, Any]) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    said = f"`{next(iter(how))}` needs all trajectories at once"
+    with shards_of(30), pytest.raises(BadInput, match=said):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, **how)
+    assert [path.name for path in tmp_path.iterdir()] == ["trips"]
+
+
 @pytest.mark.parametrize("text", ["Anna", 5])
 def test_an_attribution_that_no_release_has_is_refused(tmp_path: Path, text: object) -> None:
     trips = Trajectories(walks(60), provenance={"attribution": text})

@@ -106,7 +106,7 @@ class Report(TypedDict):
     """What is read of a report; there may be more in it."""
 
     notice: str
-    unit: NotRequired[Literal["trip", "trajectory"]]
+    unit: NotRequired[Literal["trip", "day", "trajectory"]]
     n: Whole
     k: Whole
     counted: Literal["subjects", "records"]
@@ -199,6 +199,7 @@ def checked(report: Mapping[str, Any]) -> Report:
     except BadInput as error:
         raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
     return found
+
 
 def promise_in(report: Report) -> tuple[int, str]:
     """Take from a report the group size promised, and what it counts."""

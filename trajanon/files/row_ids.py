@@ -48,11 +48,6 @@ class RowIds:
         """How many subjects have no name."""
         return len(np.unique(self.subject[self.nameless]))
 
-    def take(self, which: Bools | slice) -> "RowIds":
-        """Keep some of the rows."""
-        kept = (self.subject[which], self.nobody[which], self.nameless[which])
-        return RowIds(*kept, self.merged)
-
     @classmethod
     def of(cls, columns: Sequence[tuple[ColumnIds, ColumnIds]]) -> "RowIds":
         """Take subjects and traces of all rows, in several pieces."""

@@ -195,7 +195,9 @@ def read_trajectories(
     return _read(path, exact=subjects_exact, marked=True)
 
 
-def read_unmarked(path: str | os.PathLike[str], *, subjects_exact: bool = False) -> Trajectories:
+def read_unmarked(
+    path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
+) -> Trajectories:
     """Read trajectories without the marks by which recordings are known again."""
     return _read(path, exact=subjects_exact, marked=False)
 
@@ -318,17 +320,12 @@ def read_rows(
 
 
 def read_marks(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Hashes:
-    """Read by what recordings are known again, (n, 1 + HOPS), as `marks_of_rows`."""
-    with _opened(path) as file:
-        ids = RowIds.of([row_ids(path, file, exact=subjects_exact)])
-        return marks_of_rows(path, file, ids)
-
-
-def marks_of_rows(where: object, file: ParquetParts, ids: RowIds) -> Hashes:
     """Read by what recordings are known again, (n, 1 + HOPS): marks, else their own points."""
-    if (marks := _marks(where, file)) is not None:
-        return marks
-    points, _, times = read_rows(where, file, tracks=False)
+    with _opened(path) as file:
+        if (marks := _marks(path, file)) is not None:
+            return marks
+        ids = RowIds.of([row_ids(path, file, exact=subjects_exact)])
+        points, _, times = read_rows(path, file, tracks=False)
     n, m = points.shape[:2]
     columns = [*points.transpose(2, 0, 1), *([] if times is None else [times])]
     ends = [column[:, some].ravel() for some in (slice(m - 1), slice(1, m)) for column in columns]

@@ -9,13 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from trajanon.align.ground import without_ends
-from trajanon.arrays import Bools, Hashes, Ints
+from trajanon.arrays import Ints
 from trajanon.errors import BadInput
-from trajanon.files.geoparquet import written_column
 from trajanon.files.parquet_parts import ParquetParts, RowGroups, parquet_of, part_opened
 from trajanon.files.row_ids import ID_COLUMNS, ColumnIds, RowIds, row_ids
-from trajanon.files.track_rows import whole_numbers
-from trajanon.files.trajectory_files import look_at_schema, marks_of_rows, provenance_of, read_rows
+from trajanon.files.trajectory_files import look_at_schema, provenance_of, read_rows
 from trajanon.remote_folder import Folder
 from trajanon.subjects import Identities
 from trajanon.times import without_times
@@ -38,12 +36,11 @@ class PartSlice(NamedTuple):
     first: int  # number of the first row among those of all parts
     groups: tuple[int, ...] = ()  # which of its row groups
     sizes: tuple[int, ...] = ()  # rows of each of these
-    which: Bools | None = None  # of these rows, those that are read; None: all
 
     @property
     def rows(self) -> int:
         """How many rows."""
-        return sum(self.sizes) if self.which is None else int(self.which.sum())
+        return sum(self.sizes)
 
     @property
     def numbers(self) -> slice:
@@ -117,26 +114,6 @@ class Parts:
             )
         return replace(self, slices=tuple(slices))
 
-    def chosen(self, which: Bools) -> "Parts":
-        """Read some of the rows only, by a mask of all: these are numbered anew."""
-        slices, first = [], 0
-        for part_slice in self.slices:
-            some = which[part_slice.numbers]
-            if some.any():
-                slices.append(part_slice._replace(first=first, which=some))
-                first += slices[-1].rows
-        ids = None if self.ids is None else self.ids.take(which)
-        return replace(self, slices=tuple(slices), ids=ids)
-
-    def read_marks(self, part_slice: PartSlice) -> tuple[Hashes, Ints | None]:
-        """Read by what recordings are known again, and the run that each lies on, if any does."""
-        where, file = self._opened(part_slice)
-        run = None
-        if "track" in self.schema.names:
-            run = whole_numbers("run", written_column(where, file, "run"))
-        assert self.ids is not None
-        return marks_of_rows(where, file, self.ids.take(part_slice.numbers)), run
-
     def read(self, part_slice: PartSlice, *, tracks: bool = False) -> Trajectories:
         """Read rows; a trace is the number of its row among those of all parts.
 
@@ -174,9 +151,7 @@ class Parts:
     def _opened(self, part_slice: PartSlice) -> tuple[str, ParquetParts]:
         opened = partial(_rows_opened, self.folder, part_slice.name, part_slice.groups)
         file = ParquetParts([opened], self.schema, sum(part_slice.sizes))
-        which = part_slice.which
-        where = f"{self.folder}/{part_slice.name}"
-        return where, file if which is None else file.chosen(which)
+        return f"{self.folder}/{part_slice.name}", file
 
 
 @contextmanager

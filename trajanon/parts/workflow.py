@@ -10,19 +10,16 @@ import numpy as np
 
 from trajanon.anonymization import (
     Promise,
-    anonymize_trajectories,
     build_report,
     key_for,
     of_roads,
     of_times,
     refuse_attribution,
 )
-from trajanon.arrays import Bools
 from trajanon.errors import BadInput, TrajanonError
 from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
 from trajanon.files.parquet_parts import part_states, unchanged
-from trajanon.files.trajectory_files import read_trajectories
 from trajanon.partition import Stage, check_enough, check_k
 from trajanon.parts.plan import Plan, capacity_of, shards_for, survey_table, with_subjects
 from trajanon.parts.reader import Parts, survey_parts
@@ -46,9 +43,9 @@ from trajanon.parts.shards import (
     write_groups,
     write_part,
 )
-from trajanon.privacy.ledger import Keyed, Ledger, Sorted
+from trajanon.privacy.ledger import Keyed, Ledger
 from trajanon.progress import Progress, silent
-from trajanon.publication import LedgerLike, check_limit, opened_for, waiting
+from trajanon.publication import LedgerLike, anonymized, check_limit, opened_for
 from trajanon.release import json_report, published_with, way_of
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, settings_of, takes_settings
@@ -98,7 +95,7 @@ def anonymize_parts(
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
     ledger, per_subject_in_all
-        As in `trajanon.anonymize_file`; the ledger is a file of this machine, whatever works.
+        As in `trajanon.anonymize_file`; only if all fits into memory at once.
     memory
         Memory that the search may take, in bytes or as ``4GB``; with a client, of each worker.
         The number of shards depends on it, and so does the result.
@@ -148,75 +145,64 @@ def anonymize_parts(
     with ExitStack() as stack, unchanged(folder, part_states(folder)):
         timed = asked.times is not None
         parts = survey_parts(folder, align=asked.align, timed=timed, exact=subjects_exact)
-        refuse_inputs(
-            release, [folder / part_slice.name for part_slice in parts.slices]
-        )  # as links
+        refuse_inputs(release, [folder / some.name for some in parts.slices])  # through links
         check_enough(parts.n, k, what="trajectory")
         check_limit(ledger, per_subject_in_all, asked)
         refuse_attribution(parts.provenance.get("attribution"))
         capacity = capacity_of(memory, parts.columns, k, parts.track_points)
         parts = parts.fitting(capacity)
-        secret, which = key_for(asked, key), None
-        book = stack.enter_context(opened_for(ledger))
+        shards = shards_for(parts.n, capacity)
+        alone = {"as_published": asked.as_published, "ledger": ledger is not None}
+        if shards > 1 and any(alone.values()):
+            raise BadInput(
+                f"`{next(filter(alone.get, alone))}` needs all trajectories at once, and of "
+                f"{parts.n:,} some {capacity:,} fit into `memory`: raise it, or leave this out"
+            )
+        book, entry, entered = stack.enter_context(opened_for(ledger)), None, None
         if book is not None:
             entry = stack.enter_context(book.recording(out))
-            parts = with_subjects(executor, parts)
-            keyed, found = _offered(executor, parts, book, per_subject_in_all)
-            stack.enter_context(waiting(found, book))
-            which = found.new
-            parts, secret = parts.chosen(which), key_for(asked, book.release_key)
-            check_enough(parts.n, k, what="trajectory")
-        shards = shards_for(parts.n, capacity)
-        if shards > 1 and asked.as_published:
-            raise BadInput(
-                f"`as_published` needs all trajectories at once, and of {parts.n:,} some "
-                f"{capacity:,} fit into `memory`: raise it, or leave this out"
-            )
         scratch = stack.enter_context(replacing_release(release, out))
         if shards == 1:
-            how = {"roads": roads, "key": secret, "progress": quiet, **options}
-            task = partial(_as_one, parts, which, k, how)
-            (report,) = executor.each("Anonymising", task, [scratch])
+            how = {"roads": roads, "key": key, "progress": quiet, **options}
+            task = partial(_as_one, parts, k, how, book, per_subject_in_all)
+            if book is None:
+                ((report, _),) = executor.each("Anonymising", task, [scratch])
+            else:  # no worker has it
+                report, entered = task(scratch)
         else:
             began = perf_counter()
             parts = with_subjects(executor, parts)
             split, timing = survey_table(executor, parts, shards, asked)
+            secret = key_for(asked, key)
             plan = Plan(parts, scratch, split, timing, asked, settings, k, secret, roads, quiet)
             report = _in_shards(plan, executor, capacity, began)
-        if book is not None:
-            kept = found.told_in(report, book.path)
-            entry.announce(scratch / DRAFT, source, report, keyed.take(kept))
+        if entry is not None and entered is not None:
+            entry.announce(scratch / DRAFT, source, report, entered)
         with scratch.writing(REPORT) as file:
             file.write(json_report(report).encode())
     return report
 
 
-def _offered(
-    executor: Executor, parts: Parts, ledger: Ledger, limit: int | None
-) -> tuple[Keyed, Sorted]:
-    """What a ledger says of the rows of all parts."""
-    read = executor.each("Reading what is known again", parts.read_marks, parts.slices)
-    marks, runs = zip(*read, strict=True)
-    run = None if runs[0] is None else np.concatenate(runs)
-    keyed = ledger.keyed(np.concatenate(marks), executor.progress)
-    return keyed, ledger.sort(keyed, run, limit)
-
-
 def _as_one(
-    parts: Parts, which: Bools | None, k: int, how: dict[str, Any], scratch: Scratch
-) -> dict[str, Any]:
+    parts: Parts,
+    k: int,
+    how: dict[str, Any],
+    book: Ledger | None,
+    limit: int | None,
+    scratch: Scratch,
+) -> tuple[dict[str, Any], Keyed | None]:
     try:
-        trajectories = read_trajectories(parts.folder, subjects_exact=parts.subjects_exact)
+        release, entered = anonymized(
+            parts.folder, k, book, limit, exact=parts.subjects_exact, **how
+        )
     except BadInput:
         for part_slice in parts.slices:  # to name the part, and the row in it
             parts.read(part_slice, tracks=True)
         raise
-    trajectories = trajectories if which is None else trajectories.take(which)
-    release = anonymize_trajectories(trajectories, k, **how)
     for name, some, first in parts_of(release.trajectories):
         with scratch.writing(f"{DRAFT}/{name}") as file:
             write_released(file, some, first)
-    return release.report | {"shards": 1}
+    return release.report | {"shards": 1}, entered
 
 
 def _in_shards(plan: Plan, executor: Executor, capacity: int, began: float) -> dict[str, Any]:
