@@ -20,7 +20,7 @@ from trajanon.extract.sources.streams import BYTE_ORDER_MARK, Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, reading
 from trajanon.files.number_texts import separator_of
-from trajanon.inputs import named_rightly
+from trajanon.inputs import regular
 
 PARQUET = b"PAR1"
 NAMES_OF_TEXTS = (".csv", ".tsv")
@@ -58,7 +58,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the traces of a table that holds a point a row; see `traces_of_points`."""
     named = path.name.lower().endswith(_NAMES_OF_PARQUET)
     if named:
-        named_rightly(path)
+        regular(path)
     with Reading().open(path) as stream:
         is_parquet = named or stream.peek().startswith(PARQUET)
     chunks = _chunks_of_parquet if is_parquet else _chunks_of_text

@@ -189,7 +189,7 @@ def test_a_table_that_cannot_be_used_is_one_sentence(
     [
         (b"", "cannot read a.parquet as Parquet"),
         (b"PAR1", "cannot read a.parquet as Parquet"),
-        (b"a,b\n1,2\n", "a.parquet is no Parquet but a text that begins with 'a,b'"),
+        (b"a,b\n1,2\n", "cannot read a.parquet as Parquet: it is another kind of file"),
     ],
 )
 def test_what_is_no_parquet_is_one_sentence(

@@ -102,5 +102,5 @@ def test_a_file_that_is_missing_or_none_is_refused_in_a_sentence(tmp_path: Path)
         read_trajectories(tmp_path / "folder.parquet")
     (tmp_path / "text.parquet").write_text("no Parquet at all")
     for read in (read_release, read_trajectories):
-        with pytest.raises(FileProblem, match="is no Parquet but a text"):
+        with pytest.raises(FileProblem, match="as Parquet: it is another kind of file"):
             read(tmp_path / "text.parquet")

@@ -9,7 +9,7 @@ import pandas as pd
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, number_texts
-from trajanon.inputs import named_rightly, other_encoding, seems_utf16
+from trajanon.inputs import other_encoding, regular, seems_utf16
 
 _HEAD = 4096  # bytes, by which the encoding is judged
 
@@ -55,7 +55,7 @@ def _of_frame(frame: pd.DataFrame) -> pd.DataFrame:
 def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
     """Read a table, and what separates its values if it is a text."""
     check_table_format(path)
-    if not named_rightly(path).exists():
+    if not regular(path).exists():
         raise FileProblem(
             f"there is no {path}; name a table that ends in {' or '.join(TABLE_FORMATS)}"
         )

@@ -25,7 +25,6 @@ from trajanon.files.parquet_parts import (
 )
 from trajanon.files.row_ids import RowIds, row_ids
 from trajanon.hashing import hashes_of, least_hashes
-from trajanon.inputs import named_rightly
 from trajanon.number_text import number_of
 from trajanon.remote_folder import Folder, folder_or_file
 from trajanon.subjects import Identities, identities, nameless
@@ -263,7 +262,7 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
     place = folder_or_file(path)
     if isinstance(place, Path) and not place.exists():
         raise FileProblem(f"there is no {path}; make it with: trajanon extract --bbox madrid")
-    if isinstance(place, Path) and named_rightly(place).suffix.lower() in _TRACES:
+    if isinstance(place, Path) and place.suffix.lower() in _TRACES:
         raise FileProblem(f"{path} is no Parquet: make it of traces with trajanon extract {path}")
     with parquet_of(place, look_at_schema) as file:
         yield file

@@ -154,11 +154,11 @@ def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
             scratch = Scratch(f"{whole}/{secrets.token_hex(4)}")
             (draft := scratch / DRAFT).make()
             yield scratch
-            moving.enter_context(exchanged(out, draft, before, there, is_part))
+            moving.enter_context(exchanged(out, draft, before, there))
             if (drafted := scratch / GROUPS).exists:
                 if drafted.local is not None:
                     drafted.local.chmod(0o700)
-                moving.enter_context(exchanged(groups, drafted, old, then, is_part))
+                moving.enter_context(exchanged(groups, drafted, old, then))
             elif groups.exists:  # of a release that is replaced
                 groups.move(old)
                 moving.push(lambda kind, *_: old.move(groups) if kind else None)
