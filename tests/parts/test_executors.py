@@ -94,15 +94,6 @@ def test_a_cluster_gives_what_one_process_does(tmp_path: Path, client: Client) -
     assert ("Grouping shards", 5, 5) in told
 
 
-def test_workers_may_stand_elsewhere(
-    tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    write_folder(Path("trips"), walks(60))
-    anonymize_parts("trips", "out", 3, client=client, effort="fast")
-    assert len(released(Path("out"))) == 60
-
-
 def lack(_: int) -> None:
     msg = "No module named 'trajanon'"
     raise ModuleNotFoundError(msg, name="trajanon")
@@ -204,21 +195,6 @@ def test_a_file_that_workers_do_not_see_is_refused(
     (traces / "3.gpx").unlink()
     with pytest.raises(FileProblem, match=r"worker cannot read .*/3\.gpx .*under the same names"):
         extraction.write(tmp_path / "out.parquet")
-
-
-def test_extract_takes_a_cluster(run: Run, traces: Path, client: Client) -> None:
-    given = (
-        "extract",
-        "traces",
-        "--windows",
-        "--spacing",
-        20,
-        "--cluster",
-        client.scheduler_info()["address"],
-    )
-    assert run(*given, "--json").code == 0
-    refused = run(*given, "--jobs", "2").sentence
-    assert refused == "trajanon: --jobs 2 and a cluster both read files: give one of them\n"
 
 
 def test_tasks_are_begun_a_few_ahead_and_end_in_order() -> None:

@@ -276,24 +276,6 @@ def test_a_number_that_another_part_may_write_otherwise_is_refused(
     assert len(set(subjects_of(surveyed(write_tables(folder, whole))))) == 2
 
 
-def test_row_groups_without_rows_are_passed_over(tmp_path: Path) -> None:
-    folder = tmp_path / "trips"
-    folder.mkdir()
-    table = pa.table(as_columns(walks(20)))
-    with pq.ParquetWriter(folder / "a.parquet", table.schema) as writer:
-        for some in (table.slice(0, 0), table, table.slice(0, 0), table):
-            writer.write_table(some)
-    assert len(all_of(surveyed(folder))) == 40
-
-
-def test_hidden_drafts_are_no_parts(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "trips", walks(60), rows=30)
-    part = folder / "part-00001.parquet"
-    (folder / ".part-00001-1234abcd.parquet").write_bytes(part.read_bytes())
-    part.rename(folder / "LAST.PARQUET")
-    assert surveyed(folder).n == 60
-
-
 def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     table = pa.table(as_columns(walks(2)) | {"subject": [1, 2]})
     for name in ("subject", "lat2"):
@@ -320,15 +302,6 @@ def write_lines_of(folder: Path, line: object, **about: object) -> None:
     table = pa.table({"geometry": wkb})
     metadata = {"geo": json.dumps(geo)}
     pq.write_table(table.replace_schema_metadata(metadata), folder / "a.parquet")
-
-
-@pytest.mark.parametrize("line", [None, shapely.LineString(), shapely.Point(1, 2)])
-def test_a_first_geometry_that_is_no_line_is_refused(tmp_path: Path, line: object) -> None:
-    write_lines_of(tmp_path / "trips", line)
-    with pytest.raises(
-        BadInput, match=r"a\.parquet does not hold trajectories: they are LineStrings"
-    ):
-        surveyed(tmp_path / "trips")
 
 
 def test_parts_in_another_system_are_refused(tmp_path: Path) -> None:

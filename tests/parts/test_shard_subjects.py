@@ -166,18 +166,6 @@ def test_a_column_without_any_value_goes_with_any_kind(
     assert whose(surveyed(folder)) == ([0, 1, 1, 0, 2] if first else [0, 1, 0, 2, 2])
 
 
-@pytest.mark.parametrize("kind", [pa.null(), pa.float64()])
-def test_nobody_named_at_all_is_as_in_a_file(tmp_path: Path, kind: pa.DataType) -> None:
-    rows: list[Row] = [(None, None)] * 30
-    folder = write_rows(tmp_path / "trips", rows, [30], subject=kind)
-    assert whose(surveyed(folder)) == list(range(30))
-    read = read_trajectories(folder / "part-00000.parquet").subject
-    assert read is not None
-    assert dense(read).tolist() == list(range(30))
-    report = anonymize_parts(str(folder), str(tmp_path / "out"), 3, effort="fast")
-    assert report["counted"] == "subjects"
-
-
 def test_numbers_of_all_64_bits_tell_subjects_apart(tmp_path: Path) -> None:
     large: list[Row] = [(2**64 - 1 - row % 3, None) for row in range(6)]
     small: list[Row] = [(-row % 2, None) for row in range(4)]

@@ -203,15 +203,6 @@ def test_equal_records_become_one_line(tmp_path: Path) -> None:
     assert len(set(released(out_of(tmp_path)))) == 1
 
 
-def test_a_constant_column_counts_nothing(tmp_path: Path) -> None:
-    points = walks(120)
-    points[:, 0, 0] = 41.0
-    source = write_folder(tmp_path / "trips", points)
-    with shards_of(50):
-        report = anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
-    assert 0.0 < report["information_loss"] < 100.0
-
-
 def test_a_shard_of_too_few_subjects_is_joined_with_its_neighbour(tmp_path: Path) -> None:
     points = walks(200)
     points[:60] += 0.05  # one person, far from all others
@@ -238,14 +229,3 @@ def test_a_release_has_a_thousand_parts_at_most_before_they_grow() -> None:
     counts = {n: parts_shards.count_of_parts(n) for n in (1, 10**5, 10**7, 10**8, 10**9)}
     assert counts == {1: 1, 10**5: 1, 10**7: 100, 10**8: 1000, 10**9: 1000}
     assert parts_shards.count_of_parts(10**10) == 10_000
-
-
-def test_groups_that_rounding_made_equal_are_counted_in_parts(tmp_path: Path) -> None:
-    """The halves of the rows lie a metre apart, and no group has rows of both."""
-    points = np.repeat(np.round(walks(1), 5), 8, axis=0) + 1e-6
-    points[4:] -= 2e-6
-    points += 1e-8 * np.arange(4).repeat(2)[:, None, None]
-    source = write_folder(tmp_path / "trips", points)
-    report = anonymize_parts(str(source), str(tmp_path / "out"), 4, refine="none", exact_means=True)
-    assert (report["groups"], report["lines"]) == (2, 1)
-    assert trajanon.check(tmp_path / "out", 8).holds
