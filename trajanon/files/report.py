@@ -30,21 +30,14 @@ class _Stage(TypedDict):
     information_loss: Finite | None  # None where there were no groups yet
 
 
-class _Metres(TypedDict):
-    mean: Finite
-    median: Finite
-    p95: Finite
-    max: Finite
-
-
 class _Length(TypedDict):
     mean: Finite
     median: Finite
 
 
-class _Alone(TypedDict):
-    hours: list[str]  # in which one line alone departs
-    of: Whole
+class _Metres(_Length):
+    p95: Finite
+    max: Finite
 
 
 class _Times(TypedDict):
@@ -54,7 +47,7 @@ class _Times(TypedDict):
     minute_worth: Finite
     departure_error: _Metres  # seconds, as written
     duration_error: _Metres
-    alone: NotRequired[_Alone]
+    alone: NotRequired[dict[str, list[str] | Whole]]  # the hours in which one line departs, of all
 
 
 class _Alignment(TypedDict):
@@ -81,11 +74,6 @@ class _Mended(TypedDict):
     left: Whole
     exchanged: NotRequired[Whole]
     trajectories: NotRequired[Whole]
-
-
-class _Mends(TypedDict):
-    one_place: _Mended
-    wide: _Mended
 
 
 class _Roads(TypedDict):
@@ -116,7 +104,7 @@ class Report(TypedDict):
     displacement: _Metres
     length: NotRequired[_Length]  # of what was averaged
     source: NotRequired[_Source]
-    mended: NotRequired[_Mends | None]
+    mended: NotRequired[dict[str, _Mended] | None]  # one_place, wide
     chains: NotRequired[_Chains | None]
     groups: NotRequired[Whole]
     sizes: NotRequired[list[Whole]]
