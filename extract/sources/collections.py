@@ -27,7 +27,7 @@ from trajanon.extract.sources.point_groups import traces_of_points
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
-from trajanon.files.number_texts import separator_of
+from trajanon.files.numeric_table import separator_of
 
 _GEOLIFE = Layout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
 _CABSPOTTING = Layout(names=("lat", "lon", "occupied", "time"), separator=" ")

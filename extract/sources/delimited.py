@@ -14,7 +14,7 @@ from pyarrow import csv as pa_csv
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, Reading
 from trajanon.files.arrow import reading
-from trajanon.files.number_texts import has_decimal_commas, separator_line, separator_of
+from trajanon.files.numeric_table import has_decimal_commas, separator_line, separator_of
 from trajanon.inputs import other_encoding, seems_utf16
 from trajanon.number_text import number_of
 

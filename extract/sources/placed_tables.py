@@ -29,7 +29,7 @@ from trajanon.extract.sources.table_files import (
 )
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import reading
-from trajanon.files.number_texts import separator_of
+from trajanon.files.numeric_table import separator_of
 
 _KIND = "a table of places"
 

@@ -19,7 +19,7 @@ from trajanon.extract.sources.point_groups import traces_of_points
 from trajanon.extract.sources.streams import BYTE_ORDER_MARK, Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, reading
-from trajanon.files.number_texts import separator_of
+from trajanon.files.numeric_table import separator_of
 from trajanon.inputs import regular
 
 PARQUET = b"PAR1"

@@ -19,8 +19,12 @@ from real_data import CLASSIC, DATASETS, LEFT_OUT
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
-from trajanon.identifiers import looks_like_code, looks_like_id, looks_like_weight
-from trajanon.table_columns import read_table_columns
+from trajanon.table_columns import (
+    looks_like_code,
+    looks_like_id,
+    looks_like_weight,
+    read_table_columns,
+)
 from trajanon.tables import MicroaggregatedTable, microaggregate_table, write_draft
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}

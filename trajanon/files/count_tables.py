@@ -44,11 +44,11 @@ def check_table_format(path: Path) -> None:
 def datasheet_of_counts(path: Path, table: "GeoDataFrame", what: str) -> str:
     """Say what a table counts, of what, and what that is worth, as Markdown."""
     about = table.attrs
-    lines = number_of(about["of_lines"], "line")
+    lines, people = number_of(about["of_lines"], "line"), f"{about['of_people']:,}"
     rows = {
         "File": f"`{path.name}`",
         "Rows": number_of(len(table), what),
-        "Made from": f"the released lines alone: {lines} for {about['of_people']:,} people or trips",
+        "Made from": f"the released lines alone: {lines} for {people} people or trips",
         "Left out": f"rows of fewer than {about['least_people']:,} people",
     }
     if "on_roads" in about:

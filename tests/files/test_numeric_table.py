@@ -8,7 +8,7 @@ import pytest
 
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
-from trajanon.files.number_texts import read_numbers
+from trajanon.files.numeric_table import with_points
 from trajanon.tables import microaggregate_table
 
 
@@ -26,7 +26,7 @@ from trajanon.tables import microaggregate_table
 def test_plain_numbers_and_decimal_commas_are_read(
     separator: str, cells: str, numbers: list[float]
 ) -> None:
-    table, doubts = read_numbers(pd.DataFrame({"a": cells.split(" ")}), separator)
+    table, doubts = with_points(pd.DataFrame({"a": cells.split(" ")}), separator)
     assert not doubts
     assert np.array_equal(numeric_table.as_numbers(table["a"]), numbers, equal_nan=True)
 
@@ -61,7 +61,7 @@ def test_a_column_that_is_not_certain_is_refused_by_name(
 def test_dates_telephones_and_words_are_no_numbers() -> None:
     cells = {"day": "12.02.2023", "phone": "030 123 456", "words": "some", "when": "2023-01-02"}
     table = pd.DataFrame({name: [cell, cell, "1,5"] for name, cell in cells.items()})
-    assert read_numbers(table, ";")[1] == {}
+    assert with_points(table, ";")[1] == {}
 
 
 def test_parquet_may_hold_numbers_as_texts(tmp_path: Path) -> None:
