@@ -14,7 +14,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.axes import turn
 from trajanon.errors import BadInput
 from trajanon.loss import group_means, sse
-from trajanon.mending import mended, places_of
+from trajanon.mending import ends_of, mended
 from trajanon.microaggregation import find_groups
 from trajanon.partition import check_enough, dense, measured
 from trajanon.parts.finish import Batch, Tally, finish
@@ -23,7 +23,6 @@ from trajanon.parts.scratch import Arrays, Stored, Task, parted
 from trajanon.problem import whole_problem
 from trajanon.released_lines import refuse_crossing
 from trajanon.settings import EFFORTS
-from trajanon.trajectories import unit_of
 from trajanon.utility import moved_to
 from trajanon.utility.displacements import Histogram
 
@@ -133,10 +132,9 @@ def search(plan: Plan, number: int, task: Task) -> Search:
     tally = mends = None
     if number + 1 == len(plan.splits):
         rows = batch.trajectories
-        places, subjects = places_of(rows, unit_of(plan.parts.provenance)), plan.counted(rows)
-        labels, account = mended(
-            rows.points, records, labels, plan.k, subjects=subjects, places=places
-        )
+        read = replace(rows, provenance=plan.parts.provenance)
+        ends, subjects = ends_of(read, plan.release.distinct_ends), plan.counted(rows)
+        labels, account = mended(rows.points, records, labels, plan.k, subjects=subjects, ends=ends)
         del records
         kept = labels >= 0
         mends, state = (account, state["row"][~kept]), state[kept]

@@ -151,7 +151,7 @@ def anonymize_parts(
     refuse_places(folder, release)
     before = part_states(folder)
     with unchanged(folder, before):
-        parts = survey_parts(folder, align=asked.align, timed=asked.times is not None)
+        parts = survey_parts(folder, align=asked.align, timed=bool(asked.times or asked.days))
     parts = replace(parts, subjects_exact=subjects_exact)
     refuse_inputs(release, [folder / part_slice.name for part_slice in parts.slices])  # as links
     check_enough(parts.n, k, what="trajectory")
@@ -174,9 +174,10 @@ def anonymize_parts(
             parts, secret = parts.chosen(which), key_for(asked, book.release_key)
             check_enough(parts.n, k, what="trajectory")
         shards = shards_for(parts.n, capacity)
-        if shards > 1 and asked.as_published:
+        whole = [name for name in ("as_published", "one_line_each", "days") if getattr(asked, name)]
+        if shards > 1 and whole:
             raise BadInput(
-                f"`as_published` needs all trajectories at once, and of {parts.n:,} some "
+                f"`{whole[0]}` needs all trajectories at once, and of {parts.n:,} some "
                 f"{capacity:,} fit into `memory`: raise it, or leave this out"
             )
         scratch = stack.enter_context(replacing_release(release, out))
@@ -346,6 +347,7 @@ def _report(
             name: {key: sum(one[name][key] for one in accounts) for key in accounts[0][name]}
             for name in accounts[0]
         },
+        distinct_ends=plan.release.distinct_ends,
         suppressed={"rows": left_out} if left_out else None,
         alignment=alignment,
         search=asdict(plan.settings),
