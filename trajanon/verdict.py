@@ -319,14 +319,15 @@ def source(report: Mapping[str, Any]) -> str:
     many, far = choice.get("too_many", 0), wide.get("trajectories", 0)
     out = {
         f"other {units} of these people": choice.get("left_out", 0),
-        f"days of more than {choice.get('most')} trips": many,
+        f"days of more than {number_of(choice.get('most', 0), 'trip')}": many,
         "days without enough others": max(choice.get("days", 0) - many - report["n"] - far, 0),
         "trips without times": choice.get("untimed", 0),
         f"{units} far from all others": far,
         f"{units} released before": ledger.get("already_released", 0),
         f"{units} beyond what one person may have": ledger.get("over_the_limit_of_a_person", 0),
     }
-    return f"{said} Left out: {listed}." if (listed := _listed(out)) else said
+    said += f" Left out: {listed}." if (listed := _listed(out)) else ""
+    return f"{said} {followed(report)}".rstrip()
 
 
 def _listed(counts: Mapping[str, int]) -> str:
@@ -355,17 +356,22 @@ def _places(report: Mapping[str, Any]) -> str:
 
 
 def followed(report: Mapping[str, Any]) -> str:
-    """Say what a release tells of somebody with several trips.
+    """Say what a release tells of somebody with several trips; empty if nobody is known.
 
     >>> followed({"unit": "trip", "counted": "subjects"}).partition(",")[0]
     'Somebody with several trips is on several lines'
     """
     unit, choice = _unit(report), report.get("choice") or {}
-    if not knows_people(report):
+    if report.get("counted") != "subjects" or not knows_people(report):
         return ""
     if "people" in choice:
-        return "Nobody is on two lines."
-    whole = "Each line is a whole day. " * ("most" in choice)
+        return f"Nobody {'who is named ' * (_nameless(report) > 0.0)}is on two lines."
+    whole = ""
+    if "most" in choice:
+        trips = number_of(choice["most"], "trip")
+        whole = (
+            f"Each line is a whole day: {trips}, one after the other, or fewer and then a stay. "
+        )
     return (
         f"{whole}Somebody with several {UNITS[unit]} is on several lines, and fewer than k people "
         "may be on all of these."

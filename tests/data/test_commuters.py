@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from datetime import datetime
+from itertools import pairwise
 from pathlib import Path
 
 import commuters
@@ -36,7 +37,7 @@ def test_the_next_trip_of_a_day_begins_where_the_last_ended(file: Path) -> None:
         trips[trip.subject.iloc[0], trip.time.iloc[0][:10]].append(trip)
     near = 0
     for day in trips.values():
-        for before, after in zip(day, day[1:], strict=False):
+        for before, after in pairwise(day):
             assert before.time.iloc[-1] < after.time.iloc[0]
             apart = (before.iloc[-1][["lat", "lon"]] - after.iloc[0][["lat", "lon"]]).abs().max()
             near += apart < 0.005  # but for trips that were not recorded, and parks

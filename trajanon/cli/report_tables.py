@@ -22,7 +22,7 @@ from trajanon.errors import printable
 from trajanon.number_text import UNITS, number_of, percent, span
 from trajanon.progress import Progress
 from trajanon.subjects import Merged
-from trajanon.verdict import Verdict, cost, followed, knows_people, mends, source, verdict
+from trajanon.verdict import Verdict, cost, knows_people, mends, source, verdict
 
 if TYPE_CHECKING:
     from trajanon.papers.measurements import Measurement
@@ -189,7 +189,7 @@ def show_release(report: Mapping[str, Any]) -> None:
     show_verdict(verdict(report), report)
     k, whose = report["k"], "subjects" if knows_people(report) else "recordings"
     lines = number_of(report["lines"], "line stands", "lines stand")
-    tell(f"{lines} for at least {k} different {whose} each. {followed(report)}".rstrip())
+    tell(f"{lines} for at least {k} different {whose} each.")
     if said := mends(report):
         tell(said)
     if (times := report["times"]) is not None:
