@@ -13,6 +13,7 @@ from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release_formats import check_release_format
 from trajanon.files.report import report_path
 from trajanon.files.trajectory_files import read_marks, read_unmarked
+from trajanon.mending import Surroundings
 from trajanon.number_text import number_of
 from trajanon.privacy.ledger import Keyed, Ledger, Sorted, opened
 from trajanon.progress import Progress, silent
@@ -34,6 +35,7 @@ def anonymize_file(
     ledger: LedgerLike = None,
     per_subject_in_all: int | None = None,
     roads: RoadsToFollow | None = None,
+    public_places: Surroundings | None = None,
     key: bytes | None = None,
     progress: Progress = silent,
     **options: Any,
@@ -46,7 +48,7 @@ def anonymize_file(
         What `trajanon.read_trajectories` reads.
     out
         As `path` of `Release.write`.
-    k, roads, key, progress, options
+    k, roads, public_places, key, progress, options
         As in `trajanon.anonymize`; with a ledger, the key is the ledger's.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
@@ -84,7 +86,7 @@ def anonymize_file(
     """
     source, out = Path(source), Path(out)
     settings, _ = settings_of(options)
-    how = {"roads": roads, "progress": progress, **options}
+    how = {"roads": roads, "public_places": public_places, "progress": progress, **options}
     check_release_format(out, timed=settings.times is not None)
     check_limit(ledger, per_subject_in_all, settings)
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
@@ -133,6 +135,8 @@ def check_limit(
     """Refuse a ledger of what is not published, and a limit that is none or counts nothing."""
     if settings.as_published and ledger is not None:
         raise BadInput("`as_published` is not for publication: leave out `ledger`")
+    if settings.days is not None and ledger is not None:
+        raise BadInput("`days` releases days, and a ledger knows trips: leave out `ledger`")
     if per_subject_in_all is None:
         return
     if ledger is None:

@@ -144,6 +144,11 @@ def _local(times: Floats, timezone: str) -> Floats:
     return np.asarray(wall + (times - whole))
 
 
+def local_days(times: Floats, timezone: str) -> Ints:
+    """Number the local days, which begin at 03:00, of seconds since 1970-01-01 UTC, (n,)."""
+    return np.floor((_local(times, timezone) - BEGINS) / DAY).astype(np.int64)
+
+
 def zone_of(lat: float, lon: float) -> str:
     """Name the local zone of a place, in degrees."""
     import tzfpy
@@ -262,7 +267,8 @@ def timing_asked_for(
     if settings.times is None:
         for name in _OF_TIMES:
             value = getattr(settings, name)
-            if value != getattr(ReleaseSettings, name):
+            of_days = name == "timezone" and settings.days is not None
+            if value != getattr(ReleaseSettings, name) and not of_days:
                 raise BadInput(
                     f"`{name}={value!r}` is for releases with times: add `times='of-day'`"
                 )
@@ -276,9 +282,7 @@ def timing_asked_for(
     if unknown:
         raise BadInput(without_times(asked, unknown, of_all))
     if bare_tracks:
-        raise BadInput(
-            f"{asked} needs tracks with times: extract again, or keep windows with `align=False`"
-        )
+        raise BadInput(f"{asked} needs tracks with times: extract again")
     zone = settings.timezone
     if zone is None:
         zone = zone_of(*middle())

@@ -190,7 +190,7 @@ def test_windows_slide_unless_it_is_declined(run: Run, here: Path) -> None:
         assert cost(report_in(here)) in answer.out.splitlines()
         for word in ("as cut", "as slid", "without sliding"):
             assert word not in answer.out.lower()
-    declined = run("anonymize", "-k", 3, *FAST, "--no-align")
+    declined = run("anonymize", "-k", 3, "--as-published")
     assert declined.code == 0
     assert report_in(here)["alignment"] is None
     assert "lignment" not in declined.out
@@ -204,7 +204,7 @@ def test_json_has_no_list_of_starts(run: Run, here: Path) -> None:
     kept = report_in(here)["alignment"]
     assert "starts" not in alignment
     assert alignment == {name: kept[name] for name in kept if name != "starts"}
-    declined = run("anonymize", "-k", 3, *FAST, "--json", "--no-align")
+    declined = run("anonymize", "-k", 3, "--as-published", "--json")
     assert json.loads(declined.out)["alignment"] is None
 
 
@@ -280,7 +280,7 @@ def test_a_map_of_trajectories_that_lost_their_tracks_is_refused(run: Run, here:
 
 
 def test_a_report_from_before_there_was_alignment_is_still_shown(run: Run, here: Path) -> None:
-    assert run("anonymize", "-k", 3, *FAST, "--no-align").code == 0
+    assert run("anonymize", "-k", 3, "--as-published").code == 0
     report = report_in(here)
     del report["alignment"]
     (here / "anonymized.report.json").write_text(json.dumps(report))

@@ -24,7 +24,7 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
         "limit": "--max-per-subject bounds what each gives, and rows of the file may be left out",
         "max-fill": "lower --max-gap: over longer hops no straight line is drawn",
         "min-displacement": "whole trips, the default, end where somebody stays",
-        "no-tracks": "tracks are kept, and trajanon anonymize --no-align does not use them",
+        "no-tracks": "tracks are kept, and trajanon anonymize --as-published does not use them",
         "per-trace": "--per-recording is its new name, for windows",
         "radius": "150 m are cut out; in Python, trajanon.extract.hidden takes any radius",
         "refresh": "remove the folder of pages that the extraction names, to ask for new ones",
@@ -45,6 +45,9 @@ REMOVED: Mapping[str, Mapping[str, str]] = {
         **dict.fromkeys(
             ("compress-by", "expansion", "gamma", "path-neighbours", "subsets"), _OF_METHODS
         ),
+        **dict.fromkeys(("heuristic", "compression", "seed"), _OF_METHODS),
+        **dict.fromkeys(("align", "no-align"), "windows slide, but with --as-published"),
+        "per-subject-in-all": "--one-line-each lets a person have one line in each release",
         **dict.fromkeys(("shuffle-probability", "max-events"), _OF_METHODS),
     },
     "evaluate": {"pbf": "--roads is its new name"},

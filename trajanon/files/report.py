@@ -8,6 +8,7 @@ from typing import IO, Any, Literal, NamedTuple, NotRequired, TypedDict, cast
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.days import days_of
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geoparquet import written_column
 from trajanon.files.json_types import Finite, Whole, parsed, typed
@@ -85,6 +86,17 @@ class _LeftOut(TypedDict):
     rows: list[Whole]  # of the trajectories in the file
 
 
+class _Choice(TypedDict):
+    # One line each, or days.
+    people: NotRequired[Whole]
+    left_out: NotRequired[Whole]  # their other trips
+    most: NotRequired[Whole]  # trips of a day
+    timezone: NotRequired[str]
+    days: NotRequired[Whole]  # of all trips with times
+    too_many: NotRequired[Whole]  # of these, with more trips
+    untimed: NotRequired[Whole]  # trips without times
+
+
 class _Rows(TypedDict):
     way: Literal["subjects", "trajectories", "lines"]
     without: NotRequired[list[Whole]]  # released trajectories that have no row of their own
@@ -105,6 +117,8 @@ class Report(TypedDict):
     length: NotRequired[_Length]  # of what was averaged
     source: NotRequired[_Source]
     mended: NotRequired[dict[str, _Mended] | None]  # one_place, wide
+    distinct_ends: NotRequired[Whole]  # places that a line needs at each end
+    choice: NotRequired[_Choice | None]
     chains: NotRequired[_Chains | None]
     groups: NotRequired[Whole]
     sizes: NotRequired[list[Whole]]
@@ -242,15 +256,27 @@ def labels_in(report: Report) -> Ints:
 
 
 def released_of(trajectories: Trajectories, report: Report) -> Trajectories:
-    """Take those trajectories that were released: all, unless some were suppressed."""
+    """Take those trajectories, or days of them, that were released."""
+    trajectories = days_in(trajectories, report)[0]
     kept = kept_in(report, len(trajectories))
     return trajectories if kept.all() else trajectories.take(kept)
+
+
+def days_in(trajectories: Trajectories, report: Report) -> tuple[Trajectories, Ints]:
+    """Put trips together as a report says; also the day of each, -1 of those in none."""
+    choice = report.get("choice") or {}
+    if "most" not in choice or trajectories.unit == "day":
+        return trajectories, np.arange(len(trajectories))
+    if trajectories.subject is None or trajectories.times is None:
+        raise BadInput(NOT_TOGETHER)
+    days = days_of(trajectories, choice["most"], choice["timezone"])
+    return days.trajectories, days.of_trip
 
 
 def all_labels_in(report: Report) -> Ints:
     """Take the group of each trajectory of the file; -1 of those that were suppressed."""
     labels = labels_in(report)
-    kept = kept_in(report, len(labels) + len(_left_out(report)))
+    kept = kept_in(report, len(labels) + len(left_out_in(report)))
     of_all = np.full(len(kept), -1)
     of_all[kept] = labels
     return of_all
@@ -269,13 +295,14 @@ def all_lines_in(report: Report) -> Ints:
 
 def kept_in(report: Report, n: int) -> Bools:
     """Which of n trajectories were released, shape (n,)."""
-    kept = _all_but(n, _left_out(report))
+    kept = _all_but(n, left_out_in(report))
     if report["n"] != kept.sum():
         raise BadInput(NOT_TOGETHER)
     return kept
 
 
-def _left_out(report: Report) -> list[int]:
+def left_out_in(report: Report) -> list[int]:
+    """List the trajectories, or days of them, that were not released."""
     lists = (report.get("suppressed"), report.get("ledger"))
     return [row for some in lists if some for row in some["rows"]]
 

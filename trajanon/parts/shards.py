@@ -18,7 +18,7 @@ from trajanon.files.release_lines import in_order, line_numbers, once_each
 from trajanon.files.report import line_keys, write_lines_of_rows
 from trajanon.files.trajectory_files import part_name
 from trajanon.loss import information_loss
-from trajanon.mending import mend
+from trajanon.mending import ends_of, mend
 from trajanon.partition import broken_promises, check_enough
 from trajanon.parts.plan import Plan, joined_shards
 from trajanon.parts.scratch import DRAFT, GROUPS, Arrays, Scratch, Stored, Task, parted
@@ -156,7 +156,8 @@ def search(plan: Plan, task: Task) -> Tally:
     _, slid = group_and_slide(rows, plan.k, *how, plan.split.spread)
     if slid.partition.stopped:
         raise KeyboardInterrupt
-    groups, out, account = mend(slid, plan.k)
+    ends = ends_of(rows, plan.release.distinct_ends)
+    groups, out, account = mend(slid, plan.k, ends)
     if plan.roads is not None:
         groups = replace(groups, roads=plan.roads)
     moved = np.zeros(len(groups.trajectories), dtype=np.int64)

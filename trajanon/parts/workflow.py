@@ -143,7 +143,7 @@ def anonymize_parts(
     executor = Executor(client, progress)
     quiet = progress if client is None else silent  # workers cannot show bars
     with ExitStack() as stack, unchanged(folder, part_states(folder)):
-        timed = asked.times is not None
+        timed = asked.times is not None or asked.days is not None
         parts = survey_parts(folder, align=asked.align, timed=timed, exact=subjects_exact)
         refuse_inputs(release, [folder / some.name for some in parts.slices])  # through links
         check_enough(parts.n, k, what="trajectory")
@@ -152,11 +152,12 @@ def anonymize_parts(
         capacity = capacity_of(memory, parts.columns, k, parts.track_points)
         parts = parts.fitting(capacity)
         shards = shards_for(parts.n, capacity)
-        alone = {"as_published": asked.as_published, "ledger": ledger is not None}
-        if shards > 1 and any(alone.values()):
+        alone = ("as_published", "one_line_each", "days")
+        needs = [name for name in alone if getattr(asked, name)] + ["ledger"] * (ledger is not None)
+        if shards > 1 and needs:
             raise BadInput(
-                f"`{next(filter(alone.get, alone))}` needs all trajectories at once, and of "
-                f"{parts.n:,} some {capacity:,} fit into `memory`: raise it, or leave this out"
+                f"`{needs[0]}` needs all trajectories at once, and of {parts.n:,} some "
+                f"{capacity:,} fit into `memory`: raise it, or leave this out"
             )
         book, entry, entered = stack.enter_context(opened_for(ledger)), None, None
         if book is not None:
@@ -284,6 +285,7 @@ def _report(plan: Plan, tally: Tally, shards: int, stages: list[Stage]) -> dict[
             name: {key: sum(one[name][key] for one in tally.mended) for key in account}
             for name, account in tally.mended[0].items()
         },
+        distinct_ends=plan.release.distinct_ends,
         suppressed={"rows": left_out} if left_out else None,
         alignment=None if slid is None else {"slid": {"share": tally.slid / n, **slid}},
         search=asdict(plan.settings),

@@ -267,18 +267,6 @@ def diversity(published: Published, *, cell: float = CELL, tight: float = 50.0) 
     )
 
 
-def ends_in_places(points: Floats, true_ends: Bools | None = None) -> Ints:
-    """Number the cells where trajectories begin and end, (n, 2), as `diversity` has them.
-
-    An end that is none, as at the border of an area, is a place of its own.
-    """
-    cells = np.concatenate([_cell_of(points[:, end], CELL) for end in (0, -1)])
-    numbers = np.unique(cells, axis=0, return_inverse=True)[1].reshape(2, -1).T
-    if true_ends is not None:
-        numbers = np.where(true_ends, numbers, -1 - np.arange(numbers.size).reshape(-1, 2))
-    return numbers
-
-
 def _radii(points: Floats, released: Floats, labels: Ints) -> tuple[Floats, Floats]:
     """The largest and the mean distance of members' points to their line's, (g,)."""
     away = displacement(points, released[labels])

@@ -17,6 +17,7 @@ from trajanon.utility.displacements import (
     length_change,
     lengths,
     summary,
+    until_rest,
 )
 from trajanon.utility.grid import (
     busiest_order,
@@ -132,7 +133,7 @@ def usefulness(
     if tracks is not None:
         runs = summary(from_runs(tracks, released, np.arange(len(released))))
     return Usefulness(
-        displacement=summary(displacement(original, released)),
+        displacement=summary(displacement(original, released)[until_rest(original)]),
         from_runs=runs,
         frechet=summary(frechet),
         warping=summary(warping),
