@@ -184,7 +184,7 @@ WRONG: list[tuple[str, Break, str]] = [
     ("a.report.json", entry("displacement.median", "x"), "displacement.median should be"),
     ("a.report.json", entry("information_loss", 10**400), "out of range"),
     ("a.report.json", entry("k", 2**63), "k should be a whole number"),
-    ("a.report.json", entry("unit", ""), "the unit in the report is '', not trip or trajectory"),
+    ("a.report.json", entry("unit", ""), "the unit in the report is '', not trip or day or"),
     ("a.report.json", entry("k", True), "k should be a whole number, and is true or false"),
     (
         "a.report.json",
