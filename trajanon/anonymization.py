@@ -14,7 +14,7 @@ from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.placing import placed
 from trajanon.arrays import Bools, Floats
-from trajanon.choices import one_each, whole_days
+from trajanon.choices import OneEach, one_each, whole_days
 from trajanon.days import of_equally_many
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.release_lines import in_order
@@ -62,9 +62,11 @@ def anonymize_trajectories(
     trajectories, choice = whole_days(trajectories, settings)
     n, competing = len(trajectories), np.arange(len(trajectories))
     timing = timing_of(trajectories, settings)
+    each: OneEach | None = None
     if settings.one_line_each:
-        chosen = one_each(trajectories, k, searched, timing, secret, progress)
-        trajectories, competing = trajectories.take(chosen), competing[chosen]
+        each = one_each(trajectories, k, searched, timing, secret, progress)
+        competing = each.rows
+        trajectories = trajectories.take(competing)
         choice = {"people": len(competing), "left_out": n - len(competing)}
 
     how = (k, settings, searched, timing, secret, progress)
@@ -73,7 +75,7 @@ def anonymize_trajectories(
         groups, out, mended = _grouped_days(trajectories, public_places, *how)
         cut = slid = groups
     else:
-        cut, slid = group_and_slide(trajectories, *how)
+        cut, slid = group_and_slide(trajectories, *how, each)
         groups, out = slid, np.zeros(len(trajectories), dtype=np.bool_)
         if not settings.as_published:
             ends = ends_of(trajectories, settings.distinct_ends, public_places)
@@ -208,9 +210,10 @@ def group_and_slide(
     timing: Timing | None,
     key: bytes | None,
     progress: Progress,
+    each: OneEach | None = None,
     spread: Floats | None = None,
 ) -> tuple[TrajectoryGroups, TrajectoryGroups]:
-    """Group trajectories as they were cut, and as they slid, if they may.
+    """Group trajectories as they were cut, or take their groups; and as they slid, if they may.
 
     Those of a shard are standardised by the ``spread`` of the whole table.
     """
@@ -218,9 +221,13 @@ def group_and_slide(
     if settings.align:
         trajectories = placed(trajectories, k, subjects=subjects, timing=timing)
     columns, weights = search_columns(trajectories, timing, spread)
-    partition = microaggregate(
-        columns, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
-    )
+    if each is None:
+        partition = microaggregate(
+            columns, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
+        )
+    else:
+        partition = measured(columns, each.labels, "one line each", each.since, weights)
+        partition = replace(partition, stopped=each.stopped)
     if weights is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
     cut = TrajectoryGroups(trajectories, partition, key, timing)

@@ -3,11 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import asdict
 from hashlib import blake2b
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Floats, Ints
 from trajanon.days import days_of
 from trajanon.errors import BadInput
 from trajanon.loss import group_means, standardise
@@ -26,6 +27,15 @@ class Choice(NamedTuple):
 
     trajectories: Trajectories  # as they are, or days
     account: Mapping[str, Any] | None = None  # what the report says of it; None: all trips
+
+
+class OneEach(NamedTuple):
+    """One trajectory of each person, in groups."""
+
+    rows: Ints  # of these, rising, (p,)
+    labels: Ints  # their groups, (p,)
+    stopped: bool  # whether Ctrl-C ended the search early
+    since: float  # when it began
 
 
 def whole_days(trips: Trajectories, settings: ReleaseSettings) -> Choice:
@@ -62,26 +72,30 @@ def one_each(
     timing: Timing | None,
     key: bytes | None,
     progress: Progress,
-) -> Bools:
-    """Choose one trajectory of each person, (n,): the one that costs its group least.
+) -> OneEach:
+    """Choose one trajectory of each person, the one that costs its group least; and the groups.
 
     All are grouped, and of each person the one nearest to its group is taken. These are grouped
-    anew, and then people take the one that suits their group best, until nobody finds a better one.
+    anew, and people take the one that suits their group best, until nobody finds a better one.
     """
     assert trajectories.subject is not None
+    since, stopped = perf_counter(), False
     columns, weights = search_columns(trajectories, timing)
     records, person = standardise(columns, weights), dense(trajectories.subject)
     tie = _by_secret(trajectories, key)
 
     def grouped(rows: Ints) -> Ints:
-        return microaggregate(
+        nonlocal stopped
+        found = microaggregate(
             columns[rows],
             k,
             subjects=person[rows],
             weights=weights,
             progress=progress,
             **asdict(search),
-        ).labels
+        )
+        stopped |= found.stopped
+        return found.labels
 
     def cheapest(means: Floats) -> Ints:
         cost = ((records - means) ** 2).sum(axis=1)
@@ -95,9 +109,8 @@ def one_each(
         before, rows = rows, cheapest(group_means(records[rows], labels)[labels][person])
         if np.array_equal(before, rows):
             break
-    chosen = np.zeros(len(person), dtype=np.bool_)
-    chosen[rows] = True
-    return chosen
+    order = np.argsort(rows)
+    return OneEach(rows[order], dense(labels[order]), stopped, since)
 
 
 def _by_secret(trajectories: Trajectories, key: bytes | None) -> Ints:

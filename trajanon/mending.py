@@ -49,6 +49,10 @@ class Ends(NamedTuple):
     free: Bools  # ends that are no place of anybody's: cut at the border, or public, (n, e)
     distinct: int  # places that a group needs
 
+    def take(self, rows: Ints) -> "Ends":
+        """Keep those of some trips."""
+        return Ends(self.points[rows], self.free[rows], self.distinct)
+
     def far(self, ones: Ints, others: Ints) -> list[list[int]]:
         """Tell for each end of each trip which others end elsewhere, as bits of a number."""
         away = displacement(self.points[ones][:, None], self.points[others])
@@ -268,9 +272,8 @@ class _Groups:
             return {"groups": 0, "exchanged": 0, "left": 0}
         kept = np.flatnonzero(self.labels >= 0)
         there = np.unique(self.labels[kept])
-        some = Ends(self.ends.points[kept], self.ends.free[kept], self.ends.distinct)
-        dense_labels = np.searchsorted(there, self.labels[kept])
-        offended, exchanged = there[some.lacking(dense_labels)].tolist(), 0
+        lacking = self.ends.take(kept).lacking(np.searchsorted(there, self.labels[kept]))
+        offended, exchanged = there[lacking].tolist(), 0
         for group in offended:
             rows = self.members[group]
             if group in self.wide or not self._lacks(rows):

@@ -153,7 +153,7 @@ def search(plan: Plan, task: Task) -> Tally:
     """Group a shard as a table of its own, and write its lines for the parts of the release."""
     rows = _trajectories_in(map(plan.scratch.read_piece, task.places), plan.parts.provenance)
     how = (plan.release, plan.settings, plan.timing, plan.key, plan.progress)
-    _, slid = group_and_slide(rows, plan.k, *how, plan.split.spread)
+    _, slid = group_and_slide(rows, plan.k, *how, spread=plan.split.spread)
     if slid.partition.stopped:
         raise KeyboardInterrupt
     ends = ends_of(rows, plan.release.distinct_ends)
