@@ -223,15 +223,6 @@ def test_a_file_with_something_else_is_a_problem(tmp_path: Path, name: str) -> N
         read_as_found(path)
 
 
-def test_parquet_without_lines_is_a_problem(tmp_path: Path) -> None:
-    path = tmp_path / "release.parquet"
-    for metadata in ({}, {"geo": "{"}, {"geo": "{}"}, {"geo": "[]"}):
-        table = pa.table({"geometry": [1, 2]}).replace_schema_metadata(metadata)
-        pq.write_table(table, path)
-        with pytest.raises(FileProblem, match=re.escape(str(path))):
-            read_as_found(path)
-
-
 @pytest.mark.parametrize("name", ["release.txt", "release", "release.geoparquet"])
 def test_another_suffix_is_refused(tmp_path: Path, name: str) -> None:
     with pytest.raises(BadInput, match="choose one of"):

@@ -2,11 +2,7 @@
 
 import os
 import signal
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -110,32 +106,6 @@ def test_what_a_task_refuses_is_refused(client: Client) -> None:
             executor.each("Trying", refuse, [1, 2])
     with pytest.raises(ServerProblem, match=r"the cluster failed: No module .*have trajanon"):
         Executor(client).each("Trying", lack, [1])
-
-
-def test_a_scheduler_that_goes_away_is_one_sentence(tmp_path: Path) -> None:
-    file = str(tmp_path / "scheduler.json")
-    both = ["--scheduler-file", file, "--no-dashboard", "--host", "127.0.0.1"]
-    ways = {"scheduler": ["--port", "0"], "worker": ["--no-nanny"]}
-    with ExitStack() as ending:
-        scheduler, worker = (
-            subprocess.Popen(
-                [sys.executable, "-m", f"distributed.cli.dask_{one}", *both, *ways[one]],
-                stderr=subprocess.DEVNULL,
-            )
-            for one in ways
-        )
-        for process in (scheduler, worker):
-            ending.enter_context(process)
-            ending.callback(process.kill)
-        client = ending.enter_context(Client(scheduler_file=file))
-        client.wait_for_workers(1)
-
-        def kill(task: str, done: float, total: float | None, note: str = "") -> None:
-            if done:
-                scheduler.kill()
-
-        with pytest.raises(ServerProblem, match=r"^the cluster failed"):
-            Executor(client, kill).each("Waiting", time.sleep, [0.1, 60])
 
 
 @pytest.fixture
@@ -323,18 +293,3 @@ def test_a_ledger_here_knows_what_a_cluster_released_there(
         assert [said for _, said in ledger.verify()] == ["in place"] * 2
         Folder(f"{bucket}/march-out").remove()
         assert [said for _, said in ledger.verify()] == ["gone", "in place"]
-
-
-def test_a_folder_may_be_marked_by_an_empty_object(tmp_path: Path, bucket: str) -> None:
-    source = upload(write_folder(tmp_path / "trips", walks(60)), f"{bucket}/trips")
-    for name in ("trips", "out"):
-        Folder(bucket).system.pipe_file(f"{bucket}/{name}/", b"")
-    for k in (3, 4):
-        anonymize_parts(source, f"{bucket}/out", k, effort="fast")
-    assert contents(bucket) == [
-        "out.parts.report.json",
-        "out/",
-        "out/part-00000.parquet",
-        "trips/",
-        "trips/part-00000.parquet",
-    ]

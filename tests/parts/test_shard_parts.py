@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -17,7 +16,6 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.executors import Executor
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.hashing import hashed
-from trajanon.parts import reader
 from trajanon.parts.plan import with_subjects
 from trajanon.parts.reader import Parts, survey_parts
 from trajanon.remote_folder import Folder
@@ -61,19 +59,6 @@ def test_parts_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     assert not parts.names_subjects
 
 
-def test_row_groups_are_read_together_up_to_a_unit(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "trips", walks(100), rows=100)
-    (path,) = folder.iterdir()
-    table = pq.read_table(path)
-    pq.write_table(table, path, row_group_size=9)
-    with patch.object(reader, "SLICE_ROWS", 30):
-        parts = surveyed(folder)
-        assert [part_slice.rows for part_slice in parts.slices] == [27, 27, 27, 19]
-        assert (all_of(parts) == walks(100)).all()
-    with patch.object(reader, "SLICE_ROWS", 5):  # a group is never parted
-        assert {part_slice.rows for part_slice in surveyed(folder).slices} == {9, 1}
-
-
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_tables_of_coordinates_are_read_in_either_precision(tmp_path: Path, kind: type) -> None:
     points = walks(40)
@@ -82,44 +67,6 @@ def test_tables_of_coordinates_are_read_in_either_precision(tmp_path: Path, kind
     assert all_of(parts).dtype == np.float64
     assert (all_of(parts) == points.astype(kind)).all()
     assert len(set(subjects_of(parts))) == 20
-
-
-def test_a_subject_has_one_number_in_all_parts(tmp_path: Path) -> None:
-    points = as_columns(walks(4))
-    subjects = (
-        pa.array([1, 2, 2, 3]),
-        pa.array([3, 1, None, None], pa.int32()),
-        pa.array([1.0, float("nan"), 2.0, 3.0]),
-        pa.array(["1", " ", "2.0", "3"]),
-    )
-    tables = (pa.table(points | {"subject": subject}) for subject in subjects)
-    folder = write_tables(tmp_path / "trips", *tables)
-    one, two, *more = np.array(subjects_of(surveyed(folder))).reshape(4, 4).tolist()
-    a, b, _, c = one
-    assert one == [a, b, b, c]
-    assert two[:2] == [c, a]
-    assert [[some[0], *some[2:]] for some in more] == [[a, b, c]] * 2
-    nobody = {*two[2:], *(some[1] for some in more)}
-    assert len(nobody | {a, b, c}) == 7
-
-
-def test_names_of_subjects_are_numbered_alike_however_they_are_stored(tmp_path: Path) -> None:
-    points, names = as_columns(walks(3)), pa.array(["anna", "ben", "anna"])
-    kinds = (pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string()))
-    tables = (pa.table(points | {"subject": names.cast(kind)}) for kind in kinds)
-    numbers = subjects_of(surveyed(write_tables(tmp_path / "trips", *tables)))
-    assert numbers == numbers[:3] * 3
-    assert numbers[0] == numbers[2] != numbers[1]
-
-
-def test_a_trace_without_a_subject_is_its_own(tmp_path: Path) -> None:
-    columns = as_columns(walks(5)) | {
-        "subject": pa.array([7, None, None, None, 8]),
-        "trace": pa.array([1, 2, 2, 7, 6]),
-    }
-    numbers = subjects_of(surveyed(write_tables(tmp_path / "trips", pa.table(columns))))
-    assert numbers[1] == numbers[2]
-    assert len(set(numbers)) == 4  # trace 7 is not subject 7
 
 
 def test_mixing_gives_each_number_another_one() -> None:

@@ -26,7 +26,6 @@ from trajanon.data import sample
 from trajanon.errors import BadInput
 from trajanon.files.geoparquet import write_released
 from trajanon.partition import dense, subjects_per_group
-from trajanon.parts import plan, workflow
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.settings import ROWS, ReleaseSettings
 from trajanon.times import timing_of
@@ -224,31 +223,6 @@ def test_odd_times_are_named_with_their_part(tmp_path: Path, times: Any, said: s
     pq.write_table(table, path)
     with pytest.raises(BadInput, match=re.escape(said)):
         anonymize_parts(str(source), str(out_of(tmp_path)), 2, times="of-day")
-
-
-def test_parts_of_trips_are_trips_and_go_with_no_windows(tmp_path: Path) -> None:
-    trips = replace(TRIPS, provenance={"trips": True})
-    source = write_parts(tmp_path / "trips", trips, 50)
-    report = anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
-    assert report["unit"] == "trip"
-    windows = TRIPS.take(np.arange(9))
-    trajanon.write_trajectories(source / "part-00002.parquet", windows)
-    with pytest.raises(BadInput, match=r"part-00002\.parquet is not like .* \(trajanon\)"):
-        anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
-
-
-def test_rows_with_times_take_more_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = write_parts(tmp_path / "trips", TRIPS)
-    asked: list[int] = []
-
-    def spied(memory: float, columns: int, k: int, track_points: int) -> int:
-        asked.append(columns)
-        return plan.capacity_of(memory, columns, k, track_points)
-
-    monkeypatch.setattr(workflow, "capacity_of", spied)
-    for times in (None, "date"):
-        anonymize_parts(str(source), str(out_of(tmp_path)), 3, times=times, effort="fast")
-    assert asked == [8, 13]
 
 
 def test_a_time_that_is_rare_in_all_parts_is_found(
