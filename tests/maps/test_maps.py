@@ -73,7 +73,8 @@ def test_the_panel_gives_verdict_cost_k_n_groups_sizes_losses_and_stages() -> No
         "Ready to publish.",
         "Released points lie 126 m from where people went on average (median 86 m); "
         "information loss 12 %.",
-        "11 trajectories are in the release.",
+        "11 trajectories are in the release. Somebody with several trajectories is on several "
+        "lines, and fewer than k people may be on all of these.",
     ]
     assert said["facts"] == [
         ["Trajectories, n", "11"],
