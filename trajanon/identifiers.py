@@ -47,10 +47,11 @@ def looks_like_id(column: pd.Series) -> bool:
     whole = _are_whole(values)
     if _ID.search(name) or (whole and _GLUED_ID.search(str(column.name).lower())):
         return True
-    texts = pd.api.types.is_string_dtype(column)
-    if texts and column.str.match(r"\s*0\d").any():
-        return whole
-    if not whole or _QUANTITY.search(name):
+    if not whole:
+        return False
+    if pd.api.types.is_string_dtype(column) and column.str.match(r"\s*0\d").any():
+        return True
+    if _QUANTITY.search(name):
         return False
     different = np.unique(values)
     counts = len(values) == len(different) >= _FEW and np.ptp(values) < 2 * len(values)

@@ -118,8 +118,10 @@ def _numbers_in(column: pd.Series) -> tuple[list[str], list[str]]:
     if not pd.api.types.is_string_dtype(column) or isinstance(column.dtype, pd.CategoricalDtype):
         return [], []
     counts = column.value_counts()
-    counts = counts[[not is_missing(cell) for cell in counts.index]]
-    if pd.to_numeric(counts.index.to_series(), errors="coerce").notna().all():
+    known = pd.to_numeric(counts.index.to_series(), errors="coerce").notna().to_numpy()
+    given = [yes or not is_missing(cell) for yes, cell in zip(known, counts.index, strict=True)]
+    counts = counts[given]
+    if known[given].all():
         dotted = [cell for cell in counts.index if "." in cell]
         if not dotted or not all(map(_EITHER.fullmatch, dotted)):
             return [], ["."] * bool(dotted)
