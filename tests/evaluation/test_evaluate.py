@@ -175,7 +175,7 @@ def test_subjects_promised_of_trajectories_that_name_none_are_no_promise() -> No
         ({"k": "2"}, "k should be a whole number, and is a text"),
         ({"k": True}, "k should be a whole number, and is true or false"),
         ({"k": 1}, "k must be at least 2"),
-        ({"counted": "people"}, "is 'people', not subjects or records"),
+        ({"counted": "people"}, "counted: invalid enum value 'people'"),
         ({"labels": None}, "labels should be a list, and is null"),
         ({"labels": [0, 0, 0]}, "not its groups"),
         ({"labels": [0, 1, 0, 1]}, "do not belong together"),

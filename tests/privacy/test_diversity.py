@@ -6,7 +6,7 @@ from naive_attacks import cities
 
 from trajanon.arrays import Floats
 from trajanon.privacy.attack import Published
-from trajanon.privacy.inference import diversity, ends_in_places
+from trajanon.privacy.inference import diversity
 from trajanon.utility import displacement
 
 METRE = 1.0 / float(displacement(np.array([44.5, 7.0]), np.array([45.5, 7.0])))
@@ -66,21 +66,3 @@ def test_cells_are_as_wide_as_they_say(latitude: float) -> None:
         Published(points, points.mean(axis=0)[None], np.zeros(1_000, int), 2), cell=100.0
     )
     assert 99 <= found.origins[0] <= 101
-
-
-def test_ends_are_in_the_cells_that_are_counted() -> None:
-    random = np.random.default_rng(0)
-    points = 40.0 + random.normal(0.0, 0.002, (200, 3, 2))
-    labels = np.arange(200) % 40
-    lines = np.array([points[labels == group].mean(axis=0) for group in range(40)])
-    found, places = diversity(Published(points, lines, labels, 2)), ends_in_places(points)
-    for end, counted in enumerate((found.origins, found.destinations)):
-        assert [len({*places[labels == g, end].tolist()}) for g in range(40)] == counted.tolist()
-
-
-def test_an_end_at_the_border_is_a_place_of_its_own() -> None:
-    points = np.tile(ends((10.0, 20.0)), (3, 1, 1))
-    places = ends_in_places(points, np.array([[True, False], [True, True], [True, True]]))
-    assert len({*places[:, 0].tolist()}) == 1
-    assert places[1, 1] == places[2, 1]
-    assert places[0, 1] not in places[1:]

@@ -15,7 +15,7 @@ from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
 from trajanon.evaluation.evidence import NOTHING, RELEASE, Evaluation
 from trajanon.evaluation.holdout import drawn, hold_out
-from trajanon.files.report import Report, checked, promise_in, released_of
+from trajanon.files.report import Report, checked, left_out_in, promise_in, released_of
 from trajanon.loss import loss_to
 from trajanon.partition import broken_promises, check_k, dense
 from trajanon.privacy.attack import Attack, Published
@@ -121,7 +121,7 @@ def evaluate(
         file=file,
         date=date.today(),
         area=area_of(release.points),
-        left_out=len(trajectories) - len(given.in_file),
+        left_out=len(left_out_in(given.report)),
         problems=None if findings is None else findings.problems,
         report=given.report,
         **_counts(given),

@@ -214,18 +214,6 @@ def diversity(published: Published, *, cell: float = CELL, tight: float = 50.0) 
     return Diversity(float(cell), float(tight), published.sizes, origins, destinations, radius)
 
 
-def ends_in_places(points: Floats, true_ends: Bools | None = None) -> Ints:
-    """Number the cells where trajectories begin and end, (n, 2), as `diversity` has them.
-
-    An end that is none, as at the border of an area, is a place of its own.
-    """
-    cells = np.concatenate([_cell_of(points[:, end], CELL) for end in (0, -1)])
-    numbers = np.unique(cells, axis=0, return_inverse=True)[1].reshape(2, -1).T
-    if true_ends is not None:
-        numbers = np.where(true_ends, numbers, -1 - np.arange(numbers.size).reshape(-1, 2))
-    return numbers
-
-
 def _cell_of(points: Floats, cell: float) -> Floats:
     """Find the cell that each point, (n, 2), lies in: its row and column."""
     height = cell / metres_of_degrees(np.array(45.0))[0]  # degrees

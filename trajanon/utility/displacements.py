@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon._kernels.curves import nearest_on_runs
-from trajanon.arrays import Floats, Ints, Metres
+from trajanon.arrays import Bools, Floats, Ints, Metres
 from trajanon.geodesy import metres_of_degrees, radii
 from trajanon.tracks import TICKS, Tracks
 from trajanon.workers import in_parts
@@ -99,6 +99,16 @@ def moved_to(points: Floats, lines: Floats, labels: Ints) -> Metres:
 
     in_parts(measure, np.arange(len(points)), _AT_ONCE)
     return metres
+
+
+def until_rest(points: Floats) -> Bools:
+    """Tell which points of trajectories, (n, m, 2), come before the last stay, or begin it, (n, m).
+
+    A day of few trips stays at its last place for long, which counts as one point.
+    """
+    rests = (points[:, :-1] == points[:, -1:]).all(axis=2)
+    later = np.logical_and.accumulate(rests[:, ::-1], axis=1)[:, ::-1]
+    return np.column_stack([np.ones(len(points), dtype=np.bool_), ~later])
 
 
 def on_plane(original: Floats, released: Floats) -> tuple[Floats, Floats]:

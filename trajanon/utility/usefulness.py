@@ -10,7 +10,14 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.times import Clock
 from trajanon.tracks import Tracks
-from trajanon.utility.displacements import displacement, from_runs, length_change, lengths, summary
+from trajanon.utility.displacements import (
+    displacement,
+    from_runs,
+    length_change,
+    lengths,
+    summary,
+    until_rest,
+)
 from trajanon.utility.grid import density_divergence, flow_similarity, flows, query_errors
 
 FLOW_CELL = 500.0  # metres: trips begin and end in a neighbourhood
@@ -99,7 +106,7 @@ def usefulness(
     if tracks is not None:
         runs = summary(from_runs(tracks, released, np.arange(len(released))))
     return Usefulness(
-        displacement=summary(displacement(original, released)),
+        displacement=summary(displacement(original, released)[until_rest(original)]),
         from_runs=runs,
         length=float(lengths(original).mean()),
         length_change=float(length_change(original, released).mean()),
