@@ -193,7 +193,7 @@ def _of_drives_and_places(report: Mapping[str, Any]) -> Iterator[_Found]:
         yield (
             f"{OF_A_LINE}: whoever knows all lines of a person is left with fewer than {k} people "
             f"for {people['people_below']:,} of the {people['people']:,} on several lines.",
-            None,
+            _remedy("To put each person on one line", "anonymize", k=k, one_line_each=True),
         )
     elif "persons" not in report and "shards" in report and knows_people(report):
         yield f"{OF_A_LINE}, whose lines together are not counted in several shards.", None
@@ -374,6 +374,8 @@ def followed(report: Mapping[str, Any]) -> str:
         whole = (
             f"Each line is a whole day: {trips}, one after the other, or fewer and then a stay. "
         )
+    if report.get("persons") is not None:  # the verdict says how few
+        return whole.strip()
     return (
         f"{whole}Somebody with several {UNITS[unit]} is on several lines, and fewer than k people "
         "may be on all of these."

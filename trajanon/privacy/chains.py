@@ -104,7 +104,7 @@ class Chained:
             f"{left.below:,} of {number_of(left.several, one, what)} on several lines, and with "
             f"one alone in {left.alone:,}"
         )
-        for _, days in more:
+        for days in (days for _, days in more if days.several):
             said += (
                 f"; on one day, in {days.below:,} of {number_of(days.several, 'day')} and in "
                 f"{days.alone:,}"

@@ -67,7 +67,7 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
     rates, worst = chances.reshape(-1, 2)[which.ravel()].T
     line_rates = (linked.home / linked.rows)[targets]
     knows = f"{100.0 * share:.3g} % of the {UNITS[published.unit]} of the target's subject"
-    name = "other trips" if published.unit == "trip" else "other tracks"
+    name = "other tracks" if published.unit == "trajectory" else f"other {UNITS[published.unit]}"
     found = rates, line_rates, worst
     return Attack(name, knows, published, targets, *found, question="linkability")
 
