@@ -224,7 +224,7 @@ def few_moves() -> Iterator[None]:
 @pytest.fixture
 def few_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     """Patient attacks try five groups: forty take seconds."""
-    for attack in ("cascade", "rebuilding"):
+    for attack in ("verification", "rebuilding"):
         monkeypatch.setattr(f"trajanon.privacy.{attack}.TRIED", 5)
 
 
