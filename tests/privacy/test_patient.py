@@ -49,7 +49,8 @@ def test_evaluate_tells_what_is_rebuilt_beside_the_line(people: Trajectories, ex
 def report(key: str | None) -> Report:
     told: dict[str, Any] = {"notice": "", "n": 1, "k": 4, "counted": "records", "stages": []}
     off = {"mean": 0.0, "median": 0.0, "p95": 0.0, "max": 0.0}
-    return checked(told | {"information_loss": 0.0, "displacement": off, "labels": [], "key": key})
+    told |= {"rows": {"way": "trajectories"}, "labels": [], "key": key}
+    return checked(told | {"information_loss": 0.0, "displacement": off})
 
 
 def test_of_many_those_near_one_line_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
