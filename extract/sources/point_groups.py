@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.columns import FILE, MARKS, Rows, Values, as_given
-from trajanon.extract.sources.coordinates import Coordinates
+from trajanon.extract.sources.coordinates import reader_of_degrees
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
@@ -67,7 +67,7 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
     if not begun:
         return
     first = _first(begun)
-    coordinates = Coordinates(first, label, how)
+    degrees = reader_of_degrees(first, label, how)
     times = TimeColumn(first, label, how)
     single = {"id", "subject"}.isdisjoint(first)
     # Equal ids of two files differ.
@@ -77,7 +77,7 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
         held: list[_Rows] = []
         files: list[Any] = []
         for chunk in chain(begun, coming):
-            values = np.stack([*coordinates.degrees(chunk), times.seconds(chunk, how)])
+            values = np.stack([*degrees(chunk), times.seconds(chunk, how)])
             held.append(rows := _rows_of(chunk, values, how))
             last = rows.owners[rows.owner[-1]][0] if len(rows.owner) else last
             if sum(len(rows.owner) for rows in held) > HELD:

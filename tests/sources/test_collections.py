@@ -10,7 +10,7 @@ from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput
 from trajanon.extract.sources.formats import FORMATS, Format
-from trajanon.extract.sources.streams import Reading, unpacked
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 geolife, cabspotting, porto, tdrive = (
@@ -235,19 +235,4 @@ def test_a_file_looks_first_like_its_own_kind(name: str, text: str, reader: Form
     expected = [] if reader is None else [reader]
     head = text.encode()[:4096]
     kinds = [each for each in READERS if each.looks_like(name, head)]
-    assert kinds[:1] == expected
-
-
-EXPECTED = {"geolife_plt": [geolife], "tdrive_txt": [tdrive], "sf_cabs": [table_files]}
-
-
-@needs_real_data
-@pytest.mark.parametrize("path", sorted(REAL.rglob("*.*")), ids=lambda path: path.name)
-def test_every_real_file_looks_like_what_it_is(path: Path) -> None:
-    with Reading().open(path) as file, unpacked(file) as stream:
-        head = stream.read(4096)
-    name = path.name.lower().removesuffix(".gz")
-    kinds = [each for each in READERS if each.looks_like(name, head)]
-    folder = path.relative_to(REAL).parts[0]
-    expected = [] if name == "labels.txt" else EXPECTED.get(folder, [])
     assert kinds[:1] == expected

@@ -15,7 +15,7 @@ from gpx_written import timed
 from point_tables import ROWS, csv, names, read
 
 from trajanon.errors import BadInput
-from trajanon.extract import Extraction, Rules, Trace, extract, traces
+from trajanon.extract import Extraction, Rules, extract, traces
 from trajanon.extract.sources.columns import parse_columns
 from trajanon.extract.trips import CUT_OFF
 
@@ -216,15 +216,6 @@ def test_extract_lists_the_columns_of_each_kind_of_table_once(run: Run, tmp_path
     told = json.loads(several.out)["columns"]
     assert told == {f"{same}bl\\x1bue": 3, f"{same}red": 1}
     assert extract(tmp_path, spacing=100).provenance["columns"] == told
-
-
-def test_damage_of_a_column_that_nobody_uses_is_no_matter(tmp_path: Path) -> None:
-    table = ROWS.drop(columns="time").assign(
-        raw=[b"\xc0", b"\xff", b"", b"2020-01-01"], many=[[1], [2], [3], [4]]
-    )
-    table.to_parquet(tmp_path / "x.parquet")
-    found: list[Trace] = list(traces(tmp_path / "x.parquet"))
-    assert len(found) == 2
 
 
 WHOSE: Mapping[str, object] = {"badge_id": ["x", "x", "x", "y"], "id": ["a", "a", "b", "c"]}

@@ -250,15 +250,3 @@ def test_alicante_takes_two_requests(pages: NumberedPages, server: OsmServer) ->
     found = list(joined_traces(pages))
     assert server.asked_for == [0, 1]
     assert (len(found), sum(map(len, found))) == (25, 5458)
-
-
-@needs_real_data
-def test_san_francisco_is_the_same_from_server_and_cache(
-    pages: NumberedPages, server: OsmServer
-) -> None:
-    files = sorted((REAL / "osm_trackpoints_san_francisco").glob("*.gpx.gz"))[:9]
-    server.pages = [gzip.decompress(path.read_bytes()) for path in files]
-    found, again = list(joined_traces(pages)), list(joined_traces(pages))
-    assert len(server.requests) == 10
-    assert sum(map(len, found)) == 45_000
-    assert [(one.name, len(one)) for one in again] == [(one.name, len(one)) for one in found]

@@ -17,7 +17,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from point_tables import ROWS, csv, is_the_two_traces, names, read
+from point_tables import ROWS, csv, is_the_two_traces, read
 from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
@@ -169,21 +169,6 @@ def test_ids_of_parquet_are_what_they_were(
     ROWS.assign(id=ids).to_parquet(path)
     found = {one.name.removeprefix("points#"): len(one) for one in read(path)}
     assert found == expected
-
-
-@pytest.mark.parametrize(
-    ("one", "two", "expected"),
-    [
-        ("lat,lon,id\n40,-3,1\n", "lat,lon,id\n41,-3,1\n", [("one#1", None), ("two#1", None)]),
-        # a table that was cut in two: its pieces are not joined, but share names
-        ("lat,lon,tid,uid\n40,-3,1,ann\n", "lat,lon,tid,uid\n41,-3,1,ann\n", [("1", "ann")] * 2),
-        ("lat,lon,tid,uid\n1,2,a,7\n", "lat,lon,tid,uid\n1,2,b,7.0\n", [("a", "7"), ("b", "7")]),
-    ],
-)
-def test_names_in_two_files(
-    tmp_path: Path, one: str, two: str, expected: list[tuple[str, str | None]]
-) -> None:
-    assert names(read(csv(tmp_path, one, "one.csv"), csv(tmp_path, two, "two.csv"))) == expected
 
 
 @pytest.mark.parametrize(
