@@ -58,8 +58,7 @@ FILE, FOLDER = "file", "folder"
 _WORDS = {"id": FILE, "subject": FOLDER}
 _OF_COORDINATES = ("lat", "lon", "lat_sign", "lon_sign", "place")
 
-Values: TypeAlias = pd.Series | pa.ChunkedArray
-"""A column of a table."""
+Values: TypeAlias = pd.Series | pa.ChunkedArray  # a column of a table
 
 Rows: TypeAlias = pd.DataFrame | Mapping[str, pa.ChunkedArray]
 """Some rows of a table, their columns by their roles; a frame takes longer than a small file."""

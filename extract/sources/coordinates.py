@@ -18,8 +18,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources.columns import Rows, Values, are_numbers, numbers
 from trajanon.extract.sources.streams import Reading
 
-LETTERS = {"lat": "NS", "lon": "EW"}
-"""The letters for a positive and a negative sign."""
+LETTERS = {"lat": "NS", "lon": "EW"}  # the letters for a positive and a negative sign
 
 SIGNS = {"lat_sign": ("n", "s", "north", "south"), "lon_sign": ("e", "w", "east", "west")}
 """By role: how signs are written, in lower case."""

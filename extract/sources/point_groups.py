@@ -24,8 +24,7 @@ from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 from trajanon.subjects import key_of, spelled
 
-FIRST = 250_000
-"""Rows at the beginning of a table by which it is judged, however it is cut."""
+FIRST = 250_000  # rows at the beginning of a table by which it is judged, however it is cut
 
 HELD = 2_000_000
 """Rows that are gathered in memory; those of a larger table are put into files first."""

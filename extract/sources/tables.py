@@ -34,8 +34,7 @@ TEXT = pa.string()
 NAME = pa.dictionary(pa.int32(), pa.string())
 NUMBER = pa.float64()
 
-Types = Mapping[str, pa.DataType]
-"""The columns that are read, and as what."""
+Types = Mapping[str, pa.DataType]  # the columns that are read, and as what
 
 TYPES: Types = {
     **dict.fromkeys(("lat", "lon"), NUMBER),

@@ -17,8 +17,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources.columns import Rows, Values, numbers
 from trajanon.extract.sources.streams import Reading
 
-_Reader = Callable[[Rows], Floats]
-"""Gives the times of some rows; NaN where there is none."""
+_Reader = Callable[[Rows], Floats]  # gives the times of some rows; NaN where there is none
 
 UNREAD_TIMES = "times that could not be read"
 
