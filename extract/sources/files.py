@@ -26,7 +26,7 @@ from trajanon.extract.sources.gpx_document import Document
 from trajanon.extract.sources.osm_api import joined_traces
 from trajanon.extract.sources.streams import UNREADABLE, Reading, meter
 from trajanon.extract.trace import Trace
-from trajanon.files.report import report_path
+from trajanon.files.report import datasheet_path, report_path
 from trajanon.inputs import regular
 from trajanon.progress import Notices, Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION
@@ -123,7 +123,7 @@ def _of_folder(folder: Path, how: Reading) -> list[SourceFile]:
             named = suffix if re.fullmatch(r"\.[a-z0-9]{1,8}", suffix) else "others"
             how.counts[f"files of no known kind ({named})"] += 1
         elif is_release(path) or is_release(path.parent):
-            how.counts["releases, which are nobody's traces"] += 1
+            how.counts["releases and their counts, which are no traces"] += 1
         elif b"trajanon" not in footer_of(path):
             found.append(file)
     if not found:
@@ -133,8 +133,8 @@ def _of_folder(folder: Path, how: Reading) -> list[SourceFile]:
 
 
 def is_release(path: Path) -> bool:
-    """Say whether `trajanon anonymize` wrote a file or folder, by the report beside it."""
-    return path.exists() and report_path(path).exists()
+    """Whether a file or folder is a release, or counts of one, as what stands beside it says."""
+    return path.exists() and (report_path(path).exists() or datasheet_path(path).exists())
 
 
 def _files_below(folder: Path, how: Reading) -> list[Path]:

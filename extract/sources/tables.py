@@ -22,8 +22,8 @@ from trajanon.extract.sources.point_groups import traces_of_points
 from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, TABLE_CUT_OFF, Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, reading
-from trajanon.files.number_texts import has_decimal_commas, separator_line, separator_of
-from trajanon.inputs import named_rightly, other_encoding, seems_utf16
+from trajanon.files.numeric_table import has_decimal_commas, separator_line, separator_of
+from trajanon.inputs import other_encoding, regular, seems_utf16
 from trajanon.number_text import number_of
 
 PARQUET = b"PAR1"
@@ -92,7 +92,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the traces of a table that holds a point a row; see `traces_of_points`."""
     named = path.name.lower().endswith(_NAMES_OF_PARQUET)
     if named:
-        named_rightly(path)
+        regular(path)
     with Reading().open(path) as stream:
         is_parquet = named or stream.peek().startswith(PARQUET)
     chunks = _chunks_of_parquet if is_parquet else _chunks_of_text

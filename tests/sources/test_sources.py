@@ -116,7 +116,7 @@ def test_releases_are_nobodys_traces(mixed: Path) -> None:
         release.write(mixed / f"released{suffix}")
     counts: Counter[str] = Counter()
     assert len(list(traces(mixed, counts=counts))) == 5
-    assert counts["releases, which are nobody's traces"] == 5
+    assert counts["releases and their counts, which are no traces"] == 5
 
 
 def test_links_are_followed_to_files_and_named_if_they_lead_to_folders(
