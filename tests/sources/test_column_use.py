@@ -268,6 +268,22 @@ def test_nothing_is_said_of_columns_that_cannot_be_subjects(
 
 
 @pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"driver": "id"}, "no role 'driver': choose from lat"),
+        ({"lat": "breite"}, "no column 'breite' for lat; its columns are id, lat, lon, folder"),
+        ({"subject": "folder"}, "has a column 'folder', and subject=folder means the folder"),
+        ({"place": "where"}, "no column 'where' for place"),
+    ],
+)
+def test_columns_that_cannot_be_used_are_refused(
+    tmp_path: Path, columns: dict[str, str], words: str
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        list(traces(csv(tmp_path, "id,lat,lon,folder\na,48.2,16.3,x\n"), columns=columns))
+
+
+@pytest.mark.parametrize(
     ("text", "words"),
     [
         *(

@@ -90,8 +90,9 @@ def test_a_box_too_large_is_refused_before_any_request() -> None:
 def test_values_that_make_no_sense_are_refused() -> None:
     with pytest.raises(BadInput, match="`max_pages` must be at least 1"):
         NumberedPages(box=BOX, max_pages=0)
-    with pytest.raises(BadInput, match="must begin with https://"):
-        NumberedPages(box=BOX, url="api.openstreetmap.org")
+    for url in ("api.openstreetmap.org", "https://x:port"):
+        with pytest.raises(BadInput, match="must begin with https://"):
+            NumberedPages(box=BOX, url=url)
 
 
 WAY_ON = "run the same command again"
