@@ -24,8 +24,7 @@ from trajanon.number_text import number_of
 
 NO_FEATURE = "lines that are no features"
 
-BATCH_OF_FEATURES = {"points": 65_536, "lines": 2_048}
-"""Features that are read at a time; lines may be long."""
+BATCH_OF_FEATURES = {"points": 65_536, "lines": 2_048}  # read at a time; lines may be long
 
 _SQLITE = b"SQLite format 3\x00"
 _SHAPEFILE = b"\x00\x00\x27\x0a"

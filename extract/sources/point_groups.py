@@ -26,16 +26,14 @@ from trajanon.subjects import key_of, spelled
 
 FIRST = 250_000  # rows at the beginning of a table by which it is judged, however it is cut
 
-HELD = 2_000_000
-"""Rows that are gathered in memory; those of a larger table are put into files first."""
+HELD = 2_000_000  # rows that are gathered in memory; those of a larger table go to files first
 
 NOT_VALID = "rows marked as not valid"
 
 _SAYS = {True: {"true", "t", "yes", "y", "1"}, False: {"false", "f", "no", "n", "0", "v", "void"}}
 """How tables write yes and no; V is for void, in NMEA."""
 
-_BUCKETS = 128
-"""Files for the rows of a large table, all open at once; the rows of one are held in memory."""
+_BUCKETS = 128  # files for the rows of a large table; those of one are held in memory
 
 _YEAR = 365.0 * 86_400.0  # seconds
 

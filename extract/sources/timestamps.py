@@ -32,16 +32,13 @@ _NO_DAY = (
 _LIKE_A_TIME = r"\d{4}[-/. ]?\d{2}|[-/. ]\d{4}\b|\d:\d\d"
 _NAME_OF_TIMES = re.compile(r"time|date|stamp|epoch|utc|\bts$|_ts$", re.IGNORECASE)
 
-_JUDGED, _MOST = 100, 0.9
-"""Values by which a column is judged, and the share of them that must be times."""
+_JUDGED, _MOST = 100, 0.9  # values by which a column is judged; share that must be times
 
-EARLIEST, LATEST = 315_532_800.0, 4_102_444_800.0
-"""Seconds since 1970 of the beginning of 1980 and of 2100, between which tracks are recorded."""
+EARLIEST, LATEST = 315_532_800.0, 4_102_444_800.0  # of tracks: the beginning of 1980 and 2100
 
 _DAY = 86_400.0
 _YEAR_1000 = -30_610_224_000.0
-_FINE = 0.02
-"""The longest usual step of a clock of days or hours; no receiver writes 50 points a second."""
+_FINE = 0.02  # the longest usual step of a clock of days or hours; as seconds, none is so fast
 
 _EARLY, _LATE = 946_684_800.0, 2_000_000_000.0
 """Seconds since 1970 of 2000 and of 2033, between which nobody has to be told how they are read.
