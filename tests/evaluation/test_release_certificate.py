@@ -1,11 +1,14 @@
-"""The certificate beside a release: its figures, and what `check` repeats of it."""
+"""The certificate beside a release: its figures, its metadata, and what `check` repeats of it."""
 
+import json
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
 
 import pytest
+import rdflib
 from evaluations import Evaluated
+from pyshacl import validate
 
 import trajanon
 from trajanon.errors import FileProblem
@@ -15,6 +18,33 @@ from trajanon.evaluation.release_certificate import (
     read_certificate,
     repeated,
 )
+
+pytestmark = pytest.mark.filterwarnings("ignore:ConjunctiveGraph:DeprecationWarning")
+
+# What mobilityDCAT-AP 1.1 asks of a dataset and its distribution (sections 4.10.1 and 4.11.1).
+SHAPES = """
+@prefix sh: <http://www.w3.org/ns/shacl#> .
+@prefix dcat: <http://www.w3.org/ns/dcat#> .
+@prefix dct: <http://purl.org/dc/terms/> .
+@prefix m: <https://w3id.org/mobilitydcat-ap#> .
+[] a sh:NodeShape ; sh:targetClass dcat:Dataset ; sh:property
+  [ sh:path dct:title ; sh:minCount 1 ; sh:nodeKind sh:Literal ; sh:languageIn ("en") ] ,
+  [ sh:path dct:description ; sh:minCount 1 ; sh:nodeKind sh:Literal ; sh:languageIn ("en") ] ,
+  [ sh:path dct:publisher ; sh:minCount 1 ; sh:maxCount 1 ; sh:nodeKind sh:BlankNodeOrIRI ] ,
+  [ sh:path dct:spatial ; sh:minCount 1 ; sh:class dct:Location ] ,
+  [ sh:path dct:accrualPeriodicity ; sh:minCount 1 ; sh:maxCount 1 ;
+    sh:pattern "^http://publications.europa.eu/resource/authority/frequency/" ] ,
+  [ sh:path m:mobilityTheme ; sh:minCount 1 ;
+    sh:pattern "^https://w3id.org/mobilitydcat-ap/mobility-theme/" ] ,
+  [ sh:path dcat:distribution ; sh:minCount 1 ; sh:class dcat:Distribution ] .
+[] a sh:NodeShape ; sh:targetClass dcat:Distribution ; sh:property
+  [ sh:path dcat:accessURL ; sh:minCount 1 ; sh:maxCount 1 ; sh:nodeKind sh:IRI ] ,
+  [ sh:path m:mobilityDataStandard ; sh:minCount 1 ; sh:maxCount 1 ;
+    sh:pattern "^https://w3id.org/mobilitydcat-ap/mobility-data-standard/" ] ,
+  [ sh:path dct:format ; sh:minCount 1 ; sh:maxCount 1 ;
+    sh:pattern "^http://publications.europa.eu/resource/authority/file-type/" ] ,
+  [ sh:path dct:rights ; sh:minCount 1 ; sh:maxCount 1 ; sh:class dct:RightsStatement ] .
+"""
 
 
 @pytest.fixture
@@ -27,6 +57,22 @@ def released(tmp_path: Path) -> Path:
     path = tmp_path / "anonymized.parquet"
     path.write_bytes(b"lines")
     return path
+
+
+def conforms(metadata: dict[str, Any]) -> bool:
+    graph = rdflib.Graph().parse(data=json.dumps(metadata), format="json-ld")
+    shapes = rdflib.Graph().parse(data=SHAPES, format="turtle")
+    found, _, _ = validate(graph, shacl_graph=shapes, inference="none")
+    return bool(found)
+
+
+def test_metadata_are_those_of_mobility_portals(account: dict[str, Any], released: Path) -> None:
+    metadata = dict(certificate(account, released, "1.0")["metadata"])
+    assert conforms(metadata)
+    for name in ("dct:title", "dct:publisher", "dct:spatial", "dcat:distribution"):
+        assert not conforms({key: value for key, value in metadata.items() if key != name})
+    west, south, *_ = account["area"]
+    assert f"POLYGON(({west} {south}, " in metadata["dct:spatial"]["locn:geometry"]["@value"]
 
 
 def test_figures_are_those_of_the_evaluation(account: dict[str, Any], released: Path) -> None:
@@ -81,6 +127,7 @@ def test_nothing_in_it_counts_fewer_than_k(account: dict[str, Any], released: Pa
         return [value] if isinstance(value, int | float) else []
 
     made = dict(certificate(account, released, "1.0"))
+    del made["metadata"]
     del made["release"]["area"]
     for number in numbers(made):
         assert number >= account["k"] or (number <= 1 and number == round(number, 2)), number

@@ -18,6 +18,27 @@ _MIDDLES = ("mean", "median")
 
 _Account = Mapping[str, Any]
 
+_CONTEXT = {
+    "dcat": "http://www.w3.org/ns/dcat#",
+    "dct": "http://purl.org/dc/terms/",
+    "foaf": "http://xmlns.com/foaf/0.1/",
+    "locn": "http://www.w3.org/ns/locn#",
+    "geosparql": "http://www.opengis.net/ont/geosparql#",
+    "xsd": "http://www.w3.org/2001/XMLSchema#",
+    "rdfs": "http://www.w3.org/2000/01/rdf-schema#",
+    "mobilitydcatap": "https://w3id.org/mobilitydcat-ap#",
+}
+_MOBILITY = "https://w3id.org/mobilitydcat-ap/"
+_EUROPE = "http://publications.europa.eu/resource/authority/"
+_FILE_TYPES = {
+    ".parquet": "PARQUET",
+    ".gpkg": "GPKG",
+    ".geojson": "GEOJSON",
+    ".csv": "CSV",
+    ".gpx": "XML",
+    ".mfjson": "JSON",
+}
+
 
 def certificate(account: _Account, released: str | os.PathLike[str], version: str) -> _Account:
     """Certify a release; ready for JSON, and for publication beside it.
@@ -80,6 +101,7 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
                 "and before": "another release of the same subjects",
             },
         },
+        "metadata": _metadata(account, Path(released)),
     }
 
 
@@ -190,6 +212,55 @@ def _patient(account: _Account) -> dict[str, Any]:
             NOT_ASSESSED if rebuilding is None else round(rebuilding["share"], 2)
         ),
     }
+
+
+def _metadata(account: _Account, released: Path) -> dict[str, Any]:
+    """Describe the release by mobilityDCAT-AP 1.1, as JSON-LD; its publisher completes it."""
+    west, south, east, north = account["area"]
+    corners = [(west, south), (east, south), (east, north), (west, north), (west, south)]
+    ring = ", ".join(f"{x} {y}" for x, y in corners)
+    kind = _FILE_TYPES.get(released.suffix.lower(), "PARQUET")
+    unit = f"{account['unit']}s".replace("ys", "ies")
+    rights = {
+        "@type": "dct:RightsStatement",
+        "dct:type": _id(f"{_MOBILITY}conditions-for-access-and-usage/other"),
+        "rdfs:label": account["attribution"] or "to be named by the publisher",
+    }
+    return {
+        "@context": _CONTEXT,
+        "@type": "dcat:Dataset",
+        "dct:title": _english(f"k-anonymous {unit}, k = {account['k']}"),
+        "dct:description": _english(
+            f"{account['rows']['released']} rows on {account['groups']} lines, each the perturbed "
+            f"mean of the {unit} of at least {account['k']} different {account['counted']}. "
+            f"{account['cost']}"
+        ),
+        "dct:publisher": {"@type": "foaf:Agent", "foaf:name": "to be named by the publisher"},
+        "dct:issued": {"@value": account["date"], "@type": "xsd:date"},
+        "dct:accrualPeriodicity": _id(f"{_EUROPE}frequency/NEVER"),
+        "mobilitydcatap:mobilityTheme": _id(
+            f"{_MOBILITY}mobility-theme/historic-travel-and-traffic-data-and-delays"
+        ),
+        "dct:spatial": {
+            "@type": "dct:Location",
+            "locn:geometry": {"@value": f"POLYGON(({ring}))", "@type": "geosparql:wktLiteral"},
+        },
+        "dcat:distribution": {
+            "@type": "dcat:Distribution",
+            "dcat:accessURL": _id("https://example.org/to-be-named-by-the-publisher"),
+            "dct:format": _id(f"{_EUROPE}file-type/{kind}"),
+            "dct:rights": rights,
+            "mobilitydcatap:mobilityDataStandard": _id(f"{_MOBILITY}mobility-data-standard/other"),
+        },
+    }
+
+
+def _id(address: str) -> dict[str, str]:
+    return {"@id": address}
+
+
+def _english(text: str) -> dict[str, str]:
+    return {"@value": text, "@language": "en"}
 
 
 def _hashes(released: Path) -> dict[str, str]:
