@@ -105,6 +105,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "3", "--out", "a.txt"], "choose one of .csv, .parquet"),
         (["people.csv", "-k", "3", "--out", "people.csv"], "is read as input"),
         (["people.csv", "-k", "3", "--columns", "town"], "column 'town' of people.csv"),
+        (["people.csv", "-k", "3", "--missing", "skip"], "choose from refuse, drop"),
         (
             ["people.csv", "-k", "3", "--strata", "age"],
             "9 strata have fewer than k = 3 rows, such as '20' of column 'age' with 1; lower k",
