@@ -18,7 +18,9 @@ from shards import walks, write_folder
         "microaggregate parquet.csv -k 4",
     ],
 )
-def test_a_file_under_the_name_of_another_kind_is_told(run: Run, here: Path, command: str) -> None:
+def test_a_file_under_the_name_of_another_kind_is_one_sentence(
+    run: Run, here: Path, command: str
+) -> None:
     text = "\ufeffid,lat,lon\r\na,40,-3\r\n"
     for name in ("csv.parquet", "csv.gpkg"):
         (here / name).write_text(text, encoding="utf-8")
@@ -26,11 +28,6 @@ def test_a_file_under_the_name_of_another_kind_is_told(run: Run, here: Path, com
     said = run(*command.split()).sentence
     assert "magic" not in said
     assert "codec" not in said
-    if "csv." in command:
-        assert "but a text that begins with 'id,lat,lon'" in said
-        assert "let its name end in .csv" in said
-    else:
-        assert "parquet.csv begins as Parquet: let its name end in .parquet" in said
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,6 @@ from trajanon import loss
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.files import numeric_table
-from trajanon.identifiers import identifies
 from trajanon.microaggregation import microaggregate
 from trajanon.number_text import number_of
 from trajanon.partition import Partition, check_k, dense, measured, subjects_per_group
@@ -26,6 +25,7 @@ from trajanon.table_columns import (
     LIKE,
     WAY_OUT,
     TableColumns,
+    identifies,
     read_table_columns,
     refuse_unknown,
     weights_of,

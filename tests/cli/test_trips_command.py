@@ -32,7 +32,7 @@ def test_from_traces_to_a_page(run: Run, tmp_path: Path) -> None:
     extracted = run("extract", sample(), "--bbox", "madrid")
     assert extracted.code == 0
     assert "trips to trajectories.parquet" in extracted.out
-    anonymized = run(*TIMED, "of-day", "--seed", 4)
+    anonymized = run(*TIMED, "of-day")
     assert anonymized.code == 0, anonymized
     assert "Departures are " in anonymized.out
     assert "trips to anonymized.parquet" in anonymized.out

@@ -16,8 +16,13 @@ from real_data import CLASSIC, DATASETS, LEFT_OUT
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
-from trajanon.identifiers import identifies, looks_like_code, looks_like_id, looks_like_weight
-from trajanon.table_columns import read_table_columns
+from trajanon.table_columns import (
+    identifies,
+    looks_like_code,
+    looks_like_id,
+    looks_like_weight,
+    read_table_columns,
+)
 from trajanon.tables import MicroaggregatedTable, microaggregate_table, write_draft
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
@@ -238,6 +243,7 @@ def test_ids_and_weights_are_known_by_name_or_values(
 @pytest.mark.parametrize(
     ("name", "values", "is_id"),
     [
+        ("a", [20230101 + day for day in range(0, 20, 3)], True),
         ("a", ["007", "120", "131"], True),
         ("a", [0.07, 0.12], False),
         ("a", [*range(20, 60)], True),

@@ -170,7 +170,7 @@ def _beside(
         return found, UNITS[unit_in(report)], whole.nameless
     read = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
     found = trajanon.check(released, k, trajectories=read, against=against)
-    return found, read.units, nameless(read.provenance)
+    return found, UNITS[unit_in(read_report(released))], nameless(read.provenance)
 
 
 def _counted(released: Path, unknown: int | None, against: Sequence[Path], k: int) -> str:

@@ -111,15 +111,11 @@ def _checked(out: Path | None, partition: int | None) -> Path:
 
 def _show(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> None:
     from trajanon.cli.report_tables import show_extraction
-    from trajanon.extract.dropped import cut_most
 
     show_extraction(provenance)
     counts = provenance["counts"]
     n, subjects = counts["trajectories"], counts["subjects of trajectories"]
     what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
-    few = windows and 2 * n < counts["recordings read"]
-    if few and (hint := cut_most(counts, provenance)):
-        tell(f"{number_of(counts['recordings read'], 'recording')} gave {what}: {hint}")
     if min(n, subjects) < 2:
         tell(f"Wrote {what} to {out}. {_TOO_FEW}")
         return

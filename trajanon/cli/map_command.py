@@ -91,7 +91,7 @@ def _for_the_holder(
 ) -> "Map":
     from trajanon import maps
     from trajanon.files.report import read_report
-    from trajanon.maps.views import compare_in_parts
+    from trajanon.maps.page import compare_in_parts
     from trajanon.privacy.originals import in_parts, is_large
 
     # The files' names, or where two are alike the whole paths.

@@ -126,14 +126,6 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
             "No point lies near a hidden place: look whether the file of --pbf holds "
             "the area of the traces."
         )
-    if provenance["fill"] >= 0.005:
-        spacing = provenance["spacing"]
-        far = "the spacing of their trip" if spacing is None else f"{spacing:g} m"
-        tell(
-            f"{percent(provenance['fill'], 2)} of the points lie farther than {far} from both "
-            "fixes around them, on straight lines: a lower --max-gap leaves out "
-            f"{'trips' if provenance['trips'] else 'trajectories'} with longer hops."
-        )
     if provenance["attribution"]:
         tell(provenance["attribution"])
 

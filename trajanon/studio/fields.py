@@ -83,6 +83,27 @@ FIELDS = (
         more=False,
     ),
     Field(
+        "one_line_each",
+        "anonymize",
+        "How often somebody is in the release",
+        default=False,
+        choices={False: "On a line for each trip, or day", True: "On one line at most"},
+    ),
+    Field(
+        "days",
+        "anonymize",
+        "Release whole days of up to this many trips",
+        number=True,
+        hint="k people then share all trips of a day. Empty: each trip is a line of its own.",
+    ),
+    Field(
+        "distinct_ends",
+        "anonymize",
+        "Places where the members of a line begin, and where they end, at least",
+        number=True,
+        hint="200 m apart. More hide where people come from, and move lines farther. Empty: 2.",
+    ),
+    Field(
         "times",
         "anonymize",
         "Times",
