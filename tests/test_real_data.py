@@ -208,7 +208,7 @@ def test_san_francisco_is_the_same_from_disk_and_from_the_server(
         assert counts["subjects read"] == 1
 
 
-def test_a_trip_that_the_last_page_cut_is_left_out(
+def test_trips_of_the_server_that_may_go_on_outside_have_no_true_ends(
     replay: Callable[[list[Path]], OsmServer],
 ) -> None:
     pages = sorted(SAN_FRANCISCO.glob("*.gpx.gz"))
@@ -220,6 +220,7 @@ def test_a_trip_that_the_last_page_cut_is_left_out(
         asked_for = extract(area=REQUESTED, api_url=server.url, max_pages=asked)
         assert asked_for.provenance["counts"][CUT_OFF] == out
         assert len(asked_for) == 50 - out
+        assert asked_for.known_ends.all(axis=1).sum() == 29 - out
 
 
 @pytest.mark.parametrize(("spacing", "expected"), [(5, 1650), (100, 57)])
