@@ -6,18 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from commands import command
-
 from trajanon.data import sample
-
-
-def test_bars_are_silent_where_nobody_looks(tmp_path: Path) -> None:
-    with command(tmp_path, "extract", str(sample()), "--bbox", "madrid") as process:
-        out, err = process.communicate()
-    assert process.returncode == 0
-    assert err == ""
-    assert "\x1b" not in out
-    assert "300 recordings read" in out
 
 
 def test_bars_are_shown_on_a_terminal_and_go_away(tmp_path: Path) -> None:

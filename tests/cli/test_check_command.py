@@ -15,5 +15,5 @@ def test_check_answers_by_its_exit_code(run: Run, here: Path) -> None:
     assert originals.code == 1
     assert "column 'subject'" in originals.out
     (here / "anonymized.parquet").write_bytes(b"damaged")
-    assert "anonymized.parquet is no Parquet" in run("check", "-k", 4).sentence
+    assert "cannot read anonymized.parquet as Parquet" in run("check", "-k", 4).sentence
     assert "there is no x.csv" in run("check", "x.csv", "-k", 4).sentence

@@ -173,20 +173,6 @@ def test_an_answer_that_cannot_be_written_is_none(here: Path) -> None:
     assert done.stderr == b"trajanon: the system: No space left on device\n"
 
 
-def test_what_other_packages_warn_of_is_a_sentence_or_nothing(tmp_path: Path) -> None:
-    program = (
-        "import logging, warnings\n"
-        "from trajanon.cli.messages import log_to_screen\n"
-        "log_to_screen()\n"
-        "warnings.warn('invalid value', RuntimeWarning)\n"
-        "logging.getLogger('pyogrio').warning('Skipping %s', 'a\\x1bb')\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stderr == "trajanon: Skipping a\\x1bb\n"
-
-
 NAME = "a\x1b[2Jb\u202ec\x9b\udcffd\n" + 2_000 * "e"
 
 
@@ -201,7 +187,6 @@ def test_no_name_steers_the_terminal(run: Run, here: Path, monkeypatch: pytest.M
     (here / "r.geojson").write_text(json.dumps({**collection, NAME: NAME}))
     answers = [
         run("anonymize", NAME, "-k", 4),
-        run("frobnicate", NAME),
         run(NAME),
         run("extract", f"{short}.gpx", "--windows", "--spacing", 5, "--out", f"{short}.parquet"),
         run("extract", here, "--windows", "--spacing", 5, "--out", "o.parquet"),

@@ -4,6 +4,7 @@ import json
 import re
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 from commands import Run, names, track
@@ -73,7 +74,6 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
     ("arguments", "says"),
     [
         (["a.csv", "--max-speed", "fast"], "--max-speed must be a number of metres a s"),
-        (["a.csv", "--max-speed", "0"], "--max-speed must be a positive number of metres"),
         (["--bbox", "atlantis"], "'atlantis' is not an area: name barcelona, madrid"),
         (["--bbox", "1,2,3"], "four degrees W,S,E,N such as --bbox=-3.75,40.38"),
         (
@@ -87,22 +87,17 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
         (["--bbox", "madrid", "--windows", "--per-recording", "x"], "must be a number, or all"),
         ([], "say where: --bbox barcelona, madrid, tarraco"),
         (["--bbox", "madrid", "--windows", "--spacing", "0"], "--spacing must be a positive"),
-        (["--bbox", "madrid", "--windows", "--spacing", "x"], "--spacing"),
         (["--bbox", "madrid", "--windows", "--min-length", "500"], "is for whole trips: all windo"),
         (["--bbox", "madrid", "--max-speed", "auto"], "--max-speed must be a positive number"),
-        (["--bbox", "madrid", "--points", "2.5"], "--points"),
         (["--bbox", "madrid", "--max-gap", "-5"], "--max-gap must be a positive"),
         (["--bbox", "madrid", "--max-gap", "far"], "number of metres, auto, or none"),
         (["--bbox", "madrid", "--max-pause", "later"], "such as 5min or 2h, auto, or none"),
-        (["--bbox", "madrid", "--max-pause", "-2h"], "--max-pause must be a positive"),
         (["--bbox", "madrid", "--max-pages", "0"], "--max-pages must be at least 1"),
         (["--bbox", "madrid", "--api-url", "osm.org"], "the server 'osm.org'"),
-        (["--bbox", "madrid", "--api-url", "http://127.0.0.1:x"], "127.0.0.1:x"),
         (["--bbox", "madrid", "--columns", "x"], "--columns 'x' is not understood"),
         (["--bbox", "madrid", "--out", "t.csv"], "t.csv must end in .parquet"),
         (["--bbox", "madrid", "--out", "no/t.parquet"], "there is no folder"),
         (["nowhere.gpx", "--bbox", "madrid"], "there is no file or folder nowhere.gpx"),
-        (["pyproject.toml", "--bbox", "madrid"], "pyproject.toml"),
         (["a.gpx", "osm-api", "--bbox", "madrid"], "extract them one by"),
     ],
 )
@@ -124,7 +119,7 @@ def test_no_network_is_one_sentence(run: Run, tmp_path: Path) -> None:
     *tries, last = answer.err.splitlines()
     assert len(tries) == 2
     assert all("trying again in" in line for line in tries)
-    assert last.startswith(f"trajanon: cannot reach {url}: check the connection")
+    assert last.startswith(f"trajanon: {url} cannot be reached, or page 0 broke off")
     assert names(tmp_path) == set()
 
 
@@ -134,19 +129,11 @@ def test_a_refusal_passes_on_the_servers_words(run: Run) -> None:
     assert "(400: The maximum is 0.25)" in answer.sentence
 
 
-def test_an_empty_answer_is_one_sentence(run: Run) -> None:
-    with serving(OsmServer()) as server:
-        answer = run("extract", "--bbox", "madrid", "--api-url", server.url)
-    assert "the source holds no track points in this area" in answer.sentence
-
-
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
         ("nan,nan,a\n,,a\n", "(2 of 2) are no places in degrees"),
-        ("0,0,a\n0,0,a\n", "(2 of 2) are no places in degrees"),
         ("-3.7,40.4,a\n-3.7,40.41,a\n", "latitude and longitude swapped"),
-        ("116.4,39.9,a\n116.4,39.91,a\n", "latitude and longitude seem swapped"),
         ("41.4,2.1,a\n41.41,2.1,a\n", "give the --bbox that holds them, W,S,E,N"),
         ("40.4,-3.7,a\n40.401,-3.7,a\n", "1 shorter than 500 m; lower --min-length"),
         ("", "no track points"),
@@ -170,19 +157,14 @@ def fixes(folder: Path, seconds: int, metres: int, animals: str = "ab") -> None:
     (folder / "a.csv").write_text("\n".join(["subject,lat,lon,time", *rows]))
 
 
-def test_pauses_that_end_every_recording_are_told_with_the_way_past(run: Run, here: Path) -> None:
+@pytest.mark.parametrize(("pause", "seconds"), [("2h", 7200), ("none", None)])
+def test_a_longest_pause_may_be_a_time(run: Run, here: Path, pause: str, seconds: Any) -> None:
     """Fixes an hour apart are no tracks to a limit of half an hour."""
     fixes(here, 3600, 300)
-    told = run("extract", "a.csv", "--windows", "--spacing", 200).sentence
-    assert "raise --max-gap, --max-pause or --max-speed" in told
-    found = {}
-    for pause in ("2h", "7200", "none"):
-        answer = run(
-            "extract", "a.csv", "--windows", "--spacing", 200, "--max-pause", pause, "--json"
-        )
-        found[pause] = json.loads(answer.out)
-    assert [each["max_pause"] for each in found.values()] == [7200, 7200, None]
-    assert [each["counts"]["trajectories"] for each in found.values()] == [2] * 3
+    windows = ("extract", "a.csv", "--windows", "--spacing", 200)
+    assert "raise --max-gap, --max-pause or --max-speed" in run(*windows).sentence
+    told = json.loads(run(*windows, "--max-pause", pause, "--json").out)
+    assert (told["max_pause"], told["counts"]["trajectories"]) == (seconds, 2)
 
 
 @pytest.mark.parametrize(
@@ -206,7 +188,7 @@ def test_too_few_for_any_group_are_not_sent_on(
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.gpx", "a.gpx.gz"])
-@pytest.mark.parametrize("content", [b"", b"\x1f\x8b\x08\x00", b"\xff\xfe\x00", b"PAR1"])
+@pytest.mark.parametrize("content", [b"\x1f\x8b\x08\x00", b"\xff\xfe\x00"])
 def test_a_file_that_is_not_what_its_name_says_is_one_sentence(
     run: Run, tmp_path: Path, name: str, content: bytes
 ) -> None:
@@ -214,17 +196,10 @@ def test_a_file_that_is_not_what_its_name_says_is_one_sentence(
     assert name in run("extract", name, "--windows", "--spacing", 5).sentence
 
 
-def test_trajectories_are_no_source(run: Run, here: Path) -> None:
-    """Given where traces are wanted."""
-    answer = run(
-        "extract", "trajectories.parquet", "--windows", "--spacing", 5, "--out", "x.parquet"
-    )
-    assert "trajectories.parquet is what trajanon extract wrote" in answer.sentence
-    assert "trajanon anonymize" in answer.sentence
-
-
-def test_a_release_is_no_source(run: Run, here: Path) -> None:
+def test_neither_trajectories_nor_a_release_are_a_source(run: Run, here: Path) -> None:
     before = names(here)
+    said = run("extract", "trajectories.parquet", "--out", "x.parquet").sentence
+    assert "trajectories.parquet is what trajanon extract wrote" in said
     says = "anonymized.parquet is a release, or counts of one, as the report or datasheet beside"
     assert says in run("extract", "anonymized.parquet", "--windows", "--spacing", 5).sentence
     assert names(here) == before
@@ -236,10 +211,6 @@ def test_a_release_is_no_source(run: Run, here: Path) -> None:
         (".", "holds no file of traces"),
     ):
         assert says in run("extract", source, "--windows", "--spacing", 5).sentence
-    assert (
-        "there is no file"
-        in run("extract", "anonymized.parquet", "--windows", "--spacing", 5).sentence
-    )
 
 
 def test_its_options_are_few_and_stand_in_named_groups(run: Run) -> None:

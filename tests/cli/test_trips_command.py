@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import FAST, Run, names, track
+from commands import FAST, Run, names
 
 import trajanon
 from trajanon.data import sample
@@ -87,15 +87,6 @@ def test_anonymize_refuses_odd_times_in_one_sentence(
 ) -> None:
     assert says in run("anonymize", trips, "-k", 3, *arguments).sentence
     assert names(tmp_path) == set()
-
-
-def test_traces_without_times_have_no_times_to_release(run: Run, tmp_path: Path) -> None:
-    for number in range(3):
-        (tmp_path / f"{number}.gpx").write_text(track(lat=40.42 + number / 1e4))
-    assert run("extract", tmp_path, "--windows", "--spacing", 11).code == 0
-    said = run(*TIMED, "of-day").sentence
-    assert "--times of-day needs times, and " in said
-    assert "have none" in said
 
 
 def test_all_at_one_hour_is_refused(run: Run, trips: Path, tmp_path: Path) -> None:

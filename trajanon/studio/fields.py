@@ -93,15 +93,15 @@ FIELDS = (
         "days",
         "anonymize",
         "Release whole days of up to this many trips",
+        "k members share all trips of a day. Empty: each trip is a line of its own.",
         number=True,
-        hint="k people then share all trips of a day. Empty: each trip is a line of its own.",
     ),
     Field(
         "distinct_ends",
         "anonymize",
         "Places where the members of a line begin, and where they end, at least",
+        "200 m apart. More hide where trips begin and end, and move lines farther. Empty: 2.",
         number=True,
-        hint="200 m apart. More hide where people come from, and move lines farther. Empty: 2.",
     ),
     Field(
         "times",
