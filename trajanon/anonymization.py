@@ -13,7 +13,7 @@ import numpy as np
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.placing import placed
-from trajanon.arrays import Bools
+from trajanon.arrays import Bools, Floats
 from trajanon.choices import OneEach, one_each, whole_days
 from trajanon.days import of_equally_many
 from trajanon.errors import BadInput, TooFewSubjects
@@ -24,14 +24,14 @@ from trajanon.microaggregation import microaggregate
 from trajanon.number_text import number_of
 from trajanon.partition import Stage, check_enough, dense, measured, regrouped, subjects_per_group
 from trajanon.perturbation import new_key
-from trajanon.privacy.chains import subjects_left
+from trajanon.privacy.chains import counts_of, drives_left, people_left
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, Rows, published_with
 from trajanon.released_lines import TrajectoryGroups, refuse_crossing
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged, count_of, nameless
-from trajanon.times import Timing, search_columns, timing_of
+from trajanon.times import Timing, departure_days, search_columns, timing_of
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked, unit_of
 from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs, lengths
@@ -75,7 +75,7 @@ def anonymize_trajectories(
         groups, out, mended = _grouped_days(trajectories, public_places, *how)
         cut = slid = groups
     else:
-        cut, slid = _group_and_slide(trajectories, *how, each)
+        cut, slid = group_and_slide(trajectories, *how, each)
         groups, out = slid, np.zeros(len(trajectories), dtype=np.bool_)
         if not settings.as_published:
             ends = ends_of(trajectories, settings.distinct_ends, public_places)
@@ -202,7 +202,7 @@ def refuse_far(moved: float, length: float, k: int, unit: str) -> None:
         )
 
 
-def _group_and_slide(
+def group_and_slide(
     trajectories: Trajectories,
     k: int,
     settings: ReleaseSettings,
@@ -211,12 +211,16 @@ def _group_and_slide(
     key: bytes | None,
     progress: Progress,
     each: OneEach | None = None,
+    spread: Floats | None = None,
 ) -> tuple[TrajectoryGroups, TrajectoryGroups]:
-    """Group trajectories as they were cut, or take their groups; and as they slid, if they may."""
+    """Group trajectories as they were cut, or take their groups; and as they slid, if they may.
+
+    Those of a shard are standardised by the ``spread`` of the whole table.
+    """
     subjects = None if settings.as_published else trajectories.subject
     if settings.align:
         trajectories = placed(trajectories, k, subjects=subjects, timing=timing)
-    columns, weights = search_columns(trajectories, timing)
+    columns, weights = search_columns(trajectories, timing, spread)
     if each is None:
         partition = microaggregate(
             columns, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
@@ -224,7 +228,7 @@ def _group_and_slide(
     else:
         partition = measured(columns, each.labels, "one line each", each.since, weights)
         partition = replace(partition, stopped=each.stopped)
-    if timing is not None:
+    if weights is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
     cut = TrajectoryGroups(trajectories, partition, key, timing)
     if not settings.align or partition.stopped:
@@ -260,7 +264,7 @@ def _grouped_days(
     for some, alike in of_equally_many(days):
         if len(np.unique(days.subject[some])) < k:
             continue
-        cut, _ = _group_and_slide(alike, k, settings, search, timing, key, progress)
+        cut, _ = group_and_slide(alike, k, settings, search, timing, key, progress)
         groups, out, account = mend(cut, k, ends_of(alike, settings.distinct_ends, public_places))
         labels[some[~out]] = groups.partition.labels + labels.max() + 1
         stopped |= groups.partition.stopped
@@ -342,7 +346,10 @@ def _report(
     trajectories, partition, timing = groups.trajectories, groups.partition, groups.timing
     when, line, laid = groups.released_times, groups.line_numbers, groups.laid
     labels, subjects, tracks = partition.labels, trajectories.subject, trajectories.tracks
-    chained = subjects_left(line[labels], tracks, subjects, k)
+    drives = drives_left(line[labels], tracks, subjects, k)
+    people = None
+    if subjects is not None:
+        people = counts_of(people_left(line[labels], subjects, departure_days(trajectories), k))
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
     counted = Promise(
@@ -372,7 +379,8 @@ def _report(
         **of_roads(groups.roads, on_roads, None if laid is None else summary(groups.to_roads)),
         times=of_times(timing, {name: summary(each) for name, each in groups.late.items()}, hours),
         from_runs=None if tracks is None else summary(from_runs(tracks, groups.released, labels)),
-        chains=None if chained is None else chained._asdict(),
+        chains=counts_of(drives) or None,
+        persons=people,
         sizes=partition.sizes.tolist(),
         subjects_per_group=None if per_group is None else per_group.tolist(),
         averaged=digest_of(

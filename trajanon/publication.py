@@ -15,9 +15,10 @@ from trajanon.files.report import report_path
 from trajanon.files.trajectory_files import read_marks, read_unmarked
 from trajanon.mending import Surroundings
 from trajanon.number_text import number_of
-from trajanon.privacy.ledger import Ledger, Sorted, opened
+from trajanon.privacy.ledger import Keyed, Ledger, Sorted, opened
 from trajanon.progress import Progress, silent
-from trajanon.release import write_drafts
+from trajanon.release import Release, write_drafts
+from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 
@@ -93,23 +94,39 @@ def anonymize_file(
     with opened_for(ledger) as book:
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:
-            read = partial(read_unmarked, source, subjects_exact=subjects_exact)
-            if book is None or entry is None:  # nothing keeps the originals while this is written
-                release = anonymize_trajectories(read(), k, key=key, **how)
-                write_drafts(release, *drafts)
-                return release.report
-            marks = read_marks(source, subjects_exact=subjects_exact)
-            trajectories = read()
-            run = None if trajectories.tracks is None else trajectories.tracks.recording_of
-            keyed = book.keyed(marks, progress)
-            found = book.sort(keyed, run, per_subject_in_all)
-            with waiting(found, book):
-                new = trajectories.take(found.new)
-                release = anonymize_trajectories(new, k, key=book.release_key, **how)
-            kept = found.told_in(release.report, book.path)
+            release, entered = anonymized(
+                source, k, book, per_subject_in_all, key, exact=subjects_exact, **how
+            )
             write_drafts(release, *drafts)
-            entry.announce(drafts[0], source, release.report, keyed.take(kept))
+            if entry is not None and entered is not None:
+                entry.announce(drafts[0], source, release.report, entered)
     return release.report
+
+
+def anonymized(
+    source: Path | Folder,
+    k: int,
+    book: Ledger | None,
+    limit: int | None,
+    key: bytes | None,
+    *,
+    exact: bool,
+    **how: Any,
+) -> tuple[Release, Keyed | None]:
+    """Read and anonymise what is new to a ledger, if there is one; also give what it shall know."""
+    read = partial(read_unmarked, source, subjects_exact=exact)
+    if book is None:  # nothing keeps the originals while the release is written
+        return anonymize_trajectories(read(), k, key=key, **how), None
+    marks = read_marks(source, subjects_exact=exact)
+    trajectories = read()
+    run = None if trajectories.tracks is None else trajectories.tracks.recording_of
+    keyed = book.keyed(marks, how.get("progress", silent))
+    found = book.sort(keyed, run, limit)
+    with waiting(found, book):
+        new = trajectories.take(found.new)
+        release = anonymize_trajectories(new, k, key=book.release_key, **how)
+    kept = found.told_in(release.report, book.path)
+    return release, keyed.take(kept)
 
 
 def check_limit(

@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple, NotRequired, TypedDict, cast
+from typing import IO, Any, Literal, NamedTuple, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from trajanon.files.track_rows import whole_numbers
 from trajanon.inputs import regular
 from trajanon.partition import check_k, dense
 from trajanon.remote_folder import Folder
-from trajanon.settings import ROWS, ReleaseSettings, TimesName
+from trajanon.settings import ReleaseSettings, TimesName
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
@@ -31,21 +31,14 @@ class _Stage(TypedDict):
     information_loss: Finite | None  # None where there were no groups yet
 
 
-class _Metres(TypedDict):
-    mean: Finite
-    median: Finite
-    p95: Finite
-    max: Finite
-
-
 class _Length(TypedDict):
     mean: Finite
     median: Finite
 
 
-class _Alone(TypedDict):
-    hours: list[str]  # in which one line alone departs
-    of: Whole
+class _Metres(_Length):
+    p95: Finite
+    max: Finite
 
 
 class _Times(TypedDict):
@@ -55,7 +48,7 @@ class _Times(TypedDict):
     minute_worth: Finite
     departure_error: _Metres  # seconds, as written
     duration_error: _Metres
-    alone: NotRequired[_Alone]
+    alone: NotRequired[dict[str, list[str] | Whole]]  # the hours in which one line departs, of all
 
 
 class _Alignment(TypedDict):
@@ -77,16 +70,16 @@ class _Chains(TypedDict):
     drives_below: Whole
 
 
+class _Persons(TypedDict):
+    people: Whole  # on several lines
+    people_below: Whole  # with fewer than k people on all of them
+
+
 class _Mended(TypedDict):
     groups: Whole
     left: Whole
     exchanged: NotRequired[Whole]
     trajectories: NotRequired[Whole]
-
-
-class _Mends(TypedDict):
-    one_place: _Mended
-    wide: _Mended
 
 
 class _Roads(TypedDict):
@@ -110,7 +103,7 @@ class _Choice(TypedDict):
 
 
 class _Rows(TypedDict):
-    way: str
+    way: Literal["subjects", "trajectories", "lines"]
     without: NotRequired[list[Whole]]  # released trajectories that have no row of their own
 
 
@@ -118,20 +111,21 @@ class Report(TypedDict):
     """What is read of a report; there may be more in it."""
 
     notice: str
-    unit: NotRequired[str]
+    unit: NotRequired[Literal["trip", "day", "trajectory"]]
     n: Whole
     k: Whole
-    counted: str
+    counted: Literal["subjects", "records"]
     as_published: NotRequired[bool]
     information_loss: Finite
     stages: list[_Stage]
     displacement: _Metres
     length: NotRequired[_Length]  # of what was averaged
     source: NotRequired[_Source]
-    mended: NotRequired[_Mends | None]
+    mended: NotRequired[dict[str, _Mended] | None]  # one_place, wide
     distinct_ends: NotRequired[Whole]  # places that a line needs at each end
     choice: NotRequired[_Choice | None]
     chains: NotRequired[_Chains | None]
+    persons: NotRequired[_Persons | None]
     groups: NotRequired[Whole]
     sizes: NotRequired[list[Whole]]
     groups_of_size: NotRequired[dict[str, Whole]]
@@ -145,7 +139,7 @@ class Report(TypedDict):
     subjects_per_group: NotRequired[list[Whole] | None]
     key: NotRequired[str | None]  # the secret by which lines are perturbed; None: plain means
     groups_of_equal_lines: NotRequired[list[list[Whole]]]
-    rows: NotRequired[_Rows]
+    rows: _Rows
     search: NotRequired[dict[str, Any]]
     shards: NotRequired[Whole]
     roads: NotRequired[_Roads]
@@ -154,23 +148,20 @@ class Report(TypedDict):
     lines_of_rows: NotRequired[Any]  # `LinesOfRows`, read from beside the report; not in it
 
 
-def report_path(release: Path) -> Path:
+def report_path(release: Path, kind: str = "report.json") -> Path:
     """Where the report of a release stands, which is a file, or a folder of parts."""
-    return release.parent / f"{_called(release)}.report.json"
+    name = f"{release.name}.parts" if release.is_dir() else release.stem
+    return release.parent / f"{name}.{kind}"
 
 
 def datasheet_path(release: Path) -> Path:
     """Where the datasheet of a release stands: each release has its own."""
-    return release.parent / f"{_called(release)}.datasheet.md"
+    return report_path(release, "datasheet.md")
 
 
 def certificate_path(release: Path) -> Path:
     """Where the certificate of a release stands, beside its datasheet."""
-    return release.parent / f"{_called(release)}.certificate.json"
-
-
-def _called(release: Path) -> str:
-    return f"{release.name}.parts" if release.is_dir() else release.stem
+    return report_path(release, "certificate.json")
 
 
 def read_report(release: Path) -> Report:
@@ -200,7 +191,6 @@ def report_beside(release: Path) -> Report | None:
     except BadInput as error:
         raise _no_report(path, error) from error
     report.pop("lines_of_rows", None)
-    unit_in(report)
     return report
 
 
@@ -216,26 +206,18 @@ def checked(report: Mapping[str, Any]) -> Report:
             raise BadInput("it lacks labels")
     except BadInput as error:
         raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
-    unit_in(found)
     return found
 
 
 def promise_in(report: Report) -> tuple[int, str]:
     """Take from a report the group size promised, and what it counts."""
-    counted = _one_of(report["counted"], ("subjects", "records"), "what k counts")
     check_k(report["k"])
-    return report["k"], counted
+    return report["k"], report["counted"]
 
 
 def unit_in(report: Report) -> str:
     """Take from a report what a released line is of: a trip, or a trajectory."""
-    return _one_of(report.get("unit", "trajectory"), ("trip", "day", "trajectory"), "the unit")
-
-
-def _one_of(found: str, known: tuple[str, ...], what: str) -> str:
-    if found not in known:
-        raise BadInput(f"{what} in the report is {found!r}, not {' or '.join(known)}: {_AGAIN}")
-    return found
+    return report.get("unit", "trajectory")
 
 
 def clock_in(report: Report) -> Clock | None:
@@ -257,15 +239,13 @@ def key_in(report: Report) -> bytes | None:
 
 
 def rows_in(report: Report) -> str:
-    """Take from a report what has a row each; before 0.2 each trajectory had one."""
-    way = report["rows"]["way"] if "rows" in report else "trajectories"
-    return _one_of(way, (*ROWS, "trajectories"), "what has a row")
+    """Take from a report what has a row each."""
+    return report["rows"]["way"]
 
 
 def own_rows_in(report: Report) -> Bools:
     """Which of the released trajectories have a row of their own, shape (n,)."""
-    without = report["rows"].get("without", []) if "rows" in report else []
-    return _all_but(report["n"], without)
+    return _all_but(report["n"], report["rows"].get("without", []))
 
 
 def labels_in(report: Report) -> Ints:
