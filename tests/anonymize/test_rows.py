@@ -12,7 +12,6 @@ import pytest
 from commands import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from plain import PUBLISHED
 from planted import K, groups, written
 from toy import crowd
 
