@@ -240,9 +240,15 @@ def looks_like_id(column: pd.Series) -> bool:
 
 
 def identifies(column: pd.Series) -> bool:
-    """Whether a column is like an identifier, or has texts that nearly all differ."""
+    """Whether a column is like an identifier, or nearly all of its values differ.
+
+    Numbers with decimals are none, nor are whole numbers that are quantities by their name.
+    """
     if numeric_table.holds_numbers(column):
-        return looks_like_id(column)
+        if looks_like_id(column):
+            return True
+        if not _are_whole(_values(column)) or _QUANTITY.search(_words(str(column.name))):
+            return False
     return bool(column.astype(str).nunique() >= _DIFFERENT * len(column))
 
 

@@ -106,6 +106,9 @@ def test_the_page_draws_the_curve(ways: Trajectories) -> None:
 def test_commands_draw_the_curve(run: Run, tmp_path: Path, ways: Trajectories) -> None:
     trajanon.write_trajectories(tmp_path / "trajectories.parquet", ways)
     trajanon.anonymize(ways, 3, effort="fast").write(tmp_path / "anonymized.parquet")
+    assert run("evaluate", "--json").code == 0
+    account = json.loads((tmp_path / "evaluation.json").read_text())
+    assert [one["k"] for one in account["curve"]["choices"]] == [2, 3, 10]
     answer = run("evaluate", "--curve", "2,4")
     assert answer.code == 0
     assert "With k = 4 they move by" in answer.out

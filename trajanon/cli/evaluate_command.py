@@ -14,13 +14,18 @@ from trajanon.errors import BadInput
 if TYPE_CHECKING:
     from trajanon.evaluation.evidence import Evaluation
 
+_FEW = 1_000  # trajectories, which are anonymized with other k in seconds
 _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
 
 
 @options(
     files=("Trajectories and release: files, or folders of parts.", BOTH),
-    curve="Numbers k, as 2,3,4,5,8,10,20: anonymize with each anew, as this release was, and draw "
-    "metres moved against the chance of the best attack. Takes minutes.",
+    curve=(
+        "Numbers k, as 2,3,4,5,8,10,20: anonymize with each anew, as this release was, and draw "
+        "metres moved against the chance of the best attack. With many trajectories it takes "
+        "minutes.",
+        f"2, k and 10, of up to {_FEW:,} trajectories",
+    ),
     holdout="Anonymize half of the subjects anew, as this release was, and measure what an "
     "adversary finds against them and against the other half. Takes as long as anonymize.",
     ledger="The ledger of your releases: also attack all of them together, by half of a person's "
@@ -61,7 +66,7 @@ def evaluate(
     given = files or [TRAJECTORIES, ANONYMIZED]
     if len(given) != 2:
         raise BadInput("evaluate takes two files, or folders of parts: trajectories and release")
-    ks = [] if curve is None else _numbers(curve)
+    ks = None if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
     originals, released = given
     public = (reports.datasheet_path(released), reports.certificate_path(released))
@@ -89,6 +94,8 @@ def evaluate(
             around = box_around(trajectories.points, _AROUND)
             to_road = extract.roads(roads, around).distance
             streets = extract.roads_to_follow(roads, mode, bbox=around)
+        if ks is None:
+            ks = sorted({2, k, 10}) if len(trajectories) <= _FEW else []
         evaluation = evaluated(
             trajectories,
             release,
