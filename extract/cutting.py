@@ -22,7 +22,7 @@ from trajanon.extract.clean import (
 )
 from trajanon.extract.dropped import why_nothing
 from trajanon.extract.duplicate_recordings import Recordings, fingerprints
-from trajanon.extract.earth.area import Area
+from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.points import Points, batch
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
@@ -86,6 +86,7 @@ class Cutter:
     rules: Rules
     _: KW_ONLY
     area: Area | None = None
+    boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
     hidden: "Zone | None" = None
     read: Counter[str] = field(default_factory=Counter)  # what readers left out
     key: int = field(default_factory=lambda: randbits(63))  # secret, of the trimmed ends
@@ -139,7 +140,7 @@ class Cutter:
             tracks=found.tracks,
             times=found.times,
             marks=np.column_stack([prints.subject[found.trace], found.hops]),
-            true_ends=None if self.area is None else found.true_ends,
+            true_ends=None if self.area is None and not self.boxes else found.true_ends,
         )
 
     def _cleaned(self, points: Points) -> Points:
@@ -162,7 +163,7 @@ class Cutter:
         if rules.trips:
             last_read = np.array([one.last_read for one in some])
             trips = Trips(points, rules, counts, last_read=last_read)
-            points, true_ends = trips.whole(self._shown(trips.points), area)
+            points, true_ends = trips.whole(self._shown(trips.points), area, self.boxes)
             why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
             np.maximum.at(became, trips.trace, why)
             leaves[trips.trace[~true_ends.all(axis=1)]] = True

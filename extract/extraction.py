@@ -31,6 +31,7 @@ from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajecto
 if TYPE_CHECKING:
     from distributed import Client
 
+    from trajanon.extract.earth.area import Box
     from trajanon.extract.earth.places import Zone
 
 OSM_API = "osm-api"  # the source that stands for the OSM server; others are files and folders
@@ -244,6 +245,7 @@ class Extraction(SourceOptions):
 
     def _begun(self) -> tuple[Cutter, Iterator[list[Trace]]]:
         """Give what cuts the traces of the source, and the traces in batches."""
+        boxes: Sequence[Box] = ()
         left_out = self._reading.counts.copy()
         if self.files or self._place is None:
             numbered = files.traces_of_files(
@@ -254,14 +256,13 @@ class Extraction(SourceOptions):
                 progress=self.progress,
             )
         else:
+            boxes = osm_api.boxes_of(self._place)
             numbered = osm_api.traces_of_boxes(
-                osm_api.boxes_of(self._place),
-                left_out,
-                url=self.api_url,
-                max_pages=self.max_pages,
-                progress=self.progress,
+                boxes, left_out, url=self.api_url, max_pages=self.max_pages, progress=self.progress
             )
-        cutter = Cutter(self._rules, area=self._place, hidden=self.hidden, read=left_out)
+        cutter = Cutter(
+            self._rules, area=self._place, boxes=boxes, hidden=self.hidden, read=left_out
+        )
         traces = ordered(joined(numbered, left_out), self.untimed, cutter.counts)
         return cutter, cutter.batches(traces)
 

@@ -229,11 +229,6 @@ def compare_releases(
     trajectories, view, tiles, background
         As for `compare`.
 
-    Returns
-    -------
-    folium.Map
-        Ready to be saved; in a notebook it shows itself.
-
     Examples
     --------
     >>> import numpy as np
@@ -297,11 +292,6 @@ def public(
     tiles, background
         As for `compare`.
 
-    Returns
-    -------
-    folium.Map
-        Ready to be saved; in a notebook it shows itself.
-
     Examples
     --------
     >>> import numpy as np
@@ -330,16 +320,6 @@ def public(
 
 def html(drawn: folium.Map) -> str:
     """Render a map as the page that ``drawn.save`` would write.
-
-    Parameters
-    ----------
-    drawn
-        A map of this package.
-
-    Returns
-    -------
-    str
-        HTML.
 
     Examples
     --------

@@ -150,6 +150,7 @@ def report(labels: Any = LABELS, **changes: Any) -> dict[str, Any]:
         "k": 3,
         "counted": "subjects",
         "labels": np.asarray(labels).tolist(),
+        "rows": {"way": "trajectories"},
         "information_loss": 12.3456,
         "stages": [
             {"name": "path", "information_loss": None},

@@ -12,8 +12,7 @@ from trajanon.extract.sources.columns import FILE, listed
 from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.sources.timestamps import holds_times
 
-First = Callable[[Sequence[str]], pd.DataFrame]
-"""Reads the first rows of some columns."""
+First = Callable[[Sequence[str]], pd.DataFrame]  # reads the first rows of some columns
 
 ONE_A_FILE = "tables without ids, each taken for one recording"
 
@@ -28,8 +27,7 @@ _MEASURES = re.compile(
 
 _FEW = 10  # rows
 
-_LISTED, _LETTERS = 40, 40
-"""Unused columns that are listed, and letters of each name."""
+_LISTED, _LETTERS = 40, 40  # unused columns that are listed, and letters of each name
 
 
 def check_use(

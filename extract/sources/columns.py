@@ -52,14 +52,12 @@ MARKS = {"visible": False, "valid": False} | dict.fromkeys(
 )
 """By role: what a column says of rows that are not valid."""
 
-FILE, FOLDER = "file", "folder"
-"""Words in place of a column: each file is a recording, each folder a person."""
+FILE, FOLDER = "file", "folder"  # for a column: each file is a recording, each folder a person
 
 _WORDS = {"id": FILE, "subject": FOLDER}
 _OF_COORDINATES = ("lat", "lon", "lat_sign", "lon_sign", "place")
 
-Values: TypeAlias = pd.Series | pa.ChunkedArray
-"""A column of a table."""
+Values: TypeAlias = pd.Series | pa.ChunkedArray  # a column of a table
 
 Rows: TypeAlias = pd.DataFrame | Mapping[str, pa.ChunkedArray]
 """Some rows of a table, their columns by their roles; a frame takes longer than a small file."""

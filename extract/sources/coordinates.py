@@ -18,8 +18,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources.columns import Rows, Values, are_numbers, numbers
 from trajanon.extract.sources.streams import Reading
 
-LETTERS = {"lat": "NS", "lon": "EW"}
-"""The letters for a positive and a negative sign."""
+LETTERS = {"lat": "NS", "lon": "EW"}  # the letters for a positive and a negative sign
 
 SIGNS = {"lat_sign": ("n", "s", "north", "south"), "lon_sign": ("e", "w", "east", "west")}
 """By role: how signs are written, in lower case."""
@@ -116,34 +115,34 @@ def _most(which: Bools) -> bool:
     return 2 * int(which.sum()) > len(which)
 
 
-class Coordinates:
-    """Reads the latitudes and longitudes of one table, part by part; its first rows tell how."""
+def reader_of_degrees(
+    first: Rows, what: str, how: Reading
+) -> Callable[[Rows], tuple[Floats, Floats]]:
+    """Find by the first rows of a table how latitude and longitude are read of any of its rows."""
+    are_minutes = turns = False  # whether degrees and minutes are in one number; to 360
 
-    def __init__(self, first: Rows, what: str, how: Reading) -> None:
-        self._are_minutes = False  # whether degrees and minutes are in one number
-        self._turns = False
-        lat, lon = self.degrees(first)
-        has_signs = "lat_sign" in first or not are_numbers(first["lat"])
-        self._are_minutes = has_signs and _are_degrees_and_minutes(lat, lon)
-        if self._are_minutes:
-            msg = f"{what} has degrees and minutes in one number, such as {lat[0]:g}: read as such"
-            how.warn("degrees and minutes", msg)
-            lat, lon = self.degrees(first)
-        self._turns = from_0_to_360(lon, what, how)
-        check_degrees(lat, to_the_west(lon) if self._turns else lon, what, OF_COLUMNS)
-
-    def degrees(self, rows: Rows) -> tuple[Floats, Floats]:
-        """Give latitude and longitude; NaN where there is no number."""
-        lat, lon = (self._of(rows, role) for role in ("lat", "lon"))
-        return lat, to_the_west(lon) if self._turns else lon
-
-    def _of(self, rows: Rows, role: str) -> Floats:
+    def of_role(rows: Rows, role: str) -> Floats:
         found = _written(rows[role], LETTERS[role])
-        if self._are_minutes:
+        if are_minutes:
             degrees = np.trunc(found / 100.0)
             found = degrees + (found - 100.0 * degrees) / 60.0
         sign = f"{role}_sign"
         return _signed(found, rows[sign], LETTERS[role]) if sign in rows else found
+
+    def read(rows: Rows) -> tuple[Floats, Floats]:
+        lat, lon = of_role(rows, "lat"), of_role(rows, "lon")
+        return lat, to_the_west(lon) if turns else lon
+
+    lat, lon = read(first)
+    has_signs = "lat_sign" in first or not are_numbers(first["lat"])
+    if has_signs and _are_degrees_and_minutes(lat, lon):
+        msg = f"{what} has degrees and minutes in one number, such as {lat[0]:g}: read as such"
+        how.warn("degrees and minutes", msg)
+        are_minutes = True
+        lat, lon = read(first)
+    turns = from_0_to_360(lon, what, how)
+    check_degrees(lat, to_the_west(lon) if turns else lon, what, OF_COLUMNS)
+    return read
 
 
 def _written(values: Values, letters: str) -> Floats:

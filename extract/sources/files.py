@@ -34,8 +34,7 @@ from trajanon.trajectories import OSM_ATTRIBUTION
 if TYPE_CHECKING:
     from distributed import Client
 
-LARGE = 1 << 26
-"""Bytes; larger files, and archives, are read here as streams, and never held whole."""
+LARGE = 1 << 26  # bytes; larger files, and archives, are read here as streams, and never held whole
 
 SMALL = 1 << 17  # bytes of the files of a task: each takes Dask some milliseconds
 

@@ -44,25 +44,15 @@ class Format(NamedTuple):
         return bool((self.begins or self.holds) and begins and re.search(self.holds, head, re.S))
 
 
-def _is_zip(name: str, head: bytes) -> bool:
-    return head.startswith(ZIP) and not name.endswith(".kmz")
-
-
-def _is_empty_taxi(name: str, head: bytes) -> bool:
-    return not head and re.fullmatch(r"\d+\.txt", name) is not None
-
-
-def _is_binary(name: str, head: bytes) -> bool:
-    geopackage = head.startswith(geo_files.SQLITE) and head[68:70] == b"GP"
-    return geopackage or head.startswith(geo_files.FLATGEOBUF)
-
-
 _MARK = rb"(\xef\xbb\xbf)?"  # of the order of bytes
 _JSON = rb"[\xef\xbb\xbf \t\r\n]*\{"
 
 FORMATS: Mapping[str, Format] = {
     "gpx-archive": Format(
-        gpx_archive.read, (".zip", ".tar", ".tgz", ".tbz2", ".txz"), rb".{257}ustar", is_one=_is_zip
+        gpx_archive.read,
+        (".zip", ".tar", ".tgz", ".tbz2", ".txz"),
+        rb".{257}ustar",
+        is_one=lambda name, head: head.startswith(ZIP) and not name.endswith(".kmz"),
     ),
     "gpx": Format(gpx_document.read, (".gpx",), is_one=gpx_document.looks_like),
     "kml": Format(devices.read_kml, (".kml", ".kmz"), holds=rb"<(\w+:)?kml[\s>]"),
@@ -87,7 +77,7 @@ FORMATS: Mapping[str, Format] = {
     "tdrive": Format(
         collections.read_tdrive,
         begins=rb"\d+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,-?\d+(\.\d+)?,-?\d+(\.\d+)?(\s|\Z)",
-        is_one=_is_empty_taxi,
+        is_one=lambda name, head: not head and re.fullmatch(r"\d+\.txt", name) is not None,
     ),
     "mds": Format(moving_points.read_mds, begins=_MARK + rb"\s*\{", holds=rb'"trips"\s*:\s*\['),
     "mf-json": Format(
@@ -102,7 +92,8 @@ FORMATS: Mapping[str, Format] = {
         rb"\x1e?" + _JSON,  # where features are separated by records
         rb'"type"\s*:\s*"(Feature|FeatureCollection|GeometryCollection'
         rb'|(Multi)?(Point|LineString))"',
-        _is_binary,
+        # FlatGeobuf, and SQLite that is a GeoPackage.
+        lambda name, head: re.match(rb"fgb\x03|SQLite format 3\0.{52}GP", head, re.S) is not None,
     ),
     "json": Format(phones.read_points, is_one=phones.looks_like_points),
     "places": Format(placed_tables.read, is_one=placed_tables.looks_like),

@@ -24,11 +24,9 @@ from trajanon.number_text import number_of
 
 NO_FEATURE = "lines that are no features"
 
-BATCH_OF_FEATURES = {"points": 65_536, "lines": 2_048}
-"""Features that are read at a time; lines may be long."""
+BATCH_OF_FEATURES = {"points": 65_536, "lines": 2_048}  # read at a time; lines may be long
 
-SQLITE = b"SQLite format 3\x00"
-FLATGEOBUF = b"fgb\x03"
+_SQLITE = b"SQLite format 3\x00"
 _SHAPEFILE = b"\x00\x00\x27\x0a"
 _BEFORE_JSON = BYTE_ORDER_MARK + b"\x1e \t\r\n"  # the second is a separator
 
@@ -77,7 +75,7 @@ def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
         head = file.read(100)
     if head.startswith(PARQUET):
         return [_layer_of_parquet(path, what, label)]
-    if not head.startswith((SQLITE, FLATGEOBUF, _SHAPEFILE)):
+    if not head.startswith((_SQLITE, b"fgb\x03", _SHAPEFILE)):
         if seems_utf16(head):
             raise FileProblem(f"{what} {other_encoding(head)}")
         if not head.lstrip(_BEFORE_JSON).startswith(b"{"):
@@ -86,7 +84,7 @@ def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
     if head.startswith(_SHAPEFILE):
         _check_shapefile(path, what)
     names: list[str | None] = [None]
-    if head.startswith(SQLITE):
+    if head.startswith(_SQLITE):
         with _by_gdal(what):
             names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
     found: list[Layer] = []

@@ -18,8 +18,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.sources.coordinates import to_degrees
 from trajanon.extract.sources.features import Features, Layer, traces_of_features
-from trajanon.extract.sources.json_members import json_members, plain_value
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.streams import Reading, json_members, plain_value
 from trajanon.extract.trace import Trace
 
 OTHERS = "features that are no moving points"

@@ -16,9 +16,14 @@ import pandas as pd
 from trajanon.errors import FileProblem
 from trajanon.extract.sources.column_use import check_use, with_recordings
 from trajanon.extract.sources.columns import known_as, roles
-from trajanon.extract.sources.json_members import json_members, plain_value
 from trajanon.extract.sources.point_groups import traces_of_points
-from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, Reading
+from trajanon.extract.sources.streams import (
+    BYTE_ORDER_MARK,
+    DAMAGED,
+    Reading,
+    json_members,
+    plain_value,
+)
 from trajanon.extract.sources.tables import POINTS, UNREAD
 from trajanon.extract.sources.trace_pieces import Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace

@@ -18,25 +18,22 @@ from numpy.typing import NDArray
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.columns import FILE, MARKS, Rows, Values, as_given
-from trajanon.extract.sources.coordinates import Coordinates
+from trajanon.extract.sources.coordinates import reader_of_degrees
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 from trajanon.subjects import key_of, spelled
 
-FIRST = 250_000
-"""Rows at the beginning of a table by which it is judged, however it is cut."""
+FIRST = 250_000  # rows at the beginning of a table by which it is judged, however it is cut
 
-HELD = 2_000_000
-"""Rows that are gathered in memory; those of a larger table are put into files first."""
+HELD = 2_000_000  # rows that are gathered in memory; those of a larger table go to files first
 
 NOT_VALID = "rows marked as not valid"
 
 _SAYS = {True: {"true", "t", "yes", "y", "1"}, False: {"false", "f", "no", "n", "0", "v", "void"}}
 """How tables write yes and no; V is for void, in NMEA."""
 
-_BUCKETS = 128
-"""Files for the rows of a large table, all open at once; the rows of one are held in memory."""
+_BUCKETS = 128  # files for the rows of a large table; those of one are held in memory
 
 _YEAR = 365.0 * 86_400.0  # seconds
 
@@ -67,7 +64,7 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
     if not begun:
         return
     first = _first(begun)
-    coordinates = Coordinates(first, label, how)
+    degrees = reader_of_degrees(first, label, how)
     times = TimeColumn(first, label, how)
     single = {"id", "subject"}.isdisjoint(first)
     # Equal ids of two files differ.
@@ -77,7 +74,7 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
         held: list[_Rows] = []
         files: list[Any] = []
         for chunk in chain(begun, coming):
-            values = np.stack([*coordinates.degrees(chunk), times.seconds(chunk, how)])
+            values = np.stack([*degrees(chunk), times.seconds(chunk, how)])
             held.append(rows := _rows_of(chunk, values, how))
             last = rows.owners[rows.owner[-1]][0] if len(rows.owner) else last
             if sum(len(rows.owner) for rows in held) > HELD:

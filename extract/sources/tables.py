@@ -34,10 +34,9 @@ TEXT = pa.string()
 NAME = pa.dictionary(pa.int32(), pa.string())
 NUMBER = pa.float64()
 
-Types = Mapping[str, pa.DataType]
-"""The columns that are read, and as what."""
+Types = Mapping[str, pa.DataType]  # the columns that are read, and as what
 
-_TYPES: Types = {
+TYPES: Types = {
     **dict.fromkeys(("lat", "lon"), NUMBER),
     **dict.fromkeys(("time", "date"), TEXT),
     **dict.fromkeys(("id", "part", "subject"), NAME),
@@ -111,7 +110,7 @@ def _chunks_of_text(path: Path, how: Reading) -> Iterator[Rows]:
     column_of = with_recordings(names, column_of, first, what, how, begin)
     check_use(names, column_of, first, what, how)
     # As texts, if a column is a name and a time.
-    types = {name: _TYPES.get(role, TEXT) for role, name in reversed(column_of.items())}
+    types = {name: TYPES.get(role, TEXT) for role, name in reversed(column_of.items())}
     for role in ("lat", "lon"):
         if are_in_letters(begin[column_of[role]], role):
             types[column_of[role]] = TEXT

@@ -17,8 +17,7 @@ from trajanon.errors import BadInput
 from trajanon.extract.sources.columns import Rows, Values, numbers
 from trajanon.extract.sources.streams import Reading
 
-_Reader = Callable[[Rows], Floats]
-"""Gives the times of some rows; NaN where there is none."""
+_Reader = Callable[[Rows], Floats]  # gives the times of some rows; NaN where there is none
 
 UNREAD_TIMES = "times that could not be read"
 
@@ -33,16 +32,13 @@ _NO_DAY = (
 _LIKE_A_TIME = r"\d{4}[-/. ]?\d{2}|[-/. ]\d{4}\b|\d:\d\d"
 _NAME_OF_TIMES = re.compile(r"time|date|stamp|epoch|utc|\bts$|_ts$", re.IGNORECASE)
 
-_JUDGED, _MOST = 100, 0.9
-"""Values by which a column is judged, and the share of them that must be times."""
+_JUDGED, _MOST = 100, 0.9  # values by which a column is judged; share that must be times
 
-EARLIEST, LATEST = 315_532_800.0, 4_102_444_800.0
-"""Seconds since 1970 of the beginning of 1980 and of 2100, between which tracks are recorded."""
+EARLIEST, LATEST = 315_532_800.0, 4_102_444_800.0  # of tracks: the beginning of 1980 and 2100
 
 _DAY = 86_400.0
 _YEAR_1000 = -30_610_224_000.0
-_FINE = 0.02
-"""The longest usual step of a clock of days or hours; no receiver writes 50 points a second."""
+_FINE = 0.02  # the longest usual step of a clock of days or hours; as seconds, none is so fast
 
 _EARLY, _LATE = 946_684_800.0, 2_000_000_000.0
 """Seconds since 1970 of 2000 and of 2033, between which nobody has to be told how they are read.
@@ -60,6 +56,7 @@ class TimeColumn:
         self._how = how
         self._rows_before = 0
         self._begun = np.empty(0)  # the times of the first rows
+        self._is_relative = False  # to an unknown beginning
         self._read = self._reader(first) if "time" in first else None
 
     def _reader(self, first: Rows) -> _Reader | None:
@@ -67,7 +64,7 @@ class TimeColumn:
         values = first["time"]
         if pd.api.types.is_timedelta64_dtype(values):
             return lambda rows: np.asarray(rows["time"].dt.total_seconds().to_numpy(np.float64))
-        read: _Reader = self._of_dates
+        read: _Reader = _of_dates
         if not pd.api.types.is_datetime64_any_dtype(values):
             are_numbers = 2 * np.isfinite(numbers(values)).sum() > _given(values).sum()
             read = (self._of_numbers if are_numbers else self._of_texts)(first)
@@ -83,13 +80,10 @@ class TimeColumn:
                 "is untimed; write them as 2020-09-13T12:26:40Z"
             )
             self._how.warn("no times", msg, self._what)
-        elif read != self._relative and 2 * within(known).sum() < len(known):
+        elif not self._is_relative and 2 * within(known).sum() < len(known):
             first_time = np.datetime64(int(known.min()), "s")
             self._say("times outside 1980 to 2100", f"{first_time}Z", "they are")
         return read
-
-    def _of_dates(self, rows: Rows) -> Floats:
-        return _seconds(rows["time"])
 
     def _say(self, what: str, example: str, read_as: str) -> None:
         """Warn of what is read in a way that is not the usual one, once for all files."""
@@ -123,18 +117,14 @@ class TimeColumn:
             begun = clock.seconds(values[np.isfinite(values)][:1]).astype("datetime64[s]")
             day_said = "" if clock is RELATIVE else f", {begun.astype('datetime64[D]')[0]}"
             self._say("times", example, clock.name + day_said)
-        if clock is RELATIVE:
-            return self._relative
+        self._is_relative = clock is RELATIVE
 
         def read(rows: Rows) -> Floats:
             with np.errstate(over="ignore"):
                 seconds = clock.seconds(numbers(rows["time"]))
-            return np.where(within(seconds), seconds, np.nan)
+            return np.where(within(seconds) | self._is_relative, seconds, np.nan)
 
         return read
-
-    def _relative(self, rows: Rows) -> Floats:
-        return numbers(rows["time"])
 
     def _of_texts(self, first: Rows) -> _Reader:
         texts = _texts(first["time"]).drop_null()
@@ -148,7 +138,8 @@ class TimeColumn:
             return _reader_of_texts(lambda rows: _texts(rows["time"]), first)
         if "date" not in first:
             raise BadInput(_NO_DAY.format(texts[0]))
-        day = self._day(first["date"])
+        # Who writes AM and PM writes the month first.
+        day = self._day(first["date"], month_first=_most_match(texts, r"[AaPp]\.?[Mm]"))
 
         def in_1970(rows: Rows) -> pa.StringArray:
             of_day = pc.utf8_trim_whitespace(_texts(rows["time"]))
@@ -157,12 +148,13 @@ class TimeColumn:
         of_day = _reader_of_texts(in_1970, first)
         return lambda rows: day(rows) + of_day(rows)
 
-    def _day(self, values: Values) -> _Reader:
+    def _day(self, values: Values, *, month_first: bool = False) -> _Reader:
         """Find how days are written, in digits alone or otherwise, and read them."""
         dates = pd.api.types.is_datetime64_any_dtype(values)
         digits = np.full(len(values), np.nan) if dates else numbers(values)
         if 2 * np.isfinite(digits).sum() <= _given(values).sum():
-            read = _reader_of_texts(lambda rows: _texts(rows["date"]), {"date": values})
+            first = {"date": values}
+            read = _reader_of_texts(lambda rows: _texts(rows["date"]), first, month_first)
             return lambda rows: _DAY * np.floor(read(rows) / _DAY)
         forms = days_of(digits)
         example = _example(values)
@@ -191,6 +183,10 @@ class TimeColumn:
         if unread.any():
             how.counts[UNREAD_TIMES] += int(unread.sum())
         return read
+
+
+def _of_dates(rows: Rows) -> Floats:
+    return _seconds(rows["time"])
 
 
 def holds_times(values: pd.Series, name: str) -> bool:
@@ -250,15 +246,18 @@ def _beyond_a_day(texts: pa.StringArray) -> bool:
     return 2 * len(short) > len(texts) and (pc.max(first).as_py() or 0) > 24
 
 
-def _reader_of_texts(texts_of: Callable[[Rows], pa.StringArray], first: Rows) -> _Reader:
+def _reader_of_texts(
+    texts_of: Callable[[Rows], pa.StringArray], first: Rows, month_first: bool = False
+) -> _Reader:
     """Read texts, those first that are written in the format of most, then all others."""
-    form = _format(texts_of(first).drop_null())
-
-    ways: list[Callable[[pa.StringArray], Floats]]
-    ways = [lambda some: _seconds_of_mixed(some, day_first=str(form).startswith("%d"))]
-    if form is not None:
+    form = _format(texts_of(first).drop_null(), month_first)
+    day_first = form.startswith("%d")
+    ways: list[Callable[[pa.StringArray], Floats]] = [
+        lambda some: _seconds_of_mixed(some, day_first=day_first)
+    ]
+    if form:
         ways.insert(0, lambda some: _seconds(some.to_pandas(), format=form))
-    if form is not None and not form.startswith("%Y-%m-%d"):
+    if form and not form.startswith("%Y-%m-%d"):
         ways.insert(0, lambda some: _by_arrow(some, form))
 
     def seconds(rows: Rows) -> Floats:
@@ -273,8 +272,16 @@ def _reader_of_texts(texts_of: Callable[[Rows], pa.StringArray], first: Rows) ->
     return seconds
 
 
-def _format(texts: pa.StringArray) -> str | None:
-    """Find the format that reads most of the texts, if there is one."""
+def _format(texts: pa.StringArray, month_first: bool) -> str:
+    """Find the format that reads most of the texts; empty if there is none."""
+
+    def likelihood(form: str) -> tuple[int, float, bool]:
+        """Then the shorter span is right, or the order in most of the world."""
+        read = _seconds(texts.to_pandas(), format=form)
+        known = read[np.isfinite(read)]
+        span = np.ptp(known) if len(known) else 0.0
+        return len(known), -span, form.startswith("%d") != ("%p" in form or month_first)
+
     for text in texts[:_JUDGED].to_pylist():
         # After a year that comes first, the day is never next.
         orders = (False,) if text.strip()[:4].isdigit() else (False, True)
@@ -282,19 +289,8 @@ def _format(texts: pa.StringArray) -> str | None:
             forms = [guess(text, dayfirst=day_first) for day_first in orders]
         found = list(dict.fromkeys(form for form in forms if form))  # of equal ones the first wins
         if found:
-            likely = (
-                max(found, key=lambda form: _likelihood(form, texts)) if found[1:] else found[0]
-            )
-            return str(likely)
-    return None
-
-
-def _likelihood(form: str, texts: pa.StringArray) -> tuple[int, float, bool]:
-    """Compare formats: by the texts read, the shorter span, and the order in most of the world."""
-    read = _seconds(texts.to_pandas(), format=form)
-    known = read[np.isfinite(read)]
-    span = np.ptp(known) if len(known) else 0.0
-    return len(known), -span, form.startswith("%d") != ("%p" in form)
+            return str(max(found, key=likelihood) if found[1:] else found[0])
+    return ""
 
 
 def _seconds_of_mixed(texts: pa.StringArray, *, day_first: bool = False) -> Floats:

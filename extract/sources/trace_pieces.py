@@ -17,8 +17,9 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.streams import CutOff, Reading
 from trajanon.extract.trace import Trace
 
-Fix = tuple[float, float, float]
-"""Latitude and longitude in degrees, and seconds since 1970 UTC; NaN where there is none."""
+Fix = tuple[
+    float, float, float
+]  # degrees of latitude and longitude, seconds since 1970 UTC; or NaN
 
 EMPTY = "files without track points"
 PLANNED = "points of courses, which are planned, not recorded"

@@ -12,7 +12,7 @@ from osm_xml import OsmFile
 from real_data import OSM, needs_real_data
 
 from trajanon.arrays import Floats
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.roads import Roads, roads
 
@@ -51,11 +51,6 @@ def crossing() -> Roads:
     return Roads(shapely.linestrings(lines))
 
 
-def test_a_point_on_a_road_is_at_none() -> None:
-    lat, lon = np.array([50.0, 50.05, 50.0]), np.array([8.0, 8.0, 8.03])
-    assert (crossing().distance(lat, lon) < 1e-6).all()
-
-
 def test_what_is_farther_than_asked_for_is_infinitely_far() -> None:
     lat, lon = ahead(
         np.full(4, 50.0), np.full(4, 8.02), np.zeros(4), np.array([0, 99.9, 100.1, 1e6])
@@ -65,15 +60,6 @@ def test_what_is_farther_than_asked_for_is_infinitely_far() -> None:
     everything = crossing().distance(lat, lon)
     assert np.isfinite(everything).all()
     np.testing.assert_array_equal(found[:2], everything[:2])
-
-
-def test_the_limit_holds_at_every_latitude() -> None:
-    """A metre is two on the map at 60 degrees, and not at the equator."""
-    lines = [[(8.0, 0.0), (8.0, 0.1)], [(8.0, 60.0), (8.0, 60.1)]]
-    lat, lon = ahead(np.array([0.05, 60.05]), np.full(2, 8.0), np.full(2, 90.0), np.full(2, 150.0))
-    there = Roads(shapely.linestrings(lines))
-    assert np.isinf(there.distance(lat, lon, within=140.0)).all()
-    assert there.distance(lat, lon, within=160.0) == pytest.approx([150.0, 150.0])
 
 
 def test_an_unknown_place_is_at_an_unknown_distance() -> None:
@@ -126,15 +112,6 @@ def test_of_a_road_cut_by_the_extract_the_known_parts_count(
     assert "a.osm: 1 road is left out: points are missing" in caplog.text
 
 
-def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.osm.pbf"
-    path.write_bytes(b"hello")
-    with pytest.raises(FileProblem, match="as OpenStreetMap data"):
-        roads(path)
-    with pytest.raises(FileProblem, match="No such file"):
-        roads(tmp_path / "none.osm.pbf")
-
-
 @needs_real_data
 @pytest.mark.parametrize(
     ("name", "count"), [("liechtenstein", 7_506), ("helsinki_centre", 2_650 - 73)]
@@ -142,13 +119,3 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
 def test_real_files_hold_so_many_roads(name: str, count: int) -> None:
     """In the middle of Helsinki, 73 ways have no two points in a row in the file."""
     assert len(roads(OSM / f"{name}.osm.pbf")) == count
-
-
-@needs_real_data
-def test_a_walk_in_andorra_keeps_to_the_roads() -> None:
-    from trajanon.extract.sources import gpx_document
-
-    path = OSM.parent / "gpx" / "graphhopper_andorra.gpx"
-    (segment,) = gpx_document.read_document(path.read_bytes(), path.name).segments
-    far = roads(OSM / "andorra.osm.pbf").distance(segment.lat, segment.lon)
-    assert np.median(far) < 20

@@ -9,9 +9,8 @@ from commands import FAST, Run, names, track
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["one.parquet"], "map takes two files"),
-        (["1", "2", "3"], "map takes two files"),
-        (["--view", "public", "1", "2", "3"], "map takes two files"),
+        (["one.parquet"], "map takes trajectories and their release"),
+        (["--view", "public", "1", "2", "3"], "map takes trajectories and their release"),
         (["none.parquet", "anonymized.parquet"], "there is no none.parquet"),
         (["trajectories.parquet", "none.parquet"], "there is no none.parquet"),
         (["anonymized.parquet", "trajectories.parquet"], "trajectories.report.json"),

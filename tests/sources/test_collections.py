@@ -10,14 +10,12 @@ from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput
 from trajanon.extract.sources.formats import FORMATS, Format
-from trajanon.extract.sources.streams import Reading, unpacked
+from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
 geolife, cabspotting, porto, tdrive = (
     FORMATS[name] for name in ("geolife", "cabspotting", "porto", "tdrive")
 )
-table_files = FORMATS["table"]
-READERS = [geolife, cabspotting, porto, tdrive, table_files]
 
 PLT = (
     "Geolife trajectory\r\nWGS 84\r\nAltitude is in Feet\r\nReserved 3\r\n"
@@ -209,45 +207,3 @@ def test_a_table_without_the_columns_of_porto_is_refused(read: Reader) -> None:
 
 
 # Which is which
-
-
-@pytest.mark.parametrize(
-    ("name", "text", "reader"),
-    [
-        ("20081023025304.plt", PLT, geolife),
-        ("new_abboip.txt", CAB, cabspotting),
-        ("1131.txt", TAXI, tdrive),
-        ("1131.csv", TAXI.splitlines()[0], tdrive),
-        ("10.txt", "", tdrive),
-        ("train.csv", TRIPS, porto),
-        ("train.csv", "\ufeff" + TRIPS, porto),
-        ("points.csv", "lat,lon,id\n1,2,a\n", table_files),
-        ("points.csv", "40.5,-3.25,a\n", table_files),
-        ("points.txt", "lat\tlon\tid\n1\t2\ta\n", table_files),
-        ("_cabs.txt", '<cab id="abboip" updates="22003"/>\n', None),
-        ("labels.txt", "Start Time\tEnd Time\tTransportation Mode\n", None),
-        ("README.txt", "Some words, and more words.\n", None),
-        ("numbers.txt", "1 2 3 4\n5 6 7 8\n", None),
-        ("empty.txt", "", None),
-    ],
-)
-def test_a_file_looks_first_like_its_own_kind(name: str, text: str, reader: Format | None) -> None:
-    expected = [] if reader is None else [reader]
-    head = text.encode()[:4096]
-    kinds = [each for each in READERS if each.looks_like(name, head)]
-    assert kinds[:1] == expected
-
-
-EXPECTED = {"geolife_plt": [geolife], "tdrive_txt": [tdrive], "sf_cabs": [table_files]}
-
-
-@needs_real_data
-@pytest.mark.parametrize("path", sorted(REAL.rglob("*.*")), ids=lambda path: path.name)
-def test_every_real_file_looks_like_what_it_is(path: Path) -> None:
-    with Reading().open(path) as file, unpacked(file) as stream:
-        head = stream.read(4096)
-    name = path.name.lower().removesuffix(".gz")
-    kinds = [each for each in READERS if each.looks_like(name, head)]
-    folder = path.relative_to(REAL).parts[0]
-    expected = [] if name == "labels.txt" else EXPECTED.get(folder, [])
-    assert kinds[:1] == expected

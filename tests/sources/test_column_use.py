@@ -15,7 +15,7 @@ from gpx_written import timed
 from point_tables import ROWS, csv, names, read
 
 from trajanon.errors import BadInput
-from trajanon.extract import Extraction, Rules, Trace, extract, traces
+from trajanon.extract import Extraction, Rules, extract, traces
 from trajanon.extract.sources.columns import parse_columns
 from trajanon.extract.trips import CUT_OFF
 
@@ -218,15 +218,6 @@ def test_extract_lists_the_columns_of_each_kind_of_table_once(run: Run, tmp_path
     assert extract(tmp_path, spacing=100).provenance["columns"] == told
 
 
-def test_damage_of_a_column_that_nobody_uses_is_no_matter(tmp_path: Path) -> None:
-    table = ROWS.drop(columns="time").assign(
-        raw=[b"\xc0", b"\xff", b"", b"2020-01-01"], many=[[1], [2], [3], [4]]
-    )
-    table.to_parquet(tmp_path / "x.parquet")
-    found: list[Trace] = list(traces(tmp_path / "x.parquet"))
-    assert len(found) == 2
-
-
 WHOSE: Mapping[str, object] = {"badge_id": ["x", "x", "x", "y"], "id": ["a", "a", "b", "c"]}
 
 
@@ -274,6 +265,22 @@ def test_nothing_is_said_of_columns_that_cannot_be_subjects(
     path = whose(tmp_path, suffix, others)
     assert len(read(path, **columns)) == 3
     assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"driver": "id"}, "no role 'driver': choose from lat"),
+        ({"lat": "breite"}, "no column 'breite' for lat; its columns are id, lat, lon, folder"),
+        ({"subject": "folder"}, "has a column 'folder', and subject=folder means the folder"),
+        ({"place": "where"}, "no column 'where' for place"),
+    ],
+)
+def test_columns_that_cannot_be_used_are_refused(
+    tmp_path: Path, columns: dict[str, str], words: str
+) -> None:
+    with pytest.raises(BadInput, match=words):
+        list(traces(csv(tmp_path, "id,lat,lon,folder\na,48.2,16.3,x\n"), columns=columns))
 
 
 @pytest.mark.parametrize(

@@ -68,6 +68,12 @@ def test_degrees_and_minutes_in_one_number_need_letters_beside_them(tmp_path: Pa
         read(csv(tmp_path, "id,lat,lon\na,4815.0,1630.0\na,4815.3,1630.6\n"))
 
 
+@pytest.mark.parametrize("lat", ["-48.25N", "48 75 N", "48.25E", "48.5 15 N"])
+def test_what_is_written_against_itself_is_no_coordinate(tmp_path: Path, lat: str) -> None:
+    (one,) = read(csv(tmp_path, f"id,lat,lon\na,48.25N,16.5E\na,{lat},16.5E\n"))
+    assert np.isnan(one.lat).tolist() == [False, True]
+
+
 def test_headings_are_no_signs(tmp_path: Path) -> None:
     path = csv(tmp_path, "id,lat,lon,heading\na,48.25,16.5,S\na,48.24,16.5,S\n")
     assert places(read(path)) == [(48.25, 16.5), (48.24, 16.5)]
@@ -125,6 +131,9 @@ def test_both_coordinates_may_be_in_one_field(tmp_path: Path, name: str, values:
         {"id": "a", "geometry": shapely.to_wkb(shapely.points([(16.5, -48.25)]))}
     ).to_parquet(binary)
     assert places(list(traces(binary))) == [(-48.25, 16.5)]
+    pd.read_csv(path).to_parquet(binary)
+    columns = {"place": name} if name in ("spot", "where") else {}
+    assert places(list(traces(binary, columns=columns)))[0] == (-48.25, 16.5)
 
 
 @pytest.mark.parametrize(

@@ -199,6 +199,10 @@ def test_the_first_kml_of_a_kmz_is_read(tmp_path: Path) -> None:
         archive.writestr("doc.kml", kml_file(placemark(track(TIMED))))
         archive.writestr("other.kml", kml_file(POINTS))
     assert read(tmp_path / "x.kmz", packed.getvalue()) == [TIMED]
+    with zipfile.ZipFile(tmp_path / "y.kmz", "w") as archive:
+        archive.writestr("x.png", b"x")
+    with pytest.raises(FileProblem, match=r"y\.kmz holds no \.kml file"):
+        list(devices.read_kml(tmp_path / "y.kmz", "label", Reading()))
 
 
 def sentence(text: str) -> str:

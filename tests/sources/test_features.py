@@ -78,12 +78,6 @@ def test_heights_of_lines_are_not_looked_at(tmp_path: Path, name: str) -> None:
     assert np.isnan(one.time).all()
 
 
-@pytest.mark.parametrize("name", ["x.gpkg", "x.parquet"])
-def test_a_multipoint_of_one_point_is_that_point(tmp_path: Path, name: str) -> None:
-    many = [shapely.MultiPoint([one]) for one in points().geometry]
-    assert is_the_two_traces(read(write(tmp_path / name, points().set_geometry(many))))
-
-
 @pytest.mark.parametrize("name", FILES[:-1])
 def test_features_without_geometry_are_counted(tmp_path: Path, name: str) -> None:
     frame = points()

@@ -14,7 +14,6 @@ from real_data import REAL, needs_real_data
 
 from trajanon.errors import FileProblem
 from trajanon.extract.sources import gpx_document
-from trajanon.extract.sources.formats import FORMATS
 from trajanon.extract.sources.gpx_document import Document
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
@@ -117,24 +116,6 @@ def test_a_file_from_openstreetmap_is_known_by_its_head(tmp_path: Path) -> None:
     ):
         assert gpx_document.from_osm(write(path, text)) is answer
     assert not gpx_document.from_osm(tmp_path / "missing.gpx")
-
-
-@pytest.mark.parametrize(
-    ("name", "head", "answer"),
-    [
-        ("walk.gpx", b"", True),
-        ("walk.gpx", b"not XML", True),  # the reader says what is wrong
-        ("walk.xml", document("<trk>")[:-3], True),
-        ("walk", b'<?xml version="1.0"?><g:gpx xmlns:g="g">', True),
-        ("walk.kml", b"<kml>", False),
-        ("walk.csv", b"lat,lon", False),
-        ("walk", b"", False),
-    ],
-)
-def test_gpx_is_known_by_its_name_or_its_first_element(
-    name: str, head: bytes, answer: bool
-) -> None:
-    assert FORMATS["gpx"].looks_like(name, head) is answer
 
 
 BOMBS = [

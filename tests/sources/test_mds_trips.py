@@ -11,7 +11,7 @@ from geo_tables import names, places, same
 from point_tables import without_columns
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract import extract, traces
+from trajanon.extract import traces
 from trajanon.extract.sources import moving_points
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.streams import Reading
@@ -86,21 +86,6 @@ def test_without_a_device_the_vehicle_is_the_subject_or_nobody(path: Path) -> No
     assert names(read(path)) == [("a", "V1"), ("b", "d1"), ("c", None), ("d", None)]
 
 
-def test_another_member_may_name_the_subject(path: Path) -> None:
-    write(path, trip("a", rider="r1"), trip("b", rider="r2"))
-    assert names(read(path, subject="rider")) == [("a", "r1"), ("b", "r2")]
-    assert names(read(path, subject="vehicle_id")) == [("a", "V1"), ("b", "V1")]
-    with pytest.raises(
-        BadInput, match="has no column 'x' for subject; its columns are provider_id"
-    ):
-        read(path, subject="x")
-
-
-def test_points_stand_in_the_order_of_the_route(path: Path) -> None:
-    (one,) = read(write(path, trip(way=WAY[::-1])))
-    assert (np.diff(one.time) < 0).all()
-
-
 def test_trips_without_a_route_are_counted_and_told(
     path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -168,17 +153,3 @@ def test_many_trips_are_read_in_batches(path: Path, monkeypatch: pytest.MonkeyPa
     whole = read(path)
     monkeypatch.setattr(moving_points, "_POINTS", 7)
     assert same(read(path), whole)
-
-
-def test_the_same_trip_on_two_pages_is_one_recording(tmp_path: Path) -> None:
-    def way(number: int) -> list[tuple[float, float, int]]:
-        return [(2.0 + number * 1e-4, 41 + 2e-4 * i, START + 10_000 * i) for i in range(40)]
-
-    for page in range(2):
-        found = [trip(f"t{n}", way(n), device_id=f"d{n}") for n in range(page, page + 3)]
-        write(tmp_path / f"{page}.json", *found)
-    given = extract(tmp_path, spacing=50, points=5)
-    counts = given.provenance["counts"]
-    assert counts["recordings read"] == 4
-    assert counts["recordings repeated"] == 2
-    assert counts["subjects of trajectories"] == 4

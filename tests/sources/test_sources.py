@@ -198,6 +198,14 @@ def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
     assert len(caplog.messages) == 44
 
 
+def test_where_nothing_can_be_read_the_reason_is_given(tmp_path: Path) -> None:
+    for name in ("a.gpx", "b.gpx"):
+        (tmp_path / name).write_bytes(gpx(1)[:90])
+    for path, named in ((tmp_path, r"a\.gpx"), (tmp_path / "b.gpx", r"b\.gpx")):
+        with pytest.raises(FileProblem, match=named):
+            list(traces(path))
+
+
 @pytest.mark.parametrize("large", [500, files.LARGE])
 def test_several_at_once_give_the_same(
     mixed: Path, monkeypatch: pytest.MonkeyPatch, large: int

@@ -17,12 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from point_tables import ROWS, csv, is_the_two_traces, names, read
+from point_tables import ROWS, csv, is_the_two_traces, read
 from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources import tables
-from trajanon.extract.sources.formats import FORMATS
 from trajanon.extract.sources.geo_files import footer_of
 
 TEXT = ROWS.to_csv(index=False)
@@ -172,21 +171,6 @@ def test_ids_of_parquet_are_what_they_were(
 
 
 @pytest.mark.parametrize(
-    ("one", "two", "expected"),
-    [
-        ("lat,lon,id\n40,-3,1\n", "lat,lon,id\n41,-3,1\n", [("one#1", None), ("two#1", None)]),
-        # a table that was cut in two: its pieces are not joined, but share names
-        ("lat,lon,tid,uid\n40,-3,1,ann\n", "lat,lon,tid,uid\n41,-3,1,ann\n", [("1", "ann")] * 2),
-        ("lat,lon,tid,uid\n1,2,a,7\n", "lat,lon,tid,uid\n1,2,b,7.0\n", [("a", "7"), ("b", "7")]),
-    ],
-)
-def test_names_in_two_files(
-    tmp_path: Path, one: str, two: str, expected: list[tuple[str, str | None]]
-) -> None:
-    assert names(read(csv(tmp_path, one, "one.csv"), csv(tmp_path, two, "two.csv"))) == expected
-
-
-@pytest.mark.parametrize(
     ("name", "content"),
     [
         ("empty.csv", b""),
@@ -224,27 +208,6 @@ def test_a_long_parquet_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr(tables, "_CHUNK", 1)
     ROWS.to_parquet(tmp_path / "points.parquet")
     assert is_the_two_traces(read(tmp_path / "points.parquet"))
-
-
-@pytest.mark.parametrize(
-    ("name", "head", "is_table"),
-    [
-        ("a.csv", b"what,ever\n1,2\n", True),
-        ("a.tsv", b"what\tever\n", True),
-        ("a.csv", b"", True),
-        ("a.txt", b"\n\nLatitude;Longitude;name\n1;2;a\n", True),
-        ("a.txt", b"lng|lat\n", True),
-        ("a", b"PAR1\x15\x04", True),
-        ("a.parquet", b"", True),
-        ("a.txt", b"Start Time\tEnd Time\tTransportation Mode\n", False),
-        ("a.txt", b"lat lon\n1 2\n", False),
-        ("a.txt", b"", False),
-        ("readme.md", b"This holds lat, lon and more", False),
-        ("a.pbf", bytes(range(256)), False),
-    ],
-)
-def test_a_table_is_known_by_name_or_columns(name: str, head: bytes, is_table: bool) -> None:
-    assert FORMATS["table"].looks_like(name, head) is is_table
 
 
 def test_coordinates_that_are_projected_or_swapped_are_refused(tmp_path: Path) -> None:

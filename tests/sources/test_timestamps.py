@@ -162,6 +162,8 @@ def test_an_impossible_date_costs_one_time_of_many(tmp_path: Path, wrong: str) -
         ("fecha,hora\n1,2,a,2008/10/23,02:53:04\n", {"date": "fecha", "time": "hora"},
          [1224730384]),
         ("date,time\n1,2,a,1999-01-01,2008-10-23 02:53:04\n", {}, [1224730384]),  # not needed
+        ("date,time\n1,2,a,01/02/2024,3:04:05 PM\n", {}, [1704207845]),  # month first
+        ("date,time\n1,2,a,01/02/2024,15:04:05\n", {}, [1706799845]),
         ("date,time\n1,2,a,2008-10-23,02:53:04\n1,2,a,,02:53:05\n", {}, [1224730384, np.nan]),
     ],
 )  # fmt: skip

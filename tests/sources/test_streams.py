@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.json_members import json_members as members
+from trajanon.extract.sources.streams import json_members as members
 
 OPENED = {"list", "object"}
 
