@@ -1,6 +1,6 @@
 """Mends: groups that are as good as useless, or hide no place, are changed before a release."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
@@ -53,17 +53,19 @@ class Ends(NamedTuple):
         """Keep those of some trips."""
         return Ends(self.points[rows], self.free[rows], self.distinct)
 
-    def far(self, ones: Ints, others: Ints) -> list[list[int]]:
-        """Tell for each end of each trip which others end elsewhere, as bits of a number."""
+    def far(self, ones: Ints, others: Ints) -> Bools:
+        """Tell which ends of some trips are in other places than those of others, (s, t, e)."""
         away = displacement(self.points[ones][:, None], self.points[others])
-        far = (away > PLACE) | self.free[ones][:, None] | self.free[others]
-        bits = np.packbits(far.transpose(2, 0, 1), axis=2, bitorder="little")
-        return [[int.from_bytes(row.tobytes(), "little") for row in end] for end in bits]
+        return np.asarray((away > PLACE) | self.free[ones][:, None] | self.free[others])
+
+    def apart(self, rows: Ints) -> list[list[int]]:
+        """Tell for each end of each member which others end elsewhere, as bits of a number."""
+        return [[_bits(row) for row in end] for end in self.far(rows, rows).transpose(2, 0, 1)]
 
     def missing(self, rows: Ints) -> list[int]:
         """Count the places that a group lacks at each end."""
         every = (1 << len(rows)) - 1
-        return [self.distinct - _places(end, every, self.distinct) for end in self.far(rows, rows)]
+        return [self.distinct - _places(end, every, self.distinct) for end in self.apart(rows)]
 
     def lacking(self, labels: Ints) -> list[int]:
         """List the groups 0..g-1 that lack a place at an end."""
@@ -81,6 +83,10 @@ class Ends(NamedTuple):
                 np.minimum(away, metres, out=away)
         order = np.split(np.argsort(labels, kind="stable"), last[:-1] + 1)
         return [one for one in np.flatnonzero(maybe).tolist() if any(self.missing(order[one]))]
+
+
+def _bits(row: Bools) -> int:
+    return int.from_bytes(np.packbits(row, bitorder="little").tobytes(), "little")
 
 
 def _places(far: Sequence[int], among: int, most: int) -> int:
@@ -311,12 +317,12 @@ class _Groups:
         along = xy - xx - (y * off).sum(axis=1) + np.einsum(dot, x, off)
         cost = 2.0 * along + (xx + yy - 2.0 * xy) * (2.0 - 1.0 / len(rows) - 1.0 / sizes[group_of])
         most, begin = self.ends.distinct, np.cumsum(sizes) - sizes
-        inside, across = self.ends.far(rows, rows), self.ends.far(theirs, rows)
-        lacked = self.ends.missing(rows)
-        elsewhere = [end for end, lacks in zip(across, lacked, strict=True) if lacks]
-        cost[:, ~np.array(elsewhere, dtype=np.bool_).any(axis=0)] = np.inf
+        inside, across = self.ends.apart(rows), self.ends.far(theirs, rows)
+        lacked = np.array(self.ends.missing(rows))
+        elsewhere = np.asarray(across.any(axis=1))[:, lacked > 0]
+        cost[:, ~elsewhere.any(axis=1)] = np.inf
 
-        def lacks(far: list[list[int]], size: int, out: int, into: list[int]) -> int:
+        def lacks(far: list[list[int]], size: int, out: int, into: Iterable[int]) -> int:
             """Count what a group lacks with a member less and one more, far from some others."""
             rest = (1 << size) - 1 ^ (1 << out)
             return sum(
@@ -328,18 +334,15 @@ class _Groups:
             mine, other = divmod(flat, len(theirs))
             if cost[mine, other] == np.inf:
                 break
-            left = lacks(inside, len(rows), mine, [end[other] for end in across])
-            if left >= sum(lacked):
+            left = lacks(inside, len(rows), mine, map(_bits, across[other].T))
+            if left >= lacked.sum():
                 continue
             number = int(group_of[other])
             before, first = self.members[near[number]], int(begin[number])
             if near[number] not in self.looked_at:
-                self.looked_at[near[number]] = self.ends.far(before, before), self._lacks(before)
+                self.looked_at[near[number]] = self.ends.apart(before), self._lacks(before)
             far, lacked_there = self.looked_at[near[number]]
-            into = [
-                sum((end[first + place] >> mine & 1) << place for place in range(len(before)))
-                for end in across
-            ]
+            into = map(_bits, across[first : first + len(before), mine].T)
             there = lacks(far, len(before), other - first, into)
             one = np.append(np.delete(rows, mine), theirs[other])
             two = np.append(np.delete(before, other - first), rows[mine])

@@ -1,5 +1,6 @@
 """Choices of what k people share: one line of each person, whole days, and places at the ends."""
 
+import json
 from collections import defaultdict
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -254,3 +255,20 @@ def test_where_everybody_may_be_ends_need_no_other_places() -> None:
     assert report["mended"]["one_place"] == nothing
     cut = replace(trips, true_ends=np.array([[False, True]] * 6))  # they begin elsewhere
     assert trajanon.anonymize(cut, 2).report["mended"]["one_place"] == nothing
+
+
+def test_stations_of_a_file_are_such_places(run: Run) -> None:
+    trips = trips_of(9, 1, 1, 4)
+    trips.points[:, 0] = 40.4, -3.7
+    trajanon.write_trajectories("trajectories.parquet", trips)
+    write_parts(Path("trips"), trips)
+    Path("town.opl").write_text("n1 x-3.7 y40.4 Trailway=station\nn2 x-3.6 y40.4 Tshop=tea\n")
+    Path("village.opl").write_text("n2 x-3.7 y40.4 Tshop=tea\n")
+    command = ("anonymize", "-k", "3", "--effort", "fast", "--json")
+    assert json.loads(run(*command).out)["mended"]["one_place"]["left"] == 3
+    found = run(*command, "--public-places", "town.opl")
+    assert json.loads(found.out)["mended"]["one_place"]["left"] == 0, found.err
+    answer = run(*command, "--public-places", "village.opl")
+    assert "village.opl holds no station and no airport: leave out" in answer.sentence
+    answer = run("anonymize", "trips", *command[1:], "--public-places", "town.opl")
+    assert "--public-places is for a file of trajectories" in answer.sentence
