@@ -24,14 +24,14 @@ from trajanon.microaggregation import microaggregate
 from trajanon.number_text import number_of
 from trajanon.partition import Stage, check_enough, dense, measured, regrouped, subjects_per_group
 from trajanon.perturbation import new_key
-from trajanon.privacy.chains import subjects_left
+from trajanon.privacy.chains import counts_of, drives_left, people_left
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, Rows, published_with
 from trajanon.released_lines import TrajectoryGroups, refuse_crossing
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged, count_of, nameless
-from trajanon.times import Timing, search_columns, timing_of
+from trajanon.times import Timing, departure_days, search_columns, timing_of
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked, unit_of
 from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs, lengths
@@ -346,7 +346,10 @@ def _report(
     trajectories, partition, timing = groups.trajectories, groups.partition, groups.timing
     when, line, laid = groups.released_times, groups.line_numbers, groups.laid
     labels, subjects, tracks = partition.labels, trajectories.subject, trajectories.tracks
-    chained = subjects_left(line[labels], tracks, subjects, k)
+    drives = drives_left(line[labels], tracks, subjects, k)
+    people = None
+    if subjects is not None:
+        people = counts_of(people_left(line[labels], subjects, departure_days(trajectories), k))
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
     counted = Promise(
@@ -376,7 +379,8 @@ def _report(
         **of_roads(groups.roads, on_roads, None if laid is None else summary(groups.to_roads)),
         times=of_times(timing, {name: summary(each) for name, each in groups.late.items()}, hours),
         from_runs=None if tracks is None else summary(from_runs(tracks, groups.released, labels)),
-        chains=None if chained is None else chained._asdict(),
+        chains=counts_of(drives) or None,
+        persons=people,
         sizes=partition.sizes.tolist(),
         subjects_per_group=None if per_group is None else per_group.tolist(),
         averaged=digest_of(

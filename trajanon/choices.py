@@ -1,6 +1,5 @@
 """Who is on how many lines: all trips of a person, one of them, or whole days."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from hashlib import blake2b
 from time import perf_counter
@@ -22,13 +21,6 @@ from trajanon.trajectories import Trajectories
 _ROUNDS = 20  # in which people take the trip that suits their group best; most need few
 
 
-class Choice(NamedTuple):
-    """What competes for lines."""
-
-    trajectories: Trajectories  # as they are, or days
-    account: Mapping[str, Any] | None = None  # what the report says of it; None: all trips
-
-
 class OneEach(NamedTuple):
     """One trajectory of each person, in groups."""
 
@@ -38,8 +30,10 @@ class OneEach(NamedTuple):
     since: float  # when it began
 
 
-def whole_days(trips: Trajectories, settings: ReleaseSettings) -> Choice:
-    """Put trips together to days, where that is asked for."""
+def whole_days(
+    trips: Trajectories, settings: ReleaseSettings
+) -> tuple[Trajectories, dict[str, Any] | None]:
+    """Put trips together to days, where that is asked for; also what the report says of it."""
     for name in ("one_line_each", "days"):
         if getattr(settings, name) and trips.subject is None:
             raise BadInput(
@@ -47,7 +41,7 @@ def whole_days(trips: Trajectories, settings: ReleaseSettings) -> Choice:
                 "the persons, with `columns` subject=NAME"
             )
     if settings.days is None:
-        return Choice(trips)
+        return trips, None
     if trips.tracks is not None or trips.unit == "day":
         raise BadInput("`days` takes whole trips: extract again without `windows`")
     untimed = len(trips) if trips.times is None else int(np.isnan(trips.times[:, 0]).sum())
@@ -62,7 +56,7 @@ def whole_days(trips: Trajectories, settings: ReleaseSettings) -> Choice:
             f"no day can be released: all {days.too_many:,} have more than {settings.days} trips; "
             "raise `days`, or leave it out and release trips"
         )
-    return Choice(days.trajectories, account)
+    return days.trajectories, account
 
 
 def one_each(

@@ -53,16 +53,6 @@ PATH_NEIGHBOURS = get_args(PathNeighboursName)
 REFINEMENT_NAMES = get_args(RefinementName)
 ROWS = get_args(RowsName)
 
-GONE = {
-    "count": "`count` is gone: k counts people, and with `as_published` records",
-    "digits": "`digits` is gone: a release has 5 decimals",
-    "suppress": "`suppress` is gone: the farthest of groups that are too wide are left out",
-    "min_radius": "`min_radius` is gone: where all of a group went one way, take a larger k",
-    "rows": "`rows='trajectories'` is gone: each person behind a line has a row, and with "
-    "`as_published` each record",
-}
-"""Options of 0.1 that were removed, and what takes their place; answered for one version."""
-
 _ALONE: dict[str, Any] = {
     "align": False,
     "times": None,
@@ -305,8 +295,6 @@ def takes_settings(*kinds: type) -> Callable[[Function], Function]:
 
         @wraps(function)
         def taking(*given: Any, **options: Any) -> Any:
-            if ReleaseSettings in kinds:
-                refuse_gone(options)
             for name in options:
                 if name not in shown.parameters:
                     near = get_close_matches(name, shown.parameters, n=1)
@@ -322,16 +310,8 @@ def takes_settings(*kinds: type) -> Callable[[Function], Function]:
     return showing
 
 
-def refuse_gone(options: Mapping[str, Any]) -> None:
-    """Name what takes the place of an option that was removed."""
-    for name, sentence in GONE.items():
-        if options.get(name) is not None and (name != "rows" or options[name] == "trajectories"):
-            raise BadInput(sentence)
-
-
 def settings_of(options: Mapping[str, Any]) -> tuple[ReleaseSettings, Settings]:
     """Make the settings of a release, and those of its search, of the options of both."""
-    refuse_gone(options)
     own = {one.name for one in fields(ReleaseSettings)}
     asked = {name: value for name, value in options.items() if name in own}
     searched = {name: value for name, value in options.items() if name not in own}

@@ -25,6 +25,8 @@ WAY_OUT = "`columns`, with all names, averages such a column too; `keep` keeps i
 _NO_NUMBERS, _NOT_NAMED = "not numbers", "not named in `columns`"
 _LIKE_ID, _LIKE_CODE = "like an identifier", "like a code: few whole numbers"
 _LIKE_WEIGHT = "like a survey weight: not used, each row counts once"
+LIKE = (_LIKE_ID, _LIKE_CODE, _LIKE_WEIGHT)
+"""Why numbers are not averaged."""
 
 
 _ID = re.compile(
@@ -63,24 +65,9 @@ class TableColumns(NamedTuple):
     said: list[str]  # what else was averaged, and which rows were dropped
 
     @property
-    def ids(self) -> list[str]:
-        """Numbers that were not chosen, because they look like identifiers."""
-        return [name for name, why in self.aside.items() if why == _LIKE_ID]
-
-    @property
-    def codes(self) -> list[str]:
-        """Numbers that were not chosen, because they look like codes."""
-        return [name for name, why in self.aside.items() if why == _LIKE_CODE]
-
-    @property
-    def weights(self) -> list[str]:
-        """Numbers that were not chosen, because they look like survey weights."""
-        return [name for name, why in self.aside.items() if why == _LIKE_WEIGHT]
-
-    @property
     def warnings(self) -> list[str]:
         """What holds numbers and was not chosen, and all that is said of the others."""
-        found = [*self.ids, *self.codes, *self.weights]
+        found = [name for name, why in self.aside.items() if why in LIKE]
         way_out = "`columns`, with all names, takes such a column too."
         return [f"Not averaged: {self.reasons(found)}. {way_out}"] * bool(found) + self.said
 
@@ -253,9 +240,15 @@ def looks_like_id(column: pd.Series) -> bool:
 
 
 def identifies(column: pd.Series) -> bool:
-    """Whether a column is like an identifier, or has texts that nearly all differ."""
+    """Whether a column is like an identifier, or nearly all of its values differ.
+
+    Numbers with decimals are none, nor are whole numbers that are quantities by their name.
+    """
     if numeric_table.holds_numbers(column):
-        return looks_like_id(column)
+        if looks_like_id(column):
+            return True
+        if not _are_whole(_values(column)) or _QUANTITY.search(_words(str(column.name))):
+            return False
     return bool(column.astype(str).nunique() >= _DIFFERENT * len(column))
 
 

@@ -156,6 +156,19 @@ def zone_of(lat: float, lon: float) -> str:
     return str(tzfpy.get_tz(lon, lat))
 
 
+def departure_days(trajectories: Trajectories) -> Ints | None:
+    """Number the local days on which trajectories depart, (n,); None where no times are known.
+
+    One without times has a day of its own.
+    """
+    if trajectories.times is None:
+        return None
+    departures = trajectories.times[:, 0]
+    zone = zone_of(*trajectories.points.mean(axis=(0, 1)))
+    day = local_days(np.nan_to_num(departures), zone)
+    return np.where(np.isnan(departures), day.min() - 1 - np.arange(len(day)), day)
+
+
 @dataclass(frozen=True, slots=True)
 class Timing:
     """How times are released, and how much the departure counts in the search."""

@@ -21,6 +21,7 @@ IN_ONE_PLACE = 0.01
 WIDE = 0.01
 HOURS_ALONE = 0.10
 DRIVES = 0.01
+PEOPLE = 0.01
 DAYS_LEFT_OUT = 0.25
 DRIVES_BETRAYED = 0.05
 """Drives that leave fewer than k subjects: beyond this share a release must not be published."""
@@ -29,6 +30,8 @@ FEW_DATA = 0.15
 ENOUGH_DATA = 0.10
 """Metres moved as a share of the length: beyond the first a line shows little, up to the second it
 shows the way. The points of a straight line lie a quarter of its length from its middle."""
+
+OF_A_LINE = "k is of a line, and not of a person"
 
 _FALLS_BY = (0.3, 0.5)
 """Metres moved, as a share of the length, fall with the number of trips to the power of minus this.
@@ -195,6 +198,15 @@ def _of_drives_and_places(report: Mapping[str, Any]) -> Iterator[_Found]:
     k, units = report["k"], UNITS[_unit(report)]
     if _betrayed(report) > DRIVES:
         yield _of_drives(report)
+    people = report.get("persons") or {"people": 0, "people_below": 0}
+    if people["people_below"] > PEOPLE * people["people"]:
+        yield (
+            f"{OF_A_LINE}: whoever knows all lines of a person is left with fewer than {k} people "
+            f"for {people['people_below']:,} of the {people['people']:,} on several lines.",
+            None,
+        )
+    elif "persons" not in report and "shards" in report and knows_people(report):
+        yield f"{OF_A_LINE}, whose lines together are not counted in several shards.", None
     if (share := _left(report, "one_place")) > IN_ONE_PLACE:
         yield (
             f"All {units} of {percent(share, 2)} of the lines begin or end in {_places(report)}, "

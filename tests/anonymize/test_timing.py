@@ -13,7 +13,6 @@ from naive_sliding import street
 
 import trajanon
 from trajanon import loss
-from trajanon.align.sliding import build_rows_in_single
 from trajanon.align.windows import build_windows, records_at
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, TooFewRecords
@@ -182,24 +181,6 @@ def _slid(trajectories: Trajectories, start: Any) -> Trajectories:
     assert trajectories.tracks is not None
     tracks = replace(trajectories.tracks, start=start)
     return Trajectories(tracks.windows(4), times=tracks.times_of_windows(4))
-
-
-@given(seed=seeds)
-def test_rows_in_single_precision_have_departures_too(seed: int) -> None:
-    trajectories = windows_with_times(seed)
-    tracks = trajectories.tracks
-    assert tracks is not None
-    told = timing(trajectories, times="date", minute_worth=30.0)
-    _, weights = search_columns(trajectories, told)
-    windows = build_windows(tracks, 4, told.departures(tracks), weights)
-    windows = windows._replace(most=np.minimum(windows.most, 40))
-    axes = np.random.default_rng(seed).normal(size=(9, 3))
-    first = np.cumsum(windows.most + 1) - windows.most - 1
-    rows = np.empty(((windows.most + 1).sum(), 3), dtype=np.float32)
-    build_rows_in_single(windows, axes, first, rows)
-    for start in (0, 7):
-        exact = records_at(windows, np.full(len(first), start)) @ axes
-        assert rows[first + start] == pytest.approx(exact, abs=2e-2 * np.abs(exact).max())
 
 
 @pytest.mark.usefixtures("plain_means")

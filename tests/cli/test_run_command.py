@@ -85,7 +85,7 @@ def test_the_first_that_fails_ends_it(folder: Path, run: Run) -> None:
         ("[anonymize]\nk = {at-least = 3}", "[anonymize] k must be a text, a number"),
         ("[anonymize]\nk = 'few'", "[anonymize] Invalid value for '-k'"),
         ("[anonymize", "is no file of settings"),
-        ("\xff", "is not UTF-8, perhaps Latin-1"),
+        ("\xff", "is no file of settings in UTF-8"),
         ("", "needs a table for each command"),
     ],
 )

@@ -25,6 +25,7 @@ from trajanon.verdict import (
     IN_ONE_PLACE,
     MOST_SENTENCES,
     NAMELESS,
+    PEOPLE,
     WIDE,
     cost,
     source,
@@ -58,6 +59,10 @@ def left(what: str, groups: int) -> dict[str, Any]:
 
 def chained(below: float) -> dict[str, Any]:
     return {"chains": {"drives": 1_000_000, "drives_below": int(below * 1_000_000)}}
+
+
+def people(below: float) -> dict[str, Any]:
+    return {"persons": {"people": 1_000_000, "people_below": int(below * 1_000_000)}}
 
 
 def moved(share: float) -> dict[str, Any]:
@@ -94,6 +99,10 @@ def nameless(share: float) -> dict[str, Any]:
         (chained(DRIVES), "ready", ""),
         (chained(0.02), "say", "with fewer than 5 subjects in 20,000 of 1,000,000 drives"),
         (chained(DRIVES_BETRAYED + 0.001), "stop", "Pieces of one drive lie end to end"),
+        (people(PEOPLE), "ready", ""),
+        (people(0.02), "say", "with fewer than 5 people for 20,000 of the 1,000,000 on several"),
+        ({"shards": 2}, "say", "k is of a line, and not of a person, whose lines together are not"),
+        ({"shards": 2, "counted": "records", "subjects_per_group": None}, "say", "of one person"),
         (left("one_place", int(100 * IN_ONE_PLACE)), "ready", ""),
         (left("one_place", 2), "say", "2 % of the lines begin or end in one place of 200 m"),
         (left("wide", int(100 * WIDE)), "ready", ""),

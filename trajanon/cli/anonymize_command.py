@@ -24,11 +24,11 @@ PLACE = 200.0  # metres around them
         "People": "one_line_each days distinct_ends public_places",
         "Times": "times minute_worth time_step timezone",
         "Roads": "roads",
-        "Search": "as_published method refine effort",
+        "Search": "as_published method refine effort seed",
         "Running": "memory cluster",
     },
     without="align heuristic compression compress_by expansion gamma path_neighbours subsets "
-    "shuffle_probability max_events seed",
+    "shuffle_probability max_events",
     trajectories="What extract wrote: a file, or a folder of parts.",
     k="Least number of different subjects in a group. With 2, the spacing of windows helps to tell "
     "the two apart.",

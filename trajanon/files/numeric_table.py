@@ -159,8 +159,11 @@ def holds_numbers(column: pd.Series) -> bool:
 
 def missing(column: pd.Series) -> Bools:
     """Where a column of numbers has no value, shape (n,)."""
-    # Cell by cell, for a cell of a Parquet file may be a list.
-    return np.asarray(column.isna() | column.map(is_missing), dtype=np.bool_)
+    gone = np.array(column.isna(), dtype=np.bool_)
+    # Cell by cell, for a cell of a Parquet file may be a list; but for numbers, which are none.
+    doubtful = np.flatnonzero(np.isnan(as_numbers(column)) & ~gone)
+    gone[doubtful] = [is_missing(column.iloc[row]) for row in doubtful]
+    return gone
 
 
 def records(what: object, table: pd.DataFrame) -> Floats:

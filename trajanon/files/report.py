@@ -70,6 +70,11 @@ class _Chains(TypedDict):
     drives_below: Whole
 
 
+class _Persons(TypedDict):
+    people: Whole  # on several lines
+    people_below: Whole  # with fewer than k people on all of them
+
+
 class _Mended(TypedDict):
     groups: Whole
     left: Whole
@@ -120,6 +125,7 @@ class Report(TypedDict):
     distinct_ends: NotRequired[Whole]  # places that a line needs at each end
     choice: NotRequired[_Choice | None]
     chains: NotRequired[_Chains | None]
+    persons: NotRequired[_Persons | None]
     groups: NotRequired[Whole]
     sizes: NotRequired[list[Whole]]
     groups_of_size: NotRequired[dict[str, Whole]]

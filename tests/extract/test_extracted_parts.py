@@ -29,7 +29,7 @@ def is_ours(name: str) -> bool:
     return name.startswith("ours")
 
 
-@pytest.mark.parametrize("rows", [7, 100, 10_000])
+@pytest.mark.parametrize("rows", [7, 10_000])
 def test_parts_together_are_the_file(tmp_path: Path, rows: int) -> None:
     """To the bit, with the runs on which windows slide, also where a run goes on in a part."""
     folder = tmp_path / "trips"
