@@ -58,7 +58,7 @@ def test_what_is_no_name_is_refused() -> None:
     ragged: Any = [["a"], ["b", "c"]]
     with pytest.raises(BadInput, match="subjects must be names or numbers"):
         Trajectories(points=np.zeros((2, 3, 2)), subject=ragged)
-    with pytest.raises(BadInput, match="subject must have one number or name"):
+    with pytest.raises(BadInput, match="subject must have shape"):
         Trajectories(points=np.zeros((2, 3, 2)), subject=one)
 
 

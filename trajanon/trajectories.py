@@ -103,14 +103,13 @@ class Trajectories:
             raise BadInput(
                 f"points must have shape (n, points, 2), lat and lon; got {self.points.shape}"
             )
-        for name in ("subject", "trace"):
+        n, m = self.points.shape[:2]
+        shapes = {"subject": (n,), "trace": (n,), "times": (n, m), "marks": (n, 1 + HOPS)}
+        for name, shape in (shapes | {"true_ends": (n, 2)}).items():
             given = getattr(self, name)
-            shape = None if given is None else column_of(given).shape
-            if shape not in (None, (len(self),)):
-                raise BadInput(
-                    f"{name} must have one number or name for each trajectory; got shape {shape}"
-                )
-            if _is_whole(given):
+            if given is not None and (found_shape := column_of(given).shape) != shape:
+                raise BadInput(f"{name} must have shape {shape}; got {found_shape}")
+            if len(shape) == 1 and _is_whole(given):
                 object.__setattr__(self, name, given.astype(np.int64, copy=False))
         if self.subject is not None and not _is_whole(self.subject):
             found = identities(self.subject, self.trace)
@@ -122,18 +121,7 @@ class Trajectories:
             object.__setattr__(self, "trace", numbered(self.trace, exact=True).number)
         refuse_off_earth(self.points, "trajectory {} has a point that")
         if self.times is not None:
-            if self.times.shape != self.points.shape[:2]:
-                shape = self.points.shape[:2]
-                raise BadInput(
-                    f"times must have shape {shape}, as the points; got {self.times.shape}"
-                )
             refuse_odd_times(self.times, "trajectory {}")
-        if self.marks is not None and self.marks.shape != (len(self), 1 + HOPS):
-            raise BadInput(f"marks must have shape {(len(self), 1 + HOPS)}; got {self.marks.shape}")
-        if self.true_ends is not None and self.true_ends.shape != (len(self), 2):
-            raise BadInput(
-                f"true_ends must have shape {(len(self), 2)}; got {self.true_ends.shape}"
-            )
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
 

@@ -54,7 +54,6 @@ def test_too_few_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"count": "records"}, "`count` is gone"),
         ({"memory": "much"}, "`memory` must be an amount such as 4GB .*'much'"),
         ({"memory": "1..2GB"}, "`memory` must be an amount"),
         ({"memory": "9" * 400}, "`memory` must be an amount"),

@@ -159,14 +159,12 @@ def _beside(
     """Check a release beside its originals; say what these are, and how many name nobody."""
     from trajanon.files.report import read_report, unit_in
     from trajanon.number_text import UNITS
-    from trajanon.privacy.originals import in_parts, is_large
+    from trajanon.privacy.originals import is_large
+    from trajanon.privacy.release_check import check_in_parts
     from trajanon.subjects import nameless
 
     if not against and released.is_dir() and is_large(report := read_report(released)):
-        whole = in_parts(originals, released, report, subjects_exact=subjects_exact)
-        found = trajanon.check(released, k)
-        problems = [*whole.problems(k), *found.problems]
-        found = replace(found, problems=problems, answered="people")
+        found, whole = check_in_parts(originals, released, k, report, subjects_exact=subjects_exact)
         return found, UNITS[unit_in(report)], whole.nameless
     read = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
     found = trajanon.check(released, k, trajectories=read, against=against)

@@ -180,8 +180,8 @@ def write_geoparquet(path: Path, release: Trajectories, first: int = 1) -> None:
         write_released(file, release, first)
 
 
-def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> int:
-    """Write a release, or a part of one: then ids go on where the last part ended; give how many.
+def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> None:
+    """Write a release, or a part of one: then ids go on where the last part ended.
 
     Each different line is written once, with its rows, if the release is of lines.
     """
@@ -195,7 +195,6 @@ def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> in
         columns["times"] = arrow.column_of_lists(lines.times.astype(int).ravel(), np.full(n, m))
     columns["bbox"] = column_of_boxes(lines.points)
     write_tables(file, [pa.table(columns)], words)
-    return len(lines)
 
 
 def _read(path: Path) -> Lines:

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -127,15 +128,9 @@ def _write_collection(
     )
     written = (
         f'{comma}{{"type": "Feature", "properties": {json.dumps(properties)}, {geometry}}}'
-        for comma, (properties, geometry) in zip(_commas(), features, strict=False)
+        for comma, (properties, geometry) in zip(chain([""], repeat(",\n")), features, strict=False)
     )
     _write(path, f'{{"type": "FeatureCollection", {said}"features": [\n', written, "\n]}\n")
-
-
-def _commas() -> Iterator[str]:
-    yield ""
-    while True:
-        yield ",\n"
 
 
 def _read_collection(

@@ -19,7 +19,7 @@ from trajanon.parts.scratch import Scratch
 from trajanon.progress import Progress
 from trajanon.settings import ReleaseSettings, Settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.times import Timing, refuse_one_time, timing_asked_for
+from trajanon.times import Timing, refuse_one_time, timing_asked_for, without_times
 from trajanon.trajectories import Trajectories
 
 _LOG = logging.getLogger(__name__)
@@ -139,8 +139,12 @@ def _look(
     # The same rows whatever the seed: it does not decide where a table is split.
     random = np.random.default_rng(part_slice.first)
     drawn = rows.records[random.random(len(rows)) < SAMPLE / parts.n]
-    if timing is None or rows.times is None:
+    if timing is None:
         return drawn, 0, 0.0, 0.0
+    bare = len(rows) if rows.times is None else int(np.isnan(rows.times[:, 0]).sum())
+    if bare or rows.times is None:
+        where = f"{parts.folder}/{part_slice.name}"
+        raise BadInput(f"{where}: {without_times('`times`', bare, len(rows))}")
     still = int((rows.times[:, -1] <= rows.times[:, 0]).sum())
     departures = timing.clock.of(rows.times)[:, 0]
     return drawn, still, float(departures.min()), float(departures.max())

@@ -16,7 +16,6 @@ from trajanon.files.row_ids import ID_COLUMNS, ColumnIds, RowIds, row_ids
 from trajanon.files.trajectory_files import look_at_schema, provenance_of, read_rows
 from trajanon.remote_folder import Folder
 from trajanon.subjects import Identities
-from trajanon.times import without_times
 from trajanon.tracks import refuse_off_earth
 from trajanon.trajectories import Trajectories, refuse_odd_times
 
@@ -129,10 +128,6 @@ class Parts:
             )
         named = where.replace("{", "{{").replace("}", "}}")  # it is formatted
         refuse_off_earth(points, f"{named}, row {{}} has a point that")
-        if self.timed:
-            bare = np.ones(len(points)) if times is None else np.isnan(times[:, 0])
-            if untimed := int(bare.sum()):
-                raise BadInput(f"{where}: {without_times('`times`', untimed, len(points))}")
         if times is not None:
             refuse_odd_times(times, f"{named}, row {{}}")
         if runs is not None and runs.recording is None:  # or no other row has anything of them

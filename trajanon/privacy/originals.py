@@ -338,11 +338,46 @@ class InParts:
         return some if self.subject is None else replace(some, subject=self.subject[which])
 
 
+class DifferentLines:
+    """Each different line of the parts of a release once, and the line of each row."""
+
+    def __init__(self) -> None:
+        self._known = pd.Index([], dtype=np.int64)
+        self._lines: list[Trajectories] = []
+        self._of_rows: list[Ints] = []
+
+    def add(self, part: Trajectories) -> None:
+        """Look at a part."""
+        keys = line_keys(part.points, part.times)
+        new, first = np.unique(keys, return_index=True)
+        first = np.sort(first[~pd.Index(new).isin(self._known)])
+        self._lines.append(part.take(first))
+        self._known = self._known.append(pd.Index(keys[first]))
+        self._of_rows.append(self._known.get_indexer(keys).astype(np.int64))
+
+    def joined(self, released: Path) -> tuple[Trajectories, Ints]:
+        """Give those of all parts."""
+        lines = self._lines
+        if len({(part.points.shape[1], str(part.provenance)) for part in lines}) > 1:
+            raise BadInput(f"the parts of {released} are not alike: run trajanon anonymize again")
+        whole = replace(joined_trajectories(lines), provenance=lines[0].provenance)
+        return whole, np.concatenate(self._of_rows)
+
+
 def in_parts(
-    originals: Path, released: Path, report: Report, *, subjects_exact: bool = False
+    originals: Path,
+    released: Path,
+    report: Report,
+    *,
+    subjects_exact: bool = False,
+    seen: DifferentLines | None = None,
 ) -> InParts:
-    """Read lines, one part of the release after another, and whose each trajectory is."""
-    lines, of_rows = _different_lines(released)
+    """Read lines, one part of the release after another, and the subject of each trajectory."""
+    if seen is None:
+        seen = DifferentLines()
+        for path in release_parts(released):
+            seen.add(read_release(path))
+    lines, of_rows = seen.joined(released)
     told: LinesOfRows = report["lines_of_rows"]
     whose = read_owners(originals, subjects_exact=subjects_exact)
     kept = np.flatnonzero(kept_in(report, whose.n))
@@ -364,20 +399,3 @@ def in_parts(
     if not np.array_equal(own, np.bincount(of_rows, minlength=len(lines))):
         raise BadInput(NOT_TOGETHER)
     return found
-
-
-def _different_lines(released: Path) -> tuple[Trajectories, Ints]:
-    """Read each different line of a release once, and the line of each row."""
-    known, lines, of_rows = pd.Index([], dtype=np.int64), [], []
-    for path in release_parts(released):
-        part = read_release(path)
-        keys = line_keys(part.points, part.times)
-        new, first = np.unique(keys, return_index=True)
-        first = np.sort(first[~pd.Index(new).isin(known)])
-        lines.append(part.take(first))
-        known = known.append(pd.Index(keys[first]))
-        of_rows.append(known.get_indexer(keys).astype(np.int64))
-    if len({(part.points.shape[1], str(part.provenance)) for part in lines}) > 1:
-        raise BadInput(f"the parts of {released} are not alike: run trajanon anonymize again")
-    whole = replace(joined_trajectories(lines), provenance=lines[0].provenance)
-    return whole, np.concatenate(of_rows)
