@@ -102,7 +102,7 @@ def install_pyconcorde(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch)
 
 def test_without_concorde_it_is_said_what_to_install(no_concorde: None) -> None:
     with pytest.raises(BadInput, match=r"^Concorde is not installed; .* or choose the heuristic"):
-        concorde(problem(records_of("normal", 0, 10)))
+        concorde(problem(records_of("normal", 0, 10)), None)
 
 
 def test_a_folder_named_concorde_is_not_pyconcorde(
@@ -113,7 +113,7 @@ def test_a_folder_named_concorde_is_not_pyconcorde(
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(BadInput, match="not installed"):
-        concorde(problem(records_of("normal", 0, 10)))
+        concorde(problem(records_of("normal", 0, 10)), None)
 
 
 @pytest.mark.parametrize(("name", "by"), [("Census", "concorde"), ("mine", "or-opt")])
@@ -159,7 +159,7 @@ def test_the_seed_reaches_concorde(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     install_program(PROGRAM + note, tmp_path, monkeypatch)
     records = records_of("normal", 0, 10)
     for seed in (1, 1, 2):
-        concorde(problem(records, seed=seed))
+        concorde(problem(records, seed=seed), None)
     first, again, other = map(int, log.read_text().split())
     assert first == again != other
     assert 0 < first < 2**31
@@ -187,7 +187,7 @@ def test_where_concorde_finds_no_tour_its_last_line_is_told(
 ) -> None:
     install_program(code, tmp_path, monkeypatch)
     with pytest.raises(BadInput, match=rf"^Concorde found no tour, and said '{words}'; choose"):
-        concorde(problem(records_of("normal", 0, 9)))
+        concorde(problem(records_of("normal", 0, 9)), None)
     assert list(temporary.iterdir()) == []
 
 
@@ -203,7 +203,7 @@ def test_a_pyconcorde_without_a_tour_says_why(
 ) -> None:
     install_pyconcorde(code, tmp_path, monkeypatch)
     with pytest.raises(BadInput, match=words):
-        concorde(problem(records_of("normal", 0, 9)))
+        concorde(problem(records_of("normal", 0, 9)), None)
 
 
 def test_a_program_that_cannot_be_started_says_why(
@@ -212,7 +212,7 @@ def test_a_program_that_cannot_be_started_says_why(
     install_program("", tmp_path, monkeypatch)
     (tmp_path / "bin" / "concorde").write_text("#!/nowhere/at/all\n")
     with pytest.raises(BadInput, match="No such file or directory"):
-        concorde(problem(records_of("normal", 0, 9)))
+        concorde(problem(records_of("normal", 0, 9)), None)
 
 
 def test_ctrl_c_ends_concorde_and_removes_its_files(tmp_path: Path, temporary: Path) -> None:
@@ -256,4 +256,4 @@ def test_ctrl_c_ends_concorde_and_removes_its_files(tmp_path: Path, temporary: P
 def test_too_many_records_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install_program(PROGRAM, tmp_path, monkeypatch)
     with pytest.raises(BadInput, match=r"^20001 records are too many for Concorde; give at most"):
-        concorde(problem(np.zeros((20_001, 1))))
+        concorde(problem(np.zeros((20_001, 1))), None)
