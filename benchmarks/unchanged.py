@@ -26,7 +26,7 @@ from trajanon.data import sample
 from trajanon.settings import HEURISTIC_NAMES, METHOD_NAMES
 
 PATHS = [name for name in HEURISTIC_NAMES if name not in ("concorde", "lkh")]
-ASKED = (*("", "--no-align"), *("--as-published", "--method mdav --refine none"))
+ASKED = (*("", "--effort fast"), *("--as-published", "--method mdav --refine none"))
 CHANCE = {"seconds", "versions", "key", "trajectories_path", "release_path", "path", "created"}
 
 
@@ -95,7 +95,7 @@ def files(folder: Path) -> Iterator[tuple[str, str]]:
         yield f"report {words}", digest(json.dumps(steady(report), sort_keys=True))
         yield f"released {words}", rows_in([folder / out])
         yield f"check {words}", trajanon_says(folder, "check", out, "-k", "4", "--json")
-    trajanon_says(folder, "anonymize", "-k", "5", "--no-align", "--out", "out.csv", "--json")
+    trajanon_says(folder, "anonymize", "-k", "5", "--out", "out.csv", "--json")
     rows = (folder / "out.csv").read_text(encoding="utf-8").splitlines()
     yield "csv", digest("\n".join(sorted(row.partition(",")[2] for row in rows)))
     evaluate = ["evaluate", "trajectories.parquet", "out0.parquet", "--json"]

@@ -3,11 +3,10 @@
 from collections.abc import Callable
 from functools import cached_property, partial
 from threading import Event
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from trajanon._kernels.forest import compare_leaves, grow, sprout
 from trajanon.arrays import Floats, Ints
@@ -15,6 +14,9 @@ from trajanon.axes import leading_axes, principal_axes, turn
 from trajanon.loss import sums_of_products
 from trajanon.progress import Progress, silent
 from trajanon.workers import in_parts, in_threads
+
+if TYPE_CHECKING:
+    from scipy.spatial import cKDTree
 
 WHOLE = 10_000
 """Up to this number of records, neighbours are exact and a table is searched in one piece."""
@@ -123,6 +125,8 @@ def exact_neighbours(records: Floats, count: int) -> Ints:
     A kd-tree finds them on the records turned to their principal axes, where the first few
     coordinates say most about a distance.
     """
+    from scipy.spatial import cKDTree  # takes a third of a second to load: MDAV needs none
+
     n = len(records)
     count = min(count, n - 1)
     turned = turn(records, principal_axes(records))
@@ -159,7 +163,7 @@ def in_leaves(compare: Callable[..., None], order: Ints, borders: Ints, *lists: 
 
 
 def nearest_points(
-    tree: cKDTree, points: Floats, count: int, within: float = np.inf
+    tree: "cKDTree", points: Floats, count: int, within: float = np.inf
 ) -> tuple[Floats, Ints]:
     """Find the points of a tree nearest to each of some, in threads that Ctrl-C ends.
 

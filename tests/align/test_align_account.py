@@ -162,16 +162,15 @@ def report_in(folder: Path) -> Any:
 
 
 def test_windows_slide_unless_it_is_declined(run: Run, here: Path) -> None:
-    for how in ([], ["--align"]):
-        answer = run("anonymize", "-k", 3, *FAST, *how)
-        assert answer.code == 0, answer.err
-        alignment = report_in(here)["alignment"]
-        assert len(alignment["starts"]) == 40
-        assert alignment["measured"] == MEASURED
-        assert cost(report_in(here)) in answer.out.splitlines()
-        for word in ("as cut", "as slid", "without sliding"):
-            assert word not in answer.out.lower()
-    declined = run("anonymize", "-k", 3, *FAST, "--no-align")
+    answer = run("anonymize", "-k", 3, *FAST)
+    assert answer.code == 0, answer.err
+    alignment = report_in(here)["alignment"]
+    assert len(alignment["starts"]) == 40
+    assert alignment["measured"] == MEASURED
+    assert cost(report_in(here)) in answer.out.splitlines()
+    for word in ("as cut", "as slid", "without sliding"):
+        assert word not in answer.out.lower()
+    declined = run("anonymize", "-k", 3, "--as-published")
     assert declined.code == 0
     assert report_in(here)["alignment"] is None
     assert "lignment" not in declined.out
@@ -185,7 +184,7 @@ def test_json_has_no_list_of_starts(run: Run, here: Path) -> None:
     kept = report_in(here)["alignment"]
     assert "starts" not in alignment
     assert alignment == {name: kept[name] for name in kept if name != "starts"}
-    declined = run("anonymize", "-k", 3, *FAST, "--json", "--no-align")
+    declined = run("anonymize", "-k", 3, "--as-published", "--json")
     assert json.loads(declined.out)["alignment"] is None
 
 

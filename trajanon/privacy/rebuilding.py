@@ -13,8 +13,7 @@ from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import metres, number_of, percent
 from trajanon.perturbation import spread_around
 from trajanon.privacy.attack import Published
-from trajanon.privacy.cascade import TRIED, Noise
-from trajanon.privacy.companions import drawn
+from trajanon.privacy.cascade import TRIED, Noise, drawn
 from trajanon.workers import in_parts
 
 _CELL = 12.0  # metres, a place on the map
@@ -282,11 +281,11 @@ class _Map:
         go, way, low = ways.points[1:][hop] - begin, way[hop], ways.points.min(axis=0)
         wide = int((np.ptp(ways.points[:, 1]) if len(ways.points) else 0.0) / _CELL) + 1
         parts = [
-            _cells(begin[some] - low, go[some], way[some], wide)
+            np.unique(_cells(begin[some] - low, go[some], way[some], wide, len(ways.owner)))
             for start in range(0, len(go), _HOPS_AT_ONCE)
             for some in [slice(start, start + _HOPS_AT_ONCE)]
         ]
-        cell, way = np.unique(np.concatenate(parts), axis=0).T
+        cell, way = np.divmod(np.unique(np.concatenate(parts)), len(ways.owner))
         cell, first, people = np.unique(cell, return_index=True, return_counts=True)
         owner = ways.owner[way]
         least, most = (each.reduceat(owner, first) for each in (np.minimum, np.maximum))
@@ -299,8 +298,8 @@ class _Map:
         self.tree = cKDTree(middle)
 
 
-def _cells(begin: Floats, go: Floats, way: Ints, wide: int) -> Ints:
-    """Number the cells and headings that hops pass, with the way of each, (c, 2), each once."""
+def _cells(begin: Floats, go: Floats, way: Ints, wide: int, ways: int) -> Ints:
+    """Number the cells and headings that hops pass, times all ways, plus the way of each."""
     far = np.hypot(*go.T)
     go, begin, way, far = go[far > 0.0], begin[far > 0.0], way[far > 0.0], far[far > 0.0]
     steps = np.ceil(far / (0.75 * _CELL)).astype(np.int64)
@@ -310,7 +309,7 @@ def _cells(begin: Floats, go: Floats, way: Ints, wide: int) -> Ints:
     turn = np.arctan2(go[:, 1], go[:, 0]) * (_HEADINGS / (2.0 * np.pi))
     heading = np.round(turn).astype(np.int64)[hop] % _HEADINGS
     cell = (row * wide + column) * _HEADINGS + heading
-    return np.unique(np.column_stack([cell, way[hop]]), axis=0)
+    return np.asarray(cell * ways + way[hop])
 
 
 def _off(line: Floats, member: Floats) -> float:

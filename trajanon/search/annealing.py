@@ -9,8 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing, make_random_moves
 from trajanon.arrays import Floats, Ints
@@ -237,6 +235,9 @@ def cross(records: Floats, one: Ints, other: Ints) -> Ints:
     Source: Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition crossover for
     the traveling salesman problem", do so with two tours.
     """
+    from scipy.sparse import coo_array  # takes long to load: most methods need none
+    from scipy.sparse.csgraph import connected_components
+
     ones, others = int(one.max()) + 1, int(other.max()) + 1
     shared = coo_array(
         (np.ones(len(one)), (one, ones + other)), shape=(ones + others, ones + others)
