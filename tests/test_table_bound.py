@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trajanon
-from trajanon import certificate
+from trajanon import table_bound
 from trajanon.cli.report_tables import rounded_text
 from trajanon.table_bound import bound_table
 from trajanon.trajectories import Trajectories
@@ -100,7 +100,7 @@ def test_ctrl_c_in_the_bound_keeps_what_the_search_found(
 
     path = table(Path(), 30)
     whole = bound_table(path, 3, effort="balanced")
-    monkeypatch.setattr(certificate, "lower_bound", interrupted)
+    monkeypatch.setattr(table_bound, "lower_bound", interrupted)
     found = bound_table(path, 3, effort="balanced")
     assert found["stopped"]
     assert not found["certified"]
