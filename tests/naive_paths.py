@@ -151,7 +151,7 @@ def mf_tsp(records: Floats, counts: Ints, k: int) -> list[set[int]]:
 # Paths that an exact solver finds
 
 
-def least_length(records: Floats, start: int | None) -> float:
+def least_length(records: Floats, start: int | None = None) -> float:
     """Length of the shortest path, by all sets of records and their last ones."""
     n = len(records)
     first = range(n) if start is None else [start]

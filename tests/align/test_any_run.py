@@ -125,12 +125,6 @@ def test_starts_along_recordings_are_places_on_runs(seed: int, several: int) -> 
     assert len(np.unique(both.recording)) == len({*tracks.recording}) + len({*some.recording})
 
 
-def test_windows_stay_on_their_runs_where_recordings_are_not_known() -> None:
-    trajectories = recorded(1)
-    bare = replace(trajectories, tracks=replace(tracks_of(trajectories), recording=None))
-    assert placed(bare, 3, subjects=bare.subject) is bare
-
-
 def test_windows_of_one_recording_stay_on_their_runs() -> None:
     trajectories = recorded(1, several=12)
     assert placed(trajectories, 3, subjects=trajectories.subject) is trajectories

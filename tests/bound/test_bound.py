@@ -18,7 +18,7 @@ from trajanon.bound import lower_bound as bound
 from trajanon.bound.column_generation import violated_cuts
 from trajanon.bound.lower_bound import lower_bound, nearest_bound, prove
 from trajanon.bound.master import Relaxation
-from trajanon.bound.pricing import FoundGroups, pricing_problem, with_cuts
+from trajanon.bound.pricing import pricing_problem, with_cuts
 from trajanon.errors import BadInput, TooFewRecords
 
 seeds = st.integers(0, 10**6)
@@ -170,17 +170,6 @@ def test_wrong_prices_do_not_certify(
     assert 0.0 <= got.sse <= right.sse + 1e-12
 
 
-def test_what_groups_might_earn_is_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of ten records round which a group may earn 1 to 10, five at most have one."""
-    pricing = pricing_problem(np.zeros((10, 1)), 2, np.arange(10))
-    pricing = pricing._replace(prices=np.full(10, 10.0))
-    found = FoundGroups([], np.arange(1.0, 11.0), complete=True)
-    monkeypatch.setattr(bound, "search_best", lambda *_: found)
-    sse, certified = prove(said(pricing), 1)
-    assert sse == pytest.approx(100.0 - (10 + 9 + 8 + 7 + 6))
-    assert not certified
-
-
 @given(seed=seeds, n=st.integers(4, 30), k=st.integers(2, 4))
 def test_nearest_records_prove_what_they_promise(seed: int, n: int, k: int) -> None:
     records = loss.standardise(table("normal", seed, n, 2))
@@ -265,19 +254,6 @@ def test_more_effort_gives_a_higher_bound() -> None:
     assert [one.certified for one in (fast, balanced, best)] == [False, True, True]
     with pytest.raises(BadInput, match="`effort` 'much' is not known; choose from fast, bal"):
         lower_bound(X, 3, effort="much")  # type: ignore[arg-type]
-
-
-def test_where_generation_is_cut_short_small_tables_are_not_undercut(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    pool = (column_generation, "POOL", 0)
-    for limit in [(bound, "BOUND_ROUNDS", 2), pool, (bound, "NODES", 2), (bound, "PAIRWISE", 1)]:
-        with monkeypatch.context() as patch:
-            patch.setattr(*limit)
-            for seed in range(10):
-                X = table("outliers", seed, 9, 2)
-                least = naive.least_sse(loss.standardise(X), 2)
-                assert 0.0 <= lower_bound(X, 2).sse <= least
 
 
 def test_nothing_is_proven_beyond_what_was_reached() -> None:

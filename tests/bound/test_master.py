@@ -3,7 +3,6 @@ from concurrent.futures import ThreadPoolExecutor
 from threading import Event
 
 import highspy
-import naive
 import naive_columns
 import numpy as np
 import pytest
@@ -111,21 +110,6 @@ def test_columns_that_cost_too_much_are_left_out(seed: int, m: int, cuts: int) -
     expected = np.flatnonzero(np.array(earned) >= -0.5)
     relaxation = Relaxation(master.incumbent_sse - 0.5, pricing)
     assert master.within(relaxation).tolist() == expected.tolist()
-
-
-def test_tolls_are_rows_of_the_choice_too() -> None:
-    """A cut is no loss to whole groups."""
-    records = np.random.default_rng(2).normal(size=(9, 2))
-    pricing = pricing_problem(records, 3, np.arange(9))
-    master = Master(pricing.distances, np.repeat([0, 1, 2], 3))
-    every = naive_columns.every_group(9, 3, np.arange(9))
-    master.add(np.array(group) for group in every)
-    relaxation = Relaxation(-np.inf, pricing)
-    before, _ = master.choose(relaxation, nodes=1000, gap=0.0)
-    master.add_cuts(np.array([[0, 1, 2], [3, 4, 8]]))
-    after, _ = master.choose(relaxation, nodes=1000, gap=0.0)
-    assert np.array_equal(before, after)
-    assert naive.sse(records, after) == pytest.approx(naive.least_sse(records, 3))
 
 
 @pytest.mark.parametrize("task", ["relax", "choose", "search", "groups_within"])

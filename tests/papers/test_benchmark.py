@@ -4,7 +4,6 @@ import json
 import math
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from trajanon.files.trajectory_files import write_trajectories
 from trajanon.microaggregation import microaggregate
 from trajanon.papers import published_tables as tables
 from trajanon.papers.datasets import Dataset, find_datasets
-from trajanon.papers.measurements import Measurement, beside, markdown, read_published, spread
+from trajanon.papers.measurements import Measurement, beside, markdown, read_published
 from trajanon.papers.published_tables import TABLES, benchmark
 from trajanon.progress import Progress
 from trajanon.trajectories import Trajectories
@@ -137,17 +136,6 @@ def test_what_is_measured_is_what_the_methods_lose(data: Path) -> None:
         assert rows[place] == compressed.information_loss
 
 
-def test_mf_tsp_is_that_of_the_method(data: Path) -> None:
-    (measured,) = benchmark(["mf-tsp"], data)
-    X = pd.read_csv(data / "census.csv").to_numpy()
-    how: dict[str, Any] = {"method": "mf-tsp", "heuristic": "farthest-insertion", "refine": "none"}
-    ours = {m.setting: m.ours for m in measured if m.by == how["heuristic"] and m.k == 5}
-    assert len(ours) == 2
-    for which, setting in (("near", ""), ("next", "next neighbours")):
-        partition = microaggregate(X, 5, path_neighbours=which, **how)
-        assert ours[setting] == pytest.approx(partition.information_loss)
-
-
 def test_of_many_trajectories_the_same_thousand_are_taken(tmp_path: Path) -> None:
     write_trajectories(tmp_path / "few.parquet", trajectories(30))
     write_trajectories(tmp_path / "many.parquet", trajectories(1_300))
@@ -167,12 +155,6 @@ def test_trajectories_have_the_tables_that_can_be_compared(tmp_path: Path) -> No
         ("rcs", "city"),
     }
     assert all(m.published is None for m in measured)
-
-
-def test_one_run_has_no_spread() -> None:
-    assert spread([3.0]) == {"avg": 3.0}
-    several = {"avg": 4.0, "sigma": pytest.approx(2**0.5), "min": 3.0, "max": 5.0}
-    assert spread([3.0, 5.0]) == several
 
 
 def test_the_page_shows_ours_and_theirs() -> None:
@@ -280,29 +262,11 @@ def test_nothing_that_is_read_is_written_over(run: Run, data: Path, out: str, ke
     assert (data.parent / kept).read_bytes() == before
 
 
-def test_where_nothing_can_be_written_nothing_is_measured(
-    run: Run, data: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def never(*_: object) -> Iterator[Measurement]:
-        pytest.fail("it was measured")
-
-    monkeypatch.setattr(tables, "TABLES", {"one": never})
-    answer = run("benchmark", "--table", "one", "--data", data, "--out", "no/b.csv")
-    assert "cannot write no" in answer.sentence
-
-
 def test_a_set_too_small_for_the_tables_is_refused(run: Run, data: Path) -> None:
     table = data / "census.csv"
     table.write_text("\n".join(table.read_text().splitlines()[:16]), encoding="utf-8")
     answer = run("benchmark", "--table", "hm2", "--data", data, "--repeats", "1")
     assert "census.csv has 15 records, and the tables need 20" in answer.sentence
-
-
-def test_a_table_without_its_data_is_refused(run: Run, tmp_path: Path) -> None:
-    write_trajectories(tmp_path / "city.parquet", trajectories(40))
-    answer = run("benchmark", "--table", "timing", "--data", tmp_path)
-    assert "timing has nothing to measure" in answer.sentence
-    assert not Path("benchmark.csv").exists()
 
 
 @pytest.mark.parametrize("name", ["census.csv", "../published/rcs.csv"])

@@ -1,5 +1,4 @@
 import re
-from dataclasses import replace
 from typing import Any
 
 import naive
@@ -9,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from problems import problem
-from real_data import MF_TSP_PAPER, THESIS, published, reference, text_of, toy
+from real_data import THESIS, published, reference, text_of, toy
 from scipy.sparse import csr_array
 
 from trajanon.arrays import Floats, Ints
@@ -39,30 +38,12 @@ def printed_matrices() -> tuple[Ints, Ints]:
     return paths - 1, counts
 
 
-def printed_counts() -> Ints:
-    """Of the companies: how often two are near one another, Table V of the paper."""
-    _, _, text = text_of(MF_TSP_PAPER).partition("TABLE V:")
-    rows = re.findall(r"^Com\S+ ((?:[\d-]+ ){10}[\d-]+)$", text, re.MULTILINE)
-    return np.array([row.replace("-", "0").split() for row in rows], dtype=np.int64)
-
-
 def test_next_neighbours_give_the_printed_matrix_and_groups_of_the_hospital() -> None:
     X, labels = toy("hospital")
     paths, counts = printed_matrices()
     assert np.array_equal(naive_paths.next_counts(list(paths)), counts)
     asked = problem(naive.standardise(X), 3, path_neighbours="next")
     assert dense(group_by_paths(asked, list(paths))).tolist() == labels.tolist()
-
-
-def test_the_printed_counts_of_the_companies_do_not_give_the_printed_groups() -> None:
-    records = naive.standardise(toy("companies")[0])
-    printed = [{0, 1, 2}, {9, 7, 10, 6}, {5, 3, 4, 8}]  # Table VII
-    found = placed(problem(records, 3), printed_counts())
-    assert sorted(map(sorted, found)) != sorted(map(sorted, printed))
-    for groups, lost in ((printed, 51.0984), (found, 66.7747)):
-        labels = np.array([[i in group for group in groups].index(True) for i in range(11)])
-        share = naive.sse(records, labels) / (records**2).sum()
-        assert 100 * share == pytest.approx(lost, abs=1e-4)
 
 
 @pytest.mark.parametrize("heuristic", ["nearest-neighbor", "npn"])
@@ -72,14 +53,6 @@ def test_nearest_neighbours_give_the_optimum_of_the_companies(heuristic: str) ->
     partition = microaggregate(X, 3, method="mf-tsp", heuristic=heuristic, refine="none")
     assert partition.labels.tolist() == labels.tolist()
     assert partition.information_loss == pytest.approx(34.0218, abs=1e-4)
-
-
-@pytest.mark.parametrize("heuristic", ["or-opt", "cheapest-insertion"])
-def test_short_paths_give_the_printed_groups_of_the_hospital(heuristic: str) -> None:
-    """Printed are those of Concorde, the shortest paths."""
-    X, labels = toy("hospital")
-    partition = microaggregate(X, 3, method="mf-tsp", heuristic=heuristic, refine="none")
-    assert partition.labels.tolist() == labels.tolist()
 
 
 def test_a_fast_heuristic_comes_near_the_best_published_loss() -> None:
@@ -104,19 +77,6 @@ def test_a_fast_heuristic_comes_near_the_best_published_loss() -> None:
 
 
 # Slow twins
-
-
-@given(seed=seeds, n=st.integers(1, 12))
-def test_a_path_leads_from_every_record(seed: int, n: int) -> None:
-    told: list[tuple[float, float | None]] = []
-    asked = replace(
-        problem(np.random.default_rng(seed).normal(size=(n, 2)), 2, heuristic="two-opt"),
-        progress=lambda task, done, total, note="": told.append((done, total)),
-    )
-    paths = [path.tolist() for path in paths_from_every_record(asked)]
-    assert [path[0] for path in paths] == list(range(n))
-    assert all(sorted(path) == list(range(n)) for path in paths)
-    assert told == [(done, n) for done in range(n + 1)]
 
 
 @given(
@@ -192,33 +152,6 @@ def test_any_counts_give_groups_of_k_subjects(
     assert sorted(i for group in groups for i in group) == list(range(n))
     for group in groups:
         assert len(set(subjects[sorted(group)].tolist())) >= k
-
-
-def counts_of(n: int, pairs: dict[tuple[int, int], int]) -> Ints:
-    counts = np.zeros((n, n), dtype=np.int64)
-    for (a, b), often in pairs.items():
-        counts[a, b] = counts[b, a] = often
-    return counts
-
-
-def test_the_last_records_join_the_nearest_groups_with_room() -> None:
-    numbers = np.array([0.0, 1.0, 2.0, 3.0, 50.0, 51.0])[:, None]
-    counts = counts_of(6, {(0, 1): 9, (4, 5): 8})
-    assert placed(problem(numbers, 2), counts) == [{0, 1, 2}, {3, 4, 5}]
-
-
-def test_records_without_room_are_grouped_by_mdav() -> None:
-    numbers = np.array([0.0, 1.0, 2.0, 3.0, 50.0, 51.0, 52.0])[:, None]
-    counts = counts_of(7, {(0, 1): 9, (4, 5): 8})
-    assert placed(problem(numbers, 2), counts) == [{0, 1}, {4, 5}, {2, 3, 6}]
-
-
-def test_the_record_met_most_often_with_one_of_the_pair_joins() -> None:
-    """The third one's own neighbours do not count."""
-    counts = counts_of(6, {(0, 1): 9, (1, 2): 5, (0, 3): 4, (2, 4): 8, (3, 5): 3, (4, 5): 1})
-    numbers = np.arange(6.0)[:, None]
-    assert placed(problem(numbers, 3), counts) == [{0, 1, 2}, {3, 4, 5}]
-    assert placed(problem(numbers, 4), counts)[0] >= {0, 1, 2, 3}
 
 
 def test_what_only_the_papers_use_is_added_when_it_is_asked_for(

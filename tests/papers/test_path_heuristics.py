@@ -6,9 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_paths import ARBITRARY, FARTHEST, NEAREST
 
-from trajanon._kernels.insertion import forget, remember
 from trajanon.arrays import Floats
-from trajanon.papers.path_heuristics import KEPT, begin, cheapest_inserted, inserted
+from trajanon.papers.path_heuristics import inserted
 
 seeds = st.integers(0, 10**6)
 rules = st.sampled_from([NEAREST, ARBITRARY, FARTHEST])
@@ -59,7 +58,7 @@ def test_insertion_is_its_slow_twin(seed: int, n: int, p: int, rule: int) -> Non
 def test_cheapest_insertion_is_its_slow_twin(seed: int, n: int, p: int) -> None:
     records = np.random.default_rng(seed).normal(size=(n, p))
     turn = turn_of(seed, n)
-    path = tuple(cheapest_inserted(records, np.array(turn)).tolist())
+    path = tuple(inserted(records, np.array(turn), None).tolist())
     assert path in naive_paths.cheapest_insertion(records, turn)
 
 
@@ -75,7 +74,7 @@ def test_of_equal_cities_the_first_in_turn_is_inserted(
     records, turn = exact(kind, seed, n), turn_of(seed, n)
     path = tuple(inserted(records, np.array(turn), rule).tolist())
     assert path in naive_paths.insertion(records, turn, rule)
-    path = tuple(cheapest_inserted(records, np.array(turn)).tolist())
+    path = tuple(inserted(records, np.array(turn), None).tolist())
     assert path in naive_paths.cheapest_insertion(records, turn)
 
 
@@ -96,40 +95,5 @@ def test_cheapest_insertion_forgets_and_finds_places_again(kind: str, seed: int)
     if kind == "clusters":
         records = records * 0.01 + np.arange(n)[:, None] % 3 * 9.0
     turn = turn_of(seed, n)
-    path = tuple(cheapest_inserted(records, np.array(turn)).tolist())
+    path = tuple(inserted(records, np.array(turn), None).tolist())
     assert path in naive_paths.cheapest_insertion(records, turn)
-
-
-@given(st.lists(st.tuples(st.booleans(), st.integers(0, 9)), max_size=60))
-def test_what_a_city_remembers_first_is_its_best_place(steps: list[tuple[bool, int]]) -> None:
-    """Until it remembers nothing; costs come and go."""
-    tour = begin(np.zeros((0, 1)), 0, KEPT)
-    living: dict[int, float] = {}
-    for place in range(2 * KEPT):
-        living[place] = float(place * 7 % 10)
-        remember(tour, 0, place, living[place])
-    for place, (comes, number) in enumerate(steps, start=2 * KEPT):
-        if comes:
-            living[place] = float(number)
-            remember(tour, 0, place, living[place])
-        elif living:
-            gone = sorted(living, key=lambda other: (living[other], other))[
-                min(number // 5, len(living) - 1)
-            ]
-            forget(tour, 0, gone)
-            del living[gone]
-        if tour.known[0] == 0:
-            return
-        assert tour.longer[0, 0] == min(living.values())
-        assert tour.longer[0, 0] == living[int(tour.places[0, 0])]
-        assert len(set(tour.places[0, : tour.known[0]].tolist())) == tour.known[0]
-
-
-def test_a_place_worse_than_a_dropped_one_is_not_remembered() -> None:
-    tour = begin(np.zeros((0, 1)), 0, KEPT)
-    for place in range(KEPT + 1):  # the last one is dropped
-        remember(tour, 0, place, float(place))
-    for place in range(KEPT):
-        forget(tour, 0, place)
-        remember(tour, 0, 100 + place, 50.0)
-    assert tour.known[0] == 0

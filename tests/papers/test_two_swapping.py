@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import naive
 import naive_refine
 import numpy as np
@@ -100,45 +98,3 @@ def test_the_first_of_equally_good_exchanges_is_made() -> None:
     assert swaps.groups.labels.tolist() == [1, 0, 0, 0, 0, 1, 1, 1]
     assert exchanges(swaps, 2, 1e-9, 9) == 1
     assert swaps.groups.labels.tolist() == [1, 1, 0, 0, 0, 0, 1, 1]
-
-
-@given(seed=seeds, n=st.integers(8, 20), k=st.integers(2, 4), people=peoples)
-def test_what_the_kernels_keep_stays_true_after_exchanges(
-    seed: int, n: int, k: int, people: int | None
-) -> None:
-    groups = random_groups(seed, n, k, people, grid=False)
-    swaps = build_swaps(groups, groups.labels)
-    find_partners(swaps, 0, n, groups.k)
-    exchanges(swaps, groups.k, 1e-9, seed % 5)
-    labels = swaps.groups.labels.copy()
-    least = naive.sse(groups.records, labels)
-    for i in range(n):
-        group = labels == labels[i]
-        distances = [
-            naive.distance(record, swaps.groups.records[group].mean(axis=0))
-            for record in swaps.groups.records[group]
-        ]
-        assert swaps.radius[labels[i]] == pytest.approx(max(distances))
-        partner, change = -1, -1e-9
-        for j in range(i + 1, n):
-            after = naive_refine.exchanged(labels, i, j)
-            if naive.holds(after, groups.subjects, groups.k):
-                gained = naive.sse(groups.records, after) - least
-                if gained < change - 1e-9:
-                    partner, change = j, gained
-        assert swaps.partner[i] == partner
-        assert swaps.change[i] == pytest.approx(change, abs=1e-8)
-
-
-def test_swap_repeats_itself_and_says_how_far_it_is() -> None:
-    said: list[tuple[str, float, float | None]] = []
-
-    def listen(task: str, done: float, total: float | None, note: str = "") -> None:
-        said.append((task, done, total))
-
-    groups = random_groups(1, 300, 3, None, grid=False)
-    once = swap(groups, groups.labels)
-    assert np.array_equal(swap(groups, groups.labels), once)
-    assert np.array_equal(swap(*both(replace(groups, progress=listen))), once)
-    assert said[0] == ("Comparing pairs of records", 0, 300)
-    assert ("Exchanging pairs of records", 100, None) in said

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_refine import Grouped, both, grouped, random_groups, search_in_blocks
+from naive_refine import Grouped, both, random_groups, search_in_blocks
 
 from trajanon import loss, workers
 from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing, make_random_moves
@@ -150,19 +150,6 @@ def test_every_group_keeps_k_different_subjects_at_every_pass(
     holds_on_the_way(work)
 
 
-@given(seed=seeds, n=st.integers(8, 60), k=st.integers(2, 4), grid=...)
-@settings(max_examples=20)
-def test_a_subject_with_most_records_is_in_no_group_alone(
-    block: int, seed: int, n: int, k: int, grid: bool
-) -> None:
-    rng = np.random.default_rng(seed)
-    records = random_groups(seed, n, k, None, grid).records
-    subjects = np.where(rng.random(n) < 0.7, 0, np.arange(n))
-    subjects[:k] = np.arange(k)
-    labels = np.zeros(n, dtype=np.int64)
-    holds_on_the_way(searched(grouped(records, labels, k, dense(subjects))))
-
-
 def holds_on_the_way(work: Grouped) -> None:
     after = anneal(work, work.labels)
     assert naive.holds(after, work.subjects, work.k)
@@ -170,19 +157,6 @@ def holds_on_the_way(work: Grouped) -> None:
         assert len(labels) == len(work.labels)
         assert naive.holds(labels, work.subjects, work.k)
         assert set(labels.tolist()) == set(range(int(labels.max()) + 1))
-
-
-@pytest.mark.parametrize(("block", "runs"), [(None, 4), (20, 8)])  # four in the end
-def test_the_course_is_told_of_every_run_again_and_again(
-    block: int | None, runs: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    looks = 9 if block else 3  # at nine passes; four at once in a table of one block
-    if block is not None:
-        search_in_blocks(monkeypatch, block)
-    work = searched(random_groups(0, 40, 3, None, grid=False), 9 * PASS + 1, runs=runs)
-    anneal(work, work.labels)
-    assert len(heard(work)) >= 1 + looks * 4 + 1  # descent, looks, the best of all
-    assert [stage.name for stage in work.log.stages] == ["descent", "annealing"]
 
 
 @pytest.mark.parametrize("runs", [1, 3])
@@ -219,23 +193,6 @@ def test_blocks_are_of_whole_groups_and_hold_each_record_once(
         assert len(rows) <= size + 2 * largest or len(inside) == 1
 
 
-def test_blocks_are_as_few_as_can_be_and_of_one_size() -> None:
-    rng = np.random.default_rng(0)
-    labels = np.repeat(np.arange(50), 2)
-    drawn = list(draw_blocks(rng.normal(size=(100, 2)), labels, rng, 30))
-    assert sorted(len(rows) for rows in drawn) == [24, 24, 26, 26]
-
-
-def test_blocks_drawn_anew_have_other_borders() -> None:
-    rng = np.random.default_rng(0)
-    records, labels = rng.normal(size=(120, 2)), np.repeat(np.arange(40), 3)
-    drawings = {
-        tuple(sorted(rows.tobytes() for rows in draw_blocks(records, labels, rng, 30)))
-        for _ in range(5)
-    }
-    assert len(drawings) == 5
-
-
 # What does not matter, and what does
 
 
@@ -260,12 +217,6 @@ def test_equal_records_are_not_annealed(monkeypatch: pytest.MonkeyPatch) -> None
     for X in (np.full((30, 2), 0.1), np.repeat([[0.0], [1.0], [5.0]], 10, axis=0)):
         for effort in ("balanced", "best"):
             assert microaggregate(X, 3, effort=effort).sse == 0.0
-
-
-def test_without_moves_it_is_descent() -> None:
-    work = searched(random_groups(3, 100, 3, None, grid=False), moves=0)
-    assert np.array_equal(anneal(work, work.labels), descend(work, work.labels))
-    assert [stage.name for stage in work.log.stages] == ["descent"]
 
 
 def test_progress_tells_the_loss_of_the_best_groups_so_far() -> None:

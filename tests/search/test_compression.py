@@ -13,7 +13,7 @@ from trajanon.arrays import Floats
 from trajanon.microaggregation import microaggregate
 from trajanon.problem import Problem
 from trajanon.search.distance_methods import mdav
-from trajanon.search.hm2 import HEURISTICS, METHODS, best_cut, cut_path, find_paths
+from trajanon.search.hm2 import HEURISTICS, find_paths
 from trajanon.search.paths import path_length
 from trajanon.settings import EXPANSIONS
 
@@ -100,18 +100,6 @@ def test_the_better_direction_loses_no_more_than_published(c: int, k: int) -> No
     assert ours.information_loss < 1.03 * theirs
 
 
-@every_expansion
-def test_of_all_paths_the_cut_that_loses_least_is_taken(expansion: str) -> None:
-    records = naive.standardise(np.random.default_rng(0).normal(size=(90, 3)))
-    asked = compressed(records, 4, expansion, 5)
-    paths = find_paths(asked)
-    lost = [loss.sse(records, cut_path(asked, path)) for path in paths]
-    assert len(set(lost)) == len(lost)
-    labels, path = best_cut(asked, paths)
-    assert loss.sse(records, labels) == min(lost)
-    assert np.array_equal(cut_path(asked, path), labels)
-
-
 @pytest.mark.parametrize("weights", [None, np.array([4.0, 1.0, 0.0])])
 def test_by_rows_the_path_leads_through_centroids_standardised_again(
     weights: Floats | None,
@@ -123,12 +111,3 @@ def test_by_rows_the_path_leads_through_centroids_standardised_again(
     route = find_paths(problem(cities, 3))[0].tolist()
     path, _ = find_paths(compressed(records, 4, "row"))
     assert list(dict.fromkeys(labels[path].tolist())) in (route, route[::-1])
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_any_method_makes_the_groups_of_compression(method: str) -> None:
-    records = naive.standardise(np.random.default_rng(0).normal(size=(40, 2)))
-    quick: dict[str, Any] = {"heuristic": "nearest-neighbor", "subsets": 1}
-    groups = METHODS[method](problem(records, 4, **quick))
-    for path in find_paths(compressed(records, 4, "row", compress_by=method, **quick)):
-        assert len(np.flatnonzero(np.diff(groups[path]))) == groups.max()

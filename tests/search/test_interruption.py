@@ -101,17 +101,6 @@ def test_that_groups_are_taken_is_said_only_where_they_are(
     assert caplog.messages == ["stopping: the best groups so far are taken"]
 
 
-def test_ctrl_c_in_the_recombination_gives_the_best_groups_so_far() -> None:
-    X = np.random.default_rng(0).normal(size=(40, 2))
-    partition = microaggregate(
-        X, 3, effort="best", progress=Interrupting(1, {"Recombining groups"})
-    )
-    assert partition.stopped
-    names = [stage.name for stage in partition.stages]
-    assert names == ["path", "MHM", "descent", "annealing", "Ctrl-C"]
-    assert partition.sizes.min() >= 3
-
-
 @pytest.mark.parametrize(
     "how",
     [

@@ -19,7 +19,6 @@ from trajanon.microaggregation import microaggregate
 from trajanon.neighbours import Neighbours
 from trajanon.partition import dense
 from trajanon.problem import SearchLog
-from trajanon.search.annealing import schedule
 from trajanon.search.descent import descend
 from trajanon.search.local_search import joined_paths
 from trajanon.search.paths import path_length
@@ -227,23 +226,6 @@ def test_descent_in_blocks_never_raises_the_sse(seed: int, n: int) -> None:
     assert loss.sse(work.records, labels) <= loss.sse(work.records, work.labels) + 1e-9
     assert work.log.best is not None
     assert np.array_equal(work.log.best, labels)
-
-
-@pytest.mark.parametrize(
-    ("n", "moves", "passes"), [(50, 8_000, 16), (20_000, 2_400, 9), (10**6, 195, 4)]
-)
-def test_the_larger_a_table_the_fewer_moves_a_record(
-    n: int, moves: int, passes: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.undo()
-    records = np.zeros((n, 1))
-    work = large_groups(60)
-    budget = Effort(moves_per_record=8_000)
-    problem = replace(work, records=records, budget=budget, neighbours=Neighbours(records, 16))
-    in_a_pass, heats = schedule(problem)
-    assert len(heats) == passes + 1
-    assert in_a_pass * passes == pytest.approx(moves, rel=0.02)
-    assert (np.diff(heats) < 0.0).all()
 
 
 def test_the_neighbours_of_other_records_are_not_taken() -> None:

@@ -27,10 +27,9 @@ from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.search.distance_methods import mdav
 from trajanon.search.hm2 import HEURISTICS
 from trajanon.search.local_search import NEIGHBOURS, or_opt
-from trajanon.search.paths import from_any_start, path_length, path_through
+from trajanon.search.paths import from_any_start
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(5, 30)
@@ -82,31 +81,6 @@ def test_the_loss_of_a_kick_is_what_the_tour_gets_longer(kind: str, seed: int, n
         before = after
 
 
-@given(kind=kinds, seed=seeds, n=sizes)
-def test_a_kick_and_its_repair_can_be_taken_back(kind: str, seed: int, n: int) -> None:
-    tour = first_tour(kind, seed, n)
-    improve(tour, True)
-    before = tour.order.copy()
-    tour.journal[-1] = 0
-    kick(tour)
-    improve(tour, True)
-    take_back(tour, 0)
-    assert np.array_equal(tour.order, before)
-    assert length(tour) >= 0.0
-
-
-@given(kind=kinds, seed=seeds, n=sizes)
-def test_kicks_never_lengthen_the_tour(kind: str, seed: int, n: int) -> None:
-    tour = first_tour(kind, seed, n)
-    improve(tour, True)
-    before = length(tour)
-    for _ in range(10):
-        shorten(tour, True, 10)
-        after = length(tour)
-        assert after <= before + 1e-8
-        before = after
-
-
 def test_a_full_journal_keeps_the_tour_whole() -> None:
     """What cannot be taken back stays: a longer tour, but a tour."""
     tour = first_tour("normal", 0, 30)
@@ -135,13 +109,6 @@ def test_no_move_is_overlooked_where_every_city_is_looked_at(
             enqueue(tour, city)
         gained = improve(tour, True)
     assert_no_move_is_left(tour.records, tour.order.tolist(), tour.neighbours)
-
-
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 6])
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_the_path_through_a_few_numbers_goes_straight(n: int, seed: int) -> None:
-    numbers = np.random.default_rng(seed).permutation(n).astype(float)[:, None]
-    assert path_length(numbers, path(numbers)) == n - 1
 
 
 # Every heuristic that needs no other program
@@ -335,16 +302,6 @@ def test_all_but_the_first_reversals_are_taken_back(
 
 
 # Paths
-
-
-@given(kind=kinds, seed=seeds, n=st.integers(5, 60), k=st.integers(2, 5))
-def test_lin_kernighan_never_lengthens_the_path_through_the_groups(
-    kind: str, seed: int, n: int, k: int
-) -> None:
-    records = records_of(kind, seed, n)
-    through = path_through(records, mdav(problem(records, k)))
-    path = path_by("mdav-lk", records, None, k=k)
-    assert path_length(records, path) <= path_length(records, through) + 1e-8
 
 
 @pytest.mark.parametrize("dataset", ["Census", "Tarragona"])

@@ -168,16 +168,6 @@ def test_the_units_of_columns_leave_the_loss(how: dict[str, Any]) -> None:
     test()
 
 
-@every_way
-def test_with_ties_exact_units_leave_the_very_groups(how: dict[str, Any]) -> None:
-    """Whole numbers shifted by whole ones and doubled are standardised bit for bit."""
-    X = np.random.default_rng(2).integers(0, 4, (60, 2)).astype(float)
-    a = microaggregate(X, 3, **how)
-    b = microaggregate(X * 4 + 1e6, 3, **how)
-    assert np.array_equal(a.labels, b.labels)
-    assert a.sse == b.sse
-
-
 @pytest.mark.parametrize("heuristic", OURS)
 @given(seed=seeds, n=st.integers(4, 12), k=st.integers(2, 4), ties=st.booleans())
 @settings(max_examples=20)

@@ -9,8 +9,8 @@ from large import WHOLE, clustered, search_as_if_large
 from scipy.spatial import cKDTree
 
 from trajanon import loss, neighbours, workers
-from trajanon.arrays import Floats, Ints
-from trajanon.neighbours import Neighbours, exact_neighbours, nearest_points, neighbours_of
+from trajanon.arrays import Floats
+from trajanon.neighbours import Neighbours, exact_neighbours, nearest_points
 
 seeds = st.integers(0, 10**6)
 
@@ -26,30 +26,6 @@ def test_neighbours_in_a_small_table_are_exact(n: int, monkeypatch: pytest.Monke
     known = Neighbours(records, 16, no_interest)
     assert not known.large
     assert np.array_equal(known.nearest, exact_neighbours(records, 16))
-
-
-def test_neighbours_that_are_known_are_not_looked_for_again(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    records = np.random.default_rng(0).normal(size=(60, 4))
-    wanted = {count: exact_neighbours(records, count) for count in (5, 16, 20)}
-    known = Neighbours(records, 16)
-    assert np.array_equal(known.nearest, wanted[16])
-    looked: list[int] = []
-
-    def look(records: Floats, count: int) -> Ints:
-        looked.append(count)
-        return exact_neighbours(records, count)
-
-    monkeypatch.setattr(neighbours, "exact_neighbours", look)
-    for count, expected in wanted.items():
-        found = neighbours_of(records, count, known)
-        assert np.array_equal(found, expected)
-        assert found.flags.c_contiguous
-    assert looked == [20]  # more than are known
-    assert np.array_equal(neighbours_of(records.copy(), 5, known), wanted[5])
-    assert np.array_equal(neighbours_of(records, 5, None), wanted[5])
-    assert looked == [20, 5, 5]
 
 
 def tables(kind: str, n: int, seed: int) -> Floats:
@@ -120,11 +96,6 @@ def test_threads_leave_every_bit(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
         near = Neighbours(tables(kind, 400, 3), 8).approximate
         found.append([part.tobytes() for part in near])
     assert found[0] == found[1] == found[2]
-
-
-def test_a_leaf_is_no_large_table() -> None:
-    assert not Neighbours(np.zeros((neighbours.WHOLE + 1, 1)), 2_000).large
-    assert Neighbours(np.zeros((neighbours.WHOLE + 1, 1)), 16).large
 
 
 # Points of a tree, asked for in threads

@@ -73,19 +73,6 @@ def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, cou
     assert_ever_nearest(records, best.tolist())
 
 
-@given(kind=kinds, seed=seeds, n=st.integers(1, 70))
-def test_the_repetitive_path_is_one_of_nearest_neighbours(kind: str, seed: int, n: int) -> None:
-    records = records_of(kind, seed, n)
-    path = path_by("repetitive-nn", records, None)
-    assert sorted(path.tolist()) == list(range(n))
-    assert_ever_nearest(records, path.tolist())
-    if kind == "normal":
-        lengths = [
-            path_length(records, np.array(naive_paths.walk(records, start))) for start in range(n)
-        ]
-        assert path_length(records, path) == pytest.approx(min(lengths))
-
-
 @given(kind=kinds, seed=seeds, n=st.integers(1, 25))
 def test_only_the_last_record_of_a_free_path_may_be_far(kind: str, seed: int, n: int) -> None:
     records = records_of(kind, seed, n)

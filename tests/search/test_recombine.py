@@ -3,7 +3,6 @@ from dataclasses import replace
 from typing import Any
 
 import naive
-import naive_columns
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -114,26 +113,6 @@ def test_few_records_are_grouped_best(seed: int, n: int, k: int, grid: bool) -> 
     assert naive.sse(groups.records, labels) == pytest.approx(least, abs=1e-6)
 
 
-@given(seed=seeds, n=st.integers(4, 9), people=st.integers(2, 5), grid=...)
-@settings(max_examples=25)
-def test_few_records_of_fewer_subjects_are_grouped_best(
-    seed: int, n: int, people: int, grid: bool
-) -> None:
-    """But for groups of more than 2k - 1 records, which few subjects may need."""
-    groups, optima = random_optima(seed, n, 3, people, grid, 1)
-    labels = recombine(groups, groups.labels, optima)
-    least = min(
-        (
-            naive.sse(groups.records, other)
-            for other in naive_columns.every_partition(n, groups.k)
-            if naive.holds(other, groups.subjects, groups.k)
-            and np.bincount(other).max() <= 2 * groups.k - 1
-        ),
-        default=np.inf,
-    )
-    assert naive.sse(groups.records, labels) <= least + 1e-6
-
-
 @pytest.mark.parametrize(
     ("limit", "value"),
     [
@@ -195,53 +174,6 @@ def test_a_group_may_be_of_any_size() -> None:
 )
 def test_regions_grow_up_to_the_whole(n: int, k: int, sizes: list[int]) -> None:
     assert module._region_sizes(n, k) == sizes
-
-
-@pytest.mark.parametrize(
-    ("k", "solved", "gains", "sizes"),
-    [
-        (4, {}, 3, [200, 300, 400, *[500] * 9, 2_500]),
-        (4, {}, 0, [200, 300, 400, *[500] * 6, 2_500]),
-        (4, {300: 299}, 3, [200, 300]),
-        (5, {500: 350}, 40, [200, 300, 400, *[500] * 8]),
-        (5, {500: 300}, 40, [200, 300, 400, *[500] * 7]),
-        (5, {}, 40, [200, 300, 400, *[500] * 33]),
-        (5, {}, 0, [200, 300, 400, *[500] * 6]),
-    ],
-)
-def test_regions_grow_while_solved_and_are_tried_again_while_that_gains(
-    k: int, solved: dict[int, int], gains: int, sizes: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tried: list[int] = []
-    rooms: list[int] = []
-    losses = np.cumprod([1.0, *[0.999] * (3 + gains), *[0.999999] * 50])
-
-    def look(
-        grouped: Grouped, labels: Ints, _: object, size: int, __: object, room: int
-    ) -> tuple[Ints, int]:
-        if room:
-            tried.append(size)
-            rooms.append(room)
-        return labels, solved.get(size, 600)
-
-    monkeypatch.setattr(module, "_round", look)
-    monkeypatch.setattr(module, "sse", lambda *_: losses[len(tried)])
-    groups, optima = random_optima(1, 600, k, None, False, 2)
-    recombine(groups, groups.labels, optima)
-    assert tried == sizes
-    # All that gain find the room they are meant to; then it is doubled twice.
-    idle = [module.ROOM << min(number, 2) for number in range(module.IDLE)]
-    assert gains > 3 or solved or rooms[3 + gains : 3 + gains + module.IDLE] == idle
-    assert set(rooms[: 3 + gains]) == {module.ROOM}
-
-
-def test_the_pool_holds_each_group_once() -> None:
-    optima = [np.array([0, 0, 1, 1, 1]), np.array([2, 2, 0, 0, 0]), np.array([0] * 5)]
-    pool = module._gather(optima)
-    assert [group.tolist() for group in pool] == [[0, 1], [2, 3, 4], [0, 1, 2, 3, 4]]
-    one, other = module._groups_inside(pool, [np.array([1, 2, 3, 4]), np.array([0])])
-    assert [group.tolist() for group in one] == [[2, 3, 4]]
-    assert other == []
 
 
 @pytest.mark.parametrize("when", [1, 5])

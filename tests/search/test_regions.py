@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from importlib import import_module
-from threading import Event
 
 import naive
 import numpy as np
@@ -12,11 +11,9 @@ from hypothesis import strategies as st
 from naive_refine import Grouped, both, random_groups
 
 from trajanon import loss, workers
-from trajanon.arrays import Floats
-from trajanon.microaggregation import microaggregate
 from trajanon.partition import dense
 from trajanon.progress import Progress, silent
-from trajanon.search.annealing import PASS, REGION, anneal_block, anneal_regions, build_field
+from trajanon.search.annealing import PASS, REGION, anneal_regions
 from trajanon.search.descent import descend
 from trajanon.settings import Effort
 
@@ -67,39 +64,3 @@ def test_the_number_of_cores_leaves_every_bit(monkeypatch: pytest.MonkeyPatch) -
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
         found.append(anneal_regions(*both(searched(random_groups(7, 120, 6, 40, grid=True)))))
     assert all(np.array_equal(found[0], other) for other in found[1:])
-
-
-def test_random_moves_end_between_two_heats() -> None:
-    work = random_groups(7, 120, 6, None, grid=False)
-    stop = Event()
-    stop.set()
-    heats = np.geomspace(1.0, 0.1, 3)
-    rows, field = np.arange(120), build_field(work, work.labels)
-    with pytest.raises(KeyboardInterrupt):
-        anneal_block(field, 1, heats, work.labels, rows, np.uint64(1), stop)
-
-
-@pytest.mark.parametrize(("k", "steps"), [(5, 0), (6, 1)])
-@pytest.mark.usefixtures("few_moves")
-def test_they_are_part_of_best_where_recombination_leaves_more_to_gain(k: int, steps: int) -> None:
-    X = np.random.default_rng(0).normal(size=(60, 2))
-    stages = [stage.name for stage in microaggregate(X, k, effort="best").stages]
-    assert stages.count("regions") == steps
-
-
-def test_ctrl_c_in_the_regions_gives_the_best_groups_so_far() -> None:
-    heard = []
-
-    def interrupting(task: str, done: float, total: float | None, note: str = "") -> None:
-        if task == "Annealing regions":
-            heard.append((done, total))
-            if len(heard) == 3:
-                raise KeyboardInterrupt
-
-    X: Floats = np.random.default_rng(0).normal(size=(60, 2))
-    partition = microaggregate(X, 6, effort="best", progress=interrupting)
-    assert heard == [(0, 192), (1, 192), (2, 192)]
-    assert partition.stopped
-    assert partition.stages[-1].name == "Ctrl-C"
-    assert partition.information_loss == partition.stages[-1].information_loss
-    assert partition.sizes.min() >= 6

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 import trajanon
 from trajanon import loss
 from trajanon.arrays import Floats
-from trajanon.certificate import certify_table
 from trajanon.errors import BadInput
 from trajanon.loss import HEAVIEST
+from trajanon.table_bound import bound_table
 
 MDAV: dict[str, Any] = {"method": "mdav", "refine": "none"}
 SEARCHED: dict[str, Any] = {"effort": "fast"}
@@ -150,7 +150,7 @@ def test_groups_of_a_stratum_are_weighted(table: Path) -> None:
 def test_the_bound_takes_no_weights(table: Path) -> None:
     """It counts all columns alike, so a weighted loss must not stand beside it."""
     with pytest.raises(TypeError, match="weights"):
-        certify_table(table, 3, weights=[1, 2, 3])
+        bound_table(table, 3, weights=[1, 2, 3])
 
 
 # The command

@@ -89,14 +89,6 @@ def is_near(descent, record, group):
 
 
 @bare
-def move_on(descent, record, target, number):
-    """Move a record, as a part of the move of a number."""
-    descent.changed[descent.groups.labels[record]] = number
-    descent.changed[target] = number
-    move(descent.groups, record, target)
-
-
-@bare
 def relocate_or_exchange(descent, x, k, number, near):
     """Move a record to a near group, or exchange it with a member, at best; whether that gains."""
     groups = descent.groups
@@ -118,9 +110,10 @@ def relocate_or_exchange(descent, x, k, number, near):
     if target < 0:
         return False
     own = groups.labels[x]
-    move_on(descent, x, target, number)
+    descent.changed[own] = descent.changed[target] = number
+    move(groups, x, target)
     if partner >= 0:
-        move_on(descent, partner, own, number)
+        move(groups, partner, own)
     return True
 
 
@@ -148,8 +141,10 @@ def exchange_three(descent, x, k, number, near):
                         size = groups.sizes[other]
                         change = leaving + first + z_enters * (size / (size + 1.0))
                         if change < -descent.tiny:
-                            move_on(descent, x, group, number)
-                            move_on(descent, z, other, number)
+                            descent.changed[own] = descent.changed[group] = number
+                            descent.changed[other] = number
+                            move(groups, x, group)
+                            move(groups, z, other)
                             return True
                     v = groups.first[other]
                     while v >= 0 and first < 0.0:
@@ -163,9 +158,11 @@ def exchange_three(descent, x, k, number, near):
                             v_enters = squared_distance(groups.records[v], groups.centroids[own])
                             change += replacing_change(groups, x, v, v_enters)
                             if change < -descent.tiny:
-                                move_on(descent, x, group, number)
-                                move_on(descent, z, other, number)
-                                move_on(descent, v, own, number)
+                                descent.changed[own] = descent.changed[group] = number
+                                descent.changed[other] = number
+                                move(groups, x, group)
+                                move(groups, z, other)
+                                move(groups, v, own)
                                 return True
                         v = groups.following[v]
             z = groups.following[z]
@@ -300,18 +297,6 @@ def split_group(descent, group, k, limit):
 
 
 @bare
-def look_at_record(descent, x, k, number):
-    """Move a record, with up to two others, if its surroundings have changed; whether it moves."""
-    if not surroundings_changed(descent, x):
-        return False
-    descent.looked[x] = number - 1
-    near = descent.near[: near_groups(descent, x, descent.near)]
-    if relocate_or_exchange(descent, x, k, number, near):
-        return True
-    return exchange_three(descent, x, k, number, near)
-
-
-@bare
 def descent_pass(descent, what, k, moves, start, stop):
     """Look at records or groups from start to stop once; the moves made so far.
 
@@ -320,7 +305,14 @@ def descent_pass(descent, what, k, moves, start, stop):
     for item in range(start, stop):
         moved = 0
         if what == RECORDS:
-            moves += look_at_record(descent, item, k, moves + 1)
+            if not surroundings_changed(descent, item):
+                continue
+            descent.looked[item] = moves
+            near = descent.near[: near_groups(descent, item, descent.near)]
+            if relocate_or_exchange(descent, item, k, moves + 1, near) or exchange_three(
+                descent, item, k, moves + 1, near
+            ):
+                moves += 1
         elif what == CREATED:
             moved = create_group(descent, item, k, -descent.tiny)
         elif descent.groups.sizes[item] > 0:

@@ -8,118 +8,94 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.common import insert_rising
 from trajanon._kernels.compiled import bare
 from trajanon._kernels.tour_moves import between
 
 
 class GrowingTour(NamedTuple):
-    """A tour, and the best places in it for the cities that wait."""
+    """A tour, and the best place in it for each city that waits."""
 
     records: NDArray[np.float64]  # standardised, (n, p)
     start: int  # a city of the tour
     following: NDArray[np.int64]  # the next one of each city on the tour, (n + 1,)
-    places: NDArray[np.int64]  # cities that a city had best follow, the best first, (n + 1, kept)
-    longer: NDArray[np.float64]  # what that lengthens the tour by, (n + 1, kept)
-    known: NDArray[np.int64]  # how many places a city keeps, (n + 1,)
-    beyond: NDArray[np.float64]  # what any other place lengthens the tour by at least, (n + 1,)
+    place: NDArray[np.int64]  # the city that a city had best follow, (n + 1,)
+    longer: NDArray[np.float64]  # what that lengthens the tour by, (n + 1,)
 
 
 @bare
-def insert(tour, city):
-    """Insert a city in the best of its places; the city before it."""
-    before = tour.places[city, 0]
-    tour.following[city] = tour.following[before]
-    tour.following[before] = city
-    return before
+def offer_place(tour, city, a, longer):
+    """Let a city wait for the place behind another one, if it lengthens the tour less."""
+    if longer < tour.longer[city]:
+        tour.place[city], tour.longer[city] = a, longer
 
 
 @bare
-def look_for_places(tour, city):
-    """Find the best places of a city in the whole tour."""
-    tour.known[city] = 0
-    tour.beyond[city] = np.inf
+def look_for_place(tour, city):
+    """Find the best place of a city in the whole tour."""
+    tour.longer[city] = np.inf
     a = tour.start
     from_a = between(tour, a, city)
     while True:
         b = tour.following[a]
         to_b = between(tour, city, b)
-        remember(tour, city, a, from_a + to_b - between(tour, a, b))
+        offer_place(tour, city, a, from_a + to_b - between(tour, a, b))
         a, from_a = b, to_b
         if a == tour.start:
             break
 
 
 @bare
-def remember(tour, city, a, cost):
-    """Keep the place behind ``a`` among the best of a city, the best first."""
-    if cost >= tour.beyond[city]:
-        return
-    places, longer = tour.places[city], tour.longer[city]
-    i = tour.known[city]
-    if i == places.shape[0]:
-        i -= 1
-        tour.beyond[city] = longer[i]
-        if cost >= longer[i]:
-            return
-    else:
-        tour.known[city] += 1
-    insert_rising(longer, places, i, cost, a)
+def insert_chosen(tour, waiting, chosen, left):
+    """Insert the chosen one of the waiting cities at its best place; which one it is.
 
-
-@bare
-def forget(tour, city, a):
-    """Drop the place behind ``a``, if a city keeps it."""
-    places, longer = tour.places[city], tour.longer[city]
-    for i in range(tour.known[city]):
-        if places[i] == a:
-            tour.known[city] -= 1
-            for j in range(i, tour.known[city]):
-                places[j], longer[j] = places[j + 1], longer[j + 1]
-            return
+    The others keep their order: it decides between equals.
+    """
+    city = waiting[chosen]
+    before = tour.place[city]
+    tour.following[city] = tour.following[before]
+    tour.following[before] = city
+    for i in range(chosen, left - 1):
+        waiting[i] = waiting[i + 1]
+    return city
 
 
 @bare
 def insert_by_rule(tour, waiting, away, rule):
     """Let a tour grow by nearest (-1), farthest (1) or arbitrary (0) insertion.
 
-    ``waiting`` are the cities to insert, and ``away``, infinite, how far each is from the tour.
+    ``waiting`` are the cities to insert, and ``away``, (n + 1,), infinite, how far each is from the
+    tour.
     """
     newest = tour.start
     for left in range(waiting.shape[0], 0, -1):
         chosen = 0
         if rule != 0:
             for i in range(left):
-                away[i] = min(away[i], between(tour, waiting[i], newest))
-                if (away[i] - away[chosen]) * rule > 0.0:
+                city = waiting[i]
+                away[city] = min(away[city], between(tour, city, newest))
+                if (away[city] - away[waiting[chosen]]) * rule > 0.0:
                     chosen = i
-        newest = waiting[chosen]
-        # The others keep their order: it decides between equals.
-        for i in range(chosen, left - 1):
-            waiting[i] = waiting[i + 1]
-            away[i] = away[i + 1]
-        look_for_places(tour, newest)
-        insert(tour, newest)
+        look_for_place(tour, waiting[chosen])
+        newest = insert_chosen(tour, waiting, chosen, left)
 
 
 @bare
 def insert_cheapest(tour, waiting):
     """Let a tour grow by cheapest insertion; of equally cheap cities the first is next."""
+    for city in waiting:
+        look_for_place(tour, city)
     for left in range(waiting.shape[0], 0, -1):
         chosen = 0
         for i in range(left):
-            if tour.known[waiting[i]] == 0:
-                look_for_places(tour, waiting[i])
-            if tour.longer[waiting[i], 0] < tour.longer[waiting[chosen], 0]:
+            if tour.longer[waiting[i]] < tour.longer[waiting[chosen]]:
                 chosen = i
-        newest = waiting[chosen]
-        before = insert(tour, newest)
-        behind = tour.following[newest]
+        newest = insert_chosen(tour, waiting, chosen, left)
+        before, behind = tour.place[newest], tour.following[newest]
         into, out = between(tour, before, newest), between(tour, newest, behind)
-        for i in range(chosen, left - 1):
-            waiting[i] = waiting[i + 1]
         for city in waiting[: left - 1]:
-            forget(tour, city, before)
+            if tour.place[city] == before:
+                look_for_place(tour, city)
+                continue
             via = between(tour, newest, city)
-            remember(tour, city, before, between(tour, before, city) + via - into)
-            remember(tour, city, newest, via + between(tour, city, behind) - out)
+            offer_place(tour, city, before, between(tour, before, city) + via - into)
+            offer_place(tour, city, newest, via + between(tour, city, behind) - out)

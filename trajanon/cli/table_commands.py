@@ -99,13 +99,13 @@ def bound(
     Minutes for a thousand rows up to k = 5, or k = 10 where they lie along a few axes; weaker for
     larger groups and tables.
     """
-    from trajanon.certificate import certify_table
     from trajanon.cli.report_tables import bars, show_certificate
+    from trajanon.table_bound import bound_table
 
     names = None if columns is None else names_of(columns)
     how: dict[str, Any] = {"missing": missing, "effort": effort, "seed": seed}
     with bars() as progress:
-        certificate = certify_table(file, k, columns=names, progress=progress, **how)
+        certificate = bound_table(file, k, columns=names, progress=progress, **how)
     if as_json:
         show_json(certificate)
         return

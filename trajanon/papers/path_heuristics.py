@@ -41,7 +41,6 @@ from trajanon.search.paths import Heuristic, from_any_start, outermost, walked
 
 _LISTED = 32  # neighbours of a record; a walk that has met them all searches the rest
 _CHUNK = 100  # walks between two words about progress, and two chances to interrupt
-KEPT = 8  # places a city remembers for cheapest insertion: losing all of them is rare
 
 
 def insertion(rule: int | None) -> Heuristic:
@@ -50,10 +49,25 @@ def insertion(rule: int | None) -> Heuristic:
     @from_any_start
     def path(problem: Problem) -> Ints:
         records = problem.records
-        turn = problem.random.permutation(len(records) + 1)  # in which cities wait, the dummy too
-        return cheapest_inserted(records, turn) if rule is None else inserted(records, turn, rule)
+        # In which cities wait, the dummy too.
+        return inserted(records, problem.random.permutation(len(records) + 1), rule)
 
     return path
+
+
+def inserted(records: Floats, turn: Ints, rule: int | None) -> Ints:
+    """Let a tour grow from the first city in turn, by nearest, farthest, any or cheapest one."""
+    n = len(records)
+    places = np.full(n + 1, turn[0]), np.empty(n + 1, dtype=np.int64), np.empty(n + 1)
+    tour = GrowingTour(records, turn[0], *places)
+    if rule is None:
+        insert_cheapest(tour, turn[1:].copy())
+    else:
+        insert_by_rule(tour, turn[1:].copy(), np.full(n + 1, np.inf), rule)
+    following, order = tour.following.tolist(), [n]
+    for _ in range(n):  # as the tour behind the dummy does
+        order.append(following[order[-1]])
+    return np.array(order[1:])
 
 
 INSERTIONS: Mapping[str, Heuristic] = {
@@ -62,42 +76,6 @@ INSERTIONS: Mapping[str, Heuristic] = {
     "cheapest-insertion": insertion(None),
     "arbitrary-insertion": insertion(0),
 }
-
-
-def inserted(records: Floats, turn: Ints, rule: int) -> Ints:
-    """Find the path of nearest (-1), farthest (1) or arbitrary (0) insertion."""
-    tour = begin(records, turn[0], kept=1)
-    insert_by_rule(tour, turn[1:].copy(), np.full(len(records), np.inf), rule)
-    return _cut_at_dummy(tour)
-
-
-def cheapest_inserted(records: Floats, turn: Ints) -> Ints:
-    """Find the path of cheapest insertion; of equally cheap cities the first in turn is next."""
-    tour = begin(records, turn[0], kept=KEPT)
-    insert_cheapest(tour, turn[1:].copy())
-    return _cut_at_dummy(tour)
-
-
-def begin(records: Floats, start: int, kept: int) -> GrowingTour:
-    """Begin a tour with one city."""
-    cities = len(records) + 1
-    return GrowingTour(
-        records,
-        start,
-        following=np.full(cities, start),
-        places=np.empty((cities, kept), dtype=np.int64),
-        longer=np.empty((cities, kept)),
-        known=np.zeros(cities, dtype=np.int64),
-        beyond=np.full(cities, np.inf),
-    )
-
-
-def _cut_at_dummy(tour: GrowingTour) -> Ints:
-    """Order the records as the tour behind the dummy does."""
-    following, order = tour.following.tolist(), [len(tour.records)]
-    for _ in range(len(tour.records)):
-        order.append(following[order[-1]])
-    return np.array(order[1:])
 
 
 @from_any_start

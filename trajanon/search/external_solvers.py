@@ -11,21 +11,19 @@ import sys
 from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.atomic_output import drafting
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.problem import Problem
-from trajanon.search.paths import path_length, shortest
+from trajanon.search.paths import from_any_start, shortest
 
 ASKED, TOUR, SEED = "problem.tsp", "problem.sol", "SEED"
 """What a command reads and writes in its folder, and a word in it that the seed replaces."""
 
-MOST_RECORDS = 20_000
-"""Then the file has 3 GB, and a solver with a copy of it needs more than twice that."""
+MOST_RECORDS = 20_000  # then the file has 3 GB, and a solver needs more than twice that
 
 FEWEST = 9
 """Fewer records are tried in every order: below ten cities Concorde turns to another
@@ -60,7 +58,8 @@ with open("{TOUR}", "w") as file:
 _PYTHON = (sys.executable, "-u", "-c")  # its output comes line by line
 
 
-def concorde(problem: Problem, start: int | None = None) -> Ints:
+@from_any_start
+def concorde(problem: Problem) -> Ints:
     """Find the shortest Hamiltonian path through the records, by Concorde.
 
     It is the shortest up to the rounding of distances to whole numbers. The proof of that may take
@@ -77,7 +76,7 @@ def concorde(problem: Problem, start: int | None = None) -> Ints:
     (URV 2023), chapter 4, Algorithm 2 for the dummy node.
     """
     if command := concorde_command():
-        return _path_by("Concorde", command, problem, start)
+        return _path_by("Concorde", command, problem)
     raise BadInput(
         "Concorde is not installed; put the program concorde on the PATH, install pyconcorde (on "
         "no index: pip install git+https://github.com/jvkersch/pyconcorde), or choose the "
@@ -97,7 +96,8 @@ def concorde_command() -> list[str] | None:
     return None if program is None else [program, "-s", SEED, "-o", TOUR, ASKED]
 
 
-def lkh(problem: Problem, start: int | None = None) -> Ints:
+@from_any_start
+def lkh(problem: Problem) -> Ints:
     """Find a short Hamiltonian path through the records, by LKH.
 
     It is the Lin-Kernighan heuristic of Helsgaun, from the package elkai, with one run of n trials.
@@ -112,10 +112,10 @@ def lkh(problem: Problem, start: int | None = None) -> Ints:
         raise BadInput(
             "LKH is not installed; run pip install 'trajanon[lkh]' or choose the heuristic or-opt"
         )
-    return _path_by("LKH", [*_PYTHON, _ELKAI, SEED], problem, start)
+    return _path_by("LKH", [*_PYTHON, _ELKAI, SEED], problem)
 
 
-def _path_by(solver: str, command: Sequence[str], problem: Problem, start: int | None) -> Ints:
+def _path_by(solver: str, command: Sequence[str], problem: Problem) -> Ints:
     """Find a short path by a solver that runs in a process and a folder of its own.
 
     So Ctrl-C ends it at once, and its files, its output and its crash stay there.
@@ -127,31 +127,25 @@ def _path_by(solver: str, command: Sequence[str], problem: Problem, start: int |
             f"{n} records are too many for {solver}; give at most {MOST_RECORDS} or choose or-opt"
         )
     if n < FEWEST:
-        return shortest(records, start)
+        return shortest(records)
     if (records == records[0]).all():
-        return np.roll(np.arange(n), -(start or 0))  # no distance to scale by
+        return np.arange(n)  # no distance to scale by
     seed = str(problem.random.integers(1, 2**31 - 1))
     problem.progress(f"Finding a short path by {solver}", 0, None)
-    try:
-        with drafting(Path(gettempdir(), "trajanon-tour")) as draft:
-            folder = draft.path.parent
-            write_problem(folder / ASKED, records, start)
-            well, said = _run([seed if word == SEED else word for word in command], folder)
-            tour = read_tour(folder / TOUR, n + 1) if well else None
-    except OSError as error:
-        reason = error.strerror or error
-        raise FileProblem(
-            f"cannot write for {solver}: {reason}; set TMPDIR to a folder with more room"
-        ) from error
+    with TemporaryDirectory(prefix="trajanon-tour") as name:
+        folder = Path(name)
+        write_problem(folder / ASKED, records)
+        said = _run([seed if word == SEED else word for word in command], folder)
+        tour = read_tour(folder / TOUR, n + 1)
     if tour is None:
-        words = f"said {said!r}" if said else "said nothing"
         raise BadInput(
-            f"{solver} {words} and found no tour; choose the heuristic or-opt, or repair {solver}"
+            f"{solver} found no tour, and said {said!r}; choose the heuristic or-opt, or repair "
+            f"{solver}"
         )
-    return path_of_tour(tour, records, start)
+    return np.roll(tour, -int(np.flatnonzero(tour == 0)[0]))[1:] - 1
 
 
-def write_problem(file: Path, records: Floats, start: int | None = None) -> None:
+def write_problem(file: Path, records: Floats) -> None:
     """Write the distances as whole numbers, in TSPLIB format; the first city is the dummy."""
     n = len(records)
     # Concorde aborts where a sum leaves 32 bits (BIGGUY/bigguy.c), and both solvers
@@ -159,9 +153,6 @@ def write_problem(file: Path, records: Floats, start: int | None = None) -> None
     longest = _SUMS_BELOW // (n + 1) - 1
     # Twice the farthest from one record: no two are farther apart.
     reach = 2.0 * np.linalg.norm(records - records[0], axis=1).max()
-    aside = np.full(n, 0 if start is None else longest + 1)
-    if start is not None:
-        aside[start] = 0
     with file.open("w", encoding="ascii") as lines:
         lines.write(
             "NAME: path\n"
@@ -171,15 +162,16 @@ def write_problem(file: Path, records: Floats, start: int | None = None) -> None
             "EDGE_WEIGHT_FORMAT: FULL_MATRIX\n"  # elkai reads no other
             "EDGE_WEIGHT_SECTION\n"
         )
-        print(0, *aside.tolist(), file=lines)
-        for record, to_dummy in zip(records, aside.tolist(), strict=True):
+        print(*[0] * (n + 1), file=lines)
+        for record in records:
             scaled = np.rint(np.linalg.norm(records - record, axis=1) / reach * longest)
-            print(to_dummy, *scaled.astype(np.int64).tolist(), file=lines)
+            print(0, *scaled.astype(np.int64).tolist(), file=lines)
         lines.write("EOF\n")
 
 
-def _run(command: Sequence[str], folder: Path) -> tuple[bool, str]:
-    """Run a command, and end it when we end: whether it went well, and the last line it wrote."""
+def _run(command: Sequence[str], folder: Path) -> str:
+    """Run a command, and end it when we end; a tour of a failure is removed. Its last line."""
+    said = ""
     try:
         process = subprocess.Popen(
             command,
@@ -191,18 +183,21 @@ def _run(command: Sequence[str], folder: Path) -> tuple[bool, str]:
             errors="replace",
         )
     except OSError as error:
-        return False, error.strerror or str(error)
-    said = ""
+        return error.strerror or str(error)
     with process:
         try:
             for line in process.stdout or ():  # it is a pipe
                 said = line.strip() or said
                 if said.startswith("FATAL ERROR"):
-                    return False, said  # Concorde would sleep for an hour now, for a debugger
-            return process.wait() == 0, said
+                    break  # Concorde would sleep for an hour now, for a debugger
+            else:
+                process.wait()
         finally:
             process.kill()
             process.wait()  # it writes no more where all is removed now
+    if process.returncode != 0:
+        (folder / TOUR).unlink(missing_ok=True)
+    return said
 
 
 def read_tour(file: Path, cities: int) -> Ints | None:
@@ -214,15 +209,3 @@ def read_tour(file: Path, cities: int) -> Ints | None:
     if numbers[:1] != [cities] or sorted(numbers[1:]) != list(range(cities)):
         return None
     return np.array(numbers[1:], dtype=np.int64)
-
-
-def path_of_tour(tour: Ints, records: Floats, start: int | None) -> Ints:
-    """Cut a tour at the dummy city 0 into a path, which begins with the start."""
-    path = np.roll(tour, -int(np.flatnonzero(tour == 0)[0]))[1:] - 1
-    if start is None:
-        return path
-    # A heuristic may have left the start inside: then one of two jumps mends it.
-    place = int(np.flatnonzero(path == start)[0])
-    onward = np.roll(path, -place)
-    back = np.concatenate([path[place::-1], path[place + 1 :]])
-    return min(onward, back, key=lambda order: path_length(records, order))

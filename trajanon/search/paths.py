@@ -50,11 +50,9 @@ def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
     return begun_at_start
 
 
-def shortest(records: Floats, start: int | None = None) -> Ints:
-    """Try every order of a handful of records; from the start, if there is one."""
+def shortest(records: Floats) -> Ints:
+    """Try every order of a handful of records."""
     orders = np.array(list(permutations(range(len(records)))))
-    if start is not None:
-        orders = orders[orders[:, 0] == start]
     between = np.sqrt(((records[:, None] - records) ** 2).sum(axis=2))
     lengths = between[orders[:, :-1], orders[:, 1:]].sum(axis=1)
     return np.asarray(orders[lengths.argmin()])

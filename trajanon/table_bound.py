@@ -24,7 +24,7 @@ _LONG = {
 }
 
 
-def certify_table(
+def bound_table(
     path: str | os.PathLike[str],
     k: int,
     *,

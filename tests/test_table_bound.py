@@ -13,9 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import trajanon
-from trajanon import certificate
-from trajanon.certificate import certify_table
+from trajanon import table_bound
 from trajanon.cli.report_tables import rounded_text
+from trajanon.table_bound import bound_table
 from trajanon.trajectories import Trajectories
 
 
@@ -39,7 +39,7 @@ def test_the_best_of_all_partitions_lies_between_bound_and_loss(
 ) -> None:
     path = table(tmp_path, 10, seed)
     least = naive.least_sse(naive.standardise(numbers(path)), k)
-    found = certify_table(path, k, effort="best")
+    found = bound_table(path, k, effort="best")
     lost = 100 * least / (9 * 2)
     assert found["columns"] == ["a", "b"]
     assert found["bound"] <= lost
@@ -83,12 +83,12 @@ def test_a_bound_is_written_rounded_down_and_a_loss_up(value: float) -> None:
 
 
 def test_one_group_and_equal_rows_need_no_search(tmp_path: Path) -> None:
-    one = certify_table(table(tmp_path, 5), 3)
+    one = bound_table(table(tmp_path, 5), 3)
     assert one["certified"]
     assert one["gap"] == pytest.approx(0.0, abs=1e-9)
     equal = tmp_path / "equal.csv"
     equal.write_text("a\n" + "7\n" * 20, encoding="utf-8")
-    same = certify_table(equal, 3)
+    same = bound_table(equal, 3)
     assert same["gap"] == same["bound"] == same["information_loss"] == 0.0
 
 
@@ -99,9 +99,9 @@ def test_ctrl_c_in_the_bound_keeps_what_the_search_found(
         raise KeyboardInterrupt
 
     path = table(Path(), 30)
-    whole = certify_table(path, 3, effort="balanced")
-    monkeypatch.setattr(certificate, "lower_bound", interrupted)
-    found = certify_table(path, 3, effort="balanced")
+    whole = bound_table(path, 3, effort="balanced")
+    monkeypatch.setattr(table_bound, "lower_bound", interrupted)
+    found = bound_table(path, 3, effort="balanced")
     assert found["stopped"]
     assert not found["certified"]
     assert 0.0 < found["bound"] <= whole["bound"] + 1e-9
