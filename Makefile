@@ -1,5 +1,5 @@
 # make demo: the main job on the bundled sample, no network once installed.
-# make test: format, lint, types and all tests.
+# make test: format, lint, types and all tests. make lint: the first three.
 # make docs: the site, in build/site/, without network once installed.
 # make coverage: which lines the tests run; a table, and build/coverage/index.html.
 # make dist: the source distribution and the wheel, in dist/.
@@ -16,7 +16,7 @@ LINKS := trajanon/extract trajanon/maps trajanon/data
 WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
-.PHONY: demo test types tests docs coverage dist packages sbom format clean
+.PHONY: demo test lint tests docs coverage dist packages sbom format clean
 
 demo: .venv/run
 	$(BIN)/trajanon demo
@@ -24,11 +24,11 @@ demo: .venv/run
 # The tests begin with long compilations and end with a few long tests: types are
 # checked meanwhile.
 test: .venv/dev
+	$(MAKE) --jobs 2 lint tests
+
+lint: .venv/dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(MAKE) --jobs 2 types tests
-
-types: .venv/dev
 	$(BIN)/mypy
 
 tests: .venv/dev

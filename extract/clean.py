@@ -114,7 +114,7 @@ def average_equal_times(points: Points) -> Points:
 def drop_strays(points: Points, rules: Rules) -> Points:
     """Drop single fixes to and from which somebody would have gone too fast, but not past them.
 
-    Where several in a row might be wrong, nobody knows which are: they all stay.
+    Where several in a row may be wrong, they all stay: which ones are is unknown.
     """
     if rules.max_speed is None or len(points) < 3:
         return points
@@ -124,7 +124,7 @@ def drop_strays(points: Points, rules: Rules) -> Points:
     middle = np.flatnonzero(fast[:-1] & fast[1:])
     before, after = middle - 1, middle + 1
     past = Geodesics(lat[before], lon[before], lat[after], lon[after])
-    stray = np.zeros(len(points) + 1, dtype=np.bool_)  # the last one is nobody's
+    stray = np.zeros(len(points) + 1, dtype=np.bool_)  # one more at the end
     stray[middle] = ~too_fast(past.length, time[after] - time[before], rules.max_speed)
     alone = stray[:-1] & ~np.roll(stray, 1)[:-1] & ~stray[1:]
     return points.take(~alone)

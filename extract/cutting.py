@@ -22,13 +22,13 @@ from trajanon.extract.clean import (
 )
 from trajanon.extract.dropped import why_nothing
 from trajanon.extract.duplicate_recordings import Recordings, fingerprints
-from trajanon.extract.earth.area import Area, Box
+from trajanon.extract.earth.area import Area
 from trajanon.extract.points import Points, batch
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.streams import COLUMNS
 from trajanon.extract.sources.trace_pieces import joined_pieces
-from trajanon.extract.split import Hops, clip, head, hide, split_at_gaps, with_limits
+from trajanon.extract.split import clip, head, keep, split_at_gaps, with_limits
 from trajanon.extract.trace import Trace
 from trajanon.extract.trim_ends import Anchors, trim
 from trajanon.extract.trips import LEFT_OUT, SHORT, Trips
@@ -64,17 +64,14 @@ _SHORT, _OVER, _TAKEN = range(len(_BECAME))[-3:]
 def _batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
     """Gather traces to batches; the result does not depend on their size."""
     some: list[Trace] = []
-    size = 0
+    size, spacing = 0, rules.spacing or np.inf  # of a trip there are few places
     for trace in traces:
         some.append(trace)
-        size += 1 + len(trace)
-        spacing = rules.spacing or np.inf  # of a trip there are few places
-        if rules.longest_hop > _PLACES * spacing:  # estimate how long hops are, at most
-            with np.errstate(over="ignore", invalid="ignore"):  # of what will be dropped
-                hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
-            metres = DEGREE * np.where(hops < 720.0, hops, 0.0)
-            metres = np.minimum(metres, 1.5 * rules.longest_hop)
-            size += int(metres.sum() / spacing) // _PLACES
+        with np.errstate(all="ignore"):  # impossible points will be dropped
+            hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
+        hops = DEGREE * np.where(hops < 720.0, hops, 0.0)
+        metres = np.minimum(hops, 1.5 * rules.longest_hop).sum()
+        size += 1 + len(trace) + int(metres / spacing) // _PLACES
         if size >= BATCH:
             yield some
             some, size = [], 0
@@ -89,7 +86,6 @@ class Cutter:
     rules: Rules
     _: KW_ONLY
     area: Area | None = None
-    boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
     hidden: "Zone | None" = None
     read: Counter[str] = field(default_factory=Counter)  # what readers left out
     key: int = field(default_factory=lambda: randbits(63))  # secret, of the trimmed ends
@@ -106,14 +102,11 @@ class Cutter:
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
         """Gather traces to batches that can be cut; the first ones tell the limits to be found."""
-        auto = [name for name in ("max_gap", "max_pause") if getattr(self.rules, name) == "auto"]
-        if auto:
+        if "auto" in (self.rules.max_gap, self.rules.max_pause):
             some, traces = head(traces)
-            hops = (
-                Hops.of(Cutter(self.rules)._cleaned(batch(some))) if some else Hops(0, None, None)
-            )
-            self.rules = with_limits(self.rules, hops)
-            self._limits = {"limits": auto, **hops._asdict()}
+            if some:
+                cleaned = Cutter(self.rules)._cleaned(batch(some))
+                self.rules, self._limits = with_limits(self.rules, cleaned)
         return _batches(traces, self.rules)
 
     def cut(self, some: Sequence[Trace]) -> Trajectories:
@@ -146,7 +139,7 @@ class Cutter:
             tracks=found.tracks,
             times=found.times,
             marks=np.column_stack([prints.subject[found.trace], found.hops]),
-            true_ends=None if self.area is None and not self.boxes else found.true_ends,
+            true_ends=None if self.area is None else found.true_ends,
         )
 
     def _cleaned(self, points: Points) -> Points:
@@ -169,7 +162,7 @@ class Cutter:
         if rules.trips:
             last_read = np.array([one.last_read for one in some])
             trips = Trips(points, rules, counts, last_read=last_read)
-            points, true_ends = trips.whole(self._shown(trips.points), area, self.boxes)
+            points, true_ends = trips.whole(self._shown(trips.points), area)
             why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
             np.maximum.at(became, trips.trace, why)
             leaves[trips.trace[~true_ends.all(axis=1)]] = True
@@ -201,7 +194,9 @@ class Cutter:
             trimmed = trim(points, self.rules, self.anchors)
             points = self._kept("points near the ends of a trace", points, trimmed)
         if self.hidden is not None:
-            points = self._kept("points near hidden places", points, hide(points, self.hidden))
+            inside = self.hidden.contains(points.lat, points.lon)
+            shown = keep(points, ~inside, self.hidden.meets)
+            points = self._kept("points near hidden places", points, shown)
         if self.area is not None:
             self.swapped += int(self.area.bounds.contains(points.lon, points.lat).sum())
         return points
@@ -218,14 +213,10 @@ class Cutter:
         counts["metres of track"] += int(np.rint(found.track_length).sum())
         self.longest = max(self.longest, float(found.track_length.max(initial=0.0)))
         if rules.trips:
-            short = found.length < rules.length
-            counts[SHORT] += int(short.sum())
-            found = found.take(~short)
-        counts["points placed"] += len(found.points) * rules.points
+            counts[SHORT] += int((found.track_length < rules.length).sum())
         held = found.track_length >= (1.0 - 1e-6) * rules.length
         counts["metres used"] += int(np.rint(found.track_length[held]).sum())
         counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
-        counts["points placed far from a fix"] += int(found.filled.sum())
         if self.area is None:
             return found
         # A geodesic may bulge over a border by millimetres: put its places back.
@@ -236,8 +227,16 @@ class Cutter:
             tracks = replace(tracks, points=TrackPoints.of(inside))
         return replace(found, points=found.points.clip((south, west), (north, east)), tracks=tracks)
 
-    def choose(self, subject: Ints, trace: Ints) -> tuple[Bools, Ints]:
-        """Choose among all windows, when all recordings are known; count what is taken."""
+    def chosen(
+        self, parts: Iterable[Trajectories], subject: Ints, trace: Ints
+    ) -> Iterator[Trajectories]:
+        """Choose among all trajectories, when all recordings are known; count what is taken.
+
+        Of all parts, one after another, subject and trace are given.
+        """
+        if not len(subject):
+            why = why_nothing(self.provenance(), longest=self.longest, swapped=self.swapped > 0)
+            raise NoTrajectories(f"no {'trips' if self.rules.trips else 'trajectories'}: {why}")
         people = self.recordings.people()
         person = dense(people[subject])
         self.counts["subjects read"] = len(np.unique(people))
@@ -248,14 +247,23 @@ class Cutter:
         self.counts["recordings that leave the area"] = int(self._leaves.sum())
         self.counts["subjects of trajectories"] = len(np.unique(person[taken]))
         self.counts["trajectories"] = int(taken.sum())
-        return taken, person
+        timed = self.counts[UNTIMED] < len(subject)
+        return self._taken(parts, taken, person, trace, timed=timed)
 
-    def timed(self, part: Trajectories, n: int) -> Trajectories:
-        """Leave times out, if none of n trajectories has any."""
-        if self.counts[UNTIMED] < n:
-            return part
-        tracks = None if part.tracks is None else replace(part.tracks, times=None)
-        return replace(part, tracks=tracks, times=None)
+    def _taken(
+        self, parts: Iterable[Trajectories], taken: Bools, person: Ints, trace: Ints, *, timed: bool
+    ) -> Iterator[Trajectories]:
+        begin = 0
+        for part in parts:
+            rows = begin + np.flatnonzero(taken[begin : begin + len(part)])
+            if len(rows):
+                own = part.take(rows - begin)
+                if not timed:  # none has times
+                    tracks = None if own.tracks is None else replace(own.tracks, times=None)
+                    own = replace(own, tracks=tracks, times=None)
+                # A part that is read from disk counts subjects and traces from 0.
+                yield replace(own, subject=person[rows], trace=trace[rows])
+            begin += len(part)
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
@@ -263,24 +271,16 @@ class Cutter:
         became = np.bincount(self._became, minlength=len(_BECAME)).tolist()
         out = {why: many for why, many in zip(_BECAME[:_TAKEN], became, strict=False) if many}
         columns = [name for name in counts if name.startswith(COLUMNS)]
-        far = self.counts["points placed far from a fix"]
         return {
             "area": None if area is None else str(area),
             "box": None if area is None else list(area.bounds.sides),
             **asdict(self.rules),
             "trips": self.rules.trips,
             "found": self._limits,
-            "fill": far / max(1, self.counts["points placed"]),
             "columns": {name.removeprefix(COLUMNS): counts.pop(name) for name in columns},
             "counts": counts,
             "recordings": {"read": sum(became), "with a trajectory": became[-1], "left out": out},
         }
-
-    def why_nothing(self) -> str:
-        """Say in one sentence where all points were dropped, and what to change."""
-        counts, swapped = self.read + self.counts, self.swapped > 0
-        why = why_nothing(counts, self.rules, self.area, longest=self.longest, swapped=swapped)
-        return f"no {'trips' if self.rules.trips else 'trajectories'}: {why}"
 
 
 def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> Trajectories:
@@ -326,15 +326,10 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
 
 def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     """Join the trajectories of all batches, once all recordings are known."""
-    if not any(map(len, parts)):
-        raise NoTrajectories(cutter.why_nothing())
-    whole = joined_trajectories(parts)
-    assert whole.subject is not None
-    assert whole.trace is not None
-    taken, person = cutter.choose(whole.subject, whole.trace)
-    provenance = cutter.provenance()
-    whole = cutter.timed(whole.take(taken), len(whole))
-    return replace(whole, subject=person[taken], provenance=provenance)
+    numbers = [np.array([part.subject, part.trace]) for part in parts if len(part)]
+    subject, trace = np.concatenate([np.empty((2, 0), np.int64), *numbers], axis=1)
+    whole = joined_trajectories(list(cutter.chosen(parts, subject, trace)))
+    return replace(whole, provenance=cutter.provenance())
 
 
 def selected_windows(subject: Ints, trace: Ints, rules: Rules, counts: Counter[str]) -> Bools:

@@ -1,133 +1,30 @@
-"""What was dropped, and why nothing is left: a sentence for each cause, with the way out."""
+"""What was dropped, or why nothing is left: a sentence for each cause, with the way out."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Any
 
-from trajanon.extract.earth.area import Area, Box
-from trajanon.extract.rules import Rules
-from trajanon.extract.trips import FOUND, LEFT_OUT, OUTSIDE, SHORT
+from trajanon.extract.trips import FOUND, LEFT_OUT
 from trajanon.number_text import number_of, percent
-
-MERGED = "points merged (equal times)"
-_ONE_TIME = (
-    "all points of a recording have the same time, so their order is unknown: name the column of "
-    "times with `columns` time=..., or leave the times out"
-)
-_CUT_OUT = ("points near the ends of a trace", "points near hidden places")
-
-
-def why_nothing(
-    counts: Counter[str], rules: Rules, area: Area | None, *, longest: float, swapped: bool
-) -> str:
-    """Say in one sentence where everything went, and what to change."""
-    read, short = counts["points read"], longest < rules.length
-    rejected, untimed = counts["points of traces without times"], counts["points without time"]
-    cut_out = [
-        number_of(counts[name], name.replace("points", "point"), name)
-        for name in _CUT_OUT
-        if counts[name]
-    ]
-    if read == 0 and rejected:
-        return (
-            f"no point has a time, and `untimed='reject'` leaves {number_of(rejected, 'point')} "
-            "out: name the column of times with `columns` time=..., or take points in their order "
-            "with `untimed='accept'`"
-        )
-    if read == 0 and untimed:
-        return (
-            f"no point has a time, and OSM sorts such points ({untimed:,}) by place, not along a "
-            "track; try a larger box"
-        )
-    if read == 0:
-        return f"the source holds no track points{'' if area is None else ' in this area'}"
-    if counts["points impossible"] == read:
-        return (
-            f"none of the {number_of(read, 'point')} is a place on Earth; look whether lat and lon "
-            "are swapped (`columns` lat=...,lon=...), or are no numbers (write 40.5, not 40,5)"
-        )
-    if rules.trips and counts[OUTSIDE] < max(1, counts[FOUND]):
-        return _why_no_trip(counts, rules, longest)
-    if cut_out and short and not rules.trips and not counts["points outside the area"]:
-        return (
-            f"of {number_of(read, 'point')} {' and '.join(cut_out)} were cut out, and the longest "
-            f"piece that is left is {longest:,.0f} m of {rules.length:,.0f} m needed; lower "
-            "`trim_ends` or `spacing`, or hide fewer places"
-        )
-    if area is not None and counts["points used"] == 0:
-        where = "inside the box" if isinstance(area, Box) else "in the area"
-        way_out = "give the `area` that holds them, W,S,E,N"
-        if swapped:
-            way_out = (
-                "with latitude and longitude swapped they would be inside, so name the right "
-                "columns with `columns` lat=...,lon=..."
-            )
-        return f"none of the {number_of(read, 'point')} is {where} {area}; {way_out}"
-    if longest == 0.0 and 2 * counts[MERGED] > read and not counts["points outside the area"]:
-        return _ONE_TIME
-    way_out = cut_most(counts, asdict(rules))
-    return (
-        f"the longest unbroken piece of track is {longest:,.0f} m, and {rules.points} points every "
-        f"{rules.spacing:g} m need {rules.length:,.0f} m; "
-        f"{way_out or 'lower `spacing` or `points`, or raise `max_gap`'}"
-    )
-
-
-def _why_no_trip(counts: Counter[str], rules: Rules, longest: float) -> str:
-    if counts[FOUND] == 0 and counts[MERGED]:
-        return _ONE_TIME
-    if counts[FOUND] == 0:
-        n = number_of(counts["recordings read"], "recording has", "recordings have")
-        return f"{n} no two points between pauses and stays, and so no trip; raise `max_pause`"
-    said, way_out = trips_left_out(counts, rules.length)
-    if counts[SHORT]:
-        said += f" (the longest is {longest:,.0f} m)"
-    return f"none of {number_of(counts[FOUND], 'trip')} is left: {said}; {way_out}"
-
-
-def trips_left_out(counts: Counter[str], length: float) -> tuple[str, str]:
-    """Say why trips were left out, how many each, and the way out for most of them."""
-    out = {why: counts[why] for why in LEFT_OUT if counts[why]}
-    most = max(out, key=lambda why: out[why])
-    said = ", ".join(f"{many:,} {why.partition(' ')[2]}" for why, many in out.items())
-    return said.replace("too short", f"shorter than {length:,.0f} m"), LEFT_OUT[most]
-
-
-def cut_most(counts: Mapping[str, int], rules: Mapping[str, Any]) -> str:
-    """Name the limits that cut half of the recordings or more, and what to try."""
-    found = []
-    for name, many, unit, factor in (
-        ("max_pause", "pauses", "s", 24),
-        ("max_gap", "long hops", "m", 2),
-        ("max_speed", "impossible speeds", "m/s", 2),
-    ):
-        cuts, limit = counts[f"cuts at {many}"], rules[name]
-        if limit is not None and 0 < counts["recordings read"] <= 2 * cuts:
-            found.append(
-                f"{number_of(cuts, many[:-1])} over {limit:g} {unit} cut the recordings: "
-                f"try `{name}={factor * limit:g}`"
-            )
-    return "; ".join(found)
-
 
 _FEW = 0.1  # share; a larger one is reported
 _MOST = 4  # sentences
 
 _BY_PLACE = "OpenStreetMap gives such points sorted by place, not along a track"
+_LOOK = "look whether the columns are the right ones (`columns` lat=...,lon=...)"
+_WINDOWS = (
+    "lower `spacing` or `points`, raise `max_gap`, `max_pause` or `max_speed`, or take whole trips"
+)
 
-_CAUSES = {
+_READ = {
     "points of repeated recordings": "are of recordings that came before, and count once",
-    "points impossible": (
-        "are no places on Earth: look whether the columns of latitude and longitude are the right "
-        "ones (`columns` lat=...,lon=...), in degrees"
-    ),
+    "points impossible": f"are no places in degrees on Earth: {_LOOK}",
     "points without time in a timed recording": (
-        "have no time, and their recordings have: nobody knows where on the way they belong"
+        "have no time, and their recordings have: where on the way they belong is unknown"
     ),
     "points merged (equal times)": (
         "have the time of others of their recording, and became one point with these: give finer "
-        "times if there are any"
+        "times, name their column (`columns` time=...), or leave the times out"
     ),
     "stray points": "lie far off between two others: raise `max_speed` if they are right",
     "points repeated in place": "lie exactly where the point before them does",
@@ -135,24 +32,25 @@ _CAUSES = {
     "points alone between pauses and stays": (
         "are alone between two pauses or stays, and make no trip: raise `max_pause`"
     ),
-    "points outside the area": "lie outside the area: give a larger `area` to keep them",
+    "points outside the area": "lie outside the area: give the `area` that holds them, W,S,E,N",
     "points of other parts inside the area": (
         "are of trips that leave the area and come back, of which the longest part inside is taken"
     ),
-    "points near the ends of a trace": "lie near ends and stops, which `trim_ends` cuts out",
+    "points near the ends of a trace": "lie near ends and stops: lower `trim_ends` to keep them",
     "points near hidden places": "lie near hidden places",
 }
 """Why points that were read are dropped, by their counter."""
 
-_CAUSES_BEFORE = {
+_NOT_READ = {
     "points without an id": (
         "have no id: name the column that tells recordings apart with `columns` id=..."
     ),
     "points of traces without times": (
-        "have no times: `untimed='accept'` takes them in their order"
+        "have no time: name its column with `columns` time=..., or take them in their order with "
+        "`untimed='accept'`"
     ),
     "points sorted by place, not along a track": f"have no order: {_BY_PLACE}",
-    "points without time": f"have no time: {_BY_PLACE}",
+    "points without time": f"have no time: {_BY_PLACE}; try a larger box",
     "rows marked as not valid": "are marked as not valid, or as outliers, in a column of the table",
     "rows that could not be read": "could not be read: of a table a warning names the first",
     "times that could not be read": "could not be read: look at the column of times",
@@ -160,21 +58,36 @@ _CAUSES_BEFORE = {
         "have more or fewer times than points, and are taken without times"
     ),
 }
-"""Why something is dropped by the reading; what has no words here is told by its counter."""
+"""Why readers drop something; what has no words here is named by its counter."""
 
 _OF_POINTS = ("points", "rows", "times")
 _UNITS = (*_OF_POINTS, "features", "lines", "moving", "trips", "files", "members")
 _KEPT = {
-    *("points read", "points used", "points placed", "points placed far from a fix"),
-    *("points spread over their minute", "points of trips left out", FOUND, *LEFT_OUT),
+    *("points read", "points used", "points spread over their minute"),
+    *("points of trips left out", FOUND, *LEFT_OUT),
 }
-"""Counters that begin with a unit but count nothing that is dropped, or are told by the trip."""
+"""Counters that begin with a unit but count nothing that is dropped, or are counted by the trip."""
+
+
+def why_nothing(provenance: Mapping[str, Any], *, longest: float, swapped: bool) -> str:
+    """Say in one sentence what took most, and what to change; ``longest`` are metres of a piece."""
+    counts, area = Counter(provenance["counts"]), provenance["area"]
+    causes = sentences(provenance)[:2]
+    if not causes and not counts["points read"]:
+        return f"the source holds no track points{' in this area' if area else ''}"
+    if swapped and not counts["points used"]:
+        return f"no point lies in {area}, but with latitude and longitude swapped some do: {_LOOK}"
+    if provenance["trips"] or (causes and not longest):
+        return "; ".join(one.removesuffix(".") for one in causes) or "no recording holds one"
+    return (
+        f"the longest unbroken piece of track is {longest:,.0f} m, and {provenance['points']} "
+        f"points every {provenance['spacing']:g} m need {_length(provenance):,.0f} m: {_WINDOWS}"
+    )
 
 
 def sentences(provenance: Mapping[str, Any]) -> list[str]:
     """Say what was dropped by more than a tenth of all, most first, and what to do about it."""
-    counts = Counter(provenance["counts"])
-    causes = sorted(_found(counts, provenance), key=lambda one: -one[0])
+    causes = sorted(_causes(provenance), key=lambda one: -one[0])
     return [sentence for share, sentence in causes[:_MOST] if share > _FEW]
 
 
@@ -193,51 +106,41 @@ def recordings_sentence(provenance: Mapping[str, Any]) -> str:
     return said
 
 
-def _found(counts: Counter[str], rules: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
+def _causes(provenance: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
     """Give each cause, with the share that it took."""
+    counts = Counter(provenance["counts"])
     before = {
         name: count
         for name, count in counts.items()
-        if name.startswith(_UNITS) and count and name not in _CAUSES and name not in _KEPT
+        if name.startswith(_UNITS) and count and name not in _READ and name not in _KEPT
     }
     points = counts["points read"]
     points += sum(count for name, count in before.items() if name.startswith("points "))
-    for name, cause in _CAUSES.items():
-        share = counts[name] / max(1, points)
-        of = f"{percent(share)} of the points ({counts[name]:,} of {points:,})"
-        yield share, f"{of} {cause}."
-    for name, count in before.items():
-        unit = name.split()[0]
+    for name, count in (*((name, counts[name]) for name in _READ), *before.items()):
+        unit = "points" if name in _READ else name.split()[0]
         among = points if unit in _OF_POINTS else counts["recordings read"]
         whole = among if unit in ("points", "times") else among + count
         share = count / max(1, whole)
-        if name in _CAUSES_BEFORE:
-            of = f"{percent(share)} of the {unit} ({count:,} of {whole:,})"
-            yield share, f"{of} {_CAUSES_BEFORE[name]}."
+        if cause := _READ.get(name) or _NOT_READ.get(name):
+            yield share, f"{percent(share)} of the {unit} ({count:,} of {whole:,}) {cause}."
         else:
             beside = number_of(among, "point" if unit in _OF_POINTS else "recording")
             yield share, f"Left out: {name} ({count:,}), beside {beside}."
-    if rules["trips"]:
-        yield _of_trips(counts, rules)
-    else:
-        yield _of_windows(counts, rules)
+    out = {why: counts[why] for why in LEFT_OUT if counts[why]}
+    if out:
+        share = sum(out.values()) / counts[FOUND]
+        said = ", ".join(f"{many:,} {why.partition(' ')[2]}" for why, many in out.items())
+        said = said.replace("too short", f"shorter than {provenance['min_length']:,.0f} m")
+        way_out = LEFT_OUT[max(out, key=lambda why: out[why])]
+        of_points = counts["points of trips left out"] / max(1, counts["points read"])
+        of = f"{percent(share)} of the trips ({sum(out.values()):,} of {counts[FOUND]:,})"
+        yield max(share, of_points), f"{of} are left out: {said}; {way_out}."
+    if not provenance["trips"] and counts["metres of track"]:
+        share = 1.0 - counts["metres used"] / counts["metres of track"]
+        of = f"{percent(share)} of the way is in pieces too short for a window of"
+        yield share, f"{of} {_length(provenance):,.0f} m: {_WINDOWS}."
 
 
-def _of_trips(counts: Counter[str], rules: Mapping[str, Any]) -> tuple[float, str]:
-    out, among = sum(counts[why] for why in LEFT_OUT), counts[FOUND]
-    if not out:
-        return 0.0, ""
-    said, way_out = trips_left_out(counts, rules["min_length"])
-    share = out / among
-    of_points = counts["points of trips left out"] / max(1, counts["points read"])
-    of = f"{percent(share)} of the trips ({out:,} of {among:,})"
-    return max(share, of_points), f"{of} are left out: {said}; {way_out}."
-
-
-def _of_windows(counts: Counter[str], rules: Mapping[str, Any]) -> tuple[float, str]:
-    length = rules["spacing"] * (rules["points"] - 1)
-    share = 1.0 - counts["metres used"] / max(1, counts["metres of track"])
-    return share, (
-        f"{percent(share)} of the way is in pieces too short for a window of {length:,.0f} m: "
-        "lower `spacing`, or take whole trips."
-    )
+def _length(provenance: Mapping[str, Any]) -> float:
+    """Metres of track under a window."""
+    return float(provenance["spacing"] * (provenance["points"] - 1))

@@ -8,7 +8,6 @@ of a group. Of names and points hashes are kept: a few of the points, and one of
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -30,14 +29,13 @@ small part of it is recognised, too."""
 
 _TRACES = np.uint64(20)
 """Bits for the number of a trace within its batch; the others are for the hash of a point. The
-highest of these marks a point that identifies nobody: one without a time or a place."""
+highest of these marks a point that identifies no recording: one without a time or a place."""
 
 _POINT = np.uint64(64) - _TRACES
 _UNTELLING = np.uint64(1) << (_POINT - np.uint64(1))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fingerprints:
+class Fingerprints(NamedTuple):
     """Fingerprints of some recordings, side by side."""
 
     trace: Hashes  # of the subject and the name together, shape (traces,)
@@ -49,24 +47,18 @@ class Fingerprints:
     size: Ints  # hashes of each trace in the sketch, shape (traces,)
     spellings: Hashes  # of each name of a subject: as given, as spelled, its key
 
-    def __len__(self) -> int:
-        return len(self.trace)
-
 
 def fingerprints(
     traces: Sequence[Trace], points: Points, *, subjects_exact: bool = False
 ) -> Fingerprints:
     """Take the fingerprints of a batch of traces, of at most 2**20."""
-    n = len(traces)
-    hashes = _hashes_by_trace(points)
+    n, hashes = len(traces), _hashes_by_trace(points)
     trace = (hashes >> _POINT).astype(np.int64)
     content = np.zeros(n, dtype=np.uint64)
     np.add.at(content, trace, bits_mixed(hashes << _TRACES))
     tells = hashes[hashes & _UNTELLING == 0]
-    telling = (tells >> _POINT).astype(np.int64)
-    count = np.bincount(telling, minlength=n)
-    rank = np.arange(len(tells)) - (np.cumsum(count) - count)[telling]
-    sketch = tells << _TRACES
+    telling, sketch = (tells >> _POINT).astype(np.int64), tells << _TRACES
+    rank = np.arange(len(tells)) - np.searchsorted(telling, np.arange(n))[telling]
     remembered = (rank < SKETCH) | (sketch < (_UNTELLING // _ONE_IN) << _TRACES)
     written = [one.spellings or (() if one.subject is None else (one.subject,)) for one in traces]
     key = {name: key_of(name, exact=subjects_exact) for names in written for name in names}
@@ -173,11 +165,11 @@ class Recordings:
         highest = np.maximum.accumulate(np.append(known - 1, trace))
         for found, hashes in zip(self._spellings, prints.spellings.T, strict=True):
             found.update(hashes.tolist())
-        of = np.repeat(np.arange(len(prints)), prints.size)
+        of = np.repeat(np.arange(len(prints.trace)), prints.size)
         owners = self._owners.of(prints.sketch, subject[of])
         shares = set(of[owners != subject[of]].tolist())  # points with earlier recordings
         end = np.cumsum(prints.size)
-        repeated = np.zeros(len(prints), dtype=np.bool_)
+        repeated = np.zeros(len(prints.trace), dtype=np.bool_)
         contents = prints.content.tolist()
         for i, number in enumerate(subject.tolist()):
             if prints.points[i] < 2:  # which many people may have recorded

@@ -2,7 +2,7 @@
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import KW_ONLY, dataclass, replace
 from itertools import chain
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from trajanon.atomic_output import replacing, replacing_folder
-from trajanon.errors import BadInput, NoTrajectories
+from trajanon.errors import BadInput
 from trajanon.extract.cutting import Cutter, finished
 from trajanon.extract.earth.named_areas import KNOWN, AreaLike, area_of
 from trajanon.extract.rules import Rules, SourceOptions, fields_in
@@ -22,7 +22,6 @@ from trajanon.extract.sources.formats import SourceFile
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.trace_pieces import check_untimed, joined, ordered
 from trajanon.extract.trace import Trace
-from trajanon.files.report import report_path
 from trajanon.files.trajectory_files import is_part, read_trajectories, write_partition, write_parts
 from trajanon.number_text import number_of
 from trajanon.progress import Progress, silent
@@ -32,7 +31,6 @@ from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajecto
 if TYPE_CHECKING:
     from distributed import Client
 
-    from trajanon.extract.earth.area import Box
     from trajanon.extract.earth.places import Zone
 
 OSM_API = "osm-api"  # the source that stands for the OSM server; others are files and folders
@@ -102,10 +100,8 @@ def extract(
 
     Raises
     ------
-    BadInput
-        If the area or a value makes no sense, or a file is of no known kind.
-    FileProblem
-        If a file does not exist, or cannot be read.
+    BadInput, FileProblem
+        If the area or a value makes no sense; if a file does not exist, or cannot be read.
     NoTrajectories
         If nothing is left; says at which step, and what to change.
     ServerProblem
@@ -152,13 +148,6 @@ class Extraction(SourceOptions):
     rules
         What a trajectory is; None for whole trips, and the other defaults.
 
-    Raises
-    ------
-    BadInput
-        If the area or a value makes no sense, or a file is of no known kind.
-    FileProblem
-        If a file does not exist.
-
     Examples
     --------
     A walk of 1,100 m to the north is one trip:
@@ -196,17 +185,7 @@ class Extraction(SourceOptions):
             raise BadInput(SAY_WHERE)
 
     def trajectories(self) -> Trajectories:
-        """Read the source, and hold all trajectories in memory.
-
-        Raises
-        ------
-        NoTrajectories
-            If nothing becomes a trajectory; says why.
-        BadInput, FileProblem
-            If a file cannot be read.
-        ServerProblem
-            If the server cannot be reached, or refuses.
-        """
+        """Read the source, and hold all trajectories in memory."""
         cutter, some = self._begun()
         whole = finished([cutter.cut(traces) for traces in some], cutter)
         return replace(whole, provenance={**self._origin(), **whole.provenance})
@@ -235,11 +214,9 @@ class Extraction(SourceOptions):
                 (draft,) = stack.enter_context(replacing(out, inputs=inputs))
             else:
                 draft = stack.enter_context(replacing_folder(out, is_part, inputs))
-            found = Found(Path(stack.enter_context(TemporaryDirectory(dir=draft.parent))))
+            folder = Path(stack.enter_context(TemporaryDirectory(dir=draft.parent)))
             cutter, some = self._begun()
-            for traces in some:
-                found.add(cutter.cut(traces))
-            parts = found.chosen(cutter)
+            parts = _taken(cutter, some, folder)
             provenance = {**self._origin(), **cutter.provenance()}
             if partition is None:
                 write_parts(draft, parts, provenance)
@@ -256,9 +233,9 @@ class Extraction(SourceOptions):
             paths = [Path(name) for name in names]
             for path in filter(files.is_release, paths):
                 raise BadInput(
-                    f"beside {path} stands the report of a release, {report_path(path).name}, and "
-                    "a release is nobody's traces: name the recordings it was made of; if "
-                    f"{path.name} is no release, move it to another folder"
+                    f"{path} is a release, or counts of one, as the report or datasheet beside it "
+                    "says, and no traces: name the recordings it was made of; or move it to "
+                    "another folder"
                 )
             return files.find(paths, self._reading)
         if len(names) > 1:
@@ -267,7 +244,6 @@ class Extraction(SourceOptions):
 
     def _begun(self) -> tuple[Cutter, Iterator[list[Trace]]]:
         """Give what cuts the traces of the source, and the traces in batches."""
-        boxes: Sequence[Box] = ()
         left_out = self._reading.counts.copy()
         if self.files or self._place is None:
             numbered = files.traces_of_files(
@@ -278,13 +254,14 @@ class Extraction(SourceOptions):
                 progress=self.progress,
             )
         else:
-            boxes = osm_api.boxes_of(self._place)
             numbered = osm_api.traces_of_boxes(
-                boxes, left_out, url=self.api_url, max_pages=self.max_pages, progress=self.progress
+                osm_api.boxes_of(self._place),
+                left_out,
+                url=self.api_url,
+                max_pages=self.max_pages,
+                progress=self.progress,
             )
-        cutter = Cutter(
-            self._rules, area=self._place, boxes=boxes, hidden=self.hidden, read=left_out
-        )
+        cutter = Cutter(self._rules, area=self._place, hidden=self.hidden, read=left_out)
         traces = ordered(joined(numbered, left_out), self.untimed, cutter.counts)
         return cutter, cutter.batches(traces)
 
@@ -299,46 +276,21 @@ class Extraction(SourceOptions):
         return {"source": name, "attribution": files.attribution(self.files)}
 
 
-class Found:
-    """Trajectories as they are cut, on disk where they are many, until all are known."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._written: list[Path] = []
-        self._parts: list[Trajectories] = []  # those in memory
-        self._numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each trajectory
-
-    def add(self, part: Trajectories) -> None:
-        """Take what a batch of recordings gave."""
-        if not len(part):
-            return
-        self._parts.append(part)
-        self._numbers.append(np.array((part.subject, part.trace), np.int64))
-        if sum(map(len, self._parts)) >= HELD:
-            path = self._folder / f"{len(self._written)}.parquet"
-            write_parts(path, [joined_trajectories(self._parts)], {})
-            self._written.append(path)
-            self._parts.clear()
-
-    def chosen(self, cutter: Cutter) -> Iterator[Trajectories]:
-        """Choose among all windows, once all recordings are known, and give those taken."""
-        subject, trace = np.concatenate(self._numbers, axis=1)
-        if not len(subject):
-            raise NoTrajectories(cutter.why_nothing())
-        taken, person = cutter.choose(subject, trace)
-
-        def parts() -> Iterator[Trajectories]:
-            begin = 0
-            for part in chain(map(read_trajectories, self._written), self._parts):
-                rows = np.arange(begin, begin + len(part))
-                begin += len(part)
-                some = taken[rows]
-                if some.any():
-                    mine = rows[some]  # the parts as read count from 0 each
-                    own = replace(part.take(some), subject=person[mine], trace=trace[mine])
-                    yield cutter.timed(own, len(subject))
-
-        return parts()
+def _taken(cutter: Cutter, some: Iterable[list[Trace]], folder: Path) -> Iterator[Trajectories]:
+    """Cut all batches, and give what is taken of them; many are on disk until all are known."""
+    written, held = list[Path](), list[Trajectories]()
+    numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each
+    for traces in some:
+        if not len(part := cutter.cut(traces)):
+            continue
+        held.append(part)
+        numbers.append(np.array((part.subject, part.trace), np.int64))
+        if sum(map(len, held)) >= HELD:
+            written.append(folder / f"{len(written)}.parquet")
+            write_parts(written[-1], [joined_trajectories(held)], {})
+            held = []
+    parts = chain(map(read_trajectories, written), held)
+    return cutter.chosen(parts, *np.concatenate(numbers, axis=1))
 
 
 def traces(
@@ -361,11 +313,6 @@ def traces(
         As in `extract`.
     counts
         Told of what was left out, in words, and which columns of tables were used.
-
-    Raises
-    ------
-    BadInput, FileProblem
-        If there is no such file, or it cannot be read.
 
     Examples
     --------

@@ -5,23 +5,19 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 import shapely
 
 from trajanon.errors import BadInput
 from trajanon.extract.sources import features
 from trajanon.extract.sources.column_use import check_use, with_recordings
-from trajanon.extract.sources.columns import as_given, names, roles
-from trajanon.extract.sources.coordinates import check_geometries, to_degrees
+from trajanon.extract.sources.columns import roles
 from trajanon.extract.sources.features import Layer
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.frames import OLDER_PANDAS
 from trajanon.files.frames import to_collection as to_collection
-from trajanon.number_text import number_of
-from trajanon.progress import Notices
 
 if TYPE_CHECKING:
     from geopandas import GeoSeries
@@ -163,11 +159,6 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     Trace
         Named by the trajectory's id; the id of its moving object is the subject.
 
-    Raises
-    ------
-    BadInput
-        If it is neither, or not on Earth.
-
     Examples
     --------
     >>> import numpy as np
@@ -185,26 +176,17 @@ def from_collection(collection: Any) -> Iterator[Trace]:
             "from_collection takes a TrajectoryCollection or a Trajectory of "
             f"movingpandas, not {type(collection).__name__}"
         )
-    ids = names(pd.Series([one.id for one in trajectories], dtype=object))
-    subjects = as_given(pd.Series([one.obj_id for one in trajectories], dtype=object))
-    notices = Notices()
+    parts = []
     for number, one in enumerate(trajectories):
-        name = ids[number] or f"collection#{number + 1}"
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", *OLDER_PANDAS)
-            points = one.to_point_gdf()
-        degrees = to_degrees(points.crs, f"trajectory {name}")
-        there = ~(points.geometry.isna() | points.geometry.is_empty).to_numpy()
-        if not there.all():
-            rows = number_of(int((~there).sum()), "row")
-            notices.warn(logger, "rows", f"trajectory {name}: {rows} without place", name)
-        lat, lon = degrees(shapely.get_coordinates(points.geometry))
-        check_geometries(lat, lon, f"trajectory {name}", known=points.crs is not None)
-        # Times are seconds since 1970 UTC; NaN in an hour that came twice.
-        local = one.df.index.tz_localize(
+            points = one.to_point_gdf()[[one.get_geom_col()]]
+        # An hour that came twice has no time.
+        local = points.index.tz_localize(
             one.df_orig_tz or "UTC", ambiguous="NaT", nonexistent="shift_forward"
         )
-        utc = pd.Series(local).dt.tz_convert("UTC").astype("datetime64[us, UTC]")
-        time = np.where(utc.isna(), np.nan, utc.astype("int64") / 1e6)
-        yield Trace(name, subjects[number], lat, lon, time[there])
-    notices.tell_others()
+        name = f"collection#{number + 1}" if one.id is None else one.id
+        points = points.set_index(local.tz_convert("UTC"))
+        parts.append(points.assign(id=name, subject=one.obj_id))
+    if parts:
+        yield from from_frame(pd.concat(parts))

@@ -1,6 +1,6 @@
 """Pieces of track -> windows of equally spaced points, and their runs; or whole trips."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -25,10 +25,6 @@ _CALENDAR = 6e10
 """Seconds; a piece with a time farther from 1970, by some 1,900 years, counts as untimed."""
 
 
-_OF_WINDOWS = ("points", "trace", "times", "filled", "length", "hops", "true_ends")
-"""What has a row for each."""
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class WindowBatch:
     """Trajectories of one batch."""
@@ -36,20 +32,10 @@ class WindowBatch:
     points: Floats  # latitude and longitude in degrees, shape (windows, points, 2)
     trace: Ints  # which trace of the batch a window was cut from, shape (windows,)
     times: Floats  # seconds since 1970 UTC, NaN in untimed pieces, shape (windows, points)
-    filled: Ints  # points of a window farther than a spacing from both fixes of their hop
-    length: Floats  # metres along the track under a window, shape (windows,)
     tracks: Tracks | None  # the runs of the windows
     hops: Hashes  # the least hashes of the hops where a window may lie, shape (windows, HOPS)
     track_length: Floats  # metres of each piece of track, those without a window included
     true_ends: Bools  # whether start and end are not cut at a border, shape (windows, 2)
-
-    def take(self, which: Bools) -> "WindowBatch":
-        """Keep some windows."""
-        if which.all():
-            return self
-        tracks = None if self.tracks is None else self.tracks.take(which)
-        kept = {name: getattr(self, name)[which] for name in _OF_WINDOWS}
-        return replace(self, tracks=tracks, **kept)
 
 
 def windows(points: Points, rules: Rules) -> WindowBatch:
@@ -63,7 +49,7 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
     count = (np.floor(spacings).astype(np.int64) + 1) // rules.points
     size = np.floor(STEPS * spacings).astype(np.int64) + 1
     size[count == 0] = 0
-    places, times, filled = ways.walk(size, rules.spacing / STEPS, STEPS)
+    places, times = ways.walk(size, rules.spacing / STEPS)
     # A run of the places on each piece that has a window.
     first, many = np.append(0, np.cumsum(size[count > 0])), count[count > 0]
     recording = points.trace[ways.first[count > 0]]
@@ -85,13 +71,11 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
         recording=recording if rules.per_recording == 1 else None,
     )
     window = (first[run] + start)[:, None] + STEPS * np.arange(rules.points)
-    places, times, filled = places[window], times[window], filled[window]
+    places, times = places[window], times[window]
     return WindowBatch(
         points=places.reshape(-1, rules.points, 2),
         trace=recording[run],
         times=times.reshape(-1, rules.points),
-        filled=filled.reshape(-1, rules.points).sum(axis=1),
-        length=np.full(len(run), rules.length),
         tracks=tracks,
         hops=hops,
         track_length=ways.total,
@@ -107,29 +91,28 @@ def _middle_of_longest(run: Ints, number: Ints, many: Ints, size: Ints, recordin
 
 
 def whole_trips(points: Points, rules: Rules) -> WindowBatch:
-    """Take each piece as a trip: points at equal shares of its way, its own fixes at both ends."""
+    """Take each long piece as a trip: points at equal shares of its way, fixes at both ends."""
     ways = _Ways(points)
-    size = np.full(len(ways.total), rules.points)
+    kept = ways.total >= rules.length
+    size = np.where(kept, rules.points, 0)
     # Who moved by less than a grain went no way at all.
     step = np.maximum(ways.total, _GRAIN) / (rules.points - 1)
-    places, times, filled = ways.walk(size, step)
+    places, times = ways.walk(size, step)
     places = places.reshape(-1, rules.points, 2)
     times = times.reshape(-1, rules.points)
-    for place, fix in ((0, ways.first), (-1, ways.last)):
+    for place, fix in ((0, ways.first[kept]), (-1, ways.last[kept])):
         places[:, place] = np.stack([points.lat[fix], points.lon[fix]], axis=1)
         times[:, place] = ways.time[fix]
     # To a centimetre, as tracks are: where all trips lead along one meridian, their longitudes
     # would differ by what rounding adds, and by nothing else.
     return WindowBatch(
         points=np.round(places, 7),
-        trace=points.trace[ways.first],
+        trace=points.trace[ways.first[kept]],
         times=times,
-        filled=filled.reshape(-1, rules.points).sum(axis=1),
-        length=ways.total,
         tracks=None,
-        hops=ways.least(np.ones_like(size), float(ways.total.max(initial=0.0)) + 1.0),
+        hops=ways.least(kept.astype(np.int64), float(ways.total.max(initial=0.0)) + 1.0),
         track_length=ways.total,
-        true_ends=np.ones((len(size), 2), dtype=np.bool_),
+        true_ends=np.ones((len(places), 2), dtype=np.bool_),
     )
 
 
@@ -188,13 +171,11 @@ class _Ways:
         hashes = np.concatenate([hashes[held], hashes[on]])
         return least_hashes(np.concatenate([owner, window]), hashes, len(window), HOPS)
 
-    def walk(
-        self, size: Ints, step: Floats | float, spacing: int = 1
-    ) -> tuple[Floats, Floats, Bools]:
-        """Give the places at every step of the pieces, their times, and which lie far from fixes.
+    def walk(self, size: Ints, step: Floats | float) -> tuple[Floats, Floats]:
+        """Give the places at every step of the pieces, and their times.
 
         ``size`` is the number of places on each piece; ``step`` is in metres, one for each piece or
-        for all; far is more than a spacing, of so many steps, from both fixes of the hop.
+        for all.
         """
         step = np.repeat(np.broadcast_to(step, self.size.shape), self.size)
         # The number of places on a piece that lie before each fix; before the last fix, all.
@@ -209,7 +190,6 @@ class _Ways:
         end = np.cumsum(count)
         skipped = end - count - done  # places on other pieces
         places, times = np.empty((size.sum(), 2)), np.empty(size.sum())
-        filled = np.empty(size.sum(), dtype=np.bool_)
         for begin in range(0, len(places), _AT_ONCE):
             some = slice(begin, min(begin + _AT_ONCE, len(places)))
             low, high = np.searchsorted(end, (begin, some.stop - 1), side="right")
@@ -218,11 +198,8 @@ class _Ways:
             # The number of a place on its piece is exact, whatever the batch.
             number = np.arange(begin, some.stop) - skipped[hop]
             length = self.hops.length[hop]
-            each = step[hop]
-            metres = np.minimum(number * each - start[hop], length)
+            metres = np.minimum(number * step[hop] - start[hop], length)
             places[some, 0], places[some, 1] = self.hops.at(hop, metres)
             share = metres / np.maximum(length, 1e-9)
             times[some] = np.minimum(left[hop] + share * late[hop], reached[hop])
-            apart = np.minimum(metres, length - metres)
-            filled[some] = apart > spacing * each * (1 + _FORGIVEN)
-        return places, times, filled
+        return places, times

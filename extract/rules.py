@@ -67,11 +67,6 @@ class Rules:
         Count names that differ only in upper and lower case as different subjects. Blanks and the
         encoding of accents never make a difference.
 
-    Raises
-    ------
-    BadInput
-        If a value makes no sense.
-
     Examples
     --------
     A window of 30 points, 100 m apart, needs a track of 2,900 m:

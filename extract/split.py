@@ -3,7 +3,7 @@
 A receiver that records a fix each minute needs other limits than one that records each second. Of
 each recording the median hop is taken, in metres and in seconds, and of these numbers the median.
 The longest hop is 5 times that in metres, but at least 2,000 m; the longest pause 5 times that in
-seconds, but at least 300 s, and at most half an hour: nobody knows where somebody was for longer.
+seconds, but at least 300 s, and at most half an hour: where somebody was for longer is unknown.
 Both hold for cabs with a fix each minute as for phones with one each second: shorter limits leave
 out trips through tunnels, and longer ones draw straight lines.
 """
@@ -25,7 +25,7 @@ from trajanon.extract.trace import Trace
 from trajanon.number_text import metres, number_of, span
 
 if TYPE_CHECKING:
-    from trajanon.extract.earth.places import Zone
+    pass
 
 
 Breaks = Callable[[Floats, Floats, Ints], Bools]
@@ -79,11 +79,6 @@ def clip(points: Points, area: Area) -> Points:
     return keep(points, area.contains(points.lat, points.lon), area.leaves)
 
 
-def hide(points: Points, zone: "Zone") -> Points:
-    """Drop what lies inside the zone; a piece that comes into it ends there."""
-    return keep(points, ~zone.contains(points.lat, points.lon), zone.meets)
-
-
 def keep(points: Points, kept: Bools, breaks: Breaks) -> Points:
     """Drop points; cut where some were dropped, and where the way between two breaks."""
     begins = np.zeros(len(points), dtype=np.bool_)
@@ -100,24 +95,6 @@ _LONGEST_PAUSE = 1_800.0  # seconds
 _RECORDINGS, _POINTS = 1_000, 200_000  # that are looked at
 
 
-class Hops(NamedTuple):
-    """The median hop of some recordings; None where nothing is known."""
-
-    recordings: int
-    metres: float | None
-    seconds: float | None
-
-    @classmethod
-    def of(cls, points: Points) -> "Hops":
-        """Measure the hops of cleaned recordings."""
-        end = np.flatnonzero(points.follows)
-        seconds = points.time[end] - points.time[end - 1]
-        hops = pd.DataFrame({"metres": points.ways.length, "seconds": seconds})
-        each = hops.groupby(points.piece[end]).median()
-        medians = [float(each[name].median()) for name in hops]
-        return cls(len(each), *(None if np.isnan(one) else one for one in medians))
-
-
 def head(traces: Iterator[Trace]) -> tuple[list[Trace], Iterator[Trace]]:
     """Take the first recordings, which do not depend on batches, and give all of them."""
     some: list[Trace] = []
@@ -130,18 +107,23 @@ def head(traces: Iterator[Trace]) -> tuple[list[Trace], Iterator[Trace]]:
     return some, chain(some, traces)
 
 
-def with_limits(rules: Rules, hops: Hops) -> Rules:
-    """Put limits in place of those that are to be found."""
-
-    def limit(given: Any, least: float, median: float | None, most: float = np.inf) -> Any:
-        found = min(max(least, float(round(_TIMES * (median or 0.0)))), most)
-        return found if given == "auto" else given
-
-    return replace(
-        rules,
-        max_gap=limit(rules.max_gap, LEAST_GAP, hops.metres),
-        max_pause=limit(rules.max_pause, LEAST_PAUSE, hops.seconds, _LONGEST_PAUSE),
-    )
+def with_limits(rules: Rules, points: Points) -> tuple[Rules, dict[str, Any]]:
+    """Put limits in place of those that are to be found from cleaned points; say from what."""
+    end = np.flatnonzero(points.follows)
+    seconds = points.time[end] - points.time[end - 1]
+    hops = pd.DataFrame({"metres": points.ways.length, "seconds": seconds})
+    each = hops.groupby(points.piece[end]).median()
+    median = {name: None if np.isnan(one) else float(one) for name, one in each.median().items()}
+    found: dict[str, Any] = {}
+    for name, of, least, most in (
+        ("max_gap", "metres", LEAST_GAP, np.inf),
+        ("max_pause", "seconds", LEAST_PAUSE, _LONGEST_PAUSE),
+    ):
+        if getattr(rules, name) == "auto":
+            limit = float(round(_TIMES * (median[of] or 0.0)))
+            found[name] = min(max(least, limit), most)
+    account = {"limits": list(found), "recordings": len(each), **median}
+    return replace(rules, **found), account
 
 
 def limits_sentence(provenance: Mapping[str, Any]) -> str:

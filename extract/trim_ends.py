@@ -7,7 +7,6 @@ radius asked for is always cut out, everything beyond four times that radius sta
 knows the circle exactly knows of the place only that it lies in a disc of the radius asked for.
 """
 
-from collections.abc import Iterator
 from itertools import product
 from math import dist
 
@@ -29,8 +28,6 @@ _BULGE = 2.5e7
 """Metres. A geodesic of length L lies off a straight line in the plane by at most
 L^2 / _BULGE, times 1 + the tangent of its latitude."""
 
-_Place = tuple[float, ...]  # latitude and longitude, or metres from the middle of the Earth
-
 
 class Anchors:
     """Gives each place the centre of a circle, and places near each other the same one.
@@ -42,47 +39,32 @@ class Anchors:
     def __init__(self, metres: float, key: int) -> None:
         self.metres = metres
         self.key = key
-        self.places: list[_Place] = []
-        self._cells: dict[tuple[int, ...], list[tuple[int, _Place]]] = {}  # number, where in space
+        self.places: list[list[float]] = []  # latitude and longitude
+        self._cells: dict[tuple[int, ...], list[tuple[int, list[float]]]] = {}  # number, where
 
     def of(self, lat: Floats, lon: Floats) -> tuple[Floats, Floats]:
         """Give the centre of each place's circle, in degrees, shape (n,)."""
-        numbers = []
-        for place, at in _with_space(lat, lon):
-            near = self._near(at)
-            numbers.append(self._add(place, at) if near is None else near)
+        places, numbers = np.column_stack([lat, lon]), []
+        space = in_space(places, EQUATOR)  # a chord is as good as the way
+        cells = (space // (0.5 * self.metres)).astype(np.int64)
+        rows = zip(places.tolist(), space.tolist(), map(tuple, cells.tolist()), strict=True)
+        for place, at, cell in rows:
+            near = [
+                number
+                for each in product(*((side - 1, side, side + 1) for side in cell))
+                for number, other in self._cells.get(each, ())
+                if dist(at, other) <= 0.5 * self.metres
+            ]
+            numbers.append(min(near, default=len(self.places)))
+            if not near:
+                self._cells.setdefault(cell, []).append((len(self.places), at))
+                self.places.append(place)
         lat, lon = np.array(self.places)[numbers].T
         # Azimuth and length of the way to the centre, evenly spread over the circle.
         one = bits_mixed(hashes_of(lat, lon) ^ np.uint64(self.key))
         azimuth, share = one / 2.0**64, bits_mixed(one) / 2.0**64
         lon, lat, _ = WGS84.fwd(lon, lat, 360.0 * azimuth, self.metres * np.sqrt(share))
         return lat, lon
-
-    def _near(self, at: _Place) -> int | None:
-        """Find the first anchor of the neighbourhood; a chord is as good as the way."""
-        near = [
-            number
-            for cell in product(*((side - 1, side, side + 1) for side in self._cell(at)))
-            for number, other in self._cells.get(cell, ())
-            if dist(at, other) <= 0.5 * self.metres
-        ]
-        return min(near, default=None)
-
-    def _add(self, place: _Place, at: _Place) -> int:
-        number = len(self.places)
-        self.places.append(place)
-        self._cells.setdefault(self._cell(at), []).append((number, at))
-        return number
-
-    def _cell(self, at: _Place) -> tuple[int, ...]:
-        return tuple(int(side // (0.5 * self.metres)) for side in at)
-
-
-def _with_space(lat: Floats, lon: Floats) -> Iterator[tuple[_Place, _Place]]:
-    """Give each place in degrees, and in metres from the middle of the Earth."""
-    places = np.column_stack([lat, lon])
-    space = in_space(places, EQUATOR)
-    return zip(map(tuple, places.tolist()), map(tuple, space.tolist()), strict=True)
 
 
 def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:

@@ -6,18 +6,16 @@ trip with a hole inside the area is left out and counted, never cut into pieces 
 """
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.extract.earth.area import Area, Box
+from trajanon.extract.earth.area import Area
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import after_pauses, gaps_of
 from trajanon.extract.trim_ends import longest_stop, stays_of
-from trajanon.geodesy import radii
 
 FOUND = "trips found"
 HIDDEN = "trips all near their ends or hidden places"
@@ -87,16 +85,14 @@ class Trips:
         there = (begin - wait <= last_read) & (last_read <= end + wait)
         return np.asarray(np.where(timed, there, is_last & ~np.isnan(last_read)))
 
-    def whole(
-        self, points: Points, area: Area | None, boxes: Sequence[Box]
-    ) -> tuple[Points, Bools]:
+    def whole(self, points: Points, area: Area | None) -> tuple[Points, Bools]:
         """Of what is left of the points, give the longest part of each trip inside.
 
         And whether the ends of each trip are true ones, (trips, 2). Trips that cannot be shown
         whole are counted.
         """
         n, shown, broken = len(self.trace), points.trace, points.piece
-        inside, begins = _parts(points := replace(points, piece=shown), area, boxes)
+        inside, begins = _parts(points := replace(points, piece=shown), area)
         first = np.flatnonzero(begins)
         part = np.cumsum(begins) - 1
         points = points.cut(begins & points.follows)
@@ -114,8 +110,6 @@ class Trips:
         self._counts["points outside the area"] += outside
         self._counts["points of other parts inside the area"] += int((~kept).sum()) - outside
         points, broken = points.take(kept), broken[kept]
-        if boxes:
-            true_ends &= ~_near_sides(points, boxes, n)
         trip, gaps = points.trace, gaps_of(points, self._rules)
         cut = points.follows
         cut[1:] &= np.diff(broken) != 0
@@ -158,12 +152,8 @@ def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     return points.take(np.repeat(size > 1, size))
 
 
-def _parts(points: Points, area: Area | None, boxes: Sequence[Box]) -> tuple[Bools, Bools]:
-    """Tell which points lie in the area, and which begin a part of a trip inside or outside.
-
-    Of a server that gave the points of some boxes, a trip may have been outside between two points
-    that are nearer to a side of their box than to each other.
-    """
+def _parts(points: Points, area: Area | None) -> tuple[Bools, Bools]:
+    """Mark the points in the area, and those that begin a part of a trip inside or outside."""
     inside, follows = np.ones(len(points), dtype=np.bool_), points.follows
     begins = ~follows
     if area is not None:
@@ -173,31 +163,4 @@ def _parts(points: Points, area: Area | None, boxes: Sequence[Box]) -> tuple[Boo
         start = np.flatnonzero(both) - 1
         begins[start[area.leaves(points.lat, points.lon, start)] + 1] = True
         begins[1:] |= inside[1:] != inside[:-1]
-    if boxes:
-        room, end = _room(points, boxes), np.flatnonzero(follows)
-        begins[end] |= np.maximum(room[end], room[end - 1]) < points.ways.length
     return inside, begins
-
-
-def _near_sides(points: Points, boxes: Sequence[Box], n: int) -> Bools:
-    """Mark the ends of n trips that are nearer to a side than their longest hop is long."""
-    longest, near = np.zeros(n), np.zeros((n, 2), dtype=np.bool_)
-    np.maximum.at(longest, points.trace[points.follows], points.ways.length)
-    room, (first, size) = _room(points, boxes), points.pieces
-    trip = points.trace[first]
-    for side, end in enumerate((first, first + size - 1)):
-        near[trip, side] = room[end] < longest[trip]
-    return near
-
-
-def _room(points: Points, boxes: Sequence[Box]) -> Floats:
-    """Metres from each point to the nearest side of any box that it lies in."""
-    lat, lon = points.lat, points.lon
-    north, east = (np.radians(metres) for metres in radii(np.radians(lat)))
-    room = np.full(len(points), np.inf)
-    for box in boxes:
-        up = np.minimum(lat - box.south, box.north - lat) * north
-        over = np.minimum(lon - box.west, box.east - lon) * east
-        here = np.minimum(up, over)
-        room = np.where(here >= 0.0, np.minimum(room, here), room)
-    return room

@@ -1,6 +1,5 @@
 """Results as maps to look at: one for the holder of the data, one to publish."""
 
-from trajanon.maps.page import Background, html, save
-from trajanon.maps.views import compare, compare_releases, public
+from trajanon.maps.page import Background, compare, compare_releases, html, public, save
 
 __all__ = ["Background", "compare", "compare_releases", "html", "public", "save"]

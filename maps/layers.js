@@ -78,11 +78,6 @@ const trajanonLayers = (() => {
     worst: (release, palette, wanted) => release.worst.map((group) => ({
       group, shape: centroid(release, group, wanted), color: "#111", weight: 6, opacity: 0.9,
     })),
-
-    outliers: (release, palette, wanted) => of(release, "outliers").map((steps, at) => ({
-      shape: wanted(of(release, "hours-outliers")[at]) ? line(steps) : [],
-      color: "#111", weight: 2, opacity: 0.9, dashArray: "6 4",
-    })),
   };
 
   // The largest count of all hexagons, and how far these are across.
@@ -137,5 +132,5 @@ const trajanonLayers = (() => {
     ];
   };
 
-  return { read, of, members, centroid, runs, densest, shapes, background };
+  return { read, members, centroid, runs, densest, shapes, background };
 })();

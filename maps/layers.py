@@ -42,36 +42,10 @@ def bends(lines: Iterable[Floats]) -> list[list[int]]:
     return [steps(shapely.get_coordinates(one)[None])[0] for one in simple]
 
 
-def turning_point(points: Floats) -> float | None:
-    """The longitude that a map of points is centred on if they lie beside the antimeridian."""
-    longitude = points[..., 1]
-    if np.ptp(longitude) <= 180.0:
-        return None
-    return float(np.degrees(np.angle(np.exp(1j * np.radians(longitude)).mean())))
-
-
-def unrolled(points: Floats, middle: float | None) -> Floats:
-    """Move longitudes to within half a turn of one, if there is one."""
-    if middle is None:
-        return points
-    moved = points.copy()
-    moved[..., 1] -= 360.0 * np.rint((points[..., 1] - middle) / 360.0)
-    return moved
-
-
 def corners(points: Floats) -> list[list[float]]:
     """South-west and north-east corner of all points, as lat, lon."""
     places = points.reshape(-1, 2)
     return [places.min(axis=0).tolist(), places.max(axis=0).tolist()]
-
-
-def honeycomb(
-    lines: Floats, bounds: list[list[float]], copies: Ints | None = None
-) -> dict[str, Any]:
-    """Count points in hexagonal cells of one size on the ground, with copies of each line."""
-    cells = Honeycomb(bounds)
-    cells.add(lines, copies)
-    return cells.layer
 
 
 class Honeycomb:
@@ -85,7 +59,7 @@ class Honeycomb:
         self._keys: Ints = np.empty(0, np.int64)
         self._counts: Ints = np.empty(0, np.int64)
 
-    def add(self, lines: Floats, copies: Ints | None = None) -> None:
+    def add(self, lines: Floats, copies: Ints | None = None) -> "Honeycomb":
         """Count the points of lines, with copies of each."""
         x = (lines[..., 1].ravel() - self._west) * self._squeeze * DEGREE / self._wide
         y = (lines[..., 0].ravel() - self._south) * DEGREE / (self._wide * np.sqrt(3.0))
@@ -101,6 +75,7 @@ class Honeycomb:
         weights = np.append(self._counts, np.repeat(times, lines.shape[1]))
         self._keys, cell = np.unique(keys, return_inverse=True)
         self._counts = np.bincount(cell, weights=weights).astype(np.int64)
+        return self
 
     @property
     def layer(self) -> dict[str, Any]:

@@ -81,8 +81,6 @@ const trajanonPage = (map) => {
     const originals = some(total.originals ?? 0, depart("originals"));
     const released = some(total.groups, depart("groups"));
     const costly = some(worst.length, () => worst.filter((at) => has(groups.hour[at])).length);
-    const far = () => trajanonLayers.of(release(), "hours-outliers").filter(has).length;
-    const outliers = `${has ? "" : "the "}${some(total.outliers ?? 0, far)}`;
     const always = has ? "all hours" : "hexagons";
     return [
       {
@@ -99,7 +97,6 @@ const trajanonPage = (map) => {
       },
       { name: "displacement", side: right, height: 414, label: "Displacement: start, middle, end" },
       { name: "worst", side: right, height: 415, label: `Worst groups (${costly})` },
-      { name: "outliers", side: map, height: 417, label: `Outliers: ${outliers} moved farthest` },
       {
         name: "density-originals", side: map, height: 410,
         label: `Density of originals, ${always}`,

@@ -125,7 +125,7 @@ const trajanonPanel = (() => {
     const { counts } = release;
     body.replaceChildren();
     if (page.releases.length > 1) body.append(releases(page.releases, current, acts.choose));
-    body.append(...release.told.map((text) => node("p", { className: "told" }, text)));
+    body.append(...release.sentences.map((text) => node("p", { className: "sentence" }, text)));
     // Above the legend, whose lines grow with the hours chosen: bars stay under the mouse.
     body.append(acts.bars, legend(layers, acts.toggle, acts.densest));
     if (release.drawn) body.append(node("p", { className: "drawn" }, release.drawn));

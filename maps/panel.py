@@ -1,6 +1,7 @@
 """The text of the panel: facts, terms, and counts in rows."""
 
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from trajanon.number_text import STAGES, UNITS, metres, number_of, percent, span
 from trajanon.verdict import cost, source, verdict
 
 _ROWS = 10  # of sizes; larger groups share the last one
-_EDGE = 85.0511  # degrees: of Mercator's square world, which all street maps show
 
 _TERMS = [
     ["Information loss", "share of the points' spread that is averaged away"],
@@ -25,17 +25,16 @@ Row = tuple[str, int]  # a label, and how many groups it counts
 
 def panel_of(report: Report, sizes: Ints) -> dict[str, Any]:
     """Say what a holder wants to know first: headline, facts, stages, terms and a summary."""
+    losses = ((stage["name"], stage["information_loss"]) for stage in report["stages"])
+    # With times, the search saw departures as well.
+    lost = "Loss of places and departures" if report.get("times") else "Information loss"
+    said = verdict(report)
     return {
-        "headline": f"k = {report['k']} {counted(report)}",
-        "told": [
-            verdict(report).headline,
-            *verdict(report).sentences,
-            cost(report),
-            source(report),
-        ],
+        "headline": f"k = {report['k']} {_counted(report)}",
+        "sentences": [said.headline, *said.sentences, cost(report), source(report)],
         "facts": _facts(report, sizes),
-        "stages": [[stage, percent(loss / 100.0)] for stage, loss in stages_with_loss(report)],
-        "lost": f"{lost_in_stages(report)} after",
+        "stages": [[name, percent(loss / 100.0)] for name, loss in losses if loss is not None],
+        "lost": f"{lost} after",
         "glossary": _glossary(report),
         "summary": [
             percent(report["information_loss"] / 100.0),
@@ -50,7 +49,7 @@ def _facts(report: Report, sizes: Ints) -> list[list[str]]:
     rows = [
         [f"{UNITS[unit_in(report)].capitalize()}, n", f"{int(sizes.sum()):,}"],
         ["Groups", f"{len(sizes):,}"],
-        [f"{counted(report).capitalize()} in each group", f"at least {k}"],
+        [f"{_counted(report).capitalize()} in each group", f"at least {k}"],
     ]
     if without := report["rows"].get("without") if "rows" in report else None:
         rows.insert(1, ["Rows of these", f"{int(sizes.sum()) - len(without):,}"])
@@ -64,25 +63,11 @@ def _facts(report: Report, sizes: Ints) -> list[list[str]]:
         ["Farthest point moved", metres(moved["max"])],
     ]
     if times := report.get("times"):
-        departure, duration = times["departure_error"], times["duration_error"]
         rows += [
-            ["Departure off by, mean", span(departure["mean"])],
-            ["Departure off by, median", span(departure["median"])],
-            ["Duration off by, mean", span(duration["mean"])],
-            ["Duration off by, median", span(duration["median"])],
+            ["Departure off by, mean", span(times["departure_error"]["mean"])],
+            ["Duration off by, mean", span(times["duration_error"]["mean"])],
         ]
     return rows
-
-
-def stages_with_loss(report: Report) -> list[tuple[str, float]]:
-    """Name and information loss (percent) of the stages after which there were groups."""
-    losses = ((stage["name"], stage["information_loss"]) for stage in report["stages"])
-    return [(name, loss) for name, loss in losses if loss is not None]
-
-
-def lost_in_stages(report: Report) -> str:
-    """Name what the search lost in its stages: with times, it saw departures as well."""
-    return "Loss of places and departures" if report.get("times") else "Information loss"
 
 
 def _glossary(report: Report) -> list[list[str]]:
@@ -95,52 +80,37 @@ def _glossary(report: Report) -> list[list[str]]:
 
 
 def sample_note(
-    points: Floats, groups: int, of_groups: int, sampled: tuple[int, int, int] | None = None
+    groups: int, of_groups: int, originals: tuple[int, int] | None = None
 ) -> str | None:
-    """Say what is not drawn, or not in its place; None if everything is.
-
-    ``sampled`` are the originals drawn, those there are, and the most of a group; None for all.
-    """
-    sentences = []
-    if sampled is not None or groups < of_groups:
-        some = "all" if groups == of_groups else f"{groups:,} of"
-        sample = f"{some} {number_of(of_groups, 'group')}"
-        if sampled is not None:
-            originals, of_originals, each = sampled
-            of_all = number_of(of_originals, "original")
-            of_each = f"{originals:,} of {of_all}, at most {each} of a group"
-            sample = f"{of_each}, and {sample}"
-        sentences.append(f"Drawn at random: {sample}. All numbers count everything.")
-    if np.abs(points[..., 0]).max() > _EDGE:
-        end = f"The map ends at {_EDGE:.2f}° of latitude"
-        sentences.append(f"{end}: points beyond are drawn at its edge.")
-    return " ".join(sentences) or None
+    """Say how many groups are drawn, and how many of all originals; None if all."""
+    if groups == of_groups:
+        return None
+    sample = f"{groups:,} of {number_of(of_groups, 'group')}"
+    if originals is not None:
+        drawn, of_originals = originals
+        sample += f", with {drawn:,} of {number_of(of_originals, 'original')}"
+    return f"Drawn at random: {sample}. All numbers count everything."
 
 
-def counted(report: Report) -> str:
+def _counted(report: Report) -> str:
     """Name what k counts."""
     return "subjects" if report["counted"] == "subjects" else UNITS[unit_in(report)]
 
 
 def by_size(sizes: Ints) -> list[Row]:
     """Count the groups of each size."""
-    counts = sorted(Counter(sizes.tolist()).items())
-    rows = [(f"{size:,}", count) for size, count in counts]
-    if len(rows) > _ROWS:
-        rest = sum(count for _, count in rows[_ROWS - 1 :])
-        rows = [*rows[: _ROWS - 1], (f"{rows[_ROWS - 1][0]} or more", rest)]
-    return rows
+    rows = [(f"{size:,}", count) for size, count in sorted(Counter(sizes.tolist()).items())]
+    *some, (label, _) = rows[:_ROWS]
+    rest = sum(count for _, count in rows[len(some) :])
+    return [*some, (f"{label} or more" if len(rows) > _ROWS else label, rest)]
 
 
 def by_displacement(moved: Floats) -> list[Row]:
     """Count groups by their mean displacement, in steps of 1, 2, 5, 10, ... metres."""
     edges = [0] + [n * 10**power for power in range(8) for n in (1, 2, 5)]
     counts = Counter((np.searchsorted(edges, moved, side="right") - 1).tolist())
-    rows = []
-    for at in range(min(counts), max(counts) + 1):
-        low, high = edges[at : at + 2]
-        label = f"{low:,}–{high:,} m"
-        if high > 10_000:
-            label = f"{low // 1000:,}–{high // 1000:,} km"
-        rows.append((label, counts[at]))
-    return rows
+    labels = [
+        f"{low:,}–{high:,} m" if high <= 10_000 else f"{low // 1000:,}–{high // 1000:,} km"
+        for low, high in pairwise(edges)
+    ]
+    return [(labels[at], counts[at]) for at in range(min(counts), max(counts) + 1)]

@@ -221,6 +221,13 @@ def few_moves() -> Iterator[None]:
         yield
 
 
+@pytest.fixture
+def few_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patient attacks try five groups: forty take seconds."""
+    for attack in ("cascade", "rebuilding"):
+        monkeypatch.setattr(f"trajanon.privacy.{attack}.TRIED", 5)
+
+
 @pytest.fixture(params=[2_500, 9], ids=["whole", "in blocks"])
 def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
     """Windows of a block at most: all are one, or they fall into several."""

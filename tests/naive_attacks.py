@@ -7,10 +7,9 @@ from itertools import combinations, pairwise
 import numpy as np
 from hypothesis import strategies as st
 
-from trajanon.arrays import Floats
+from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.privacy.attack import Published
-from trajanon.tracks import Tracks
 from trajanon.utility import displacement
 
 
@@ -75,16 +74,6 @@ def with_times(points: Floats, times: Floats | None) -> Floats:
     return np.concatenate([points, when[..., None]], axis=-1)
 
 
-def passes(line: Floats, known: Floats, near: Near, order: bool) -> bool:
-    """Whether a line passes all the points known, in order if so wanted."""
-    if not order:
-        return all(any(near(p, q) for q in line) for p in known)
-    return any(
-        all(near(p, line[q]) for p, q in zip(known, places, strict=True))
-        for places in combinations(range(len(line)), len(known))
-    )
-
-
 def rows_on(city: Published, lines: list[int]) -> list[int]:
     """The released rows of lines, each as a trajectory that has a row of its own."""
     return [
@@ -106,17 +95,12 @@ def picked(city: Published, target: int, compatible: list[int]) -> tuple[float, 
     )
 
 
-def squares(line: Floats, known: Floats, near: Near, order: bool) -> float:
-    """Least sum of squared distances from the points known to those of a line that fit."""
+def squares(line: Floats, known: Floats, near: Near) -> float:
+    """Sum of squared distances from the points known to the nearest of a line that fit."""
     fits = [
         [displacement(p[:2], q[:2]) ** 2 if near(p, q) else np.inf for q in line] for p in known
     ]
-    if not order:
-        return float(sum(min(of_point) for of_point in fits))
-    places = combinations(range(len(line)), len(known))
-    return float(
-        min((sum(fits[i][q] for i, q in enumerate(way)) for way in places), default=np.inf)
-    )
+    return float(sum(min(of_point) for of_point in fits))
 
 
 def nearest_of(away: dict[int, float]) -> list[int]:
@@ -126,46 +110,19 @@ def nearest_of(away: dict[int, float]) -> list[int]:
 
 
 def known_points(
-    city: Published,
-    known: int,
-    tolerance: float,
-    order: bool,
-    hour: float | None = None,
-    *,
-    nearest: bool = False,
+    city: Published, tolerance: float, hour: float | None = None, *, nearest: bool = False
 ) -> Floats:
     """Mean chance, mean chance of the own line, and highest chance, (n, 3)."""
     told, near = [], nearness(city, tolerance, hour)
     lines = with_times(city.lines, city.line_times)
     for target, points in enumerate(with_times(city.points, city.times)):
         chances = []
-        for chosen in combinations(range(len(points)), known):
-            seen = points[list(chosen)]
-            away = {
-                number: squares(line, seen, near, order) if nearest else 0.0
-                for number, line in enumerate(lines)
-                if passes(line, seen, near, order)
-            }
-            chances.append(picked(city, target, nearest_of(away)))
+        for chosen in combinations(range(len(points)), 2):
+            away = {n: squares(line, points[list(chosen)], near) for n, line in enumerate(lines)}
+            fit = {n: far if nearest else 0.0 for n, far in away.items() if far < np.inf}
+            chances.append(picked(city, target, nearest_of(fit)))
         mean = np.mean(chances, axis=0)
         told.append([mean[0], mean[1], max(chance for chance, _ in chances)])
-    return np.array(told)
-
-
-def known_ends(
-    city: Published, tolerance: float, hour: float | None = None, *, nearest: bool = False
-) -> Floats:
-    """Chance of a row of the subject, and of the own line, (n, 2)."""
-    near = nearness(city, tolerance, hour)
-    told = []
-    for target, points in enumerate(with_times(city.points, city.times)):
-        away = {}
-        for number, line in enumerate(with_times(city.lines, city.line_times)):
-            ends = [(points[0], line[0]), (points[-1], line[-1])]
-            if all(near(p, q) for p, q in ends):
-                far = sum(displacement(p[:2], q[:2]) ** 2 for p, q in ends)
-                away[number] = float(far) if nearest else 0.0
-        told.append(picked(city, target, nearest_of(away)))
     return np.array(told)
 
 
@@ -237,82 +194,78 @@ def other_tracks(city: Published, target: int, share: float) -> tuple[float, flo
     return float(np.mean(chances)), max(chances)
 
 
-def steps(city: Published, tracks: Tracks) -> list[list[tuple[int, int]]]:
-    """From window to next window of each drive that has some on several lines."""
-    drives = []
-    for run in dict.fromkeys(tracks.run.tolist()):
-        on_run = np.flatnonzero(tracks.run == run).tolist()
-        windows = sorted(on_run, key=lambda one: int(tracks.start[one]))
-        pairs = [(a, b) for a, b in pairwise(windows) if city.labels[a] != city.labels[b]]
-        drives += [pairs] if pairs else []
-    return drives
+def steps(cells: Ints, order: Ints, labels: Ints) -> list[tuple[int, int]]:
+    """From each to the next of its cell, of those in an order, if it is on another line."""
+    found = []
+    for cell in dict.fromkeys(cells.tolist()):
+        inside = [int(one) for one in order if cells[one] == cell]
+        found += [(a, b) for a, b in pairwise(inside) if labels[a] != labels[b]]
+    return found
 
 
-def subjects_left(city: Published, tracks: Tracks) -> list[int]:
-    """Drives, those of fewer than k subjects, and of one; and the same of steps."""
-    people = tracks.run if city.subjects is None else city.subjects
-    of_lines = [set(people[city.labels == line]) for line in range(len(city.lines))]
-    drives = steps(city, tracks)
+def left_on(cells: Ints, labels: Ints, subjects: Ints, k: int) -> list[int]:
+    """Cells on several lines, those with fewer than k subjects on all of these, and with one."""
     counts = []
-    for cells in (drives, [[step] for pairs in drives for step in pairs]):
-        left = [
-            len(set.intersection(*(of_lines[city.labels[one]] for step in pairs for one in step)))
-            for pairs in cells
+    for cell in set(cells.tolist()):
+        lines = set(labels[cells == cell].tolist())
+        if len(lines) > 1:
+            people = (set(subjects[labels == line].tolist()) for line in lines)
+            counts.append(len(set.intersection(*people)))
+    return [len(counts), sum(n < k for n in counts), counts.count(1)]
+
+
+def next_lines(city: Published, pairs: list[tuple[int, int]], of: str, known: bool) -> Floats:
+    """For each step the chances of the first and the first three, and of a row of the subject."""
+    scale = metres_of_degrees(city.lines[..., 0].mean())
+    lines, went = with_times(city.lines, city.line_times), with_times(city.points, city.times)
+    timed = city.line_times is not None and not (of == "person" and np.isfinite(city.cycle))
+    linked, found = nearest_lines(city), []
+    for a, b in pairs:
+        own = linked[a][0] if known else city.labels[a]
+        way = went[a] if known else lines[city.labels[a]]
+        hop = (way[-1] - way[-2]) * (of == "drive")
+        away = {}
+        for number, line in enumerate(lines):
+            off = (line[0] - way[-1] - hop) * [*scale, 1.0 / 60.0]
+            turned = 4.0 * (line[1] - line[0] - hop)[:2] * scale * (of == "drive")
+            late = -10.0 * off[2] if off[2] < 0.0 else 3.0 * min(off[2], 60.0)
+            squares = (off[:2] ** 2).sum() + (turned**2).sum() + (late * timed) ** 2
+            if number != own:
+                away[number] = float(np.sqrt(squares))
+        chances = [0.0, 0.0]
+        if (right := away.get(city.labels[b])) is not None:
+            nearer = sum(far < right - 1e-6 for far in away.values())
+            alike = sum(abs(far - right) <= 1e-6 for far in away.values())
+            chances = [min(max(n - nearer, 0), alike) / alike for n in (1, 3)]
+        rows = rows_on(city, [one for one, far in away.items() if far <= min(away.values()) + 1e-6])
+        mine = [
+            city.owners[row] == city.owners[a] and city.labels[row] != city.labels[a]
+            for row in rows
         ]
-        counts += [len(left), sum(few < city.k for few in left), left.count(1)]
-    return counts
+        found.append([*chances, float(np.mean(mine))])
+    return np.reshape(found, (-1, 3))
 
 
-def followed(city: Published, tracks: Tracks, known: Published | None) -> list[float]:
-    """Chances of the first and the first three, of drives, of long ones, and share of steps.
+def places(city: Published) -> list[int]:
+    """People with a place where three of their trips begin or end; found by lines, and by a guess.
 
-    And of a line that drives leave, to be linked to a next line of any of these. ``known`` has the
-    windows that are known; None: the adversary starts from their lines.
+    A place is the first of the ends near which most others are: all beginnings, then all ends.
     """
+    scale = metres_of_degrees(city.lines[..., 0].mean())
 
-    def apart(onward: Floats, entry: Floats) -> float:
-        """Metres between two places with hops, and minutes as metres."""
-        off = (entry - onward) * [*metres_of_degrees(city.lines[..., 0].mean()), 3.0 / 60.0]
-        place = off[0]
-        if np.isfinite(city.cycle):  # the chord of the circle of the clock
-            around = city.cycle * 3.0 / 60.0 / (2.0 * np.pi)
-            place[2] = 2.0 * around * np.sin(place[2] / around / 2.0)
-        return float(np.sqrt((place**2).sum() + ((4.0 * off[1]) ** 2).sum()))
+    def busiest(ends: Floats) -> tuple[Floats, int]:
+        near = [sum(np.hypot(*((one - other) * scale)) <= 200.0 for one in ends) for other in ends]
+        return ends[int(np.argmax(near))], max(near)
 
-    def goes_on(way: Floats) -> Floats:
-        return np.array([way[-1] + way[-1] - way[-2], way[-1] - way[-2]])
-
-    lines = with_times(city.lines, city.line_times)
-    entries = [np.array([line[0], line[1] - line[0]]) for line in lines]
-
-    def chances(onward: Floats, own: int, right: int) -> tuple[float, float]:
-        far = [apart(onward, entry) for entry in entries]
-        others = [one for one in range(len(lines)) if one != own]
-        if right == own:
-            return 0.0, 0.0
-        nearer = sum(far[one] < far[right] - 1e-6 for one in others)
-        alike = sum(abs(far[one] - far[right]) <= 1e-6 for one in others)
-        return float(nearer == 0) / alike, min(max(3 - nearer, 0), alike) / alike
-
-    told, shares, ends, long = [], [], [], []
-    linked_lines: dict[int, dict[int, float]] = {}
-    if known is not None:
-        linked, windows = nearest_lines(known), with_times(known.points, known.times)
-    for pairs in steps(city, tracks):
-        on = [
-            chances(goes_on(lines[city.labels[a]]), city.labels[a], city.labels[b])
-            for a, b in pairs
-        ]
-        begin = on
-        if known is not None:
-            begin = [chances(goes_on(windows[a]), linked[a][0], city.labels[b]) for a, b in pairs]
-        told += begin
-        for (a, b), (first, _) in zip(pairs, begin, strict=True):
-            linked_lines.setdefault(city.labels[a], {})[city.labels[b]] = first
-        reached = np.cumprod([begin[0][0], *(first for first, _ in on[1:])])
-        shares.append(reached.mean())
-        ends.append(reached[-1])
-        long += [reached[-1]] if len(pairs) > 1 else []
-    first, three = np.mean(told, axis=0)
-    anybody = np.mean([sum(chances.values()) for chances in linked_lines.values()])
-    return [first, three, np.mean(ends), np.mean(long) if long else 0.0, np.mean(shares), anybody]
+    counts = [0, 0, 0]
+    guess, _ = busiest(np.concatenate([city.lines[:, 0], city.lines[:, -1]]))
+    for person in set(city.owners.tolist()):
+        went = city.points[city.owners == person]
+        lines = city.lines[city.labels[city.owners == person]]
+        place, many = busiest(np.concatenate([went[:, 0], went[:, -1]]))
+        told, _ = busiest(np.concatenate([lines[:, 0], lines[:, -1]]))
+        if many >= 3:
+            counts[0] += 1
+            for number, at in ((1, told), (2, guess)):
+                counts[number] += bool(np.hypot(*((at - place) * scale)) <= 200.0)
+    return counts

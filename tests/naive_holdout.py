@@ -6,7 +6,6 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.geodesy import metres_of_degrees
-from trajanon.tracks import STEPS, Tracks
 from trajanon.utility import displacement
 
 
@@ -18,14 +17,6 @@ def distance(one: Floats, line: Floats, lines: Floats) -> float:
 
 def away(one: Floats, lines: Floats) -> list[float]:
     return [distance(one, line, lines) for line in lines]
-
-
-def from_run(tracks: Tracks, run: int, m: int, lines: Floats) -> float:
-    """The least of all windows on a run, and all lines."""
-    track = tracks.points[tracks.first[run] : tracks.first[run + 1]]
-    starts = range(len(track) - STEPS * (m - 1))
-    windows = [track[start : start + STEPS * (m - 1) + 1 : STEPS] for start in starts]
-    return min(min(away(window, lines)) for window in windows)
 
 
 def auc(inside: Floats, outside: Floats) -> float:
@@ -52,6 +43,14 @@ def inferred(one: Floats, lines: Floats, near: float) -> bool:
     known = 2 * len(one) // 3
     line = np.argmin(away(one[:known], lines[:, :known]))
     return bool(displacement(one[-1], lines[line, -1]) <= near)
+
+
+def goes_on(one: Floats, next_one: Floats, lines: Floats) -> bool:
+    """Whether the line that begins where one ends, other than its own, is that of the next."""
+    scale = metres_of_degrees(lines[..., 0].mean())
+    far = np.hypot(*((lines[:, 0] - one[-1]) * scale).T)
+    far[np.argmin(away(one, lines))] = np.inf
+    return bool(np.argmin(far) == np.argmin(away(next_one, lines)))
 
 
 def isolated(points: Floats, lines: Floats, radius: float, k: int) -> Floats:

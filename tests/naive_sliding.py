@@ -1,6 +1,6 @@
 """Windows that may slide, and slow twins of what slides them."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
@@ -353,19 +353,3 @@ def metres(one: Floats, other: Floats) -> float:
     (a, b), (c, d) = np.radians(one), np.radians(other)
     half = np.sin((c - a) / 2) ** 2 + np.cos(a) * np.cos(c) * np.sin((d - b) / 2) ** 2
     return float(2 * 6_371_000 * np.arcsin(np.sqrt(half)))
-
-
-def quarters(line: Floats) -> Iterator[Floats]:
-    """The points of a line, and three between each two."""
-    for here, there in pairwise(line):
-        yield from (here + (there - here) * part / STEPS for part in range(STEPS))
-    yield line[-1]
-
-
-def share_near(tracks: Tracks, lines: Floats, within: float) -> float:
-    """The share of every fourth point of all tracks that a line comes near."""
-    near = [
-        any(metres(point, place) <= within for line in lines for place in quarters(line))
-        for point in tracks.points[::STEPS]
-    ]
-    return float(np.mean(near))

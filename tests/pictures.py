@@ -5,7 +5,6 @@ from itertools import combinations
 
 import numpy as np
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch, Rectangle
 from matplotlib.text import Text
 from matplotlib.transforms import BboxBase
 
@@ -17,12 +16,6 @@ def points(line: Line2D) -> tuple[list[float], list[float]]:
     """Where a line leads, x and y."""
     x, y = (np.asarray(each, dtype=float).tolist() for each in line.get_data())
     return x, y
-
-
-def extent(bar: Patch) -> tuple[float, float]:
-    """Width and height of a bar."""
-    assert isinstance(bar, Rectangle)
-    return bar.get_width(), bar.get_height()
 
 
 def nothing_overlaps(picture: Picture) -> None:

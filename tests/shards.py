@@ -13,12 +13,13 @@ import pyarrow.parquet as pq
 from trajanon.arrays import Floats, Ints
 from trajanon.files.release_formats import read_release
 from trajanon.files.trajectory_files import write_partition
-from trajanon.parts import shard_search, workflow
-from trajanon.parts.finish import Batch, Tally, finish
+from trajanon.parts import shards, workflow
 from trajanon.parts.plan import Plan
+from trajanon.released_lines import TrajectoryGroups
 from trajanon.trajectories import Trajectories
 
 POINTS = 4
+finished = shards._finished
 
 
 def out_of(tmp_path: Path) -> Path:
@@ -106,17 +107,19 @@ class Groups:
         self.line: dict[int, Floats] = {}
         self._count = 0
 
-    def finish(self, plan: Plan, batch: Batch, labels: Ints, key: str) -> tuple[Tally, Ints]:
+    def finished(
+        self, plan: Plan, groups: TrajectoryGroups, moved: Ints, number: int
+    ) -> shards.Tally:
         """Note the groups, then finish them."""
-        trace = batch.trajectories.trace
-        assert trace is not None
+        rows, labels = groups.trajectories, groups.partition.labels
+        assert rows.trace is not None
         for group in range(labels.max() + 1):
-            members = trace[labels == group].tolist()
+            members = rows.trace[labels == group].tolist()
             assert not self.of.keys() & set(members), "a row came twice"
             self.of |= dict.fromkeys(members, self._count)
-            self.line[self._count] = batch.trajectories.points[labels == group].mean(axis=0)
+            self.line[self._count] = rows.points[labels == group].mean(axis=0)
             self._count += 1
-        return finish(plan, batch, labels, key)
+        return finished(plan, groups, moved, number)
 
     @property
     def labels(self) -> Ints:
@@ -128,5 +131,5 @@ class Groups:
 def groups_told() -> Iterator[Groups]:
     """Listen to what is finished in this process."""
     groups = Groups()
-    with patch.object(shard_search, "finish", groups.finish):
+    with patch.object(shards, "_finished", groups.finished):
         yield groups

@@ -8,13 +8,7 @@ from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
 from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing
 from trajanon._kernels.window_records import Slides, Windows, build_rows, find_meetings
-from trajanon.align.windows import (
-    build_windows,
-    centred,
-    exact_window_neighbours,
-    part_of,
-    start_ranges,
-)
+from trajanon.align.windows import build_windows, centred, part_of, start_ranges, window_neighbours
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.search.annealing import QUANTILES, nearest_most
@@ -52,7 +46,7 @@ def laid(
     starts = windows.most + 1
     rows = np.empty((starts.sum(), axes.shape[1]), dtype=kind)
     first = np.cumsum(starts) - starts
-    build_rows(windows, np.ascontiguousarray(axes.T), np.empty(len(axes)), first, rows)
+    build_rows(windows, axes, np.empty(len(axes)), first, rows)
     meeting = np.empty_like(near)
     return Slides(rows, first, starts, start.copy(), meeting, start.copy())
 
@@ -81,7 +75,7 @@ def scene(
     start = tracks.start - first
     windows = centred(part_of(whole, np.arange(n), first, last, chained=False)[0], start)
     axes = np.linalg.qr(rng.normal(size=(6, 6)))[0][:, : rng.integers(1, 7)].copy()
-    near = exact_window_neighbours(windows, start, axes, 8)
+    near = window_neighbours(windows, start, axes, 8).astype(np.int64)
     slides = laid(windows, start, axes, near, kind)
     find_meetings(slides, near)
     subjects = np.arange(n) if people is None else dense(rng.integers(0, people, n))

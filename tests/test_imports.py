@@ -5,10 +5,9 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 
@@ -25,28 +24,19 @@ EXTRACTION = floors("extract")
 BESIDE = ("extract", "maps", "data")
 TOP = {"cli", "studio", "__main__", "data_frames"}
 HEAVY = {
-    "branca",
-    "folium",
-    "geopandas",
-    "highspy",
-    "llvmlite",
-    "matplotlib",
-    "numba",
-    "numpy",
-    "osmium",
-    "pandas",
-    "pyarrow",
-    "pyogrio",
-    "pyproj",
-    "requests",
-    "scipy",
-    "shapely",
+    *("branca", "folium", "geopandas", "highspy", "llvmlite", "matplotlib", "numba", "numpy"),
+    *("osmium", "pandas", "pyarrow", "pyogrio", "pyproj", "requests", "scipy", "shapely"),
     "urllib3",
 }
 
 
-def imports(file: Path) -> Iterator[str]:
+@cache
+def imports(file: Path) -> list[str]:
     """What a file imports, in full: trajanon.files.release_formats, numpy.typing, ..."""
+    return list(imported(file))
+
+
+def imported(file: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -81,10 +71,6 @@ def floor(name: str) -> int:
     return next(number for number, names in enumerate(FLOORS) if name in names)
 
 
-def ids(file: Path) -> str:
-    return str(file.relative_to(ROOT))
-
-
 CORE = [file for file in files("trajanon") if part_of(file) != "__init__"]
 
 
@@ -98,20 +84,17 @@ def part_of_extraction(module: str) -> str:
     return "/".join(parts[: 1 + (parts[0] == "sources")])
 
 
-@pytest.mark.parametrize("file", files("extract"), ids=ids)
-def test_no_import_of_extraction_goes_up(file: Path) -> None:
+def test_no_import_of_extraction_goes_up() -> None:
     def floor(module: str) -> int:
         name = part_of_extraction(module)
         return next(n for n, names in enumerate(EXTRACTION) if name in names)
 
-    own = ".".join(file.relative_to(ROOT / "extract").with_suffix("").parts)
-    if own == "sources.__init__":
-        return
-    for module in imports(file):
-        inside = module.removeprefix("trajanon.extract.")
-        if inside == module or inside == "sources":
-            continue
-        assert floor(inside) <= floor(own), module
+    for file in files("extract"):
+        own = ".".join(file.relative_to(ROOT / "extract").with_suffix("").parts)
+        for module in imports(file):
+            inside = module.removeprefix("trajanon.extract.")
+            if inside not in (module, "sources") and own != "sources.__init__":
+                assert floor(inside) <= floor(own), (file, module)
 
 
 def module_of(file: Path, top: str) -> str:
@@ -131,20 +114,16 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
     TopologicalSorter(names).prepare()  # raises CycleError, which names the circle
 
 
-@pytest.mark.parametrize("file", CORE, ids=ids)
-def test_no_import_goes_up(file: Path) -> None:
-    for module in imports(file):
-        if part(module) and part(module) not in BESIDE:
-            assert floor(part(module)) <= floor(part_of(file)), module
-
-
-@pytest.mark.parametrize("file", CORE, ids=ids)
-def test_only_the_top_floor_reaches_extraction_maps_and_sample(file: Path) -> None:
-    if part_of(file) in TOP:
-        return
-    for module in imports(file):
-        assert part(module) not in BESIDE, module
-        assert module.partition(".")[0] not in {"typer", "rich", "folium", "branca", "osmium"}
+def test_no_import_goes_up() -> None:
+    """And only the top floor reaches extraction, maps and sample."""
+    for file in CORE:
+        for module in imports(file):
+            if part(module) and part(module) not in BESIDE:
+                assert floor(part(module)) <= floor(part_of(file)), (file, module)
+            if part_of(file) not in TOP:
+                other = module.partition(".")[0]
+                assert part(module) not in BESIDE, (file, module)
+                assert other not in {"typer", "rich", "folium", "branca", "osmium"}, file
 
 
 def test_figures_alone_need_matplotlib() -> None:
@@ -158,23 +137,21 @@ def test_figures_alone_need_matplotlib() -> None:
     assert asking == {Path("maps/figures")}
 
 
-@pytest.mark.parametrize("file", files("trajanon/_kernels"), ids=ids)
-def test_kernels_know_numpy_and_the_compiler_alone(file: Path) -> None:
+def test_kernels_know_numpy_and_the_compiler_alone() -> None:
     allowed = {"numpy", "numba", "llvmlite"} | sys.stdlib_module_names
-    for module in imports(file):
-        if part(module):
-            assert part(module) == "_kernels", module
-        else:
-            assert module.partition(".")[0] in allowed, module
-
-
-@pytest.mark.parametrize("top", BESIDE)
-def test_extraction_maps_and_sample_do_not_know_each_other(top: str) -> None:
-    for file in files(top):
+    for file in files("trajanon/_kernels"):
         for module in imports(file):
-            strangers = {*BESIDE, *TOP} - {top}
-            assert part(module) not in strangers, (file, module)
-            assert module.partition(".")[0] not in BESIDE, (file, module)
+            known = part(module) == "_kernels" or module.partition(".")[0] in allowed
+            assert known, (file, module)
+
+
+def test_extraction_maps_and_sample_do_not_know_each_other() -> None:
+    for top in BESIDE:
+        for file in files(top):
+            for module in imports(file):
+                strangers = {*BESIDE, *TOP} - {top}
+                assert part(module) not in strangers, (file, module)
+                assert module.partition(".")[0] not in BESIDE, (file, module)
 
 
 def test_the_package_itself_imports_nothing_but_when_asked() -> None:
@@ -189,39 +166,20 @@ def test_importing_the_package_loads_no_library() -> None:
     assert not HEAVY & set(run.stdout.split())
 
 
-def test_help_loads_no_library() -> None:
-    run = subprocess.run(
-        [sys.executable, "-X", "importtime", "-m", "trajanon", "--help"],
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert "anonymize" in run.stdout
-    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
-    assert "typer" in loaded
-    assert not HEAVY & loaded
+def loaded(folder: Path, *arguments: object) -> set[str]:
+    """The packages that a command loads."""
+    words = [sys.executable, "-X", "importtime", "-m", "trajanon", *map(str, arguments)]
+    run = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=True)
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
+
+
+def test_help_loads_no_library(tmp_path: Path) -> None:
+    found = loaded(tmp_path, "--help")
+    assert "typer" in found
+    assert not HEAVY & found
 
 
 def test_extracting_gpx_loads_no_library_of_roads_servers_or_kernels(tmp_path: Path) -> None:
-    sample = ROOT / "data/sample/page000.gpx.gz"
-    run = subprocess.run(
-        [
-            sys.executable,
-            "-X",
-            "importtime",
-            "-m",
-            "trajanon",
-            "extract",
-            sample,
-            "--windows",
-            "--spacing",
-            "50",
-        ],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    loaded = {line.rpartition("|")[2].strip().partition(".")[0] for line in run.stderr.splitlines()}
-    needed = {"numpy", "pandas", "pyarrow", "pyproj", "shapely"}
-    assert loaded & HEAVY == needed
+    page = ROOT / "data/sample/page000.gpx.gz"
+    found = loaded(tmp_path, "extract", page, "--windows", "--spacing", 50)
+    assert found & HEAVY == {"numpy", "pandas", "pyarrow", "pyproj", "shapely"}

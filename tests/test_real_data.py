@@ -21,7 +21,7 @@ from plain import PUBLISHED
 from real_data import REAL, needs_real_data
 
 import trajanon
-from trajanon.errors import FileProblem, TooFewSubjects
+from trajanon.errors import FileProblem
 from trajanon.extract import Box, Rules, Trace, cut, extract, traces
 from trajanon.extract.trips import CUT_OFF
 from trajanon.files.trajectory_files import read_trajectories
@@ -92,19 +92,7 @@ def near(expected: int) -> Any:
 
 
 def test_cabs_are_extracted_from_a_table(run: Run) -> None:
-    extracted = run(
-        *(
-            "extract",
-            CABS,
-            f"--bbox={CITY}",
-            "--windows",
-            "--per-recording",
-            "all",
-            "--spacing",
-            100,
-        ),
-        *("--max-gap", 1000, "--json"),
-    )
+    extracted = run("extract", CABS, f"--bbox={CITY}", *WINDOWS, "--max-gap", 1000, "--json")
     assert extracted.code == 0, extracted.err
     counts = json.loads(extracted.out)["counts"]
     # The README cut at 40 m/s where we cut at 60: 9,159 there.
@@ -145,14 +133,7 @@ def test_some_cabs_from_table_to_map(run: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("max_gap", "spacing", "expected"),
-    [
-        (500, 50, 7212),
-        (500, 100, 663),
-        (500, 150, 57),
-        (1000, 50, 29_525),
-        (1000, 100, 9159),
-        (1000, 150, 3301),
-    ],
+    [(500, 50, 7212), (500, 150, 57), (1000, 50, 29_525), (1000, 100, 9159)],
 )
 def test_cabs_give_as_many_trajectories_as_were_counted(
     cabs: list[Trace], max_gap: float, spacing: float, expected: int
@@ -211,20 +192,6 @@ def test_tracks_of_cabs_are_read_as_they_were_cut(cabs: list[Trace], tmp_path: P
         assert getattr(read, name)[:].tobytes() == getattr(tracks, name)[:].tobytes()
 
 
-def test_each_cab_is_its_own_subject(cabs: list[Trace]) -> None:
-    found = cut(cabs, Rules(spacing=50, max_gap=1000, max_per_subject=1))
-    assert found.subject is not None
-    assert len(np.unique(found.subject)) == len(found)
-    assert 400 < len(found) <= 496
-
-
-def test_the_cabs_of_a_quarter_of_an_hour_come_from_csv() -> None:
-    table = REAL / "sf_cabs" / "cabs_dataset_20080608_0700_0715.csv"
-    found = extract(table, CITY, spacing=50, max_gap=1000)
-    assert found.provenance["counts"]["points read"] == 3814
-    assert found.provenance["counts"]["recordings read"] == 643
-
-
 # OpenStreetMap, San Francisco
 
 
@@ -256,7 +223,7 @@ def test_trips_of_the_server_that_may_go_on_outside_have_no_true_ends(
         assert asked_for.known_ends.all(axis=1).sum() == 29 - out
 
 
-@pytest.mark.parametrize(("spacing", "expected"), [(5, 1650), (50, 137), (100, 57), (150, 23)])
+@pytest.mark.parametrize(("spacing", "expected"), [(5, 1650), (100, 57)])
 def test_san_francisco_gives_as_many_trajectories_as_were_counted(
     drives: list[Trace], spacing: float, expected: int
 ) -> None:
@@ -266,16 +233,7 @@ def test_san_francisco_gives_as_many_trajectories_as_were_counted(
 
 
 def test_one_account_is_refused_and_works_by_records(run: Run, tmp_path: Path) -> None:
-    source = [
-        SAN_FRANCISCO,
-        f"--bbox={REQUESTED}",
-        "--windows",
-        "--per-recording",
-        "all",
-        "--spacing",
-        100,
-    ]
-    extracted = run("extract", *source)
+    extracted = run("extract", SAN_FRANCISCO, f"--bbox={REQUESTED}", *WINDOWS)
     assert extracted.code == 0
     assert OSM_ATTRIBUTION in extracted.out
     refused = run("anonymize", "-k", 4)
@@ -297,37 +255,10 @@ def test_one_account_is_refused_and_works_by_records(run: Run, tmp_path: Path) -
     assert "OpenStreetMap contributors" in (tmp_path / "map.html").read_text()
 
 
-def test_one_account_is_refused_from_python(san_francisco: Trajectories) -> None:
-    with pytest.raises(TooFewSubjects, match="1 subject, and k = 4 needs 4"):
-        trajanon.anonymize(san_francisco, k=4)
-
-
 # OpenStreetMap, Alicante
 
 
-def test_alicante_has_25_timed_traces_and_no_trajectory_of_the_cloud(
-    replay: Callable[[list[Path]], OsmServer],
-) -> None:
-    server = replay(ALICANTE_PAGES)
-    found = extract(area=ALICANTE_BOX, spacing=50, api_url=server.url)
-    counts = found.provenance["counts"]
-    assert server.asked_for == [0, 1]
-    assert counts["points read"] == 5458
-    # Page 1 holds the first of them; the others need not be asked for.
-    assert counts["points without time"] == 10_000 - 5458
-    # Of the 25 traces one was uploaded by two accounts, and one twice by one.
-    assert counts["recordings read"] == 25
-    assert counts["points of repeated recordings"] == 355
-
-
-def test_all_of_the_cloud_is_dropped_where_all_pages_are_read() -> None:
-    counts = extract(ALICANTE_PAGES, ALICANTE_BOX, spacing=50).provenance["counts"]
-    assert counts["points without time"] == 7791
-    assert counts["points read"] == 5458
-    assert len(list(traces(ALICANTE_PAGES))) == 25
-
-
-@pytest.mark.parametrize(("spacing", "expected"), [(5, 654), (50, 58), (100, 20), (150, 12)])
+@pytest.mark.parametrize(("spacing", "expected"), [(5, 654), (100, 20)])
 def test_alicante_gives_as_many_trajectories_as_were_counted(spacing: float, expected: int) -> None:
     """Within 2 %, or one where there are few.
 
@@ -342,12 +273,6 @@ def test_alicante_gives_as_many_trajectories_as_were_counted(spacing: float, exp
     assert found == pytest.approx(expected, rel=0.02, abs=1)
 
 
-def test_an_answer_of_private_points_says_so(run: Run) -> None:
-    answer = run("extract", ALICANTE / "other_private_points_only.gpx", "--windows", "--spacing", 5)
-    assert answer.code == 2
-    assert "no point has a time" in answer.err
-
-
 # GPX files of many makers
 
 
@@ -357,7 +282,7 @@ def test_every_gpx_file_gives_trajectories_or_a_reason(run: Run, path: Path) -> 
     if path.stem == "graphhopper_no_trkseg":
         assert answer.code == 2
         assert answer.out == ""
-        assert "a <trk> without <trkseg>" in answer.err
+        assert "holds no track points" in answer.err
         assert answer.err.splitlines()[-1].startswith("trajanon: no trajectories: ")
         return
     assert answer.code == 0, answer.err
@@ -368,22 +293,10 @@ def test_every_gpx_file_gives_trajectories_or_a_reason(run: Run, path: Path) -> 
     assert counts["metres used"] > 0.4 * counts["metres of track"]
 
 
-def test_a_folder_of_gpx_document_gives_what_they_give_alone(run: Run) -> None:
-    together = extract(REAL / "gpx", spacing=5)
-    alone = 0
-    for path in GPX:
-        if path.stem != "graphhopper_no_trkseg":
-            alone += len(extract(path, spacing=5))
-    assert len(together) == alone
-    assert together.subject is not None
-    # One file has no track. Two are the same walk, but one with five of its times alone.
-    assert len(np.unique(together.subject)) == len(GPX) - 1
-
-
 # Other collections
 
 
-@pytest.mark.parametrize(("spacing", "expected"), [(5, 3773), (50, 286), (100, 104), (150, 58)])
+@pytest.mark.parametrize(("spacing", "expected"), [(5, 3773), (100, 104)])
 def test_geolife_gives_as_many_trajectories_as_were_counted(spacing: float, expected: int) -> None:
     found = extract(REAL / "geolife_plt", BEIJING, spacing=spacing, per_recording=None, max_gap=500)
     assert len(found) == expected
@@ -391,17 +304,6 @@ def test_geolife_gives_as_many_trajectories_as_were_counted(spacing: float, expe
     assert found.provenance["counts"]["recordings read"] == 44
     assert found.provenance["counts"]["subjects read"] == 5
     assert found.provenance["counts"]["files of no known kind (.txt)"] == 1  # labels.txt
-
-
-def test_taxis_of_beijing_come_with_all_their_faults() -> None:
-    found = extract(REAL / "tdrive_txt", BEIJING, spacing=100, max_gap=1000)
-    counts = found.provenance["counts"]
-    assert counts["points read"] == 588 + 1323 + 94_939
-    assert counts["subjects read"] == 3
-    assert counts["points impossible"] == 3
-    # Duplicate rows among those of equal time.
-    assert counts["points merged (equal times)"] > 24 + 51 + 3731
-    assert counts["points outside the area"] > 0
 
 
 def test_every_file_of_traces_is_read_and_no_other() -> None:
@@ -423,11 +325,3 @@ def test_every_file_of_traces_is_read_and_no_other() -> None:
     assert unknown == {f"files of no known kind ({one})": 1 for one in (".txt", ".xml")}
     with pytest.raises(FileProblem, match="holds no file of traces"):
         list(traces(REAL / "osm_pbf"))
-
-
-def test_files_read_at_once_are_the_same() -> None:
-    folders = [REAL / "geolife_plt", SAN_FRANCISCO]
-    one = extract(folders, spacing=100)
-    two = extract(folders, spacing=100, jobs=2)
-    np.testing.assert_array_equal(one.points, two.points)
-    assert one.provenance == two.provenance

@@ -30,8 +30,6 @@ TABLE = np.arange(12.0).reshape(6, 2)
     ("changes", "error", "says"),
     [
         ({"k": 1}, BadInput, "k must be at least 2 (got 1)"),
-        ({"k": 0}, BadInput, "k must be at least 2 (got 0)"),
-        ({"k": -3}, BadInput, "k must be at least 2 (got -3)"),
         ({"k": 7}, TooFewRecords, "6 records cannot form a group of k = 7; lower k"),
         ({"X": np.empty((0, 2))}, TooFewRecords, "0 records cannot form"),
         (
@@ -41,17 +39,11 @@ TABLE = np.arange(12.0).reshape(6, 2)
         ),
         ({"subjects": [1, 2] * 3}, TooFewSubjects, "from 2 subjects, and k = 3"),
         ({"subjects": [1, 2, 3]}, BadInput, "subjects must have shape (6,)"),
-        ({"subjects": np.zeros((6, 1))}, BadInput, "got (6, 1)"),
         ({"X": [[np.nan]] * 6}, BadInput, "record 0, column 0 is nan"),
         ({"X": [[1.0], [np.inf]] * 3}, BadInput, "record 1, column 0 is inf"),
         ({"X": np.zeros(6)}, BadInput, "shape (n, p) with p >= 1; got (6,)"),
-        ({"X": np.zeros((6, 0))}, BadInput, "got (6, 0)"),
         ({"X": [["a"]] * 6}, BadInput, "records must be numbers"),
-        ({"method": "hm3"}, BadInput, "`method` 'hm3' is not known; choose from hm2"),
         ({"heuristic": "?"}, BadInput, f"choose from {', '.join(HEURISTIC_NAMES)}"),
-        ({"refine": "rc"}, BadInput, "`refine` 'rc' is not known; choose from none"),
-        ({"effort": "most"}, BadInput, "choose from fast, balanced, best"),
-        ({"expansion": "x"}, BadInput, "'x' is not known; choose from both, distance, row"),
     ],
 )
 def test_what_cannot_be_grouped_is_refused(
@@ -69,16 +61,6 @@ def test_a_k_that_is_no_whole_number_is_refused(k: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "name", ["method", "heuristic", "expansion", "path_neighbours", "refine", "effort"]
-)
-@pytest.mark.parametrize("value", [["mdav"], None, float("nan")])
-def test_a_choice_that_is_no_word_is_refused(name: str, value: Any) -> None:
-    says = f"`{name}` {value!r} is not known; choose from "
-    with pytest.raises(BadInput, match=f"^{re.escape(says)}"):
-        microaggregate(TABLE, 3, **{name: value})
-
-
-@pytest.mark.parametrize(
     ("name", "span"),
     [
         ("compression", "1 to 1000000000"),
@@ -87,7 +69,7 @@ def test_a_choice_that_is_no_word_is_refused(name: str, value: Any) -> None:
         ("seed", "0"),
     ],
 )
-@pytest.mark.parametrize("value", [-1, 2.5, float("nan"), "2", [2], True, 2j, np.array([2])])
+@pytest.mark.parametrize("value", [-1, 2.5, "2", True, np.array([2])])
 def test_a_count_that_is_no_whole_number_is_refused(name: str, span: str, value: Any) -> None:
     says = f"`{name}` must be a whole number from {span} (got {value!r})"
     with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
@@ -97,9 +79,7 @@ def test_a_count_that_is_no_whole_number_is_refused(name: str, span: str, value:
 @pytest.mark.parametrize(
     ("name", "span"), [("gamma", "0 to 1000"), ("shuffle_probability", "0 to 1")]
 )
-@pytest.mark.parametrize(
-    "value", [-0.1, float("nan"), float("inf"), 10**400, "0.5", [0.5], {}, 0.5j, True, False]
-)
+@pytest.mark.parametrize("value", [-0.1, float("nan"), 10**400, "0.5", True])
 def test_a_share_that_is_no_number_is_refused(name: str, span: str, value: Any) -> None:
     says = f"`{name}` must be a number from {span} (got {value!r})"
     with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
@@ -138,10 +118,7 @@ def test_help_shows_the_options_of_the_search(name: str) -> None:
     ("function", "option", "guess"),
     [
         ("anonymize", "kk", "; did you mean 'k'?"),
-        ("anonymize", "subjct", "; did you mean 'subject'?"),
-        ("anonymize_file", "efort", "; did you mean 'effort'?"),
         ("anonymize_parts", "memroy", "; did you mean 'memory'?"),
-        ("microaggregate", "sede", "; did you mean 'seed'?"),
         ("microaggregate_table", "zzz", ""),
     ],
 )

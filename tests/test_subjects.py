@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import trajanon
-from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.extract import Rules, cut, extract, from_frame
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.subjects import BY_BLANKS, BY_CASE, Merged, key_of, numbered, spelled
@@ -132,22 +132,6 @@ def test_any_numbers_tell_subjects_apart(tmp_path: Path, ids: list[Any], dtype: 
     assert not trajanon.check(out, k, trajectories=some).problems
     found = trajanon.microaggregate(some.records, k, subjects=subject, refine="none")
     assert naive.holds(found.labels, whose, k)
-
-
-def test_no_trajectories_are_refused_in_one_sentence(tmp_path: Path) -> None:
-    none = Trajectories(points=np.empty((0, 3, 2)), subject=np.empty(0, dtype=np.int64))
-    with pytest.raises(TooFewRecords, match="0 records cannot form a group of k = 2"):
-        trajanon.anonymize(none, 2)
-    some = lines(range(4))
-    release = trajanon.anonymize(some, 2, effort="fast")
-    out = tmp_path / "anonymized.csv"
-    release.write(out)
-    with pytest.raises(BadInput, match="do not belong together"):
-        trajanon.evaluate(none, release.trajectories, release.report)
-    with pytest.raises(BadInput, match="do not belong together"):
-        trajanon.check(out, 2, trajectories=none)
-    with pytest.raises(BadInput, match="0 records cannot form a group"):
-        trajanon.microaggregate(np.empty((0, 2)), 2, subjects=[])
 
 
 def points_of(names: Sequence[str | None]) -> pd.DataFrame:

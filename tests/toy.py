@@ -104,3 +104,23 @@ def ways(n: int = 24, people: int = 12, seed: int = 0, m: int = 6) -> Trajectori
     share = np.linspace(0.0, 1.0, m)[:, None]
     points = ends[:, 0] * (1 - share) + ends[:, 1] * share
     return Trajectories(points, np.arange(n) % people)
+
+
+def commuters() -> Trajectories:
+    """Four people on two days: 0 and 1 live together, and 2 and 3, 2 km north of them.
+
+    Neighbours work together, 5 km east of their homes. Rows are a day's ways to work at 08:00, then
+    its ways home at 17:00, by person.
+    """
+    north = 2_000.0 * np.array([0, 0, 1, 1])
+    home, work = (np.column_stack([north, np.full(4, east)]) for east in (0.0, 5_000.0))
+    way = np.stack([home, (home + work) / 2, work], axis=1)
+    day = np.concatenate([way, way[:, ::-1]]) / (NORTH, EAST)
+    leave = MONDAY + HOUR * np.repeat([8, 17], 4)
+    begin = np.concatenate([leave, leave + DAY])[:, None]
+    return Trajectories(
+        np.concatenate([day, day]),
+        subject=np.tile(np.arange(4), 4),
+        times=begin + np.array([0.0, 600.0, 1_200.0]),
+        provenance={"trips": True},
+    )

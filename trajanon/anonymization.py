@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
 from importlib.metadata import version
+from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,22 +13,25 @@ import numpy as np
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.placing import placed
-from trajanon.errors import BadInput
+from trajanon.arrays import Bools, Floats
+from trajanon.choices import OneEach, one_each, whole_days
+from trajanon.days import of_equally_many
+from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.release_lines import in_order
 from trajanon.files.report import digest_of, line_keys
-from trajanon.mending import mend
+from trajanon.mending import Surroundings, ends_of, mend
 from trajanon.microaggregation import microaggregate
 from trajanon.number_text import number_of
-from trajanon.partition import Stage, check_enough, regrouped, subjects_per_group
+from trajanon.partition import Stage, check_enough, dense, measured, regrouped, subjects_per_group
 from trajanon.perturbation import new_key
-from trajanon.privacy.chains import subjects_left
+from trajanon.privacy.chains import counts_of, drives_left, people_left
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, Rows, published_with
 from trajanon.released_lines import TrajectoryGroups, refuse_crossing
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged, count_of, nameless
-from trajanon.times import Timing, search_columns, timing_of
+from trajanon.times import Timing, departure_days, search_columns, timing_of
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked, unit_of
 from trajanon.utility import summary
 from trajanon.utility.displacements import from_runs, lengths
@@ -40,6 +44,7 @@ def anonymize_trajectories(
     k: int,
     *,
     roads: RoadsToFollow | None = None,
+    public_places: Surroundings | None = None,
     key: bytes | None = None,
     progress: Progress = silent,
     **options: Any,
@@ -51,13 +56,31 @@ def anonymize_trajectories(
     refuse_crossing(trajectories, tracks=settings.align)
     refuse_attribution(trajectories.attribution)
     check_enough(len(trajectories), k)
-    timing = timing_of(trajectories, settings)
+    if settings.distinct_ends > k:
+        raise BadInput(f"`distinct_ends` must be at most k, {k} (got {settings.distinct_ends})")
     secret = key_for(settings, key)
+    trajectories, choice = whole_days(trajectories, settings)
+    n, competing = len(trajectories), np.arange(len(trajectories))
+    timing = timing_of(trajectories, settings)
+    each: OneEach | None = None
+    if settings.one_line_each:
+        each = one_each(trajectories, k, searched, timing, secret, progress)
+        competing = each.rows
+        trajectories = trajectories.take(competing)
+        choice = {"people": len(competing), "left_out": n - len(competing)}
 
-    cut, slid = _group_and_slide(trajectories, k, settings, searched, timing, secret, progress)
-    groups, out, mended = slid, np.zeros(len(trajectories), dtype=np.bool_), None
-    if not settings.as_published:
-        groups, out, mended = mend(slid, k)
+    how = (k, settings, searched, timing, secret, progress)
+    mended: dict[str, Any] | None = None
+    if trajectories.unit == "day":
+        groups, out, mended = _grouped_days(trajectories, public_places, *how)
+        cut = slid = groups
+    else:
+        cut, slid = group_and_slide(trajectories, *how, each)
+        groups, out = slid, np.zeros(len(trajectories), dtype=np.bool_)
+        if not settings.as_published:
+            ends = ends_of(trajectories, settings.distinct_ends, public_places)
+            groups, out, mended = mend(slid, k, ends)
+    left_out = np.delete(np.arange(n), competing[~out])
     if roads is not None:
         groups = replace(groups, roads=roads)
 
@@ -80,7 +103,9 @@ def anonymize_trajectories(
         alignment=alignment,
         alignment_skipped=skipped,
         mended=mended,
-        suppressed={"rows": np.flatnonzero(out).tolist()} if out.any() else None,
+        suppressed={"rows": left_out.tolist()} if len(left_out) else None,
+        distinct_ends=settings.distinct_ends,
+        choice=choice,
         search=asdict(searched),
     )
     del groups  # before the rows of the release take as much memory again
@@ -177,7 +202,7 @@ def refuse_far(moved: float, length: float, k: int, unit: str) -> None:
         )
 
 
-def _group_and_slide(
+def group_and_slide(
     trajectories: Trajectories,
     k: int,
     settings: ReleaseSettings,
@@ -185,16 +210,25 @@ def _group_and_slide(
     timing: Timing | None,
     key: bytes | None,
     progress: Progress,
+    each: OneEach | None = None,
+    spread: Floats | None = None,
 ) -> tuple[TrajectoryGroups, TrajectoryGroups]:
-    """Group trajectories as they were cut, and as they slid, if they may."""
+    """Group trajectories as they were cut, or take their groups; and as they slid, if they may.
+
+    Those of a shard are standardised by the ``spread`` of the whole table.
+    """
     subjects = None if settings.as_published else trajectories.subject
     if settings.align:
         trajectories = placed(trajectories, k, subjects=subjects, timing=timing)
-    columns, weights = search_columns(trajectories, timing)
-    partition = microaggregate(
-        columns, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
-    )
-    if timing is not None:
+    columns, weights = search_columns(trajectories, timing, spread)
+    if each is None:
+        partition = microaggregate(
+            columns, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
+        )
+    else:
+        partition = measured(columns, each.labels, "one line each", each.since, weights)
+        partition = replace(partition, stopped=each.stopped)
+    if weights is not None:
         partition = regrouped(partition, trajectories.records, partition.labels)
     cut = TrajectoryGroups(trajectories, partition, key, timing)
     if not settings.align or partition.stopped:
@@ -211,6 +245,41 @@ def _group_and_slide(
         progress=progress,
     )
     return cut, TrajectoryGroups(*slid, key, timing)
+
+
+def _grouped_days(
+    days: Trajectories,
+    public_places: Surroundings | None,
+    k: int,
+    settings: ReleaseSettings,
+    search: Settings,
+    timing: Timing | None,
+    key: bytes | None,
+    progress: Progress,
+) -> tuple[TrajectoryGroups, Bools, dict[str, Any]]:
+    """Group days of equally many trips, each on its own; also who was left out, and the mends."""
+    assert days.subject is not None
+    since, labels, stopped = perf_counter(), np.full(len(days), -1), False
+    mended = {name: Counter[str]() for name in ("wide", "one_place")}
+    for some, alike in of_equally_many(days):
+        if len(np.unique(days.subject[some])) < k:
+            continue
+        cut, _ = group_and_slide(alike, k, settings, search, timing, key, progress)
+        groups, out, account = mend(cut, k, ends_of(alike, settings.distinct_ends, public_places))
+        labels[some[~out]] = groups.partition.labels + labels.max() + 1
+        stopped |= groups.partition.stopped
+        for name, counts in account.items():
+            mended[name].update(counts)
+    out = labels < 0
+    if out.all():
+        raise TooFewSubjects(
+            f"of {number_of(len(days), 'day')} none has as many trips as days of {k} people: lower "
+            "k, add people, or leave out `days` and release trips"
+        )
+    left = days.take(~out)
+    partition = measured(left.records, dense(labels[~out]), "days", since)
+    groups = TrajectoryGroups(left, replace(partition, stopped=stopped), key, timing)
+    return groups, out, {name: dict(counts) for name, counts in mended.items()}
 
 
 def key_for(settings: ReleaseSettings, key: bytes | None) -> bytes | None:
@@ -277,7 +346,10 @@ def _report(
     trajectories, partition, timing = groups.trajectories, groups.partition, groups.timing
     when, line, laid = groups.released_times, groups.line_numbers, groups.laid
     labels, subjects, tracks = partition.labels, trajectories.subject, trajectories.tracks
-    chained = subjects_left(line[labels], tracks, subjects, k)
+    drives = drives_left(line[labels], tracks, subjects, k)
+    people = None
+    if subjects is not None:
+        people = counts_of(people_left(line[labels], subjects, departure_days(trajectories), k))
     together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
     counted = Promise(
@@ -307,7 +379,8 @@ def _report(
         **of_roads(groups.roads, on_roads, None if laid is None else summary(groups.to_roads)),
         times=of_times(timing, {name: summary(each) for name, each in groups.late.items()}, hours),
         from_runs=None if tracks is None else summary(from_runs(tracks, groups.released, labels)),
-        chains=None if chained is None else chained._asdict(),
+        chains=counts_of(drives) or None,
+        persons=people,
         sizes=partition.sizes.tolist(),
         subjects_per_group=None if per_group is None else per_group.tolist(),
         averaged=digest_of(

@@ -156,8 +156,7 @@ def replacing_folder(
     """Give a folder to write in; move it into place at the end, for its owner only or public.
 
     If the block is left by any exception, the output is as it was. It may hold only names that
-    are ``ours``; what somebody else puts there meanwhile stays, or, if it is ours by its name,
-    nothing is replaced.
+    are ``ours``; if it changes meanwhile, nothing is replaced.
     """
     place = _place(output)
     _refuse_inputs([output], [above for path in inputs for above in (path, *_place(path).parents)])
@@ -173,34 +172,30 @@ def replacing_folder(
             _permit(path, mode if public else 0o600)
         if public:
             _permit(draft, mode | (mode & 0o444) >> 2)  # who may read may enter
-        with exchanged(Folder(place), Folder(draft), Folder(before), there, ours):
+        with exchanged(Folder(place), Folder(draft), Folder(before), there):
             pass
         shutil.rmtree(before, ignore_errors=True)
 
 
 @contextmanager
 def exchanged(
-    out: Folder,
-    draft: Folder,
-    before: Folder,
-    there: Mapping[str, str],
-    ours: Callable[[str], bool],
+    out: Folder, draft: Folder, before: Folder, there: Mapping[str, str]
 ) -> Iterator[None]:
     """Move a draft into the place of a folder, or leave that as it was if the block fails.
 
-    Only what was there when the run began is replaced. A file that somebody else put there
-    meanwhile stays; if it is ours by its name, nothing is replaced. What stood there is then in
-    ``before``, for the caller to remove.
+    If somebody else changed the folder since the run began, nothing is replaced. What stood there
+    is then in ``before``, for the caller to remove.
     """
     now = out.states() if out.exists else {}
-    foreign: list[str] = []
+    for name, _ in sorted(now.items() ^ there.items()):
+        raise FileProblem(
+            f"somebody else wrote or removed {out}/{name} during the run, and nothing there was "
+            "replaced: write to another folder"
+        )
     placed = False
     try:
         if now:
-            _refuse_foreign(out, [name for name in now if now[name] != there.get(name)], ours)
             out.move(before)
-            foreign = [name for name in before.names() if name not in there or not ours(name)]
-            _refuse_foreign(out, foreign, ours)
         draft.move(out)
         placed = True
         yield
@@ -215,18 +210,6 @@ def exchanged(
         else:
             before.remove()
         raise
-    for name in foreign:
-        (before / name).move(out / name)
-        msg = "%s was put into %s during the run: it stays, and is no part of the output"
-        _LOG.warning(msg, name, out)
-
-
-def _refuse_foreign(out: Folder, names: Iterable[str], ours: Callable[[str], bool]) -> None:
-    for name in filter(ours, names):
-        raise FileProblem(
-            f"somebody else wrote {out}/{name} during the run, and nothing there was "
-            "replaced: write to another folder"
-        )
 
 
 @contextmanager

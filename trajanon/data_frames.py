@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Union
 
 from trajanon.anonymization import anonymize_trajectories
 from trajanon.errors import BadInput, NoTrajectories
+from trajanon.mending import Surroundings
 from trajanon.progress import Progress, silent
 from trajanon.release import Release
 from trajanon.settings import ReleaseSettings, Settings, takes_settings
@@ -39,6 +40,7 @@ def anonymize(
     time: str | None = None,
     recording: str | None = None,
     roads: RoadsToFollow | None = None,
+    public_places: Surroundings | None = None,
     key: bytes | None = None,
     progress: Progress = silent,
     **options: Any,
@@ -67,14 +69,18 @@ def anonymize(
     roads
         Roads on which the released lines are laid, as `trajanon.extract.roads_to_follow` reads
         them. That is computed from the lines and public data alone.
+    public_places
+        Stations and other places where everybody may be known to be, and what lies near, as
+        `trajanon.extract.hidden` reads them: of ends there, ``distinct_ends`` asks nothing.
     key
         The secret that perturbs lines, 16 to 64 bytes; None draws a new one. The report keeps it:
         with it, the same groups have the same lines.
     progress
         Told how far the work is.
     options
-        Whether all is done as in the papers, whether with times and with which rows, and whether
-        lines are plain means, ``as_published`` to ``exact_means``: see
+        Whether all is done as in the papers; whether somebody is on one line, or on one for each
+        whole day; how many places there are at each end; whether with times and with which rows,
+        and whether lines are plain means, ``as_published`` to ``exact_means``: see
         `trajanon.settings.ReleaseSettings`. And those of the search, as in
         `trajanon.microaggregate`. The seed repeats the groups, and with the key the release.
 
@@ -120,7 +126,8 @@ def anonymize(
     """
     roles = {"subject": subject, "time": time, "recording": recording}
     named = {role: name for role, name in roles.items() if name is not None}
-    how: dict[str, Any] = {"roads": roads, "key": key, "progress": progress}
+    how: dict[str, Any] = {"roads": roads, "public_places": public_places}
+    how |= {"key": key, "progress": progress}
     if isinstance(trajectories, Trajectories):
         for name in named:
             raise BadInput(f"`{name}` names a column of a data frame, and Trajectories have none")

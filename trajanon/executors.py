@@ -42,34 +42,35 @@ class Executor:
     def each(
         self, what: str, task: Callable[[_Given], _Result], given: Sequence[_Given]
     ) -> list[_Result]:
-        """Do a task with each thing given; results in their order."""
+        """Do a task with each thing given; results in their order.
+
+        On a cluster, tasks of a lost worker are done again.
+        """
         results: list[_Result] = []
         self.progress(what, 0, len(given))
-        with closing(_results(self.client, task, given)) as found:
+        with closing(self._results(task, given)) as found:
             for result in found:
                 results.append(result)
                 self.progress(what, len(results), len(given))
         return results
 
-
-def _results(
-    client: "Client | None", task: Callable[[_Given], _Result], given: Sequence[_Given]
-) -> Generator[_Result, None, None]:
-    """Do tasks one after the other, or send them to workers: those of a lost one are done again."""
-    if client is None:
-        yield from map(task, given)
-        return
-    # Not pure: the files that tasks write are gone when a run has ended. A task may hold much, such
-    # as roads: it goes to each worker once.
-    held = client.submit(lambda: task, pure=False)
-    futures = client.map(lambda one, task: task(one), given, task=held, pure=False)
-    try:
-        with _said():
-            for future in futures:
-                yield future.result()
-                future.release()
-    finally:
-        client.cancel(futures)
+    def _results(
+        self, task: Callable[[_Given], _Result], given: Sequence[_Given]
+    ) -> Generator[_Result, None, None]:
+        if self.client is None:
+            yield from map(task, given)
+            return
+        # Not pure: the files that tasks write are gone when a run has ended. A task may hold much,
+        # such as roads: it goes to each worker once.
+        held = self.client.submit(lambda: task, pure=False)
+        futures = self.client.map(lambda one, task: task(one), given, task=held, pure=False)
+        try:
+            with _said():
+                for future in futures:
+                    yield future.result()
+                    future.release()
+        finally:
+            self.client.cancel(futures)
 
 
 def results_in_order(
@@ -125,21 +126,12 @@ def _said() -> Iterator[None]:
         yield
     except TrajanonError:
         raise
-    except KilledWorker as error:
+    except (KilledWorker, ImportError, CancelledError, OSError) as error:
         raise ServerProblem(
-            "several workers were lost during one task, as happens if it takes more memory than "
-            "they have: give them more, or smaller tasks: a lower `memory`, or smaller files"
+            f"the cluster failed: {_words(error) or type(error).__name__}; see that its scheduler "
+            "runs, and that its workers have trajanon and the memory that was asked for, or lower "
+            "`memory`, then begin again"
         ) from error
-    except ImportError as error:
-        raise ServerProblem(
-            f"a package is missing on the workers: {error}; install trajanon there, too"
-        ) from error
-    except CancelledError as error:
-        raise ServerProblem(
-            "the scheduler was lost during the run: start it and its workers, then begin again"
-        ) from error
-    except OSError as error:
-        raise ServerProblem(f"the cluster was lost: {_words(error)}") from error
 
 
 def _words(error: Exception) -> str:

@@ -1,18 +1,12 @@
-"""Input files: only those that end, that are what their names say, and whose text is UTF-8."""
+"""Input files: only those that end, and whose text is UTF-8."""
 
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
-from trajanon.errors import BadInput, FileProblem, printable
+from trajanon.errors import BadInput
 
-_BINARY = {
-    ".parquet": (b"PAR1", "Parquet"),
-    ".geoparquet": (b"PAR1", "Parquet"),
-    ".gpkg": (b"SQLite format 3", "GeoPackage"),
-}
 _HEAD = 4096  # bytes that tell
 _NOT_UTF8 = "is not UTF-8, perhaps Latin-1 or Windows-1252"
-_TEXT = (".csv", ".geojson", ".gpx", ".mfjson")
 
 
 def regular(path: Path) -> Path:
@@ -41,28 +35,3 @@ def other_encoding(text: bytes) -> str:
     """Say what a text that is not UTF-8 seems to be, and the way out."""
     is_like = "seems to be UTF-16" if seems_utf16(text) else _NOT_UTF8
     return f"{is_like}: save the file as UTF-8, as editors do under Save As, and Excel as CSV UTF-8"
-
-
-def named_rightly(path: Path) -> Path:
-    """Refuse Parquet and GeoPackage under other names, and texts under theirs.
-
-    What cannot be opened, or begins like nothing known, is for the reader to say.
-    """
-    regular(path)
-    try:
-        with path.open("rb") as file:
-            head = file.read(200)
-    except (OSError, ValueError):
-        return path
-    suffix = path.suffix.lower()
-    for name, (magic, kind) in _BINARY.items():
-        if head.startswith(magic) and suffix in _TEXT:
-            raise FileProblem(f"{path} begins as {kind}: let its name end in {name}")
-    line = head.decode("utf-8-sig", "replace").partition("\n")[0].rstrip("\r")
-    text = line.strip() and line.expandtabs().isprintable() and "\ufffd" not in line
-    if suffix in _BINARY and text and not head.startswith((b"PAR1", b"SQLite")):
-        raise FileProblem(
-            f"{path} is no {_BINARY[suffix][1]} but a text that begins with "
-            f"{printable(line, 40)!r}: if it is a table, let its name end in .csv"
-        )
-    return path

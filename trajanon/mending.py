@@ -1,9 +1,10 @@
 """Mends: groups that are as good as useless, or hide no place, are changed before a release."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -14,27 +15,111 @@ from trajanon.errors import TrajanonError
 from trajanon.geodesy import EARTH, in_space
 from trajanon.loss import group_means, standardise
 from trajanon.partition import broken_promises, dense, measured
-from trajanon.privacy.inference import ends_in_places
 from trajanon.released_lines import TrajectoryGroups
 from trajanon.times import search_columns
 from trajanon.trajectories import Trajectories
+from trajanon.utility import displacement
 from trajanon.utility.displacements import lengths
+
+PLACE = 200.0
+"""Metres between the ends of trips up to which they are in one place."""
 
 MOST_LEFT_OUT = 0.01
 """Share of the trajectories that may be left out because their groups are too wide."""
 
+_TRIED = 400  # exchanges with these, at most, for one place more
 _NEAR = 64  # groups that one may exchange a member with, or be merged with
 _AXES = 8  # in which near groups are looked for
 
 
-def mend(groups: TrajectoryGroups, k: int) -> tuple[TrajectoryGroups, Bools, dict[str, Any]]:
+class Surroundings(Protocol):
+    """Public places and what lies near them, such as `trajanon.extract.hidden` reads."""
+
+    def contains(self, lat: Floats, lon: Floats) -> Bools:
+        """Tell which points lie near one, (n,)."""
+
+
+class Ends(NamedTuple):
+    """Where trips begin and end, and how many places a group needs at each end.
+
+    Places are distinct where each is more than 200 m from all others.
+    """
+
+    points: Floats  # latitude and longitude of each end, (n, e, 2)
+    free: Bools  # ends that are no place of anybody's: cut at the border, or public, (n, e)
+    distinct: int  # places that a group needs
+
+    def take(self, rows: Ints) -> "Ends":
+        """Keep those of some trips."""
+        return Ends(self.points[rows], self.free[rows], self.distinct)
+
+    def far(self, ones: Ints, others: Ints) -> list[list[int]]:
+        """Tell for each end of each trip which others end elsewhere, as bits of a number."""
+        away = displacement(self.points[ones][:, None], self.points[others])
+        far = (away > PLACE) | self.free[ones][:, None] | self.free[others]
+        bits = np.packbits(far.transpose(2, 0, 1), axis=2, bitorder="little")
+        return [[int.from_bytes(row.tobytes(), "little") for row in end] for end in bits]
+
+    def missing(self, rows: Ints) -> list[int]:
+        """Count the places that a group lacks at each end."""
+        every = (1 << len(rows)) - 1
+        return [self.distinct - _places(end, every, self.distinct) for end in self.far(rows, rows)]
+
+    def lacking(self, labels: Ints) -> list[int]:
+        """List the groups 0..g-1 that lack a place at an end."""
+        maybe = np.zeros(int(labels.max(initial=-1)) + 1, dtype=np.bool_)
+        last = np.cumsum(np.bincount(labels)) - 1
+        for points, free in zip(self.points.transpose(1, 0, 2), self.free.T, strict=True):
+            away = np.full(len(labels), np.inf)
+            for _ in range(self.distinct):  # the member of each group that is farthest from others
+                pick = np.lexsort((away, labels))[last]
+                maybe |= away[pick] <= PLACE
+                of = pick[labels]
+                metres = displacement(points, points[of])
+                metres[free | free[of]] = np.inf
+                metres[pick] = 0.0
+                np.minimum(away, metres, out=away)
+        order = np.split(np.argsort(labels, kind="stable"), last[:-1] + 1)
+        return [one for one in np.flatnonzero(maybe).tolist() if any(self.missing(order[one]))]
+
+
+def _places(far: Sequence[int], among: int, most: int) -> int:
+    """Count members each far from all others, as many as there can be, up to ``most``.
+
+    ``far`` has bits for the members that are far from each, ``among`` for those that count.
+    """
+    best = 0
+    while among and best < most:
+        one = among & -among
+        among ^= one
+        best = max(best, 1 + _places(far, among & far[one.bit_length() - 1], most - 1))
+    return best
+
+
+def ends_of(
+    trajectories: Trajectories, distinct: int, public: Surroundings | None = None
+) -> Ends | None:
+    """Find where trips begin and end, or days.
+
+    Where a window begins and ends, nobody came from or went to: there are none.
+    """
+    if trajectories.unit == "trajectory" or distinct < 2:
+        return None
+    points, free = trajectories.points[:, [0, -1]], ~trajectories.known_ends
+    if public is not None:
+        free = free | public.contains(*points.reshape(-1, 2).T).reshape(free.shape)
+    return Ends(points, free, distinct)
+
+
+def mend(
+    groups: TrajectoryGroups, k: int, ends: Ends | None
+) -> tuple[TrajectoryGroups, Bools, dict[str, Any]]:
     """Mend groups as `mended` does; also give who was left out, (n,), and the account."""
     since = perf_counter()
     whole, was = groups.trajectories, groups.partition
     records = standardise(*search_columns(whole, groups.timing))
-    places = places_of(whole, whole.unit)
     labels, account = mended(
-        whole.points, records, was.labels, k, subjects=whole.subject, places=places
+        whole.points, records, was.labels, k, subjects=whole.subject, ends=ends
     )
     if np.array_equal(labels, was.labels):
         return groups, labels < 0, account
@@ -46,16 +131,6 @@ def mend(groups: TrajectoryGroups, k: int) -> tuple[TrajectoryGroups, Bools, dic
     return TrajectoryGroups(left, found, groups.key, groups.timing), out, account
 
 
-def places_of(trajectories: Trajectories, unit: str) -> Ints | None:
-    """Number the places where trips begin and end, (n, 2).
-
-    Where a window begins and ends, nobody came from or went to: there are none.
-    """
-    if unit != "trip":
-        return None
-    return ends_in_places(trajectories.points, trajectories.true_ends)
-
-
 def mended(
     points: Floats,
     records: Floats,
@@ -63,19 +138,19 @@ def mended(
     k: int,
     *,
     subjects: Ints | None = None,
-    places: Ints | None = None,
+    ends: Ends | None = None,
 ) -> tuple[Ints, dict[str, Any]]:
     """Mend groups 0..g-1; give the group of each trajectory, and an account ready for JSON.
 
     A group is too wide if members are farther apart than the longest of them is long. Its farthest
     ones are left out, with the label -1; if too few are left, these join near groups.
 
-    A group in which all begin, or all end, in one place exchanges a member with a near group, the
-    pair that costs least, or is merged with one. ``places`` are numbers of both, (n, 2); without,
-    places do not matter. No group that was fine is made worse.
+    A group that lacks a place at one of its ends exchanges members with near groups, each time the
+    pair that costs least, or is merged with one. Without ``ends`` places do not matter. No group
+    that was fine is made worse.
     """
     own = np.arange(len(labels)) if subjects is None else subjects
-    groups = _Groups(points, records, labels, k, own, places)
+    groups = _Groups(points, records, labels, k, own, ends)
     account = {"wide": groups.leave_out_wide(), "one_place": groups.part_ways()}
     kept = groups.labels >= 0
     numbers = np.unique(groups.labels[kept], return_inverse=True)[1]
@@ -86,12 +161,15 @@ def mended(
 
 class _Groups:
     def __init__(
-        self, points: Floats, records: Floats, labels: Ints, k: int, own: Ints, places: Ints | None
+        self, points: Floats, records: Floats, labels: Ints, k: int, own: Ints, ends: Ends | None
     ) -> None:
         self.records, self.labels, self.k, self.own = records, labels.copy(), k, own
-        self.places, self.given = places, labels
+        self.ends, self.given = ends, labels
         self.middles, self.lengths = in_space(points.mean(axis=1)), lengths(points)
         self.wide: set[int] = set()
+        # Of groups that another wants to exchange a member with: who is far from whom, and what
+        # places they lack.
+        self.looked_at: dict[int, tuple[list[list[int]], int]] = {}
 
     @cached_property
     def members(self) -> dict[int, Ints]:
@@ -123,25 +201,18 @@ class _Groups:
     def _is_wide(self, rows: Ints) -> bool:
         return bool(self._span(rows) > self.lengths[rows].max(initial=0.0))
 
-    def _in_one_place(self, rows: Ints) -> Bools:
-        """Tell whether all begin in one place, and whether all end in one."""
-        if self.places is None:
-            return np.zeros(2, dtype=np.bool_)
-        return np.asarray((self.places[rows] == self.places[rows[0]]).all(axis=0))
+    def _lacks(self, rows: Ints) -> int:
+        """Count the places that a group lacks at all its ends together."""
+        return 0 if self.ends is None or not len(rows) else sum(self.ends.missing(rows))
 
-    def _has_enough(self, rows: Ints) -> bool:
-        return len(set(self.own[rows].tolist())) >= self.k
-
-    def _is_fine(self, rows: Ints) -> bool:
-        return (
-            not self._in_one_place(rows).any()
-            and self._has_enough(rows)
-            and not self._is_wide(rows)
-        )
+    def _keeps(self, rows: Ints) -> bool:
+        """Whether a group has enough subjects, and is not too wide."""
+        return len(set(self.own[rows].tolist())) >= self.k and not self._is_wide(rows)
 
     def _set(self, group: int, rows: Ints) -> None:
         self.members[group] = rows
         self.labels[rows] = group
+        self.looked_at.pop(group, None)
 
     def leave_out_wide(self) -> dict[str, int]:
         """Leave out the farthest members of groups that are too wide, the widest first."""
@@ -171,7 +242,7 @@ class _Groups:
         if self._is_wide(rest):
             return 0
         changed = {group: rest}
-        if not self._has_enough(rest):
+        if len(set(self.own[rest].tolist())) < self.k:
             changed, rest = self._joined(rest, near)
         if len(rows) - len(rest) > most:
             return 0
@@ -196,48 +267,39 @@ class _Groups:
         return grown, rows[found]
 
     def part_ways(self) -> dict[str, int]:
-        """Exchange members of groups in which all begin, or all end, in one place."""
-        offended, exchanged = self._offended(), 0
+        """Exchange members of groups that lack a place at one of their ends."""
+        if self.ends is None:
+            return {"groups": 0, "exchanged": 0, "left": 0}
+        kept = np.flatnonzero(self.labels >= 0)
+        there = np.unique(self.labels[kept])
+        lacking = self.ends.take(kept).lacking(np.searchsorted(there, self.labels[kept]))
+        offended, exchanged = there[lacking].tolist(), 0
         for group in offended:
             rows = self.members[group]
-            if len(rows) == 0 or group in self.wide or not self._in_one_place(rows).any():
+            if group in self.wide or not self._lacks(rows):
                 continue
             middle = self.records[rows].mean(axis=0, keepdims=True)
             near = self._near(middle, group)[1][0].tolist()
             near = [other for other in near if len(self.members[other]) and other not in self.wide]
-            if mended := self._exchange(group, near):
-                exchanged += mended
-            else:
-                self._merge(group, near)
-        left = sum(
-            len(rows) > 0 and bool(self._in_one_place(rows).any())
-            for rows in map(self.members.__getitem__, offended)
-        )
+            mended = 0
+            while self._lacks(self.members[group]):
+                if (more := self._exchange(group, near)) is None:
+                    self._merge(group, near)
+                    break
+                mended += more
+            exchanged += mended
+        left = sum(self._lacks(self.members[group]) > 0 for group in offended)
         return {"groups": len(offended), "exchanged": exchanged, "left": left}
 
-    def _offended(self) -> list[int]:
-        """Find groups in which all begin, or all end, in one place."""
-        if self.places is None:
-            return []
-        kept = np.flatnonzero(self.labels >= 0)
-        labels = self.labels[kept]
-        first = np.full(int(self.given.max()) + 1, -1)
-        first[labels[::-1]] = kept[::-1]
-        other = self.places[kept] != self.places[first[labels]]
-        one = [first >= 0 for _ in range(2)]
-        for end in range(2):
-            one[end][labels[other[:, end]]] = False
-        return list(np.flatnonzero(one[0] | one[1]).tolist())
+    def _exchange(self, group: int, near: list[int]) -> int | None:
+        """Exchange a member with a near group, for one place more; how many groups that mends.
 
-    def _exchange(self, group: int, near: list[int]) -> int:
-        """Exchange a member with a near group so that both are fine; how many that mends, if any.
-
-        Replacing x by y in a group of s about a mean changes its SSE by 2 d (x - mean) + d d (1 -
-        1 / s), with d = y - x; and so for the other group.
+        None if no exchange helps. Replacing x by y in a group of s about a mean changes its SSE by
+        2 d (x - mean) + d d (1 - 1 / s), with d = y - x; and so for the other group.
         """
         rows = self.members[group]
-        if self.places is None or not near:
-            return 0
+        if self.ends is None or not near:
+            return None
         theirs = np.concatenate([self.members[other] for other in near])
         sizes = np.array([len(self.members[other]) for other in near])
         group_of = np.repeat(np.arange(len(near)), sizes)
@@ -248,21 +310,44 @@ class _Groups:
         xx, yy, xy = (x**2).sum(axis=1)[:, None], (y**2).sum(axis=1), np.einsum(dot, x, y)
         along = xy - xx - (y * off).sum(axis=1) + np.einsum(dot, x, off)
         cost = 2.0 * along + (xx + yy - 2.0 * xy) * (2.0 - 1.0 / len(rows) - 1.0 / sizes[group_of])
-        ends = self._in_one_place(rows)
-        cost[:, (self.places[theirs] == self.places[rows[0]])[:, ends].any(axis=1)] = np.inf
-        for flat in np.argsort(cost, axis=None, kind="stable").tolist():
+        most, begin = self.ends.distinct, np.cumsum(sizes) - sizes
+        inside, across = self.ends.far(rows, rows), self.ends.far(theirs, rows)
+        lacked = self.ends.missing(rows)
+        elsewhere = [end for end, lacks in zip(across, lacked, strict=True) if lacks]
+        cost[:, ~np.array(elsewhere, dtype=np.bool_).any(axis=0)] = np.inf
+
+        def lacks(far: list[list[int]], size: int, out: int, into: list[int]) -> int:
+            """Count what a group lacks with a member less and one more, far from some others."""
+            rest = (1 << size) - 1 ^ (1 << out)
+            return sum(
+                most - max(_places(end, rest, most), 1 + _places(end, rest & more, most - 1))
+                for end, more in zip(far, into, strict=True)
+            )
+
+        for flat in np.argsort(cost, axis=None, kind="stable")[:_TRIED].tolist():
             mine, other = divmod(flat, len(theirs))
             if cost[mine, other] == np.inf:
                 break
-            taken = near[group_of[other]]
+            left = lacks(inside, len(rows), mine, [end[other] for end in across])
+            if left >= sum(lacked):
+                continue
+            number = int(group_of[other])
+            before, first = self.members[near[number]], int(begin[number])
+            if near[number] not in self.looked_at:
+                self.looked_at[near[number]] = self.ends.far(before, before), self._lacks(before)
+            far, lacked_there = self.looked_at[near[number]]
+            into = [
+                sum((end[first + place] >> mine & 1) << place for place in range(len(before)))
+                for end in across
+            ]
+            there = lacks(far, len(before), other - first, into)
             one = np.append(np.delete(rows, mine), theirs[other])
-            before = self.members[taken]
-            two = np.append(before[before != theirs[other]], rows[mine])
-            if self._is_fine(one) and self._is_fine(two):
+            two = np.append(np.delete(before, other - first), rows[mine])
+            if there <= lacked_there and self._keeps(one) and self._keeps(two):
                 self._set(group, one)
-                self._set(taken, two)
-                return 1 + int(self._in_one_place(before).any())
-        return 0
+                self._set(near[number], two)
+                return int(left == 0) + int(there == 0 < lacked_there)
+        return None
 
     def _merge(self, group: int, near: list[int]) -> None:
         """Merge a group with the near one with which that costs least, and is fine."""
@@ -276,7 +361,7 @@ class _Groups:
 
         for other in sorted(near, key=cost):
             both = np.append(self.members[other], rows)
-            if self._is_fine(both):
+            if self._keeps(both) and not self._lacks(both):
                 self._set(other, both)
                 self.members[group] = rows[:0]
                 return

@@ -9,7 +9,7 @@ STAGES = {
 }
 
 
-UNITS = {"trajectory": "trajectories", "trip": "trips"}
+UNITS = {"trajectory": "trajectories", "trip": "trips", "day": "days"}
 """What a release is made of, one and several."""
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Union
 
 import numpy as np
+import pandas as pd
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
@@ -109,8 +110,8 @@ def _in_zones(ends: Floats, zones: "GeoDataFrame") -> tuple[Ints, Any, Floats]:
     column = next((name for name in _NAMES if name in zones.columns), None)
     given = range(len(zones)) if column is None else zones[column]
     names = np.array([str(one) for one in given], dtype=object)
-    if len(set(names)) < len(names):
-        raise BadInput(f"several zones have the same {column}: {_twice(names)}")
+    for name in names[pd.Index(names).duplicated()]:
+        raise BadInput(f"several zones have the same {column}: {name}")
     points = shapely.points(ends.reshape(-1, 2)[:, ::-1])
     point, zone = shapely.STRtree(polygons).query(points, predicate="intersects")
     place = np.full(len(points), len(zones))
@@ -118,11 +119,6 @@ def _in_zones(ends: Floats, zones: "GeoDataFrame") -> tuple[Ints, Any, Floats]:
     place[place == len(zones)] = -1
     middles = shapely.get_coordinates(shapely.point_on_surface(polygons))[:, ::-1]
     return place.reshape(ends.shape[:2]), names, middles
-
-
-def _twice(names: Any) -> str:
-    found, many = np.unique(names.astype(str), return_counts=True)
-    return str(found[many.argmax()])
 
 
 def read_zones(path: Path) -> "GeoDataFrame":

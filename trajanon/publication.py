@@ -13,10 +13,12 @@ from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release_formats import check_release_format
 from trajanon.files.report import report_path
 from trajanon.files.trajectory_files import read_marks, read_unmarked
+from trajanon.mending import Surroundings
 from trajanon.number_text import number_of
-from trajanon.privacy.ledger import Ledger, Sorted, opened
+from trajanon.privacy.ledger import Keyed, Ledger, Sorted, opened
 from trajanon.progress import Progress, silent
-from trajanon.release import write_drafts
+from trajanon.release import Release, write_drafts
+from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 
@@ -33,6 +35,7 @@ def anonymize_file(
     ledger: LedgerLike = None,
     per_subject_in_all: int | None = None,
     roads: RoadsToFollow | None = None,
+    public_places: Surroundings | None = None,
     key: bytes | None = None,
     progress: Progress = silent,
     **options: Any,
@@ -45,7 +48,7 @@ def anonymize_file(
         What `trajanon.read_trajectories` reads.
     out
         As `path` of `Release.write`.
-    k, roads, key, progress, options
+    k, roads, public_places, key, progress, options
         As in `trajanon.anonymize`; with a ledger, the key is the ledger's.
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
@@ -83,7 +86,7 @@ def anonymize_file(
     """
     source, out = Path(source), Path(out)
     settings, _ = settings_of(options)
-    how = {"roads": roads, "progress": progress, **options}
+    how = {"roads": roads, "public_places": public_places, "progress": progress, **options}
     check_release_format(out, timed=settings.times is not None)
     check_limit(ledger, per_subject_in_all, settings)
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
@@ -91,23 +94,39 @@ def anonymize_file(
     with opened_for(ledger) as book:
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:
-            read = partial(read_unmarked, source, subjects_exact=subjects_exact)
-            if book is None or entry is None:  # nothing keeps the originals while this is written
-                release = anonymize_trajectories(read(), k, key=key, **how)
-                write_drafts(release, *drafts)
-                return release.report
-            marks = read_marks(source, subjects_exact=subjects_exact)
-            trajectories = read()
-            run = None if trajectories.tracks is None else trajectories.tracks.recording_of
-            keyed = book.keyed(marks, progress)
-            found = book.sort(keyed, run, per_subject_in_all)
-            with waiting(found, book):
-                new = trajectories.take(found.new)
-                release = anonymize_trajectories(new, k, key=book.release_key, **how)
-            kept = found.told_in(release.report, book.path)
+            release, entered = anonymized(
+                source, k, book, per_subject_in_all, key, exact=subjects_exact, **how
+            )
             write_drafts(release, *drafts)
-            entry.announce(drafts[0], source, release.report, keyed.take(kept))
+            if entry is not None and entered is not None:
+                entry.announce(drafts[0], source, release.report, entered)
     return release.report
+
+
+def anonymized(
+    source: Path | Folder,
+    k: int,
+    book: Ledger | None,
+    limit: int | None,
+    key: bytes | None,
+    *,
+    exact: bool,
+    **how: Any,
+) -> tuple[Release, Keyed | None]:
+    """Read and anonymise what is new to a ledger, if there is one; also give what it shall know."""
+    read = partial(read_unmarked, source, subjects_exact=exact)
+    if book is None:  # nothing keeps the originals while the release is written
+        return anonymize_trajectories(read(), k, key=key, **how), None
+    marks = read_marks(source, subjects_exact=exact)
+    trajectories = read()
+    run = None if trajectories.tracks is None else trajectories.tracks.recording_of
+    keyed = book.keyed(marks, how.get("progress", silent))
+    found = book.sort(keyed, run, limit)
+    with waiting(found, book):
+        new = trajectories.take(found.new)
+        release = anonymize_trajectories(new, k, key=book.release_key, **how)
+    kept = found.told_in(release.report, book.path)
+    return release, keyed.take(kept)
 
 
 def check_limit(
@@ -116,6 +135,8 @@ def check_limit(
     """Refuse a ledger of what is not published, and a limit that is none or counts nothing."""
     if settings.as_published and ledger is not None:
         raise BadInput("`as_published` is not for publication: leave out `ledger`")
+    if settings.days is not None and ledger is not None:
+        raise BadInput("`days` releases days, and a ledger knows trips: leave out `ledger`")
     if per_subject_in_all is None:
         return
     if ledger is None:

@@ -6,6 +6,7 @@ from functools import cached_property
 import numpy as np
 
 from trajanon.arrays import Floats, Ints, Metres
+from trajanon.days import staying, trips_of_days
 from trajanon.errors import BadInput
 from trajanon.files.release_lines import line_numbers, rounded
 from trajanon.loss import group_means, loss_to
@@ -17,6 +18,7 @@ from trajanon.times import Timing
 from trajanon.tracks import TICKS
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement, moved_to
+from trajanon.utility.displacements import until_rest
 from trajanon.utility.usefulness import time_errors
 
 _HALF = 180.0  # degrees of longitude; what spans more is nearer across the antimeridian
@@ -37,10 +39,15 @@ class TrajectoryGroups:
         """The line of each group as it is written where no roads are followed, (g, m, 2)."""
         whole, labels = self.trajectories, self.partition.labels
         _refuse_groups_across(whole.points, labels)
-        means = self.partition.lines(whole.points)
+        lines = self.partition.lines(whole.points)
         if self.key is None:
-            return rounded(means)
-        return perturbed(whole.points, means, labels, self.key, whole.subject)
+            lines = rounded(lines)
+        else:
+            lines = perturbed(whole.points, lines, labels, self.key, whole.subject)
+        if whole.unit != "day":
+            return lines
+        first = np.unique(labels, return_index=True)[1]
+        return staying(lines, trips_of_days(whole.take(first)), whole.provenance["days"])
 
     @cached_property
     def laid(self) -> Snapped | None:
@@ -93,8 +100,10 @@ class TrajectoryGroups:
 
     @property
     def moved(self) -> Metres:
-        """Metres from each trajectory's points to those of its released line, (n, m)."""
-        return moved_to(self.trajectories.points, self.released, self.partition.labels)
+        """Metres from each trajectory's points to those of its line; of days up to the last."""
+        points = self.trajectories.points
+        moved = moved_to(points, self.released, self.partition.labels)
+        return moved[until_rest(points)] if self.trajectories.unit == "day" else moved
 
 
 def refuse_crossing(trajectories: Trajectories, *, tracks: bool) -> None:

@@ -53,17 +53,13 @@ PATH_NEIGHBOURS = get_args(PathNeighboursName)
 REFINEMENT_NAMES = get_args(RefinementName)
 ROWS = get_args(RowsName)
 
-GONE = {
-    "count": "`count` is gone: k counts people, and with `as_published` records",
-    "digits": "`digits` is gone: a release has 5 decimals",
-    "suppress": "`suppress` is gone: the farthest of groups that are too wide are left out",
-    "min_radius": "`min_radius` is gone: where all of a group went one way, take a larger k",
-    "rows": "`rows='trajectories'` is gone: each person behind a line has a row, and with "
-    "`as_published` each record",
+_ALONE: dict[str, Any] = {
+    "align": False,
+    "times": None,
+    "one_line_each": False,
+    "days": None,
+    "distinct_ends": 2,
 }
-"""Options of 0.1 that were removed, and what takes their place; answered for one version."""
-
-_ALONE: dict[str, Any] = {"align": False, "times": None}
 """What the published methods do not do; and their lines are plain means."""
 
 
@@ -219,6 +215,16 @@ class ReleaseSettings(_Checked):
         data. The method alone, with ``refine`` none unless it is named; k counts records; nothing
         slides; each record has a row, the plain mean of its group. The loss is that
         of `trajanon.microaggregate`, to the last digit.
+    one_line_each
+        Put each person on one line at most: of their trips, the one that costs its group least.
+        The others are left out. Ties are decided by the key.
+    days
+        Release whole days of up to this many trips: k people share all trips of a day, in their
+        order. A day takes the place of this many trips, and stays at its last place if it has
+        fewer; days of more trips, and those that fewer than k people resemble, are left out.
+    distinct_ends
+        Least number of places, 200 m apart, where the members of a line begin, and where they end.
+        What no exchange with near groups mends is counted; 1 turns it off.
     align
         Let trajectories slide on their tracks towards their groups. Losses and displacements are
         then those of the trajectories as slid, and the report also tells what they were before.
@@ -256,6 +262,9 @@ class ReleaseSettings(_Checked):
     """
 
     as_published: bool = option(False)
+    one_line_each: bool = option(False)
+    days: int | None = option(None, "trips, not days", least=1, most=24)
+    distinct_ends: int = option(2, least=1, most=10)
     align: bool = option(True)
     times: TimesName | None = option(None, "no times")
     minute_worth: float = option(3.0, least=0, most=10**6)
@@ -286,8 +295,6 @@ def takes_settings(*kinds: type) -> Callable[[Function], Function]:
 
         @wraps(function)
         def taking(*given: Any, **options: Any) -> Any:
-            if ReleaseSettings in kinds:
-                refuse_gone(options)
             for name in options:
                 if name not in shown.parameters:
                     near = get_close_matches(name, shown.parameters, n=1)
@@ -303,20 +310,14 @@ def takes_settings(*kinds: type) -> Callable[[Function], Function]:
     return showing
 
 
-def refuse_gone(options: Mapping[str, Any]) -> None:
-    """Name what takes the place of an option that was removed."""
-    for name, sentence in GONE.items():
-        if options.get(name) is not None and (name != "rows" or options[name] == "trajectories"):
-            raise BadInput(sentence)
-
-
 def settings_of(options: Mapping[str, Any]) -> tuple[ReleaseSettings, Settings]:
     """Make the settings of a release, and those of its search, of the options of both."""
-    refuse_gone(options)
     own = {one.name for one in fields(ReleaseSettings)}
     asked = {name: value for name, value in options.items() if name in own}
     searched = {name: value for name, value in options.items() if name not in own}
     settings, search = ReleaseSettings(**asked), Settings(**searched)
+    if settings.one_line_each and settings.days is not None:
+        raise BadInput("`one_line_each` and `days` are two choices: leave out one of them")
     if not settings.as_published:
         return settings, search
     if others := [name for name, alone in _ALONE.items() if asked.get(name, alone) != alone]:

@@ -48,7 +48,7 @@ class OsmStreets(NamedTuple):
 
     node: Ints  # id of each node, (v,)
     way: Ints  # id of the way of each segment, (s,)
-    told: dict[int, tuple[str, str]]  # kind and name of each way
+    tags: dict[int, tuple[str, str]]  # kind and name of each way
 
 
 class RoadsToFollow(NamedTuple):
@@ -60,9 +60,8 @@ class RoadsToFollow(NamedTuple):
 
     def lay(self, lines: Floats, progress: Progress = silent) -> Snapped:
         """Lay lines, (n, m, 2), on the roads, and round them; others stay as they were."""
-        found = snapped(lines, self.network, self.keep_off, progress)
-        laid = found.on_roads[:, None, None]
-        return Snapped(np.where(laid, rounded(found.lines), lines), found.on_roads)
+        laid, on_roads = snapped(lines, self.network, self.keep_off, progress)
+        return Snapped(np.where(on_roads[:, None, None], rounded(laid), lines), on_roads)
 
     def lay_release(
         self, release: Trajectories, progress: Progress = silent
@@ -70,25 +69,19 @@ class RoadsToFollow(NamedTuple):
         """Lay a release on the roads, each different line once, and sort its rows anew."""
         lines, row = np.unique(release.records, axis=0, return_inverse=True)
         found = self.lay(lines.reshape(-1, *release.points.shape[1:]), progress)
-        told = {**release.provenance, "attribution": OSM_ATTRIBUTION}
-        laid = replace(release, points=found.lines[row.reshape(-1)], provenance=told)
+        credited = {**release.provenance, "attribution": OSM_ATTRIBUTION}
+        laid = replace(release, points=found.lines[row.reshape(-1)], provenance=credited)
         return laid.take(in_order(laid.points, laid.times)), found
-
-
-def network_of(lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools) -> Network:
-    """Make a network of straight segments, (s,), between nodes at some degrees, (v,).
-
-    Each may be ``passable`` from its tail to its head, and back, (s, 2), or else is left out.
-    """
-    return streets_of(lat, lon, tail, head, passable, np.ones(len(tail)))[0]
 
 
 def streets_of(
     lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools, dear: Floats
 ) -> tuple[Network, Ints]:
-    """Make a network as `network_of`; give the segment given of each of its own.
+    """Make a network of straight segments, (s,), between nodes at some degrees, (v,).
 
-    Where ways are chosen, a metre of a segment counts for as many as it is ``dear``, (s,).
+    Each may be ``passable`` from its tail to its head, and back, (s, 2), or else is left out. Where
+    ways are chosen, a metre of a segment counts for as many as it is ``dear``, (s,). The segment
+    given of each of the network's own is returned, too.
     """
     from pyproj import Geod
 

@@ -248,15 +248,15 @@ def street_table(found: StreetCounts, roads: RoadsToFollow, states: Ints) -> "Ge
         nodes = np.append(network.tail[of_it], network.head[of_it][-1])[::step]
         ways.append(";".join(map(str, dict.fromkeys(osm.way[of_it][::step].tolist()))))
         shapes.append(np.stack([network.lon[nodes], network.lat[nodes]], axis=1))
-    told = [osm.told[way] for way in longest[states // 2].tolist()]
+    tags = [osm.tags[way] for way in longest[states // 2].tolist()]
     ends = osm.node[network.ends[states // 2]]
     back = states % 2 == 1
     table: dict[str, Any] = {
         "osm_way": ways,
         "from_node": np.where(back, ends[:, 1], ends[:, 0]),
         "to_node": np.where(back, ends[:, 0], ends[:, 1]),
-        "highway": [kind for kind, _ in told],
-        "name": [name or None for _, name in told],
+        "highway": [kind for kind, _ in tags],
+        "name": [name or None for _, name in tags],
         "length_m": network.whole[states // 2].round(1),
         "people": found.people[states],
         "lines": found.lines[states],
@@ -275,7 +275,7 @@ def street_kinds(roads: RoadsToFollow) -> NDArray[np.object_]:
     """Name the kind of each street, (c,)."""
     osm = _with_ids(roads)
     ways = _longest(roads.network, osm).tolist()
-    return np.array([osm.told[way][0] for way in ways], dtype=object)
+    return np.array([osm.tags[way][0] for way in ways], dtype=object)
 
 
 def _longest(network: Network, osm: OsmStreets) -> Ints:

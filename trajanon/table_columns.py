@@ -1,6 +1,7 @@
 """Which columns of a table are microaggregated, kept or left out, and which rows."""
 
 import difflib
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -14,8 +15,6 @@ import pandas as pd
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.files import numeric_table
-from trajanon.files.number_texts import Readings
-from trajanon.identifiers import looks_like_code, looks_like_id, looks_like_weight
 from trajanon.loss import HEAVIEST
 from trajanon.number_text import number_of
 from trajanon.settings import MissingName
@@ -26,6 +25,32 @@ WAY_OUT = "`columns`, with all names, averages such a column too; `keep` keeps i
 _NO_NUMBERS, _NOT_NAMED = "not numbers", "not named in `columns`"
 _LIKE_ID, _LIKE_CODE = "like an identifier", "like a code: few whole numbers"
 _LIKE_WEIGHT = "like a survey weight: not used, each row counts once"
+LIKE = (_LIKE_ID, _LIKE_CODE, _LIKE_WEIGHT)
+"""Why numbers are not averaged."""
+
+
+_ID = re.compile(
+    r"(^|[^a-z])((ids?|codes?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)([^a-z]|$)"
+    r"|(ssn|acct|account|owner|iban|passport)$)"
+)
+_GLUED_ID = re.compile(r"[a-z]{5}(id|code|key)$")
+_WEIGHT = re.compile(
+    r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)([^a-z]|$)|(wgt|weight|gewicht|gewichte|gewichtung)$"
+)
+_QUANTITY = re.compile(
+    r"(^|[^a-z])(ages?|alter|years?|jahr|born|wages?|lohn|pay|price|preis|costs?|kosten|value|wert|"
+    r"worth|sales|debt|tax|steuer|rent|miete|loan|kids|kinder|people|rooms?|count|anzahl|hours|"
+    r"stunden|area|km|height|length|size)([^a-z]|$)|"
+    r"income|einkommen|salar|gehalt|earning|amount|betrag|revenue|umsatz|turnover|profit|gewinn|"
+    r"assets|balance|budget|spend|expen[ds]|children|persons|population|number.of|consumption|"
+    r"employees|surface"
+)
+"""Words of what is counted or measured, whatever its values look like."""
+
+_FEW = 20  # values: from fewer nobody can tell whether they number the rows
+_DIFFERENT = 0.95  # of the values of an identifier
+_CODES, _EACH = 5, 5  # different values of a code at most, and rows for each of them at least
+_SIX_DIGITS, _NARROW = 1e5, 0.25  # no quantity of six digits varies by so small a share of itself
 
 
 class TableColumns(NamedTuple):
@@ -37,27 +62,12 @@ class TableColumns(NamedTuple):
     kept: list[str]  # those to keep as they are
     aside: dict[str, str]  # why others were not chosen
     dropped: int  # rows in which a value is missing
-    said: list[str]  # how numbers were read, and which rows were dropped
-
-    @property
-    def ids(self) -> list[str]:
-        """Numbers that were not chosen, because they look like identifiers."""
-        return [name for name, why in self.aside.items() if why == _LIKE_ID]
-
-    @property
-    def codes(self) -> list[str]:
-        """Numbers that were not chosen, because they look like codes."""
-        return [name for name, why in self.aside.items() if why == _LIKE_CODE]
-
-    @property
-    def weights(self) -> list[str]:
-        """Numbers that were not chosen, because they look like survey weights."""
-        return [name for name, why in self.aside.items() if why == _LIKE_WEIGHT]
+    said: list[str]  # what else was averaged, and which rows were dropped
 
     @property
     def warnings(self) -> list[str]:
         """What holds numbers and was not chosen, and all that is said of the others."""
-        found = [*self.ids, *self.codes, *self.weights]
+        found = [name for name, why in self.aside.items() if why in LIKE]
         way_out = "`columns`, with all names, takes such a column too."
         return [f"Not averaged: {self.reasons(found)}. {way_out}"] * bool(found) + self.said
 
@@ -80,11 +90,8 @@ def read_table_columns(
     missing: MissingName = "refuse",
 ) -> TableColumns:
     """Read a table, tell which part each column plays, and take the rows that are complete."""
-    raw, readings = numeric_table.read_numbers(source)
+    table, doubts = numeric_table.read_numbers(source)
     what = numeric_table.named(source)
-    table = raw.copy()
-    for name, column in readings.plain.items():
-        table[name] = column
     names = list(table)
     takes_all, keeps_all = list(columns or ()) == ALL, list(keep) == ALL
     others = [name for name in (subject, strata) if name is not None]
@@ -104,7 +111,7 @@ def read_table_columns(
             )
     said: list[str] = []
     if columns is None or takes_all:
-        columns = [n for n in names if n not in every and _holds_numbers(table[n], readings)]
+        columns = [n for n in names if n not in every and _holds_numbers(table[n], doubts)]
         aside = {name: _NO_NUMBERS for name in names if name not in columns}
         like = {name: why for name in columns if (why := _measures_nothing(table[name]))}
         if not takes_all:
@@ -126,23 +133,20 @@ def read_table_columns(
             f"`columns`, out of {listed(names)}"
         )
     kept = [n for n in names if (n not in chosen and n != subject if keeps_all else n in keep)]
-    for name in filter(readings.doubts.get, chosen):
+    for name in filter(doubts.get, chosen):
         raise BadInput(
-            f"the numbers of column {name!r} of {what} are not certain: {readings.doubts[name]}; "
-            "write all alike, without marks between thousands, or choose other `columns`"
+            f"column {name!r} of {what} holds {doubts[name].strip()[:40]!r}, which may be several "
+            "numbers: write all alike, such as 1234.5, or choose other `columns`"
         )
-    for name in filter(readings.examples.get, kept):
-        table[name] = raw[name]
     complete, dropped = _complete(what, table, chosen, others, missing)
     records = numeric_table.records(what, complete[chosen])
-    read = "; ".join(f"{n} {readings.examples[n]}" for n in chosen if n in readings.examples)
-    said += [f"Numbers of {what} were read so: {read}."] * bool(read) + [dropped] * bool(dropped)
+    said += [dropped] * bool(dropped)
     gone = len(table) - len(complete)
     return TableColumns(complete, records, chosen, kept, aside, gone, said)
 
 
-def _holds_numbers(column: pd.Series, readings: Readings) -> bool:
-    return column.name in readings.doubts or numeric_table.holds_numbers(column)
+def _holds_numbers(column: pd.Series, doubts: Mapping[str, str]) -> bool:
+    return column.name in doubts or numeric_table.holds_numbers(column)
 
 
 def _measures_nothing(column: pd.Series) -> str:
@@ -211,3 +215,61 @@ def refuse_unknown(what: object, names: Sequence[str], asked: Sequence[str]) -> 
 def listed(names: Sequence[str]) -> str:
     """List names, not all of them if they are many."""
     return textwrap.shorten(", ".join(names), 400, placeholder=" ...")
+
+
+def looks_like_id(column: pd.Series) -> bool:
+    """Whether a column of numbers is named like an identifier, or has the values of one.
+
+    These number the rows, begin with 0, or are large and close together.
+    """
+    name = _words(str(column.name))
+    values = _values(column)
+    whole = _are_whole(values)
+    if _ID.search(name) or (whole and _GLUED_ID.search(str(column.name).lower())):
+        return True
+    texts = pd.api.types.is_string_dtype(column)
+    if texts and column.str.match(r"\s*0\d").any():
+        return whole
+    if not whole or _QUANTITY.search(name):
+        return False
+    different = np.unique(values)
+    counts = len(values) == len(different) >= _FEW and np.ptp(values) < 2 * len(values)
+    few = len(different) < _CODES
+    narrow = different[0] >= _SIX_DIGITS and np.ptp(different) <= _NARROW * different[-1]
+    return bool(counts or (narrow and not few))
+
+
+def identifies(column: pd.Series) -> bool:
+    """Whether a column is like an identifier, or has texts that nearly all differ."""
+    if numeric_table.holds_numbers(column):
+        return looks_like_id(column)
+    return bool(column.astype(str).nunique() >= _DIFFERENT * len(column))
+
+
+def looks_like_code(column: pd.Series) -> bool:
+    """Whether a column of numbers holds few small whole ones, as codes of a sex or an answer do."""
+    values = _values(column)
+    if not _are_whole(values) or _QUANTITY.search(_words(str(column.name))):
+        return False
+    different = np.unique(values)
+    few = 2 <= len(different) <= _CODES and _EACH * len(different) <= len(values)
+    return bool(few and different[0] in (0, 1) and different[-1] <= 9)
+
+
+def looks_like_weight(name: str) -> bool:
+    """Whether a column is named like a survey weight."""
+    return _WEIGHT.search(_words(name)) is not None
+
+
+def _values(column: pd.Series) -> Floats:
+    values = numeric_table.as_numbers(column)
+    return values[np.isfinite(values)]
+
+
+def _are_whole(values: Floats) -> bool:
+    return bool((values == np.floor(values)).all())
+
+
+def _words(name: str) -> str:
+    """Part the words of customerId as those of customer_id."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

@@ -14,7 +14,6 @@ from trajanon import loss
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.files import numeric_table
-from trajanon.identifiers import identifies
 from trajanon.microaggregation import microaggregate
 from trajanon.number_text import number_of
 from trajanon.partition import Partition, check_k, dense, measured, subjects_per_group
@@ -23,8 +22,10 @@ from trajanon.settings import MissingName, Settings, takes_settings
 from trajanon.subjects import Numbered, numbered
 from trajanon.table_columns import (
     ALL,
+    LIKE,
     WAY_OUT,
     TableColumns,
+    identifies,
     read_table_columns,
     refuse_unknown,
     weights_of,
@@ -181,9 +182,7 @@ def microaggregate_table(
         "columns": source.chosen,
         "kept": source.kept,
         "dropped": [name for name in table if name not in written],
-        "like_ids": source.ids,
-        "like_codes": source.codes,
-        "like_weights": source.weights,
+        "not_averaged": {name: why for name, why in source.aside.items() if why in LIKE},
         "strata": strata,
         "weights": weighted,
         "rows_with_missing_values": source.dropped,
@@ -214,17 +213,14 @@ def _refuse_small_strata(
     column: pd.Series, stratum: Ints, own: Ints, k: int, *, counts_rows: bool
 ) -> None:
     different = subjects_per_group(stratum, own)
-    few = np.flatnonzero(different < k)
-    if not len(few):
-        return
-    names = [str(column.iloc[np.argmax(stratum == one)])[:40] for one in few[:10]]
-    listed = ", ".join(f"{n!r} {held}" for n, held in zip(names, different[few], strict=False))
-    have = number_of(len(few), f"of {len(different):,} has", f"of {len(different):,} have")
-    raise (TooFewRecords if counts_rows else TooFewSubjects)(
-        f"of the strata of column {column.name!r} {have} "
-        f"fewer than k = {k} {'rows' if counts_rows else 'different subjects'} "
-        f"({listed}{' ...' * (len(few) > 10)}); lower k, or join small strata"
-    )
+    if different.min() < k:
+        smallest = str(column.iloc[np.argmax(stratum == different.argmin())])[:40]
+        strata = number_of(int((different < k).sum()), "stratum has", "strata have")
+        raise (TooFewRecords if counts_rows else TooFewSubjects)(
+            f"{strata} fewer than k = {k} {'rows' if counts_rows else 'subjects'}, such as "
+            f"{smallest!r} of column {column.name!r} with {different.min()}; lower k, or join "
+            "small strata"
+        )
 
 
 def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints) -> dict[str, Any]:
@@ -255,7 +251,7 @@ def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints)
 def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterator[str]:
     dropped = [name for name in source.table if name not in {*source.chosen, *source.kept}]
     if dropped:
-        measured = {*dropped} & {*source.ids, *source.codes, *source.weights}
+        measured = any(source.aside.get(name) in LIKE for name in dropped)
         way_out = WAY_OUT if measured else "Name such a column in `keep` to keep it as it is."
         yield f"Left out of the result: {source.reasons(dropped)}. {way_out}"
     if source.kept:

@@ -36,9 +36,6 @@ kepler.gl takes no number of fewer than nine digits for a time.
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONDAY = 4 * DAY  # from 1970-01-01, a Thursday
 
-_EARLIER_DAY = np.datetime64("1970-01-05", "us")
-"""The Monday from which files of earlier versions count."""
-
 _SECOND = np.timedelta64(1, "s")
 _WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 _OF_TIMES = ("minute_worth", "time_step", "timezone")
@@ -147,11 +144,29 @@ def _local(times: Floats, timezone: str) -> Floats:
     return np.asarray(wall + (times - whole))
 
 
+def local_days(times: Floats, timezone: str) -> Ints:
+    """Number the local days, which begin at 03:00, of seconds since 1970-01-01 UTC, (n,)."""
+    return np.floor((_local(times, timezone) - BEGINS) / DAY).astype(np.int64)
+
+
 def zone_of(lat: float, lon: float) -> str:
     """Name the local zone of a place, in degrees."""
     import tzfpy
 
     return str(tzfpy.get_tz(lon, lat))
+
+
+def departure_days(trajectories: Trajectories) -> Ints | None:
+    """Number the local days on which trajectories depart, (n,); None where no times are known.
+
+    One without times has a day of its own.
+    """
+    if trajectories.times is None:
+        return None
+    departures = trajectories.times[:, 0]
+    zone = zone_of(*trajectories.points.mean(axis=(0, 1)))
+    day = local_days(np.nan_to_num(departures), zone)
+    return np.where(np.isnan(departures), day.min() - 1 - np.arange(len(day)), day)
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,15 +180,6 @@ class Timing:
         """Count the times of trajectories by the clock, (n, m)."""
         assert trajectories.times is not None
         return self.clock.of(trajectories.times)
-
-    def search_columns(self, trajectories: Trajectories) -> tuple[Floats, Floats]:
-        """The columns that the search sees, (n, 2 m + 1), the departure last; and their weights."""
-        records, departure = trajectories.records, self.seconds(trajectories)[:, :1]
-        seen = np.hstack([records, departure])
-        spread = (seen - seen[:1]).std(axis=0, ddof=1)
-        middle = trajectories.points.mean(axis=0)
-        weight = departure_weight(middle, spread, self.minute_worth)
-        return seen, np.append(np.ones(records.shape[1]), weight)
 
     @property
     def account(self) -> dict[str, Any]:
@@ -203,10 +209,28 @@ class Timing:
 
 
 def search_columns(
-    trajectories: Trajectories, timing: Timing | None
+    trajectories: Trajectories, timing: Timing | None, spread: Floats | None = None
 ) -> tuple[Floats, Floats | None]:
-    """What the search sees: the records, or these and the departure; and weights, if there are."""
-    return (trajectories.records, None) if timing is None else timing.search_columns(trajectories)
+    """What the search sees, (n, 2 m): records; with times also the departure, last; and weights.
+
+    With the ``spread`` of the coordinates of a whole table, (2 m,), those of a shard count as if
+    they were standardised by it.
+    """
+    columns = trajectories.records
+    if timing is not None:
+        columns = np.hstack([columns, timing.seconds(trajectories)[:, :1]])
+    elif spread is None:
+        return columns, None
+    own = (columns - columns[:1]).std(axis=0, ddof=1)
+    of_places = own[: trajectories.records.shape[1]]
+    whole = of_places if spread is None else spread
+    weights = np.ones(len(whole))  # also of what is constant, and counts nothing
+    if spread is not None:
+        weights[of_places > 0.0] = (of_places / whole)[of_places > 0.0] ** 2
+    if timing is not None:
+        middle, spreads = trajectories.points.mean(axis=0), np.append(whole, own[-1])
+        weights = np.append(weights, departure_weight(middle, spreads, timing.minute_worth))
+    return columns, weights
 
 
 def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> float:
@@ -256,7 +280,8 @@ def timing_asked_for(
     if settings.times is None:
         for name in _OF_TIMES:
             value = getattr(settings, name)
-            if value != getattr(ReleaseSettings, name):
+            of_days = name == "timezone" and settings.days is not None
+            if value != getattr(ReleaseSettings, name) and not of_days:
                 raise BadInput(
                     f"`{name}={value!r}` is for releases with times: add `times='of-day'`"
                 )
@@ -270,9 +295,7 @@ def timing_asked_for(
     if unknown:
         raise BadInput(without_times(asked, unknown, of_all))
     if bare_tracks:
-        raise BadInput(
-            f"{asked} needs tracks with times: extract again, or keep windows with `align=False`"
-        )
+        raise BadInput(f"{asked} needs tracks with times: extract again")
     zone = settings.timezone
     if zone is None:
         zone = zone_of(*middle())
@@ -341,17 +364,6 @@ def going_on(times: Floats, step: float) -> Floats:
     return np.asarray(times + step * (low + (high - low) * (place - begin) / (end - begin)))
 
 
-def rising(dates: Dates) -> Dates:
-    """Let dates along the last axis rise, by a microsecond where they would be the same.
-
-    >>> rising(np.array(["1970-01-01"] * 2, "datetime64[us]"))[1]
-    np.datetime64('1970-01-01T00:00:00.000001')
-    """
-    places = np.arange(dates.shape[-1])
-    dates_rising = np.maximum.accumulate(dates.astype(np.int64) - places, axis=-1) + places
-    return dates_rising.astype("datetime64[us]")
-
-
 def seconds_in(rows: Sequence[Any], sentence: str | None) -> list[Floats | None]:
     """Read rows of texts such as 2001-01-01T08:05:00Z; None for a row of anything else."""
     clock = Clock.parsed(sentence)
@@ -365,18 +377,11 @@ def _since(clock: Clock | None, texts: list[Any]) -> Floats | None:
         dates = np.array([text[:-1] for text in texts], dtype="datetime64[us]")
     except ValueError:  # a month 13
         return None
-    begin = _begin(clock)
-    if clock is not None:
-        times = clock.rounded((dates - begin) / _SECOND)
-        if np.array_equal(instants(times, clock), dates):
-            return times
-        if clock.times != "date" and (dates < begin).any():
-            begin = _EARLIER_DAY
-    # In earlier files fractions of a second number points of one time, and are no time.
-    whole = dates.astype("datetime64[s]")
-    if np.array_equal(rising(whole.astype("datetime64[us]")), dates):
-        dates = whole.astype("datetime64[us]")
-    return (dates - begin) / _SECOND
+    seconds: Floats = (dates - _begin(clock)) / _SECOND
+    if clock is None:
+        return seconds
+    times = clock.rounded(seconds)
+    return times if np.array_equal(instants(times, clock), dates) else seconds
 
 
 def _begin(clock: Clock | None) -> np.datetime64:

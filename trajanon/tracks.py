@@ -109,39 +109,31 @@ class Tracks:
     recording: Ints | None = None  # number of the recording of each run, shape (r,), rising
 
     def __post_init__(self) -> None:
-        shape = self.points.ticks.shape
-        if len(shape) != 2 or shape[1] != 2:
-            raise BadInput(f"tracks must have points of shape (n, 2), lat and lon; got {shape}")
+        n, first, recording = len(self.points), self.first, self.recording
+        whole = first.ndim == 1 and len(first) > 0 and tuple(first[[0, -1]]) == (0, n)
+        runs = len(first) - 1
+        if not (
+            self.points.ticks.shape == (n, 2)
+            and (self.times is None or self.times.shape == (n,))
+            and whole
+            and (np.diff(first) > 0).all()
+            and self.run.ndim == 1
+            and self.run.shape == self.start.shape
+            and self.run.dtype.kind in "iu"
+            and self.start.dtype.kind in "iu"
+            and (recording is None or recording.shape == (runs,))
+            and (recording is None or (np.diff(recording, prepend=0) >= 0).all())
+        ):
+            raise BadInput(
+                f"tracks are {n} points (lat, lon), perhaps a time for each; first points of runs, "
+                f"rising from 0 to {n}; a run and a start of each trajectory, whole numbers; and "
+                "perhaps a recording of each run, rising"
+            )
         refuse_off_earth(self.points.ticks, "point {} of the tracks", TICKS)
-        if self.times is not None and self.times.shape != shape[:1]:
-            raise BadInput(
-                f"tracks need a time for each of {len(self.points)} points; got {self.times.shape}"
-            )
-        ends = (0, len(self.points))
-        whole = self.first.ndim == 1 and len(self.first) > 0
-        if not whole or tuple(self.first[[0, -1]]) != ends or (np.diff(self.first) < 1).any():
-            raise BadInput(
-                f"the first points of runs must rise from 0 to {ends[1]}; got {self.first}"
-            )
-        if self.run.ndim != 1 or self.run.shape != self.start.shape:
-            raise BadInput(
-                f"runs and starts must be as many; got {self.run.shape} and {self.start.shape}"
-            )
-        for name, values in (("run", self.run), ("start", self.start)):
-            if values.dtype.kind not in "iu":
-                raise BadInput(f"{name} must hold whole numbers; got {values.dtype}")
         if self.times is not None:
             begins = np.zeros(len(self.times), dtype=np.bool_)
-            begins[self.first[:-1]] = True
+            begins[first[:-1]] = True
             refuse_odd_times_along(self.times, begins, "run {} of the tracks")
-        runs = len(self.first) - 1
-        if self.recording is not None:
-            shape = self.recording.shape
-            if shape != (runs,) or (np.diff(self.recording, prepend=0) < 0).any():
-                raise BadInput(
-                    f"tracks need the recording of each of {runs} runs, in rising order; got "
-                    f"{self.recording}"
-                )
         stray = np.flatnonzero((self.run < 0) | (self.run >= runs))
         if len(stray):
             raise BadInput(

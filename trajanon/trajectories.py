@@ -189,7 +189,7 @@ class Trajectories:
 
     @property
     def unit(self) -> str:
-        """What one of them is: a ``trip`` from start to end, or else a ``trajectory``."""
+        """What one of them is: a ``trip`` from start to end, a ``day``, or a ``trajectory``."""
         return unit_of(self.provenance)
 
     @property
@@ -355,7 +355,9 @@ def marked(attribution: str | None) -> str:
 
 
 def unit_of(provenance: Mapping[str, Any]) -> str:
-    """What one trajectory is by what is known of its source: a ``trip``, or a ``trajectory``."""
+    """What one trajectory is: a ``trip``, a ``day`` of trips, or else a ``trajectory``."""
+    if "days" in provenance:
+        return "day"
     return "trip" if provenance.get("trips") is True else "trajectory"
 
 

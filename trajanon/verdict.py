@@ -21,6 +21,8 @@ IN_ONE_PLACE = 0.01
 WIDE = 0.01
 HOURS_ALONE = 0.10
 DRIVES = 0.01
+PEOPLE = 0.01
+DAYS_LEFT_OUT = 0.25
 DRIVES_BETRAYED = 0.05
 """Drives that leave fewer than k subjects: beyond this share a release must not be published."""
 
@@ -28,6 +30,8 @@ FEW_DATA = 0.15
 ENOUGH_DATA = 0.10
 """Metres moved as a share of the length: beyond the first a line shows little, up to the second it
 shows the way. The points of a straight line lie a quarter of its length from its middle."""
+
+OF_A_LINE = "k is of a line, and not of a person"
 
 _FALLS_BY = (0.3, 0.5)
 """Metres moved, as a share of the length, fall with the number of trips to the power of minus this.
@@ -112,7 +116,7 @@ _Found = tuple[str, Remedy | None]
 def verdict(report: Mapping[str, Any], problems: Sequence[str] = ()) -> Verdict:
     """Judge a release by its report, and by what was found wrong with its file."""
     stops = [*_stops(report), *((_sentence(problem), None) for problem in problems)]
-    looks = (_of_people_and_means, _of_drives_and_places, _of_hours, _of_windows)
+    looks = (_of_people_and_means, _of_days, _of_drives_and_places, _of_hours, _of_windows)
     to_say = (found for look in looks for found in look(report))
     found = stops or [*islice(to_say, MOST_SENTENCES)]
     kind: Kind = "stop" if stops else "say" if found else "ready"
@@ -177,13 +181,35 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
         )
 
 
+def _of_days(report: Mapping[str, Any]) -> Iterator[_Found]:
+    choice = report.get("choice") or {}
+    if (share := 1.0 - report.get("n", 0) / max(choice.get("days", 0), 1)) <= DAYS_LEFT_OUT:
+        return
+    if "most" in choice:
+        yield (
+            f"{percent(share, 2)} of the days are left out: {choice['too_many']:,} have more than "
+            f"{number_of(choice['most'], 'trip')}, and the others find fewer than {report['k']} "
+            "people with as many trips.",
+            _remedy("To release trips, leave out --days", "anonymize", k=report["k"]),
+        )
+
+
 def _of_drives_and_places(report: Mapping[str, Any]) -> Iterator[_Found]:
     k, units = report["k"], UNITS[_unit(report)]
     if _betrayed(report) > DRIVES:
         yield _of_drives(report)
+    people = report.get("persons") or {"people": 0, "people_below": 0}
+    if people["people_below"] > PEOPLE * people["people"]:
+        yield (
+            f"{OF_A_LINE}: whoever knows all lines of a person is left with fewer than {k} people "
+            f"for {people['people_below']:,} of the {people['people']:,} on several lines.",
+            None,
+        )
+    elif "persons" not in report and "shards" in report and knows_people(report):
+        yield f"{OF_A_LINE}, whose lines together are not counted in several shards.", None
     if (share := _left(report, "one_place")) > IN_ONE_PLACE:
         yield (
-            f"All {units} of {percent(share, 2)} of the lines begin or end in one place of 200 m, "
+            f"All {units} of {percent(share, 2)} of the lines begin or end in {_places(report)}, "
             "which these lines show.",
             _remedy("To leave out the ends of recordings", "extract", trim_ends=200),
         )
@@ -301,12 +327,19 @@ def source(report: Mapping[str, Any]) -> str:
         others = _listed(counts.get("left_out") or {})
         said += f"; the others are {others}." if others else "."
     ledger, wide = report.get("ledger") or {}, (report.get("mended") or {}).get("wide") or {}
+    choice = report.get("choice") or {}
+    many, far = choice.get("too_many", 0), wide.get("trajectories", 0)
     out = {
-        f"{units} far from all others": wide.get("trajectories", 0),
+        f"other {units} of these people": choice.get("left_out", 0),
+        f"days of more than {number_of(choice.get('most', 0), 'trip')}": many,
+        "days without enough others": max(choice.get("days", 0) - many - report["n"] - far, 0),
+        "trips without times": choice.get("untimed", 0),
+        f"{units} far from all others": far,
         f"{units} released before": ledger.get("already_released", 0),
         f"{units} beyond what one person may have": ledger.get("over_the_limit_of_a_person", 0),
     }
-    return f"{said} Left out: {listed}." if (listed := _listed(out)) else said
+    said += f" Left out: {listed}." if (listed := _listed(out)) else ""
+    return f"{said} {followed(report)}".rstrip()
 
 
 def _listed(counts: Mapping[str, int]) -> str:
@@ -324,8 +357,36 @@ def mends(report: Mapping[str, Any]) -> str:
     if not (mended := found.get("groups", 0) - found.get("left", 0)):
         return ""
     return (
-        f"In {number_of(mended, 'group')} all {UNITS[_unit(report)]} began or ended in one place "
-        "of 200 m: this was mended."
+        f"In {number_of(mended, 'group')} all {UNITS[_unit(report)]} began or ended in "
+        f"{_places(report)}: this was mended."
+    )
+
+
+def _places(report: Mapping[str, Any]) -> str:
+    distinct = report.get("distinct_ends", 2)
+    return "one place of 200 m" if distinct < 3 else f"fewer than {distinct} places, 200 m apart"
+
+
+def followed(report: Mapping[str, Any]) -> str:
+    """Say what a release tells of somebody with several trips; empty if nobody is known.
+
+    >>> followed({"unit": "trip", "counted": "subjects"}).partition(",")[0]
+    'Somebody with several trips is on several lines'
+    """
+    unit, choice = _unit(report), report.get("choice") or {}
+    if report.get("counted") != "subjects" or not knows_people(report):
+        return ""
+    if "people" in choice:
+        return f"Nobody {'who is named ' * (_nameless(report) > 0.0)}is on two lines."
+    whole = ""
+    if "most" in choice:
+        trips = number_of(choice["most"], "trip")
+        whole = (
+            f"Each line is a whole day: {trips}, one after the other, or fewer and then a stay. "
+        )
+    return (
+        f"{whole}Somebody with several {UNITS[unit]} is on several lines, and fewer than k people "
+        "may be on all of these."
     )
 
 

@@ -1,10 +1,8 @@
 """Where trajectories may lie: a box of longitudes and latitudes, or polygons of any shape."""
 
-import logging
-import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import shapely
@@ -13,9 +11,6 @@ from shapely.geometry.base import BaseGeometry
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-
-if TYPE_CHECKING:
-    pass
 
 
 @runtime_checkable
@@ -81,20 +76,17 @@ class Box:
     north: float
 
     def __post_init__(self) -> None:
-        (west, south, east, north), order = self.sides, "(order: W,S,E,N)"
-        w, s, e, n = str(self).split(",")
-        two = f"`area='{w},{s},180,{n}'` `area='-180,{s},{e},{n}'`"
-        crossing = f"if it crosses the antimeridian, give two: {two}"
-        for broken, problem in (
-            (not all(map(math.isfinite, self.sides)), "has a side that is not a number"),
-            (max(abs(west), abs(east)) > 180, f"needs longitudes in -180..180 {order}"),
-            (max(abs(south), abs(north)) > 90, f"needs latitudes in -90..90 {order}"),
-            (west > east, f"has west > east {order}; {crossing}"),
-            (south > north, f"has south > north {order}"),
-            (west == east or south == north, f"is empty {order}"),
-        ):
-            if broken:
-                raise BadInput(f"the box {self} {problem}")
+        west, south, east, north = self.sides
+        if not (-180.0 <= west < east <= 180.0 and -90.0 <= south < north <= 90.0):
+            w, s, e, n = str(self).split(",")
+            crossing = (
+                "; if it crosses the antimeridian, give two: "
+                f"`area='{w},{s},180,{n}'` `area='-180,{s},{e},{n}'`"
+            )
+            raise BadInput(
+                f"the box {self} must have longitudes in -180..180, latitudes in -90..90, west < "
+                f"east and south < north (order: W,S,E,N){crossing if west > east else ''}"
+            )
 
     def __str__(self) -> str:
         return ",".join(f"{side:.10g}" for side in self.sides)
@@ -146,20 +138,15 @@ class AreaBorder:
         bend, meets = _bend(corners)
         some = np.flatnonzero(~meets)
         if len(some):
-            lines = shapely.linestrings(corners[some])
-            near, far = self._nearest(lines, bend[some].max())
+            # Only the nearest segment counts: a long way has thousands around it.
+            (near, _), far = self._segments.query_nearest(
+                shapely.linestrings(corners[some]),
+                max_distance=bend[some].max(),
+                return_distance=True,
+                all_matches=False,
+            )
             meets[some[near]] = far <= bend[some[near]]
         return meets
-
-    def _nearest(self, shapes: NDArray[np.object_], within: float) -> tuple[Ints, Floats]:
-        """Find the shapes within a distance of the border, and their distances, in degrees.
-
-        Only the nearest segment counts: a long way has thousands around it.
-        """
-        (shape, _), far = self._segments.query_nearest(
-            shapes, max_distance=within, return_distance=True, all_matches=False
-        )
-        return shape, far
 
 
 def _bend(corners: Floats) -> tuple[Floats, Bools]:
@@ -177,9 +164,6 @@ def _bend(corners: Floats) -> tuple[Floats, Bools]:
     bend = (0.25 * turn * length + _SLACK) / np.cos(high)
     unknown = (turn > _FAR) | (np.abs(east) > 180.0) | (high > np.radians(89.0))
     return bend, unknown
-
-
-logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,16 +203,13 @@ class Region:
     name: str
 
     def __post_init__(self) -> None:
-        kind, problem = self.shape.geom_type, None
-        if kind not in ("Polygon", "MultiPolygon") and not self.shape.is_empty:
-            problem = f"is a {kind}: an area needs polygons"
+        reason = shapely.is_valid_reason(self.shape)
+        if self.shape.geom_type not in ("Polygon", "MultiPolygon"):
+            reason = f"a {self.shape.geom_type}"
         elif self.shape.area == 0.0:
-            problem = "has no area: give a polygon that holds something"
-        elif not self.shape.is_valid:
-            reason = shapely.is_valid_reason(self.shape)
-            problem = f"is no valid polygon ({reason}): mend it and try again"
-        if problem:
-            raise BadInput(f"{self.name} {problem}")
+            reason = "it holds nothing"
+        if reason != "Valid Geometry":
+            raise BadInput(f"{self.name} is no valid polygon ({reason}): mend it and try again")
         _ = self.bounds  # a box off the Earth is refused
 
     def __str__(self) -> str:

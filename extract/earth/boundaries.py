@@ -17,8 +17,6 @@ _NAMES = ("alt_name", "official_name", "short_name", "int_name")
 
 _ADMINISTRATIVE = TagFilter(("boundary", "administrative"))
 
-_Path = str | os.PathLike[str]
-
 
 class _Boundary(NamedTuple):
     """A relation: its number, its names (the first is on the signs) and its level."""
@@ -26,9 +24,6 @@ class _Boundary(NamedTuple):
     relation: int
     names: Sequence[str]
     level: str
-
-    def __str__(self) -> str:
-        return f"{self.names[0]}: level {self.level}, relation {self.relation}"
 
 
 def boundary(pbf: str | os.PathLike[str], name: str) -> Region:
@@ -44,10 +39,8 @@ def boundary(pbf: str | os.PathLike[str], name: str) -> Region:
 
     Raises
     ------
-    BadInput
+    BadInput, FileProblem
         If there is no such boundary, or more than one, or a part of it is missing.
-    FileProblem
-        If the file cannot be read.
 
     Examples
     --------
@@ -79,43 +72,36 @@ def boundary(pbf: str | os.PathLike[str], name: str) -> Region:
     )
 
 
-def _boundaries(pbf: _Path) -> list[_Boundary]:
-    """All administrative boundaries that enclose something, by their relations."""
-    found = []
-    closed = TagFilter(("type", "boundary"), ("type", "multipolygon"))
+def _chosen(pbf: str | os.PathLike[str], name: str) -> _Boundary:
+    """The only boundary of a name, or a sentence about those of the file."""
+    known, closed = [], TagFilter(("type", "boundary"), ("type", "multipolygon"))
     for relation in objects(pbf, _ADMINISTRATIVE, closed, entities=osm.RELATION):
         tags = dict(relation.tags)
         names = [tags.get("name", f"relation {relation.id}")]
         for key, value in tags.items():
             if key in _NAMES or key.startswith("name:"):
                 names.extend(part.strip() for part in value.split(";"))
-        found.append(_Boundary(relation.id, names, tags.get("admin_level", "unknown")))
-    return found
-
-
-def _chosen(pbf: _Path, name: str) -> _Boundary:
-    """The only boundary of a name, or a sentence about those of the file."""
-    known, wanted = _boundaries(pbf), name.strip().casefold()
-    if wanted.isdecimal():
-        called = [one for one in known if one.relation == int(wanted)]
-    else:  # those on the signs go first
-        called = [one for one in known if wanted == one.names[0].casefold()]
-        called = called or [one for one in known if wanted in map(str.casefold, one.names)]
-    if len(called) == 1:
-        return called[0]
-    if called:
+        known.append(_Boundary(relation.id, names, tags.get("admin_level", "unknown")))
+    wanted = name.strip().casefold()
+    called = [
+        one
+        for one in known
+        if wanted == str(one.relation) or wanted in map(str.casefold, one.names)
+    ]
+    # Names on the signs go first.
+    local = [one for one in called if wanted == one.names[0].casefold()] or called
+    if len(local) == 1:
+        return local[0]
+    if local:
+        each = "; ".join(
+            f"{one.names[0]}: level {one.level}, relation {one.relation}" for one in local
+        )
         raise BadInput(
-            f"{len(called)} boundaries in {pbf} are called {name!r} ({'; '.join(map(str, called))})"
-            f": give the number of a relation instead, such as {called[0].relation}"
+            f"{len(local)} boundaries in {pbf} are called {name!r} ({each}): give the number of a "
+            f"relation instead, such as {local[0].relation}"
         )
     by_name = {text.casefold(): text for one in known for text in one.names}
-    near = get_close_matches(wanted, by_name, n=5, cutoff=0.7)
-    names = sorted({one.names[0] for one in known})
-    if near:
-        way_out = f"did you mean {' or '.join(by_name[text] for text in near)}?"
-    elif names:
-        way_out = f"it holds {', '.join(names[:10])}"
-        way_out += f" and {len(names) - 10} more" if len(names) > 10 else ""
-    else:
-        way_out = "it holds no administrative boundary at all"
-    raise BadInput(f"{pbf} holds no boundary called {name!r}: {way_out}")
+    near = [by_name[text] for text in get_close_matches(wanted, by_name, n=5, cutoff=0.7)]
+    some = ", ".join(near or sorted({one.names[0] for one in known})[:10])
+    holds = f"among those it holds are {some}" if some else "it holds none"
+    raise BadInput(f"{pbf} holds no boundary called {name!r}: {holds}")

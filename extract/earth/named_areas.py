@@ -21,7 +21,7 @@ from trajanon.inputs import regular
 from trajanon.number_text import number_of
 
 if TYPE_CHECKING:
-    from geopandas import GeoDataFrame, GeoSeries
+    from geopandas import GeoSeries
 
 logger = logging.getLogger(__name__)
 
@@ -79,11 +79,6 @@ def areas(texts: Sequence[str]) -> tuple[Area, float | None]:
     tuple[Area, float | None]
         The box of one text, or the union of several; and the spacing in metres, if all have the
         same.
-
-    Raises
-    ------
-    BadInput
-        If there is no text, or one is not an area.
 
     Examples
     --------
@@ -161,29 +156,47 @@ def read_outline(path: str | os.PathLike[str]) -> Region:
     2,41,2.1,41.1
     """
     path = Path(path)
-    shapes = shapely.force_2d(_degrees(path, _geometries(path)))
-    if invalid := int((~shapely.is_valid(shapes)).sum()):
-        of = f"of {number_of(len(shapes), 'polygon')}"
-        cross = number_of(
-            invalid, f"{of} crosses itself and was", f"{of} cross themselves and were"
-        )
-        logger.warning("%s: %s mended: look at the result on a map", path, cross)
-        # Mending may leave lines that stick out of a polygon.
-        shapes = shapely.get_parts(shapely.get_parts(shapely.make_valid(shapes)))
-        shapes = shapes[shapely.get_dimensions(shapes) == 2]
-    return Region(shapely.union_all(shapes), path.name)
+    places = _polygons(path)
+    try:
+        shapes = shapely.force_2d(places if places.crs is None else places.to_crs(4326))
+        if invalid := int((~shapely.is_valid(shapes)).sum()):
+            of = number_of(len(shapes), "polygon")
+            logger.warning(
+                "%s: %s of %s crossed themselves: look at what is mended on a map",
+                *(path, f"{invalid:,}", of),
+            )
+            # Mending may leave lines that stick out of a polygon.
+            shapes = shapely.get_parts(shapely.get_parts(shapely.make_valid(shapes)))
+            shapes = shapes[shapely.get_dimensions(shapes) == 2]
+        return Region(shapely.union_all(shapes), path.name)
+    except BadInput as error:
+        raise BadInput(
+            f"{path} is not on Earth: {error}; save it with its coordinate reference system, or in "
+            "degrees (WGS 84)"
+        ) from error
 
 
-def _geometries(path: Path) -> "GeoSeries":
+def _polygons(path: Path) -> "GeoSeries":
     """The polygons of a file, in its own reference system."""
     import geopandas
+    import pyogrio
 
     try:
         with regular(path).open("rb") as file:
             parquet = file.read(4) == b"PAR1"
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of GDAL's: the errors below say more
-            table = geopandas.read_parquet(path) if parquet else _layer(path)
+            layers = [""] if parquet else [str(name) for name, _ in pyogrio.list_layers(path)]
+            if len(layers) > 1:
+                raise BadInput(
+                    f"{path} holds {len(layers)} layers ({', '.join(layers)}): save the one with "
+                    "the outline as a file of its own"
+                )
+            table = (
+                geopandas.read_parquet(path)
+                if parquet
+                else pyogrio.read_dataframe(path, columns=[])
+            )
     except BadInput:
         raise
     except Exception as error:  # damaged files make geopandas raise anything
@@ -198,29 +211,3 @@ def _geometries(path: Path) -> "GeoSeries":
         holds = ", ".join(sorted(others)) or "no geometry"
         raise BadInput(f"{path} holds {holds}: an outline needs polygons, and nothing else")
     return found
-
-
-def _layer(path: Path) -> "GeoDataFrame":
-    import pyogrio
-
-    layers = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
-    if len(layers) > 1:
-        raise BadInput(
-            f"{path} holds {len(layers)} layers ({', '.join(layers)}): save the one "
-            "with the outline as a file of its own"
-        )
-    return pyogrio.read_dataframe(path, columns=[])
-
-
-def _degrees(path: Path, shapes: "GeoSeries") -> NDArray[np.object_]:
-    """Turn polygons to longitude and latitude."""
-    places = shapes if shapes.crs is None else shapes.to_crs(4326)
-    west, south, east, north = places.total_bounds
-    if not (-180 <= west <= east <= 180 and -90 <= south <= north <= 90):
-        known = "" if shapes.crs is None else f" in {shapes.crs.name}"
-        seen = ",".join(f"{side:.10g}" for side in shapes.total_bounds)
-        raise BadInput(
-            f"{path} reaches over {seen}{known}, which is not on Earth: save it with "
-            "its coordinate reference system, or in degrees (WGS 84)"
-        )
-    return np.asarray(places, dtype=np.object_)

@@ -71,10 +71,8 @@ def roads_to_follow(
 
     Raises
     ------
-    BadInput
+    BadInput, FileProblem
         If the mode is not known, there are no such roads, or the metres are not positive.
-    FileProblem
-        If the file cannot be read.
 
     Examples
     --------
@@ -102,14 +100,14 @@ def roads_to_follow(
     places: list[tuple[float, float]] = []
     ends: list[tuple[int, int, int, float]] = []  # nodes of a segment, its way, how dear it is
     passable: list[tuple[bool, bool]] = []
-    told: dict[int, tuple[str, str]] = {}
+    tags: dict[int, tuple[str, str]] = {}
     for way in ways(pbf, "highway"):
         directions = _directions(way.tags, mode)
         if not any(directions) or not (bbox is None or _comes_into(way, bbox)):
             continue
         main = way.tags["highway"].removesuffix("_link")
         dear = 1.0 if mode != "car" else _DEAR.get(main, _DEAREST)
-        told[way.id] = (way.tags["highway"], way.tags.get("name") or "")
+        tags[way.id] = (way.tags["highway"], way.tags.get("name") or "")
         last = -1
         for node in way.nodes:
             here = -1
@@ -126,7 +124,7 @@ def roads_to_follow(
     lat, lon = np.array(places).T
     tail, head, way_of, how_dear = map(np.array, zip(*ends, strict=True))
     network, order = streets_of(lat, lon, tail, head, np.array(passable), how_dear)
-    osm_ids = OsmStreets(np.array(list(numbers)), way_of[order], told)
+    osm_ids = OsmStreets(np.array(list(numbers)), way_of[order], tags)
     return RoadsToFollow(network, keep_off, osm_ids)
 
 

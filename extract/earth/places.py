@@ -147,11 +147,9 @@ def hidden(
 
     Raises
     ------
-    BadInput
+    BadInput, FileProblem
         If the tags cannot be read, the file holds no such place at all, or the radius makes no
         sense.
-    FileProblem
-        If the file cannot be read.
 
     Examples
     --------

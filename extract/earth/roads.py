@@ -72,11 +72,6 @@ class Roads:
         Floats
             Metres, right to 1 % up to some kilometres, shape (n,); NaN where a coordinate is. Roads
             on the other side of the antimeridian do not count.
-
-        Raises
-        ------
-        BadInput
-            If the limit is no positive number.
         """
         if within is not None and not within > 0.0:
             raise BadInput(f"within must be a positive number of metres (got {within})")
@@ -110,10 +105,8 @@ def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
 
     Raises
     ------
-    BadInput
+    BadInput, FileProblem
         If there are no roads.
-    FileProblem
-        If the file cannot be read.
 
     Examples
     --------

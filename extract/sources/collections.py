@@ -12,22 +12,20 @@ import pyarrow as pa
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.extract.sources import delimited
-from trajanon.extract.sources.delimited import (
+from trajanon.extract.sources.point_groups import traces_of_points
+from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
+from trajanon.extract.sources.tables import (
     NAME,
     NUMBER,
     TEXT,
     UNREAD,
     Layout,
-    fields_of,
+    fields_below,
     layout_of,
     read_columns,
 )
-from trajanon.extract.sources.point_groups import traces_of_points
-from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
-from trajanon.files.number_texts import separator_of
 
 _GEOLIFE = Layout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
 _CABSPOTTING = Layout(names=("lat", "lon", "occupied", "time"), separator=" ")
@@ -45,7 +43,7 @@ def _frame(parts: Iterable[pa.Table]) -> pd.DataFrame:
 def read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a `.plt` file, one trace; its subject is the folder around the folder Trajectory."""
     types = {"lat": NUMBER, "lon": NUMBER, "date": TEXT, "time": TEXT}
-    before = how.counts[delimited.CUT_OFF]
+    before = how.counts[TABLE_CUT_OFF]
     points = _frame(read_columns(path, _GEOLIFE, types, how))
     if len(points) == 0:
         return
@@ -54,7 +52,7 @@ def read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     points = points.fillna({"date": "", "time": ""})  # each point has a time
     time = TimeColumn(points, str(path), how).seconds(points, how)
     lat, lon = points["lat"].to_numpy(), points["lon"].to_numpy()
-    cut_off = how.counts[delimited.CUT_OFF] > before
+    cut_off = how.counts[TABLE_CUT_OFF] > before
     yield Trace(label, subject, lat, lon, time, cut_off=cut_off)
 
 
@@ -87,15 +85,11 @@ def read_tdrive(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 def looks_like_porto(name: str, head: bytes) -> bool:
     """Tell the trips of Porto by the names of their columns."""
-    lines = head.decode("utf-8-sig", errors="replace").lstrip().splitlines()
-    return bool(lines) and "POLYLINE" in fields_of(lines[0], separator_of(lines[0]))
+    return any("POLYLINE" in fields for fields in fields_below(head)[:1])
 
 
 def read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read the trips of taxis, one a row, a point every 15 seconds.
-
-    Of trips with missing points it is unknown where they are missing: they are left out.
-    """
+    """Read the trips of taxis, a point every 15 s; those with missing points are left out."""
     layout = layout_of(path)
     missing = [name for name in _PORTO if name not in layout.names]
     if missing:

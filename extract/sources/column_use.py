@@ -4,15 +4,13 @@ import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 from pandas.api.types import is_list_like
 
 from trajanon.errors import BadInput, printable
-from trajanon.extract.sources.columns import FILE, known_as, listed, plain
+from trajanon.extract.sources.columns import FILE, listed
 from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.sources.timestamps import holds_times
-from trajanon.extract.trace import Trace
 
 First = Callable[[Sequence[str]], pd.DataFrame]
 """Reads the first rows of some columns."""
@@ -29,10 +27,6 @@ _MEASURES = re.compile(
 """Words in the names of columns that tell of a point, and not whose it is."""
 
 _FEW = 10  # rows
-_YEAR = 365.0 * 86_400.0  # seconds
-
-_FAR, _FAST, _MANY = 1_000.0, 400.0, 0.05
-"""Metres of a hop, metres a second, and the share of such hops that no one recording has."""
 
 _LISTED, _LETTERS = 40, 40
 """Unused columns that are listed, and letters of each name."""
@@ -43,10 +37,8 @@ def check_use(
 ) -> None:
     """Count a table of points under the use of its columns; warn of what is not used."""
     count_use(names, column_of, how)
-    unused = [
-        n for n, often in Counter(names).items() if often == 1 and n not in column_of.values()
-    ]
-    _warn_of_others(unused, column_of, what, how)
+    used = column_of.values()
+    unused = [name for name, often in Counter(names).items() if often == 1 and name not in used]
     if unused and "time" not in column_of:
         owner = column_of.get("id") or column_of.get("subject")
         wanted = unused if owner is None else [owner, *unused]
@@ -64,28 +56,22 @@ def with_recordings(
     how: Reading,
     begin: Mapping[str, Sequence[str]] | None = None,
 ) -> dict[str, str]:
-    """Leave out an id that counts rows; without any id, take the file for one recording.
-
-    Only if no other column may be one, and times tell the order of the points. The values with
-    which columns ``begin`` spare reading more of most tables.
-
-    Raises
-    ------
-    BadInput
-        If it cannot be told what is a recording.
-    """
+    """Leave out an id that counts rows; without any id, take the file for one recording."""
     found = dict(column_of)
     said = how.columns.get("id")
     key = found.get("id") if said is None else None
     differ = begin is None or key is None or len(set(begin[key])) == len(begin[key])
     counts_rows = key is not None and differ and _counts_rows(first, key)
-    if counts_rows:
-        del found["id"]
-    if said == FILE:
+    if counts_rows or said == FILE:
         found.pop("id", None)
-    elif found.keys().isdisjoint(("id", "subject")):
+    if said != FILE and found.keys().isdisjoint(("id", "subject")):
         others = [name for name in names if name not in (*found.values(), key)]
-        _check_single(first, others, found, f"{what} has no column known as id; {listed(names)}")
+        suspects = _suspects(first, others, found)
+        if suspects:
+            raise BadInput(
+                f"{what} has no column known as id; {listed(names)}: say `columns` "
+                f"id={suspects[0]}, or id={FILE} if each file is one recording"
+            )
     if found.keys().isdisjoint(("id", "subject")):
         how.counts[ONE_A_FILE] += 1
     if counts_rows:
@@ -104,18 +90,12 @@ def _counts_rows(first: First, column: str) -> bool:
     return len(ids) >= _FEW and bool(ids[column].is_unique) and bool(ids[column].notna().all())
 
 
-def _check_single(
-    first: First, others: Sequence[str], found: Mapping[str, str], problem: str
-) -> None:
-    """Refuse a table of which a file may be several recordings."""
-    suspects = ["..."]
-    if "time" in found:
-        rows = _single_values(first, [found["time"], *others]) if others else pd.DataFrame()
-        suspects = [name for name in others if name in rows and _may_name(rows[name], name)]
-    if suspects:
-        raise BadInput(
-            f"{problem}: say `columns` id={suspects[0]}, or id={FILE} if each file is one recording"
-        )
+def _suspects(first: First, others: Sequence[str], found: Mapping[str, str]) -> list[str]:
+    """List columns that may tell the recordings of a file apart; without times, anything may."""
+    if "time" not in found:
+        return ["..."]
+    rows = _single_values(first, [found["time"], *others]) if others else pd.DataFrame()
+    return [name for name in others if name in rows and _may_name(rows[name], name)]
 
 
 def _may_name(values: pd.Series, name: str) -> bool:
@@ -148,21 +128,6 @@ def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) 
     how.counts[f"{COLUMNS}{', '.join(used) or 'none'}; not used: {unused}"] += 1
 
 
-def _warn_of_others(
-    unused: Sequence[str], column_of: Mapping[str, str], what: str, how: Reading
-) -> None:
-    """Warn of columns that could play a role for which another was found."""
-    for name in unused:
-        # A date may be of no use; x and y are often projected.
-        roles = set(known_as(name)) & column_of.keys() - how.columns.keys() - {"date"}
-        for role in roles if len(plain(name)) > 1 else ():
-            msg = (
-                f"{what}: {column_of[role]!r} is taken for the {role}, though {name!r} "
-                f"could be; if it is, say `columns` {role}={name}"
-            )
-            how.warn("roles", msg, f"{column_of[role]} or {name}")
-
-
 def _warn_of_times(rows: pd.DataFrame, owner: str | None, what: str, how: Reading) -> None:
     """Warn of a column of times that differ within an owner, as those of points do."""
     owners = pd.Series("", rows.index) if owner is None else rows[owner].map(str)
@@ -175,8 +140,7 @@ def _warn_of_times(rows: pd.DataFrame, owner: str | None, what: str, how: Readin
             )
             if how.timed:
                 raise BadInput(msg)
-            msg += "; without, points are taken in their order"
-            how.warn("times", msg, name)
+            how.warn("times", f"{msg}; without, points are taken in their order", name)
             return
 
 
@@ -192,33 +156,3 @@ def _warn_of_subjects(rows: pd.DataFrame, what: str, how: Reading) -> None:
             )
             how.warn("subject", msg, name)
             return
-
-
-def warn_of_namesakes(trace: Trace, what: str, how: Reading) -> None:
-    """Warn of an id that is not used for a year: a name may stand for several recordings."""
-    long = trace.subject is None and np.ptp(trace.time) > _YEAR
-    if long and np.diff(np.sort(trace.time)).max() > _YEAR:
-        msg = (
-            f"{trace.name} of {what} has points more than a year apart: if this id stands for "
-            "several recordings, name a column that tells them apart, `columns` id=..."
-        )
-        how.warn("namesakes", msg)
-
-
-def check_one_recording(trace: Trace, what: str) -> None:
-    """Refuse points without an order, or that leap to and fro, as those of several people do."""
-    if not np.isfinite(trace.time).any():
-        raise BadInput(
-            f"{what} has no column known as id, and no times: say `columns` id=..., or id={FILE} "
-            "if it is one recording, in the order of its rows"
-        )
-    order = np.argsort(trace.time, kind="stable")
-    lat, lon, time = trace.lat[order], trace.lon[order], trace.time[order]
-    north, east = np.diff(lat), np.diff(lon) * np.cos(np.radians(lat[:-1]))
-    metres, seconds = 111_000.0 * np.hypot(north, east), np.diff(time)
-    leaps = (metres > _FAR) & (metres > _FAST * seconds)
-    if leaps.sum() > max(2, _MANY * len(leaps)):
-        raise BadInput(
-            f"{what} has no column known as id, and its points leap {leaps.sum():,} times, as if "
-            f"several people were in it: say `columns` id=..., or id={FILE} if it is one recording"
-        )

@@ -11,7 +11,6 @@ import pyarrow as pa
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.extract.sources.delimited import is_row
 from trajanon.subjects import spelled
 
 KNOWN_NAMES: Mapping[str, Sequence[str]] = {
@@ -44,11 +43,9 @@ KNOWN_NAMES: Mapping[str, Sequence[str]] = {
         "outlier_at_import": "import_marked_outlier",
     }.items()
 }
-"""Column names found without asking, best first, as `plain` makes them equal. Among
-them are those of the cabspotting tables, scikit-mobility, movingpandas, GDAL, Movebank,
-MDS and ships' AIS. A date is the day of times of day; a part is a piece of the trace
-with the id; a place is both coordinates in one field; signs are letters for those of
-coordinates; and what is marked as not valid, or as an outlier, is left out."""
+"""Column names found without asking, best first, as `plain` makes them equal: those of cabspotting,
+scikit-mobility, movingpandas, GDAL, Movebank, MDS and ships' AIS. A date is the day of times of
+day; a part is a piece of the trace with the id; a place is both coordinates in one field."""
 
 MARKS = {"visible": False, "valid": False} | dict.fromkeys(
     ("outlier", "outlier_by_algorithm", "outlier_at_import"), True
@@ -58,7 +55,7 @@ MARKS = {"visible": False, "valid": False} | dict.fromkeys(
 FILE, FOLDER = "file", "folder"
 """Words in place of a column: each file is a recording, each folder a person."""
 
-_WORDS = (("id", FILE), ("subject", FOLDER))
+_WORDS = {"id": FILE, "subject": FOLDER}
 _OF_COORDINATES = ("lat", "lon", "lat_sign", "lon_sign", "place")
 
 Values: TypeAlias = pd.Series | pa.ChunkedArray
@@ -71,6 +68,7 @@ _NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IG
 """Signs between words, and units behind a name: in brackets, or as in LATITUDE N/S."""
 
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
+_NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
 
 
 @lru_cache(4096)  # many small files have the same columns
@@ -112,31 +110,25 @@ def roles(
     geometry: bool = False,
     place: bool = False,
 ) -> dict[str, str]:
-    """Find which column plays which role, by its name.
-
-    With ``geometry`` the coordinates stand elsewhere, with ``place`` perhaps both in one field.
-    Without an id or a subject, `recording_ids` says what is a recording.
-    """
-    words = [(role, name) for role, name in _WORDS if wanted.get(role) == name]
-    for role, name in words:
-        if name in names:
+    """Find which column plays which role; with ``place`` both coordinates may be in one field."""
+    words = {role: word for role, word in _WORDS.items() if wanted.get(role) == word}
+    for role, word in words.items():
+        if word in names:
             raise BadInput(
-                f"{what} has a column {name!r}, and {role}={name} means the {name} itself: rename "
+                f"{what} has a column {word!r}, and {role}={word} means the {word} itself: rename "
                 "the column"
             )
-    wanted = {role: name for role, name in wanted.items() if (role, name) not in words}
-    if geometry:
-        wanted = {role: name for role, name in wanted.items() if role not in _OF_COORDINATES}
+    left_out = _OF_COORDINATES if geometry else ()
+    wanted = {r: name for r, name in wanted.items() if r not in words and r not in left_out}
     _check_wanted(wanted)
     found: dict[str, str] = {}
     by_name = {plain(name): name for name in reversed(names)}
     for role, known in _KNOWN.items():
         taken = {*found.values(), *wanted.values()}
-        candidates = [by_name[name] for name in known if name in by_name]
-        free = [name for name in candidates if name not in taken]
-        chosen = [wanted[role]] if role in wanted else free
-        if chosen and not (geometry and role in _OF_COORDINATES):
-            found[role] = chosen[0]
+        candidates = (by_name[name] for name in known if name in by_name)
+        chosen = wanted.get(role) or next((name for name in candidates if name not in taken), None)
+        if chosen is not None and role not in left_out:
+            found[role] = chosen
     if "part" not in wanted and plain(found.get("id", "")) != "trackfid":
         found.pop("part", None)
     unknown = [role for role in found if found[role] not in names]
@@ -160,6 +152,11 @@ def roles(
             f"{','.join(f'{role}=...' for role in missing)}"
         )
     return found
+
+
+def is_row(fields: Sequence[str]) -> bool:
+    """Say whether fields are values rather than names of columns: two are numbers."""
+    return sum(_NUMBER.fullmatch(field) is not None for field in fields) >= 2
 
 
 def listed(names: Sequence[str]) -> str:

@@ -1,12 +1,11 @@
 """Coordinates, as they are written -> degrees of latitude and longitude, WGS 84; or a refusal.
 
-Tables may have, beside plain degrees: letters for the signs, glued on (49.07N) or in columns of
-their own; degrees, minutes and seconds; degrees and minutes in one number, as NMEA has them
-(4812.34); longitudes from 0 to 360.
+Beside plain degrees: letters for the signs, glued on (49.07N) or in columns of their own; degrees,
+minutes and seconds, or degrees and minutes in one number (4812.34); longitudes from 0 to 360.
 """
 
 import re
-from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -24,6 +23,13 @@ LETTERS = {"lat": "NS", "lon": "EW"}
 
 SIGNS = {"lat_sign": ("n", "s", "north", "south"), "lon_sign": ("e", "w", "east", "west")}
 """By role: how signs are written, in lower case."""
+
+OF_GEOMETRIES = "transform it to EPSG:4326, x = longitude and y = latitude"
+OF_COLUMNS = (
+    "say `columns` lat=...,lon=... with the right two, transform them to EPSG:4326, or give it as "
+    "a GeoPackage or GeoParquet that names its reference system"
+)
+"""Ways out of places that are not on Earth."""
 
 _PLAIN = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|\.\d+)([eE][-+]?\d+)?\s*")
 _WRITTEN = re.compile(
@@ -48,11 +54,9 @@ def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Float
         lon[impossible] = lat[impossible] = np.nan
         return lat, lon
 
-    if system is None:
-        return as_they_are
     try:
-        known = CRS.from_user_input(system)
-        if known.equals("OGC:CRS84", ignore_axis_order=True):
+        known = None if system is None else CRS.from_user_input(system)
+        if known is None or known.equals("OGC:CRS84", ignore_axis_order=True):
             return as_they_are
         transformer = Transformer.from_crs(known, "EPSG:4326", always_xy=True)
     except (CRSError, ProjError) as error:
@@ -81,55 +85,31 @@ def to_the_west(lon: Floats) -> Floats:
     return np.where(lon > 180.0, lon - 360.0, lon)
 
 
-def check_columns(lat: Floats, lon: Floats, what: str) -> None:
-    """Refuse columns of which most values are swapped, or are no degrees.
-
-    Single points that are not on Earth are left to the cleaning.
-    """
-    off, swapped, ranges = _off_earth(lat, lon, "lat", "lon")
-    if swapped:
-        raise BadInput(
-            f"{what}: latitude and longitude seem swapped, with {ranges}; say `columns` "
-            "lat=...,lon=... with the two columns the other way round"
-        )
-    if _most(off):
-        raise BadInput(
-            f"{what} is not in degrees, with {ranges}; transform it to EPSG:4326, or give it as a "
-            "GeoPackage or GeoParquet that names its reference system"
-        )
-
-
-def check_geometries(lat: Floats, lon: Floats, what: str, *, known: bool) -> None:
-    """Refuse geometries that cannot be degrees: most of them, or any in an unknown system."""
-    off, swapped, ranges = _off_earth(lat, lon, "y", "x")
-    if not (_most(off) if known else off.any()):
-        return
-    problem = " names no reference system, and its coordinates are not degrees"
-    if known:
-        problem = " has coordinates that are not on Earth in the reference system it names"
-    way_out = "give it the right one, or transform it to EPSG:4326"
-    if swapped:
-        problem = ": latitude and longitude seem swapped"
-        way_out = "write its geometries with x = longitude and y = latitude"
-    raise BadInput(f"{what}{problem}, with {ranges}; {way_out}")
-
-
-def _off_earth(lat: Floats, lon: Floats, *names: str) -> tuple[Bools, bool, str]:
-    """Mark what is not on Earth; tell whether most is swapped, and, in words, the ranges."""
+def check_degrees(
+    lat: Floats, lon: Floats, what: str, way_out: str = OF_GEOMETRIES, *, known: bool = True
+) -> None:
+    """Refuse what is not on Earth: most points, or any in an unknown system; others are cleaned."""
     both = np.isfinite(lat) & np.isfinite(lon)
     lat, lon = lat[both], lon[both]
     north, east = np.abs(lat), np.abs(lon)
     off = (north > 90.0) | (east > 180.0)
-
-    def rounded(value: float) -> str:  # four digits show what kind of number it is
-        return f"{float(f'{value:.4g}'):,.10g}"
-
+    if not (_most(off) if known else off.any()):
+        return
+    problem = ": its coordinates are not degrees on Earth"
+    if not known:
+        problem = " names no reference system, and its coordinates are not degrees"
+    if _most((north > 90.0) & (north <= 180.0) & (east <= 90.0)):
+        problem = ": latitude and longitude seem swapped"
     ranges = (
-        f"{name} from {rounded(values.min())} to {rounded(values.max())}"
-        for name, values in sorted(zip(names, (lat, lon), strict=True))
+        f"{name} from {_rounded(values.min())} to {_rounded(values.max())}"
+        for name, values in (("lat", lat), ("lon", lon))
     )
-    swapped = _most((north > 90.0) & (north <= 180.0) & (east <= 90.0))
-    return off, swapped, " and ".join(ranges) if off.any() else ""
+    raise BadInput(f"{what}{problem}, with {' and '.join(ranges)}; {way_out}")
+
+
+def _rounded(value: float) -> str:
+    """Write four digits, which show what kind of number it is."""
+    return f"{float(f'{value:.4g}'):,.10g}"
 
 
 def _most(which: Bools) -> bool:
@@ -150,7 +130,7 @@ class Coordinates:
             how.warn("degrees and minutes", msg)
             lat, lon = self.degrees(first)
         self._turns = from_0_to_360(lon, what, how)
-        check_columns(lat, to_the_west(lon) if self._turns else lon, what)
+        check_degrees(lat, to_the_west(lon) if self._turns else lon, what, OF_COLUMNS)
 
     def degrees(self, rows: Rows) -> tuple[Floats, Floats]:
         """Give latitude and longitude; NaN where there is no number."""
@@ -158,15 +138,15 @@ class Coordinates:
         return lat, to_the_west(lon) if self._turns else lon
 
     def _of(self, rows: Rows, role: str) -> Floats:
-        found = written(rows[role], LETTERS[role])
+        found = _written(rows[role], LETTERS[role])
         if self._are_minutes:
             degrees = np.trunc(found / 100.0)
             found = degrees + (found - 100.0 * degrees) / 60.0
         sign = f"{role}_sign"
-        return signed(found, rows[sign], LETTERS[role]) if sign in rows else found
+        return _signed(found, rows[sign], LETTERS[role]) if sign in rows else found
 
 
-def written(values: Values, letters: str) -> Floats:
+def _written(values: Values, letters: str) -> Floats:
     """Read coordinates as they are written; other values than these become NaN."""
     found = numbers(values)
     if not are_numbers(values):
@@ -201,7 +181,7 @@ def _degrees(text: str, letters: str) -> float:
     return -size if is_negative or letter == letters[1] else size
 
 
-def signed(sizes: Floats, signs: Values, letters: str) -> Floats:
+def _signed(sizes: Floats, signs: Values, letters: str) -> Floats:
     """Give coordinates the signs of their letters; NaN where these cannot hold."""
     first = _series(signs).astype("string").str.strip().str[:1].str.upper().astype(object)
     positive, negative = ((first == letter).to_numpy(bool) for letter in letters)
@@ -222,12 +202,10 @@ def with_signs(
     """
     found = {role: name for role, name in column_of.items() if role not in SIGNS}
     free = [name for name in begin if name not in found.values()]
-    known: dict[str, list[str]] = {}
-    for role, words in SIGNS.items():
-        known[role] = [name for name in free if _are_among(begin[name], words)]
-        if known[role]:
-            values = sample()
-            known[role] = [name for name in known[role] if _are_among(values[name], words)]
+    known = {role: [n for n in free if _are_among(begin[n], role)] for role in SIGNS}
+    if any(known.values()):
+        values = sample()
+        known = {r: [n for n in names if _are_among(values[n], r)] for r, names in known.items()}
     both = all(known.values())
     for role, names in known.items():
         if role in wanted:
@@ -237,9 +215,9 @@ def with_signs(
     return found
 
 
-def _are_among(values: Sequence[str], words: Container[str]) -> bool:
-    given = {value.strip().lower() for value in values if value.strip()}
-    return bool(given) and all(value in words for value in given)
+def _are_among(values: Sequence[str], role: str) -> bool:
+    given = {value.strip().lower() for value in values} - {""}
+    return bool(given) and given <= set(SIGNS[role])
 
 
 def are_in_letters(values: Iterable[str], role: str) -> bool:

@@ -18,7 +18,7 @@ from trajanon.extract.sources import columns as meaning
 from trajanon.extract.sources.column_use import check_use, count_use, with_recordings
 from trajanon.extract.sources.columns import MARKS, check_single
 from trajanon.extract.sources.coordinates import (
-    check_geometries,
+    check_degrees,
     from_0_to_360,
     to_degrees,
     to_the_west,
@@ -34,12 +34,9 @@ LINES_BESIDE = "lines beside points"
 OTHER_TIMES = "lines with more or fewer times than points"
 
 TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")
-"""Where Moving Features, and converters from GPX to GeoJSON, put the times of points; the last
-one is an object that has them under ``times``."""
+"""Where Moving Features, and converters from GPX to GeoJSON, put the times of points."""
 
 _LISTS = (list, tuple, np.ndarray)
-
-_InDegrees = Callable[[Floats], tuple[Floats, Floats]]
 
 Features = tuple[NDArray[Any], pd.DataFrame]
 """Geometries of shapely, or None; and what else is known of each."""
@@ -51,7 +48,7 @@ class Layer:
 
     what: str  # where they come from, for messages
     label: str  # the same in short, for the names of traces
-    names: Sequence[str]  # of the columns. The features have at least those that are `needed`
+    names: Sequence[str]  # of the columns. The features have at least those that are needed
     system: Any  # what pyproj takes for a reference system; None if it is not known
     features: Callable[[Sequence[str]], Iterable[Features]]  # with some columns, batch by batch
     count: int | None = None  # how many there are, if known
@@ -64,11 +61,6 @@ class Layer:
             column_of = {role: name for role, name in column_of.items() if role not in MARKS}
         check_single(self.names, (*column_of.values(), *TIMES_OF_POINTS), self.what)
         return column_of
-
-    def needed(self, wanted: Mapping[str, str]) -> list[str]:
-        """List the columns that matter, whether the features are points or lines."""
-        found = {*self.roles(wanted, of_points=True).values(), *TIMES_OF_POINTS}
-        return [name for name in self.names if name in found]
 
     def first(self, names: Sequence[str]) -> pd.DataFrame:
         """Read the first rows of some columns."""
@@ -89,29 +81,25 @@ def traces_of_features(
     if first is None:
         raise BadInput(f"{layer.what} holds no points or lines")
     geometry, _ = first
-    degrees = to_degrees(layer.system, layer.what)
-    lat, lon = degrees(shapely.get_coordinates(geometry))
-    if from_0_to_360(lon, layer.what, how):
-        lon, degrees = to_the_west(lon), _turned(degrees)
-    check_geometries(lat, lon, layer.what, known=layer.system is not None)
+    in_degrees = to_degrees(layer.system, layer.what)
+    turns = from_0_to_360(in_degrees(shapely.get_coordinates(geometry))[1], layer.what, how)
+
+    def degrees(geometry: NDArray[Any]) -> tuple[Floats, Floats]:
+        lat, lon = in_degrees(shapely.get_coordinates(geometry))
+        return lat, to_the_west(lon) if turns else lon
+
+    check_degrees(*degrees(geometry), layer.what, known=layer.system is not None)
     traces = _traces_of_points if _is_point(geometry)[0] else _traces_of_lines
     yield from traces(layer, chain([first], batches), degrees, how)
-
-
-def _turned(degrees: _InDegrees) -> _InDegrees:
-    def turned(xy: Floats) -> tuple[Floats, Floats]:
-        lat, lon = degrees(xy)
-        return lat, to_the_west(lon)
-
-    return turned
 
 
 def _points_and_lines(
     layer: Layer, how: Reading, read: Callable[[int], None]
 ) -> Iterator[Features]:
     """Leave out what has no geometry, and refuse other kinds; rows have the features' numbers."""
+    used = {*layer.roles(how.columns, of_points=True).values(), *TIMES_OF_POINTS}
     before = 0
-    for geometry, columns in layer.features(layer.needed(how.columns)):
+    for geometry, columns in layer.features([name for name in layer.names if name in used]):
         numbered = columns.set_axis(pd.RangeIndex(before + 1, before + 1 + len(geometry)))
         before += len(geometry)
         read(len(geometry))
@@ -125,16 +113,11 @@ def _points_and_lines(
 def _refuse_other_kinds(geometry: NDArray[Any], what: str) -> None:
     kind, kinds = shapely.get_type_id(geometry), shapely.GeometryType
     known = (kinds.POINT, kinds.LINESTRING, kinds.MULTIPOINT, kinds.MULTILINESTRING)
-    others = ~np.isin(kind, known)
+    clouds = (kind == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
+    others = clouds | ~np.isin(kind, known)
     if others.any():
         name = geometry[others][0].geom_type
-        raise BadInput(f"{what} holds a {name}; traces are points or lines")
-    clouds = (kind == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
-    if clouds.any():
-        raise BadInput(
-            f"{what} holds a MultiPoint of {len(geometry[clouds][0].geoms)} points, "
-            "whose order says nothing; write points one by one, or lines"
-        )
+        raise BadInput(f"{what} holds a {name}; traces are lines, or points one by one")
 
 
 def _is_point(geometry: NDArray[Any]) -> Bools:
@@ -149,8 +132,11 @@ def _only(batch: Features, wanted: Bools, rest: str, how: Reading) -> Features:
     return geometry[wanted], columns[wanted]
 
 
+_Degrees = Callable[[NDArray[Any]], tuple[Floats, Floats]]
+
+
 def _traces_of_points(
-    layer: Layer, batches: Iterable[Features], degrees: _InDegrees, how: Reading
+    layer: Layer, batches: Iterable[Features], degrees: _Degrees, how: Reading
 ) -> Iterator[Trace]:
     column_of = layer.roles(how.columns, of_points=True)
     column_of = with_recordings(layer.names, column_of, layer.first, layer.what, how)
@@ -165,7 +151,7 @@ def _traces_of_points(
     def chunks() -> Iterator[pd.DataFrame]:
         for batch in batches:
             points, columns = _only(batch, _is_point(batch[0]), LINES_BESIDE, how)
-            lat, lon = degrees(shapely.get_coordinates(points))
+            lat, lon = degrees(points)
             roles = {role: _single_values(layer, columns[n]) for role, n in column_of.items()}
             yield pd.DataFrame({"lat": lat, "lon": lon, **roles})
 
@@ -173,7 +159,7 @@ def _traces_of_points(
 
 
 def _traces_of_lines(
-    layer: Layer, batches: Iterable[Features], degrees: _InDegrees, how: Reading
+    layer: Layer, batches: Iterable[Features], degrees: _Degrees, how: Reading
 ) -> Iterator[Trace]:
     column_of = layer.roles(how.columns, of_points=False)
     timed = [name for name in TIMES_OF_POINTS if name in layer.names]
@@ -184,9 +170,9 @@ def _traces_of_lines(
     for batch in batches:
         lines, columns = _only(batch, ~_is_point(batch[0]), POINTS_BESIDE, how)
         parts, line = shapely.get_parts(lines, return_index=True)
-        xy, part = shapely.get_coordinates(parts, return_index=True)
-        lat, lon = degrees(xy)
-        time = np.full(len(xy), np.nan)
+        _, part = shapely.get_coordinates(parts, return_index=True)
+        lat, lon = degrees(parts)
+        time = np.full(len(lat), np.nan)
         size = np.bincount(line[part], minlength=len(lines))
         lists = _lists_of_times(columns[timed], size.tolist(), how)
         found = pd.DataFrame({"time": list(chain.from_iterable(filter(None, lists)))})
@@ -210,11 +196,10 @@ def _lists_of_times(columns: pd.DataFrame, size: list[int], how: Reading) -> lis
                 _times_in(cell) if times is None else times
                 for times, cell in zip(found, columns[name], strict=True)
             ]
-    for line, times in enumerate(found):
-        if times is not None and len(times) != size[line]:
-            how.counts[OTHER_TIMES] += 1
-            found[line] = None
-    return found
+    odd = [times is not None and len(times) != n for times, n in zip(found, size, strict=True)]
+    if any(odd):
+        how.counts[OTHER_TIMES] += sum(odd)
+    return [None if is_odd else times for times, is_odd in zip(found, odd, strict=True)]
 
 
 def _times_in(cell: Any) -> list[Any] | None:

@@ -8,17 +8,14 @@ from typing import NamedTuple
 
 from trajanon.extract.sources import (
     collections,
-    fit,
+    devices,
     geo_files,
-    google,
     gpx_archive,
     gpx_document,
-    json_points,
-    kml_tcx,
     moving_points,
-    nmea,
+    phones,
     placed_tables,
-    table_files,
+    tables,
 )
 from trajanon.extract.sources.columns import FILE, FOLDER
 from trajanon.extract.sources.gpx_document import Document
@@ -43,10 +40,8 @@ class Format(NamedTuple):
         """Say whether a file is of the kind, by its name in lower case or its first bytes."""
         if name.endswith(self.suffixes) or self.is_one(name, head):
             return True
-        if not self.begins and not self.holds:
-            return False
-        found = re.match(self.begins, head, re.DOTALL) and re.search(self.holds, head, re.DOTALL)
-        return found is not None
+        begins = re.match(self.begins, head, re.DOTALL)
+        return bool((self.begins or self.holds) and begins and re.search(self.holds, head, re.S))
 
 
 def _is_zip(name: str, head: bytes) -> bool:
@@ -70,16 +65,16 @@ FORMATS: Mapping[str, Format] = {
         gpx_archive.read, (".zip", ".tar", ".tgz", ".tbz2", ".txz"), rb".{257}ustar", is_one=_is_zip
     ),
     "gpx": Format(gpx_document.read, (".gpx",), is_one=gpx_document.looks_like),
-    "kml": Format(kml_tcx.read_kml, (".kml", ".kmz"), holds=rb"<(\w+:)?kml[\s>]"),
-    "tcx": Format(kml_tcx.read_tcx, (".tcx",), holds=rb"<(\w+:)?TrainingCenterDatabase[\s>]"),
-    "fit": Format(fit.read, (".fit",), rb".{8}\.FIT"),
+    "kml": Format(devices.read_kml, (".kml", ".kmz"), holds=rb"<(\w+:)?kml[\s>]"),
+    "tcx": Format(devices.read_tcx, (".tcx",), holds=rb"<(\w+:)?TrainingCenterDatabase[\s>]"),
+    "fit": Format(devices.read_fit, (".fit",), rb".{8}\.FIT"),
     "nmea": Format(
-        nmea.read,
+        devices.read_nmea,
         (".nmea",),
         holds=rb"(?m)^[^$\n\"']{0,40}\$G[A-Z](RMC|GGA|GLL|GSA|GSV|VTG|ZDA|GNS|TXT),",
     ),
     "google": Format(
-        google.read,
+        phones.read_google,
         begins=_MARK + rb'\s*(\{\s*"(timelineObjects|semanticSegments|rawSignals)"\s*:'
         rb'|\{\s*"locations"\s*:.*"(latitudeE7|timestampMs)"\s*:'
         rb'|\[\s*\{.*"(timelinePath|topCandidate|timelineMemory)"\s*:)',
@@ -109,9 +104,9 @@ FORMATS: Mapping[str, Format] = {
         rb'|(Multi)?(Point|LineString))"',
         _is_binary,
     ),
-    "json": Format(json_points.read, is_one=json_points.looks_like),
+    "json": Format(phones.read_points, is_one=phones.looks_like_points),
     "places": Format(placed_tables.read, is_one=placed_tables.looks_like),
-    "table": Format(table_files.read, is_one=table_files.looks_like),
+    "table": Format(tables.read, is_one=tables.looks_like),
 }
 """By name; a file is of the first one that it looks like."""
 
@@ -136,7 +131,10 @@ def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:
     by_folder = how.columns.get("subject") == FOLDER
     for found in FORMATS[file.format].read(file.path, file.label, how):
         if by_folder and isinstance(found, Trace):
-            name = _folder_in_archive(found.name, file) or file.folder
+            name = file.folder
+            if file.format == "gpx-archive":  # or the outermost folder in it
+                inside = found.name.removeprefix(f"{file.label}/").rpartition("/")[0]
+                name = inside.partition("/")[0] or name
             found = replace(found, subject=spelled(name) or None, spellings=())
         yield found
     asked = [f"{role}={name}" for role, name in how.columns.items() if name not in (FILE, FOLDER)]
@@ -146,13 +144,6 @@ def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Document]:
             "for it; subject=folder takes each folder for a person"
         )
         how.warn(f"no columns {file.format}", msg)
-
-
-def _folder_in_archive(name: str, file: SourceFile) -> str:
-    """Name the outermost folder of a member of an archive; empty if there is none."""
-    if file.format != "gpx-archive":
-        return ""
-    return name.removeprefix(f"{file.label}/").rpartition("/")[0].partition("/")[0]
 
 
 def format_of(path: Path, how: Reading) -> str | None:
@@ -165,8 +156,7 @@ def format_of(path: Path, how: Reading) -> str | None:
     name = path.name.lower()
     for suffix in PACKED:
         name = name.removesuffix(suffix)
-    fits = (title for title, kind in FORMATS.items() if kind.looks_like(name, head))
-    found = next(fits, None)
+    found = next((one for one, kind in FORMATS.items() if kind.looks_like(name, head)), None)
     if found in ("table", "places") and "lat" not in how.columns:
         if "place" in how.columns:
             return "places"

@@ -15,7 +15,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.columns import FILE, listed
 from trajanon.extract.sources.features import Features, Layer, traces_of_features
 from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, Reading, unpacked
-from trajanon.extract.sources.table_files import PARQUET
+from trajanon.extract.sources.tables import PARQUET
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, geometries_of, opened, reading
 from trajanon.files.geoparquet import described
@@ -32,31 +32,23 @@ FLATGEOBUF = b"fgb\x03"
 _SHAPEFILE = b"\x00\x00\x27\x0a"
 _BEFORE_JSON = BYTE_ORDER_MARK + b"\x1e \t\r\n"  # the second is a separator
 
-_LISTS = {"point": 0, "linestring": 1, "multipoint": 1, "multilinestring": 2}
-"""How deep the points lie in lists, by the encodings of GeoParquet that have points or lines."""
-
-
-def _is_json(head: bytes) -> bool:
-    return head.lstrip(_BEFORE_JSON).startswith(b"{")
-
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the traces of a file of points or lines; coordinates are those of the geometries."""
     with _plain(path, how) as (plain, size):
         layers = _layers(plain, str(path), label, how)
         total = sum(layer.count or 0 for layer in layers)
-        done = reported = 0
+        left = size  # bytes of the file that are yet to be reported, in step with its features
 
         def report(read: int) -> None:
-            """Report bytes of the file in step with its features."""
-            nonlocal done, reported
-            done = min(done + read, total)
-            before, reported = reported, size * done // max(total, 1)
-            how.read(reported - before)
+            nonlocal left
+            step = min(left, size * read // max(total, 1))
+            left -= step
+            how.read(step)
 
         for layer in layers:
             yield from traces_of_features(layer, how, report)
-        how.read(size - reported)
+        how.read(left)
 
 
 @contextmanager
@@ -78,27 +70,19 @@ def _plain(path: Path, how: Reading) -> Iterator[tuple[Path, int]]:
 
 
 def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
-    with path.open("rb") as file:
-        head = file.read(100)
-    if not head:
-        raise FileProblem(f"{what} is empty")
-    if head.startswith(PARQUET):
-        return [_layer_of_parquet(path, what, label)]
-    binary = head.startswith((SQLITE, FLATGEOBUF, _SHAPEFILE))
-    if not binary and seems_utf16(head):
-        raise FileProblem(f"{what} {other_encoding(head)}")
-    if binary or _is_json(head):
-        return _layers_of_gdal(path, head, what, label, how)
-    raise FileProblem(
-        f"{what} begins like no GeoJSON, GeoPackage, GeoParquet, Shapefile or "
-        "FlatGeobuf; give it the suffix of its format"
-    )
-
-
-def _layers_of_gdal(path: Path, head: bytes, what: str, label: str, how: Reading) -> list[Layer]:
     """Open the layers of a file that may hold traces; others are left out with a warning."""
     import pyogrio
 
+    with path.open("rb") as file:
+        head = file.read(100)
+    if head.startswith(PARQUET):
+        return [_layer_of_parquet(path, what, label)]
+    if not head.startswith((SQLITE, FLATGEOBUF, _SHAPEFILE)):
+        if seems_utf16(head):
+            raise FileProblem(f"{what} {other_encoding(head)}")
+        if not head.lstrip(_BEFORE_JSON).startswith(b"{"):
+            why = "begins like no GeoJSON, GeoPackage, GeoParquet, Shapefile or FlatGeobuf"
+            raise FileProblem(f"{what} {why if head else 'is empty'}; give it its suffix")
     if head.startswith(_SHAPEFILE):
         _check_shapefile(path, what)
     names: list[str | None] = [None]
@@ -236,26 +220,24 @@ def _cut_off(what: str, there: str) -> FileProblem:
 
 
 def features_of(batch: pa.RecordBatch, geometry: str, what: str, encoding: str = "WKB") -> Features:
-    """Read the features of a batch, and their geometries in an encoding of GeoParquet.
-
-    Unreadable geometries become None.
-    """
+    """Read the features of a batch; geometries that are unreadable become None."""
     column = batch[geometry]
     others = frame(
         pa.Table.from_batches([batch]).drop_columns([geometry]), what, integer_object_nulls=True
     )
-    if encoding != "WKB":
+    try:
+        if encoding == "WKB":
+            return geometries_of(column, "ignore"), others
         import geopandas
 
         meant = {"ARROW:extension:name": f"geoarrow.{encoding}"}
         field = pa.field("geometry", column.type, metadata=meant)
         table = pa.record_batch([column], schema=pa.schema([field]))
         return geopandas.GeoDataFrame.from_arrow(table).geometry.to_numpy(), others
-    try:
-        return geometries_of(column, "ignore"), others
-    except TypeError as error:
+    except (TypeError, ValueError, LookupError, AttributeError, pa.ArrowException) as error:
         raise FileProblem(
-            f"{what} has no geometries (WKB) where it should: {column.type}"
+            f"{what} has no geometries in the encoding {encoding!r} where it should, but "
+            f"{column.type}; write them as WKB"
         ) from error
 
 
@@ -274,20 +256,14 @@ def _layer_of_parquet(path: Path, what: str, label: str) -> Layer:
     with reading(what, "GeoParquet"):
         file = pq.ParquetFile(opened(path))
         schema, names = file.schema_arrow, file.schema_arrow.names
-    metadata = file.metadata.metadata or {}
-    if b"trajanon" in metadata:
+    if b"trajanon" in (file.metadata.metadata or {}):
         raise BadInput(
-            f"{what} is what trajanon extract wrote, and no source of traces; give it "
-            "to trajanon anonymize"
+            f"{what} is what trajanon extract wrote, no source: give it to trajanon anonymize"
         )
-    if b"geo" not in metadata:
-        raise BadInput(f"{what} is Parquet without geometries; give it the suffix .parquet")
     geo = described(schema, what)
     geometry = geo["primary_column"]
     column = geo["columns"][geometry]
     encoding = column.get("encoding", "WKB")
-    if encoding != "WKB":
-        _refuse_other_shapes(encoding, schema.field(geometry).type, what)
     only_points = set(column.get("geometry_types") or "?") <= {"Point", "Point Z"}
     size = BATCH_OF_FEATURES["points" if only_points else "lines"]
 
@@ -299,23 +275,3 @@ def _layer_of_parquet(path: Path, what: str, label: str) -> Layer:
     names.remove(geometry)
     system = column.get("crs", "OGC:CRS84")
     return Layer(what, label, names, system, features, file.metadata.num_rows)
-
-
-def _refuse_other_shapes(encoding: str, kind: pa.DataType, what: str) -> None:
-    """Refuse geometries that are not lists of points as their encoding has them."""
-    depth = _LISTS.get(encoding, -1)
-    inner = kind
-    while pa.types.is_list(inner) or pa.types.is_large_list(inner):
-        depth, inner = depth - 1, inner.value_type
-    if pa.types.is_struct(inner):
-        numbers = [inner.field(i) for i in range(inner.num_fields)]
-        placed = [number.name for number in numbers][:2] == ["x", "y"]
-        placed = placed and all(pa.types.is_float64(one.type) for one in numbers)
-    else:
-        placed = pa.types.is_fixed_size_list(inner)
-        placed = placed and pa.types.is_float64(inner.value_type) and inner.list_size > 1
-    if depth or not placed:
-        raise FileProblem(
-            f"{what} has geometries in the encoding {encoding!r}, which cannot be "
-            f"read as {inner}; write them as WKB"
-        )

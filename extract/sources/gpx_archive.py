@@ -5,25 +5,21 @@ account of each public and identifiable one.
 """
 
 import re
-from array import array
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-import numpy as np
-
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.fixes import EMPTY
 from trajanon.extract.sources.gpx_document import Document, GpxStream, traces_of_document
 from trajanon.extract.sources.streams import DAMAGED, UNREADABLE, CutOff, Reading, members
-from trajanon.extract.sources.xml_parser import XmlParser, by_name
+from trajanon.extract.sources.trace_pieces import EMPTY
+from trajanon.extract.sources.xml_parser import XmlParser
 from trajanon.extract.trace import Trace
 from trajanon.number_text import number_of
 
 NOT_GPX = "members that are not GPX"
 CUT_OFF = "archives cut off"
-TOO_LATE = "recordings whose account came too late"
-NEVER = "recordings whose account is not in the dump"
+NAMELESS = "recordings whose account is not in the dump, or came too late"
 
 _GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
 
@@ -33,11 +29,7 @@ _NUMBER = re.compile(r"[0-9]{1,18}")
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
-    """Read the GPX files of an archive, in its order; the archive is read once.
-
-    A file is one recording, as if it lay in a folder. Those of a planet dump have the number of
-    their upload as name and, where the metadata came before them, their account as subject.
-    """
+    """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts = Accounts()
     whole, given = 0, False  # files that were read to their end; whether there was anything
     other = why = ""  # the first member that is a file, but not GPX; the first problem
@@ -73,15 +65,16 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
         how.counts[CUT_OFF] += 1
         how.warn(CUT_OFF, f"{msg}; what comes before is used", msg)
     if not whole and not given:
-        raise FileProblem(why or _why_nothing(path, other))
-    accounts.report(path, how)
-
-
-def _why_nothing(path: Path, other: str) -> str:
-    if other.lower().endswith(".kml"):
-        return f"{path} holds KML, {other}: give it the suffix .kmz, or unpack it"
-    but = f" but {other}: unpack it first, and name the folder; only GPX is read from archives"
-    return f"{path} holds no {', '.join(_GPX)} file{but if other else ': name another one'}"
+        but = f" but {other}: unpack it first, and name the folder, or .kmz if it is KML"
+        nothing = f"{path} holds no {', '.join(_GPX)} file{but if other else ''}"
+        raise FileProblem(why or f"{nothing}; only GPX is read from archives")
+    if accounts.without:
+        how.counts[NAMELESS] += accounts.without
+        msg = (
+            f"{path} has no metadata.xml before its recordings: {accounts.without:,} count as "
+            "different people's, even if one account has several; pack metadata.xml first"
+        )
+        how.warn("accounts", msg, str(path))
 
 
 def from_osm(path: Path) -> bool:
@@ -116,39 +109,29 @@ class _Metadata(XmlParser):
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
         super().__init__(read, name)
         self.generator = ""
-        self.numbers, self.accounts = array("q"), array("q")  # recordings, and the account of each
+        self.accounts: dict[int, int] = {}  # of each recording
 
-    def _begun(self, tag: str, attributes: list[str]) -> None:
-        said = by_name(attributes)
+    def _begun(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "gpxFiles":
-            self.generator = said.get("generator", "")
+            self.generator = attributes.get("generator", "")
         elif tag == "gpxFile":
-            number, account = said.get("id", ""), said.get("uid", "")
+            number, account = attributes.get("id", ""), attributes.get("uid", "")
             if _NUMBER.fullmatch(number) and _NUMBER.fullmatch(account):
-                self.numbers.append(int(number))
-                self.accounts.append(int(account))
+                self.accounts[int(number)] = int(account)
 
 
 class Accounts:
     """The account of each recording of the dump, where the metadata came before it."""
 
     def __init__(self) -> None:
-        self._known = False
-        self._without = 0  # recordings that came before the metadata
-        self._numbers = self._accounts = np.empty(0, dtype=np.int64)
+        self.without = 0  # recordings that came before the metadata
+        self._known: dict[int, int] | None = None
 
     def learn(self, read: Callable[[int], bytes], name: str) -> None:
         """Read the metadata; where they are damaged, take over what comes before."""
         metadata = _Metadata(read, name)
-        try:
-            while not metadata.read_chunk():
-                pass
-        finally:
-            self._known = True
-            numbers = np.array(metadata.numbers, dtype=np.int64)
-            order = np.argsort(numbers, kind="stable")
-            self._numbers = numbers[order]
-            self._accounts = np.array(metadata.accounts, dtype=np.int64)[order]
+        self._known = metadata.accounts
+        list(metadata)
 
     def recording(self, member: str) -> tuple[int, str | None] | None:
         """Give the number and, if it is known, the account of a file of the dump."""
@@ -157,20 +140,6 @@ class Accounts:
             return None
         number, account = int(found[2]), None
         if found[1] != "trackable":  # which name no account
-            self._without += not self._known
-            place = np.searchsorted(self._numbers, number)
-            if number in self._numbers[place : place + 1]:
-                account = f"osm:uid:{self._accounts[place]}"
-        return number, account
-
-    def report(self, path: Path, how: Reading) -> None:
-        """Say how many recordings went without the metadata, if any did."""
-        if not self._without:
-            return
-        how.counts[TOO_LATE if self._known else NEVER] += self._without
-        count = "1 recording counts as one person's"
-        if self._without > 1:
-            count = f"{self._without:,} recordings count as one person's each"
-        has = "its metadata.xml after recordings" if self._known else "no metadata.xml"
-        msg = f"{path} has {has}: {count}, even if the account has others; pack metadata.xml first"
-        how.warn("accounts", msg, str(path))
+            self.without += self._known is None
+            account = (self._known or {}).get(number)
+        return number, None if account is None else f"osm:uid:{account}"

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, count, islice
+from itertools import chain, count
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +14,9 @@ import pyarrow.compute as pc
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.fixes import moment, number, with_last_cut_off
 from trajanon.extract.sources.streams import Reading, unpacked
-from trajanon.extract.sources.xml_parser import XmlParser, by_name
+from trajanon.extract.sources.trace_pieces import moment, number, with_last_cut_off
+from trajanon.extract.sources.xml_parser import XmlParser
 from trajanon.extract.trace import Trace
 from trajanon.geodesy import DEGREE
 
@@ -52,10 +52,7 @@ class Document:
 
 
 class GpxStream(XmlParser):
-    """A GPX document whose segments are read one after the other.
-
-    The parser does not see points that a regular expression can read, `_POINTS`.
-    """
+    """A GPX document; its parser does not see the points that `_POINTS` can read."""
 
     root = "gpx"
     texts = ("time", "url")
@@ -64,7 +61,6 @@ class GpxStream(XmlParser):
         super().__init__(read, name)
         self.is_gpx = self.synthetic = False
         self.creator = self.version = ""  # as the document says of itself
-        self.contents: set[str] = set()  # which of trk, trkseg, rte and wpt occur
         self.points = 0  # of the segments that were given
         self._track = 0
         self._url: str | None = None
@@ -75,7 +71,7 @@ class GpxStream(XmlParser):
         self._ends: list[tuple[int, int, str | None]] = []  # points before it, track, url
         self._rest: list[Floats] = []  # columns of a segment that goes on
         self._parser.CommentHandler = self._comment
-        self._parser.StartCdataSectionHandler = self._start_cdata
+        self._parser.StartCdataSectionHandler = lambda: setattr(self, "_cdata", True)
 
     @property
     def is_api_answer(self) -> bool:
@@ -92,19 +88,8 @@ class GpxStream(XmlParser):
         """Whether OpenStreetMap must be named with the document."""
         return self.creator in (API, _PLANET) and not self.synthetic
 
-    def __iter__(self) -> Iterator[Segment]:
-        """Read the segments that hold a point, in order; once."""
-        at_end = False
-        while not at_end:
-            try:
-                at_end = self.read_chunk()
-            except FileProblem:
-                yield from self._whole_segments()
-                raise
-            yield from self._whole_segments()
-
     def _feed(self, chunk: bytes, *, last: bool = False) -> None:
-        """Feed the parser; of points that can be read without it, only the ends of lines."""
+        """Feed the parser what cannot be read without it."""
         here = 0
         more = 0  # bytes to feed at least: where points are odd, looking at each would take time
         while (end := chunk.find(_POINT_ENDS, here + more)) >= 0:
@@ -112,9 +97,7 @@ class GpxStream(XmlParser):
             super()._feed(chunk[here:end])
             here, more = end, _WINDOW
             while self._is_between_points and (size := self._take(chunk[here : here + _WINDOW])):
-                passed, here, more = here, here + size, 0
-                lines = chunk[passed:here].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-                super()._feed(b"\n" * lines.count(b"\n"))
+                here, more = here + size, 0
         super()._feed(chunk[here:], last=last)
 
     @property
@@ -137,7 +120,7 @@ class GpxStream(XmlParser):
         self._time += [point[_MOMENT] or None for point in found]
         return len(text) - len(rest) if found else 0
 
-    def _whole_segments(self) -> Iterator[Segment]:
+    def _taken(self) -> Iterator[Segment]:
         """Give the segments that have ended; keep what there is of the one after."""
         whole = len(self._lat)
         whole -= self._depth > 0  # its time may come yet
@@ -158,31 +141,26 @@ class GpxStream(XmlParser):
         if self._length < _LONGEST:
             super()._add_text(text)
 
-    def _begun(self, tag: str, attributes: list[str]) -> None:
+    def _begun(self, tag: str, attributes: dict[str, str]) -> None:
         if self._depth:
             self._depth += 1
             if tag == f"{self._prefix}trkpt" and self._time[-1] is not None:
                 self._refuse("its track points stand in each other")
             return
         match self._path:
-            case ["gpx", "trk", "trkseg", _]:
-                if tag == f"{self._prefix}trkpt":
-                    self._depth = 1
-                    place = by_name(attributes)
-                    self._lat.append(place.get("lat"))
-                    self._lon.append(place.get("lon"))
-                    self._time.append(None)
+            case ["gpx", "trk", "trkseg", _] if tag == f"{self._prefix}trkpt":
+                self._depth = 1
+                self._lat.append(attributes.get("lat"))
+                self._lon.append(attributes.get("lon"))
+                self._time.append(None)
             case ["gpx"]:
-                said = by_name(attributes)
                 self.is_gpx = True
-                self.creator = said.get("creator", "")
-                self.version = said.get("version", "")
-            case ["gpx", ("trk" | "rte" | "wpt") as kind]:
-                self.contents.add(kind)
-                self._track += kind == "trk"
+                self.creator = attributes.get("creator", "")
+                self.version = attributes.get("version", "")
+            case ["gpx", "trk"]:
+                self._track += 1
                 self._url = None
             case ["gpx", "trk", "trkseg"]:
-                self.contents.add("trkseg")
                 self._prefix = tag.removesuffix("trkseg")
 
     def _ended(self, tag: str, text: str) -> None:
@@ -194,9 +172,6 @@ class GpxStream(XmlParser):
             self._url = text or None
         elif self._path == ["gpx", "trk", "trkseg"]:
             self._ends.append((len(self._lat), self._track, self._url))
-
-    def _start_cdata(self) -> None:
-        self._cdata = True
 
     def _comment(self, text: str) -> None:
         # The bundled sample has the form of an answer, but is not of OpenStreetMap.
@@ -285,14 +260,8 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
         document = GpxStream(stream.read, str(path))
         yield from traces_of_document(document, label)
     if document.is_empty:
-        why = "it is empty"
-        if "trkseg" in document.contents:
-            why = "every <trkseg> is empty"
-        elif "trk" in document.contents:
-            why = "a <trk> without <trkseg>"
-        elif document.contents:
-            why = "only routes or waypoints, which nobody recorded on the way"
-        how.warn("no points", f"{path} holds no track points ({why})", str(path))
+        msg = f"{path} holds no track points: routes and waypoints are no recordings"
+        how.warn("no points", msg, str(path))
 
 
 def from_osm(path: Path) -> bool:
@@ -307,19 +276,17 @@ def traces_of_document(
 ) -> Iterator[Trace | Document]:
     """Read a document as one recording, or as the answer of the OSM API that it is."""
     segments = iter(document)
-    first = list(islice(segments, 1))  # what the document is, stands before it
+    first = next(segments, None)  # what the document is, stands before it
+    segments = chain([first] if first else [], segments)
     if document.is_api_answer:
-        yield Document([*first, *segments])
+        yield Document(list(segments))
         return
-    times = ((one, _clock_of(one)) for one in chain(first, segments))
+    times = ((one, _clock_of(one)) for one in segments)
     yield from with_last_cut_off(Trace(name, subject, s.lat, s.lon, time) for s, time in times)
 
 
 def _clock_of(one: Segment) -> Floats:
-    """Give the times of a segment, or none if the clock stood still while the way went on.
-
-    Then the order of the file says more. A few points of one second have a time.
-    """
+    """Give the times of a segment, or none if the clock stood still while the way went on."""
     time = one.time
     if not np.isfinite(time).all() or np.ptp(time) >= 1.0:
         return time

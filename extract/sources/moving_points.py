@@ -18,7 +18,7 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.sources.coordinates import to_degrees
 from trajanon.extract.sources.features import Features, Layer, traces_of_features
-from trajanon.extract.sources.json_members import json_members
+from trajanon.extract.sources.json_members import json_members, plain_value
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
 
@@ -33,8 +33,6 @@ _POINTS = 65_536  # of the features that are read at a time
 
 _KINDS = ("MovingPoint", "MovingGeomPoint", "MovingGeogPoint")  # the last two are MobilityDB's
 
-_LEAST = 1e11  # milliseconds since 1970 are more, from March 1973 on; seconds are fewer
-
 
 class _Moving(NamedTuple):
     """A point that moves."""
@@ -47,10 +45,7 @@ class _Moving(NamedTuple):
 def _traces_of_moving(
     found: Iterable[_Moving | str], what: str, label: str, how: Reading
 ) -> Iterator[Trace]:
-    """Read the traces of moving points, as lines with lists of times are read.
-
-    Instead of a point that is left out there is a word, as what it is counted.
-    """
+    """Read moving points as lines with lists of times; a word is what one is counted as."""
     batches = _batches(found, how)
     first = next(batches, None)
     if first is None:
@@ -77,9 +72,9 @@ def _batches(found: Iterable[_Moving | str], how: Reading) -> Iterator[list[_Mov
     for one in found:
         if isinstance(one, str):
             how.counts[one] += 1
-            continue
-        batch.append(one)
-        points += sum(map(len, one.parts))
+        else:
+            batch.append(one)
+            points += sum(map(len, one.parts))
         if points >= _POINTS:
             yield batch
             batch, points = [], 0
@@ -92,7 +87,7 @@ def _features(batch: Sequence[_Moving], columns: Sequence[str]) -> Features:
     of_part = np.repeat(np.arange(len(batch)), [len(one.parts) for one in batch])
     of_point = np.repeat(np.arange(len(parts)), list(map(len, parts)))
     lines = shapely.linestrings(np.concatenate(parts), indices=of_point)
-    values = {name: [_plain(one.columns.get(name)) for one in batch] for name in columns}
+    values = {name: [plain_value(one.columns.get(name)) for one in batch] for name in columns}
     return shapely.multilinestrings(lines, indices=of_part), pd.DataFrame(values, dtype=object)
 
 
@@ -103,17 +98,6 @@ def _places(coordinates: Any) -> Floats | None:
     except (TypeError, ValueError, LookupError, OverflowError):
         return None
     return xy if xy.ndim == 2 and xy.shape[1] == 2 else None
-
-
-def _plain(value: Any) -> Any:
-    """Give a value of JSON as one that a column of texts or numbers can hold."""
-    if isinstance(value, str):
-        return value.encode(errors="replace").decode()  # JSON may name half a character
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    if isinstance(value, int) and abs(value) > 2**53:
-        return str(value)
-    return value
 
 
 def read_mf_json(path: Path, label: str, how: Reading) -> Iterator[Trace]:
@@ -196,10 +180,7 @@ def _system(crs: Any) -> str:
 
 
 def read_mds(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a file: a trip with a route is a trace; its subject is the vehicle.
-
-    Trips of MDS 2.0 have no routes: their points are in /telemetry.
-    """
+    """Read a file: a trip with a route is a trace of its vehicle; MDS 2.0 has none."""
     wanted = replace(how, columns={"subject": "device_id", **how.columns})
     with how.unpacked(path) as stream:
         trips = _trips(stream, str(path), how)
@@ -218,8 +199,6 @@ def _trips(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[_Movi
                 "timestamp, lat and lng"
             )
             how.warn(WITHOUT_ROUTE, msg)
-        elif isinstance(found, _Moving):
-            found = _in_seconds(found, what, how)
         yield found
 
 
@@ -241,15 +220,4 @@ def _trip(trip: Any) -> _Moving | str:
         return UNREAD_TRIPS
     columns = {name: value for name, value in trip.items() if name != "route"}
     vehicle = trip.get("device_id") or trip.get("vehicle_id")
-    return _Moving([xy], {**columns, "device_id": vehicle, "timestamp": times})
-
-
-def _in_seconds(trip: _Moving, what: str, how: Reading) -> _Moving:
-    times = trip.columns["timestamp"]
-    known = times[np.isfinite(times)]
-    if len(known) == 0 or np.median(known) >= _LEAST:
-        times = times / 1e3
-    else:
-        msg = f"{what} has timestamps in seconds, where MDS has milliseconds; they are read as such"
-        how.warn("timestamps in seconds", msg)
-    return trip._replace(columns={**trip.columns, "timestamp": times.tolist()})
+    return _Moving([xy], {**columns, "device_id": vehicle, "timestamp": times.tolist()})

@@ -15,11 +15,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from importlib.metadata import version
 from itertools import count, takewhile
 from pathlib import Path
-from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -37,9 +35,6 @@ from trajanon.hashing import hashes_of
 from trajanon.number_text import number_of
 from trajanon.progress import Notices, Progress, silent
 
-if TYPE_CHECKING:
-    import requests
-
 logger = logging.getLogger(__name__)
 
 MAX_AREA = 0.25  # square degrees; the server refuses more
@@ -53,17 +48,13 @@ REPEATED = "points repeated by a shifted page"
 TIMEOUT = (10.0, 310.0)  # seconds to connect and to wait; the server itself gives up after 300
 LONGEST_WAIT = 3600.0  # seconds; a server that asks for more is not waited for
 
-BUSY = {429, 503, 509}
-FAILED = {408, 500, 502, 504}
-
-WAITS_WHERE_BUSY = (60.0, 120.0, 240.0, 480.0)
-WAITS_AFTER_FAILURES = (5.0, 10.0)
-"""Seconds before each further try, where the server does not say how long."""
+BUSY = (429, 503, 509)
+LATER = (408, 500, 502, 504, *BUSY)  # statuses after which a request may well succeed
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
+@dataclass(kw_only=True)
 class NumberedPages:
-    """The pages 0, 1, ... of GET /api/0.6/trackpoints; each is downloaded once.
+    """The pages 0, 1, ... of GET /api/0.6/trackpoints, a file each; downloaded where there is none.
 
     Iterating raises ServerProblem if the server cannot be reached, refuses, or sends what is not
     GPX; the pages before stay in the cache, and iterating again goes on.
@@ -92,89 +83,66 @@ class NumberedPages:
             named = False
         if not named or not self.url.startswith(("https://", "http://")):
             raise BadInput(f"the server {self.url!r} must begin with https:// and a host")
+        self._name = self.url.rstrip("/")
+        self._last = -math.inf  # when the server was asked
+        # Never 1e-05, which the server need not understand; it has seven decimals itself.
+        self._bbox = ",".join(f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
+        root = self.cache or platformdirs.user_cache_path("trajanon") / "osm-api"
+        names = (parts.hostname, parts.port, parts.path.strip("/"), self._bbox)
+        self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(one) for one in names if one))
 
     def __iter__(self) -> Iterator[Document]:
         """Give the pages, from the cache where it has them."""
         import requests
 
-        # Never 1e-05, which the server need not understand; it has seven decimals itself.
-        sides = (f"{side:.7f}".rstrip("0").rstrip(".") for side in self.box.sides)
-        bbox = ",".join(sides)
-        with requests.Session() as session:
-            kept = _Pages(self, bbox, session)
+        with suppress(OSError):  # then it cannot be written, which is said
+            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.chmod(0o700)  # an earlier version made it for everybody
+        if kept := self._kept():
+            day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
+            msg = "%s from the cache of %s; to ask for new ones, remove %s"
+            logger.info(msg, number_of(kept, "page"), day.date(), self._folder)
+        with requests.Session() as self._session:
+            self._session.headers["User-Agent"] = (
+                f"trajanon/{version('trajanon')} (+https://github.com/trajanon/trajanon)"
+            )
             for number in range(self.max_pages):
-                page = kept.page(number)
+                page = self._page(number)
                 self.progress("Reading pages of the OSM server", number + 1, None)
                 yield page
         # Whoever takes the last page and asks for one more has not seen the end.
         pages = number_of(self.max_pages, "page")
         msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
-        self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", bbox)
+        self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", self._bbox)
 
-
-class _TryAgain(Exception):
-    """A request that may well succeed later."""
-
-    def __init__(self, message: str, *, busy: bool = False, wait: float = 0.0) -> None:
-        super().__init__(message)
-        self.busy = busy
-        self.wait = wait
-
-
-class _Pages:
-    """The pages of one box of one server, a file each; downloaded where there is none."""
-
-    def __init__(self, asked: NumberedPages, bbox: str, session: "requests.Session") -> None:
-        self._asked, self._bbox, self._session = asked, bbox, session
-        self._name = asked.url.rstrip("/")
-        self._session.headers["User-Agent"] = (
-            f"trajanon/{version('trajanon')} (+https://github.com/trajanon/trajanon)"
-        )
-        self._last = -math.inf  # when the server was asked
-        root = asked.cache or platformdirs.user_cache_path("trajanon") / "osm-api"
-        parts = urlsplit(asked.url)
-        names = (parts.hostname, parts.port, parts.path.strip("/"), bbox)
-        self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(one) for one in names if one))
-        self._reads = self._writes = True
-        try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            self._folder.chmod(0o700)  # an earlier version made it for everybody
-        except OSError as error:
-            self._reads = False
-            self._give_up(error)
-        if kept := self._kept():
-            day = datetime.fromtimestamp(self._path(0).stat().st_mtime).astimezone()
-            msg = "%s from the cache of %s; to ask for new ones, remove %s"
-            logger.info(msg, number_of(kept, "page"), day.date(), self._folder)
-
-    def page(self, number: int) -> Document:
+    def _page(self, number: int) -> Document:
         """Give a page from the disk; download what is not there, or damaged."""
         path = self._path(number)
         with suppress(OSError):  # a `FileProblem` among them
-            if self._reads:
-                return read_document(path.read_bytes(), str(path))
+            return read_document(path.read_bytes(), str(path))
+        content = self._downloaded(number)
         try:
-            content = self._downloaded(number)
             page = read_document(content, f"page {number}")
-        except _TryAgain as again:
-            raise ServerProblem(f"{again}; {self._way_on()}") from again
         except FileProblem as error:
             raise ServerProblem(
                 f"{self._name} sent something else than GPX as page {number}; {self._way_on()}"
             ) from error
-        if self._writes:
-            try:
-                with replacing(path) as (draft,):
-                    draft.write_bytes(gzip.compress(content))
-            except OSError as error:
-                self._give_up(error)
+        try:
+            with replacing(path) as (draft,):
+                draft.write_bytes(gzip.compress(content))
+        except OSError as error:
+            why = error.strerror or error
+            msg = f"cannot keep pages in {self._folder} ({why}): an interrupted download is lost"
+            self.warned.warn(logger, "cache", msg, str(self._folder))
         return page
 
     def _path(self, number: int) -> Path:
         return self._folder / f"page{number:04d}.gpx.gz"
 
     def _kept(self) -> int:
-        return sum(self._reads for _ in takewhile(Path.exists, map(self._path, count())))
+        with suppress(OSError):
+            return sum(1 for _ in takewhile(Path.exists, map(self._path, count())))
+        return 0
 
     def _way_on(self) -> str:
         """Say what is kept, and how to go on after a failure."""
@@ -183,67 +151,49 @@ class _Pages:
         pages = f"the pages downloaded so far ({self._kept()})"
         return f"{pages} are kept, run the same command again to go on"
 
-    def _give_up(self, error: OSError) -> None:
-        self._writes = False
-        why = error.strerror or error
-        msg = f"cannot keep pages in {self._folder} ({why}): an interrupted download starts anew"
-        self._asked.warned.warn(logger, "cache", msg, str(self._folder))
-
     def _downloaded(self, number: int) -> bytes:
-        """Download a page; raise _TryAgain when patience is at its end."""
-        waits = {True: iter(WAITS_WHERE_BUSY), False: iter(WAITS_AFTER_FAILURES)}
-        while True:
-            try:
-                return self._try(number)
-            except _TryAgain as again:
-                wait = next(waits[again.busy], math.inf)
-                if wait < math.inf and again.wait:
-                    wait = again.wait
-                if wait > LONGEST_WAIT:
-                    raise
-                logger.warning("%s; trying again in %.0f s", again, wait)
-                time.sleep(wait)
-
-    def _try(self, number: int) -> bytes:
-        from requests import RequestException, exceptions
+        """Download a page: a busy server is asked five times, a failing one three times."""
+        from requests import RequestException
         from urllib3.exceptions import InvalidHeader
         from urllib3.util import Retry
 
-        if (rest := self._last + self._asked.pause - time.monotonic()) > 0:
-            time.sleep(rest)
-        try:
-            answer = self._session.get(
-                f"{self._name}/api/0.6/trackpoints",
-                params={"bbox": self._bbox, "page": str(number)},
-                timeout=TIMEOUT,
-            )
-        except (exceptions.ConnectionError, exceptions.Timeout) as error:
-            proxy = isinstance(error, exceptions.ProxyError)
-            check = "the proxy" if proxy else "the connection"
-            if isinstance(error, exceptions.SSLError):
-                check = "its certificate"
-            raise _TryAgain(f"cannot reach {self._name}: check {check}") from error
-        except (exceptions.ChunkedEncodingError, exceptions.ContentDecodingError) as error:
-            raise _TryAgain(f"the answer of {self._name} broke off") from error
-        except RequestException as error:
-            raise ServerProblem(
-                f"{self._name} cannot be asked for page {number}: {error}"
-            ) from error
-        finally:
-            self._last = time.monotonic()
-        if answer.status_code == 200:
-            return answer.content
-        # Words of the application, or of a proxy before it, which likes to speak HTML.
-        words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
-        said = f"({answer.status_code}: {words or answer.reason})"
-        if answer.status_code in BUSY:
-            msg, wait = f"{self._name} is busy {said}", 0.0
-            with suppress(KeyError, InvalidHeader):
-                wait = Retry().parse_retry_after(answer.headers["Retry-After"])
-            raise _TryAgain(msg, busy=True, wait=wait)
-        if answer.status_code in FAILED:
-            raise _TryAgain(f"{self._name} failed at page {number} {said}")
-        raise ServerProblem(f"{self._name} refused page {number} {said}")
+        tried = 0
+        while True:
+            if (rest := self._last + self.pause - time.monotonic()) > 0.0:
+                time.sleep(rest)
+            status, waits = 0, [5.0, 10.0]
+            try:
+                answer = self._session.get(
+                    f"{self._name}/api/0.6/trackpoints",
+                    params={"bbox": self._bbox, "page": str(number)},
+                    timeout=TIMEOUT,
+                )
+            except RequestException as error:
+                said = (
+                    f"{self._name} cannot be reached, or page {number} broke off "
+                    f"({type(error).__name__}): check the connection, or the proxy"
+                )
+            else:
+                status = answer.status_code
+                if status == 200:
+                    return answer.content
+                # Words of the application, or of a proxy before it, which likes to speak HTML.
+                words = " ".join(re.sub(r"<[^>]*>", " ", answer.text).split())[:300]
+                said = f"{self._name} refuses page {number} ({status}: {words or answer.reason})"
+            finally:
+                self._last = time.monotonic()
+            if status in BUSY:
+                waits = [60.0, 120.0, 240.0, 480.0]
+                with suppress(KeyError, InvalidHeader):
+                    asked = Retry().parse_retry_after(answer.headers["Retry-After"])
+                    waits = [asked or wait for wait in waits if asked <= LONGEST_WAIT]
+            if status and status not in LATER:
+                raise ServerProblem(said)
+            if tried >= len(waits):
+                raise ServerProblem(f"{said}; {self._way_on()}")
+            logger.warning("%s; trying again in %.0f s", said, waits[tried])
+            time.sleep(waits[tried])
+            tried += 1
 
 
 def public_url(url: str) -> str:
@@ -257,8 +207,10 @@ def traces_of_boxes(
 ) -> Iterator[tuple[int, Trace]]:
     """Ask the server for the traces of boxes, each with the number of its box."""
     warned = Notices()
-    pages_of = partial(NumberedPages, url=url, max_pages=max_pages)
-    asked = [pages_of(box=box, progress=progress, warned=warned) for box in boxes]
+    asked = [
+        NumberedPages(box=box, url=url, max_pages=max_pages, progress=progress, warned=warned)
+        for box in boxes
+    ]
     for number, pages in enumerate(asked):
         # Trackable recordings have no other name than their place in a row.
         where = f"box {number + 1}: "
@@ -296,7 +248,7 @@ def joined_traces(
     dropped = Counter() if dropped is None else dropped
     first_pages = Owners()
     held: list[Segment] = []  # the pieces of one trace
-    name, trackables, cut_off = "", 0, False
+    name, trackables, cut_off = "", 0, not saved
     for number, page in enumerate(pages):
         parts = _new_parts(page, number, first_pages, dropped)
         track = 0
@@ -317,16 +269,16 @@ def joined_traces(
                 held = [part]
             track = part.track
         untimed = any(not np.isfinite(segment.time).any() for segment in page.segments)
-        if not saved and not parts and page.segments and not untimed:
+        if saved or (parts and not untimed):
+            continue
+        if page.segments and not untimed:
             msg = (
                 f"{where}the server repeated a whole page, perhaps because of an upload just "
                 "now; what follows it is not read, until its pages are removed from the cache"
             )
             (warned or Notices()).warn(logger, "repeated page", msg, where)
-        if not saved and (untimed or not parts):
-            break
-    else:
-        cut_off = not saved
+        cut_off = False
+        break
     yield from _whole(held, name, cut_off=cut_off)
 
 
@@ -353,7 +305,8 @@ def _whole(parts: Sequence[Segment], name: str, *, cut_off: bool = False) -> Ite
         if url is not None:  # it names the account, /user/NAME/traces/ID, or stands for one
             found = re.search(r"/user/([^/]+)/traces/", url)
             subject = f"osm:{found[1] if found else url}"
-        lat = np.concatenate([part.lat for part in parts])
-        lon = np.concatenate([part.lon for part in parts])
-        time = np.concatenate([part.time for part in parts])
+        lat, lon, time = (
+            np.concatenate([getattr(part, column) for part in parts])
+            for column in ("lat", "lon", "time")
+        )
         yield Trace(name, subject, lat, lon, time, cut_off=cut_off)

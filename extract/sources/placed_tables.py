@@ -16,20 +16,20 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.columns import check_single, known_as, listed, plain, roles
-from trajanon.extract.sources.delimited import ABOVE, fields_of, layout_of
 from trajanon.extract.sources.features import Features, Layer, traces_of_features
 from trajanon.extract.sources.geo_files import BATCH_OF_FEATURES, features_of
-from trajanon.extract.sources.streams import BYTE_ORDER_MARK, Reading
-from trajanon.extract.sources.table_files import (
+from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.tables import (
     NAMES_OF_TEXTS,
     PARQUET,
     Frames,
+    fields_below,
     frames_of_parquet,
     frames_of_text,
+    layout_of,
 )
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import reading
-from trajanon.files.number_texts import separator_of
 
 _KIND = "a table of places"
 
@@ -42,9 +42,7 @@ _PAIR = re.compile(rf"\s*[(\[]?{_NUMBER}[,;\s]{_NUMBER}[)\]]?\s*")
 
 def looks_like(name: str, head: bytes) -> bool:
     """Tell whether a text has a header with a place and no coordinates, or WKT below it."""
-    lines = head.removeprefix(BYTE_ORDER_MARK).decode(errors="replace").splitlines()
-    rows = [line for line in lines if line.strip() and not line.encode().startswith(ABOVE)][:2]
-    fields = [fields_of(row, separator_of(rows[0])) for row in rows]
+    fields = fields_below(head)
     known = {role for field in fields[0] for role in known_as(field)} if fields else set()
     if {"lat", "lon"} & known or len(fields) < 2 or not name.endswith(NAMES_OF_TEXTS):
         return False
@@ -68,19 +66,14 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
                 names = file.schema_arrow.names
             layer = _of_parquet(file, names, path, label, how)
         else:
-            layer = _of_text(path, label, how)
+            layout = layout_of(path)
+            rows = layout.sample(2)
+            wkt = [name for name, values in rows.items() if any(map(_WKT.match, values))]
+            found = {"place": wkt[0]} if wkt else {}
+            place = _place(layout.names, {**found, **how.columns}, path)
+            parts = frames_of_text(path, layout, how)
+            layer = _layer(place, layout.names, parts, path, label, how)
         yield from traces_of_features(layer, how)
-
-
-def _of_text(path: Path, label: str, how: Reading) -> Layer:
-    layout = layout_of(path)
-    rows = layout.sample(2)
-    wkt = [name for name, values in rows.items() if any(map(_WKT.match, values))]
-    found = {"place": wkt[0]} if wkt else {}
-    place = _place(layout.names, {**found, **how.columns}, path)
-
-    parts = frames_of_text(path, layout, how)
-    return _layer(place, layout.names, parts, path, label, how)
 
 
 def _of_parquet(

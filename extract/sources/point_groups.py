@@ -1,15 +1,14 @@
 """Rows of points in any order -> traces, in bounded memory."""
 
-import io
 import pickle
 import tempfile
 import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import chain
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -17,12 +16,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import FileProblem
-from trajanon.extract.sources.column_use import check_one_recording, warn_of_namesakes
-from trajanon.extract.sources.columns import MARKS, Rows, Values, as_given
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources.columns import FILE, MARKS, Rows, Values, as_given
 from trajanon.extract.sources.coordinates import Coordinates
-from trajanon.extract.sources.delimited import CUT_OFF
-from trajanon.extract.sources.streams import Reading
+from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 from trajanon.subjects import key_of, spelled
@@ -41,6 +38,11 @@ _SAYS = {True: {"true", "t", "yes", "y", "1"}, False: {"false", "f", "no", "n", 
 _BUCKETS = 128
 """Files for the rows of a large table, all open at once; the rows of one are held in memory."""
 
+_YEAR = 365.0 * 86_400.0  # seconds
+
+_FAR, _FAST, _MANY = 1_000.0, 400.0, 0.05
+"""Metres of a hop, metres a second, and the share of such hops that no one recording has."""
+
 
 class _Rows(NamedTuple):
     """Points in the order of a table; arrays of numpy, as frames of pandas take a third longer."""
@@ -57,7 +59,7 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
     has one trace; without subjects, each id is its own, and its name begins with the label. Without
     both all rows are one trace. Of a table that was cut off, the trace of the last row may go on.
     """
-    coming, begun, cut_off, last = iter(chunks), [], how.counts[CUT_OFF], ""
+    coming, begun, cut_off, last = iter(chunks), [], how.counts[TABLE_CUT_OFF], ""
     for chunk in coming:
         begun.append(chunk)
         if sum(len(rows["lat"]) for rows in begun) >= FIRST:
@@ -67,24 +69,27 @@ def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterat
     first = _first(begun)
     coordinates = Coordinates(first, label, how)
     times = TimeColumn(first, label, how)
-    prefix = "" if "subject" in first else f"{label}#"  # equal ids of two files differ
     single = {"id", "subject"}.isdisjoint(first)
+    # Equal ids of two files differ.
+    prefix = label if single else "" if "subject" in first else f"{label}#"
     del first
-    with Spill() as spill:
+    with ExitStack() as spill:
         held: list[_Rows] = []
+        files: list[Any] = []
         for chunk in chain(begun, coming):
             values = np.stack([*coordinates.degrees(chunk), times.seconds(chunk, how)])
             held.append(rows := _rows_of(chunk, values, how))
             last = rows.owners[rows.owner[-1]][0] if len(rows.owner) else last
             if sum(len(rows.owner) for rows in held) > HELD:
-                spill.put(_joined(held))
-        prefix = label if single else prefix
-        last = prefix + last if how.counts[CUT_OFF] > cut_off else ""
-        for gathered in spill.buckets(held):
+                _put_aside(_joined(held), files, spill)
+        if files and held:
+            _put_aside(_joined(held), files, spill)
+        last = prefix + last if how.counts[TABLE_CUT_OFF] > cut_off else ""
+        for gathered in filter(None, chain([held], map(_taken_back, files))):
             for trace in _traces(_joined(gathered), prefix, how):
                 if single and "id" not in how.columns:
-                    check_one_recording(trace, label)
-                warn_of_namesakes(trace, label, how)
+                    _check_one_recording(trace, label)
+                _warn_of_namesakes(trace, label, how)
                 yield replace(trace, cut_off=True) if last and trace.name == last else trace
 
 
@@ -113,13 +118,11 @@ def _rows_of(chunk: Rows, values: Floats, how: Reading) -> _Rows:
     else:
         trace, traces = np.zeros_like(subject), [""]
     valid = _valid(chunk, len(trace))
-    if not valid.all():
-        how.counts[NOT_VALID] += int((~valid).sum())
-        trace, subject, values = trace[valid], subject[valid], values[:, valid]
-    owned = trace >= 0
-    if not owned.all():
-        how.counts["points without an id"] += int((~owned).sum())
-        trace, subject, values = trace[owned], subject[owned], values[:, owned]
+    used = valid & (trace >= 0)
+    if not used.all():
+        left_out = {NOT_VALID: ~valid, "points without an id": valid & ~used}
+        how.counts.update({why: int(rows.sum()) for why, rows in left_out.items() if rows.any()})
+        trace, subject, values = trace[used], subject[used], values[:, used]
     owner, pairs = pd.factorize(trace * (len(subjects) + 1) + subject + 1)
     trace, subject = np.divmod(pairs, len(subjects) + 1)
     owners = [
@@ -201,50 +204,64 @@ def _traces(rows: _Rows, prefix: str, how: Reading) -> Iterator[Trace]:
         yield Trace(prefix + name, subject, lat, lon, time, tuple(spellings[key]))
 
 
-class Spill(ExitStack):
-    """Rows in buckets by their ids: temporary files without names, which end with the process."""
+def _warn_of_namesakes(trace: Trace, what: str, how: Reading) -> None:
+    """Warn of an id that is not used for a year: a name may stand for several recordings."""
+    long = trace.subject is None and np.ptp(trace.time) > _YEAR
+    if long and np.diff(np.sort(trace.time)).max() > _YEAR:
+        msg = (
+            f"{trace.name} of {what} has points more than a year apart: if this id stands for "
+            "several recordings, name a column that tells them apart, `columns` id=..."
+        )
+        how.warn("namesakes", msg)
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._files: list[io.FileIO] = []
 
-    def put(self, rows: _Rows) -> None:
-        """Put rows behind those that are here."""
-        # By the id itself: its number depends on where the table is cut.
-        of_owner = [zlib.crc32(name.encode()) % _BUCKETS for name, _ in rows.owners]
-        bucket = np.array(of_owner, np.uint8)[rows.owner]
-        order = np.argsort(bucket, kind="stable")
-        ends = np.cumsum(np.bincount(bucket, minlength=_BUCKETS))
-        try:
-            while len(self._files) < _BUCKETS:
-                file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 -- the next line closes it
-                self._files.append(self.enter_context(file))
-            for file, which in zip(self._files, np.split(order, ends[:-1]), strict=True):
-                if len(which) == 0:
-                    continue
-                needed, owner = np.unique(rows.owner[which], return_inverse=True)
-                owners = [rows.owners[place] for place in needed.tolist()]
-                part = _Rows(owner.astype(np.int32), owners, rows.values[:, which])
-                left = memoryview(pickle.dumps(part))
-                while left:
-                    left = left[file.write(left) :]
-        except OSError as error:
-            raise FileProblem(
-                f"cannot put rows aside in {tempfile.gettempdir()}: {error.strerror}; "
-                "make room there, or set TMPDIR to a folder with room"
-            ) from error
+def _check_one_recording(trace: Trace, what: str) -> None:
+    """Refuse points without an order, or that leap to and fro, as those of several people do."""
+    order = np.argsort(trace.time, kind="stable")
+    lat, lon, time = trace.lat[order], trace.lon[order], trace.time[order]
+    metres = 111_000.0 * np.hypot(np.diff(lat), np.diff(lon) * np.cos(np.radians(lat[:-1])))
+    leaps = (metres > _FAR) & (metres > _FAST * np.diff(time))
+    problem = "" if np.isfinite(time).any() else "no times"
+    if leaps.sum() > max(2, _MANY * len(leaps)):
+        problem = f"its points leap {leaps.sum():,} times, as if several people were in it"
+    if problem:
+        raise BadInput(
+            f"{what} has no column known as id, and {problem}: say `columns` id=..., or id={FILE} "
+            "if it is one recording, in the order of its rows or its times"
+        )
 
-    def buckets(self, held: list[_Rows]) -> Iterator[list[_Rows]]:
-        """Give back the rows, and those held, bucket by bucket; those of one id are in one."""
-        if self._files and held:
-            self.put(_joined(held))
-        if held:
-            yield held
-        for file in self._files:
-            file.seek(0)
-            with io.BufferedReader(file) as stream:
-                parts = []
-                while stream.peek(1):
-                    parts.append(pickle.load(stream))
-            if parts:
-                yield parts
+
+def _put_aside(rows: _Rows, files: list[Any], spill: ExitStack) -> None:
+    """Put rows into temporary files without names by their ids; those of one id are in one."""
+    # By the id itself: its number depends on where the table is cut.
+    of_owner = [zlib.crc32(name.encode()) % _BUCKETS for name, _ in rows.owners]
+    bucket = np.array(of_owner, np.uint8)[rows.owner]
+    order = np.argsort(bucket, kind="stable")
+    ends = np.cumsum(np.bincount(bucket, minlength=_BUCKETS))
+    try:
+        while len(files) < _BUCKETS:
+            file = tempfile.TemporaryFile()  # noqa: SIM115 -- the next line closes it
+            files.append(spill.enter_context(file))
+        for file, which in zip(files, np.split(order, ends[:-1]), strict=True):
+            if len(which) == 0:
+                continue
+            needed, owner = np.unique(rows.owner[which], return_inverse=True)
+            owners = [rows.owners[place] for place in needed.tolist()]
+            pickle.dump(_Rows(owner.astype(np.int32), owners, rows.values[:, which]), file)
+            file.flush()
+    except OSError as error:
+        for file in files:
+            file.raw.close()  # or closing it would try to write once more
+        raise FileProblem(
+            f"cannot put rows aside in {tempfile.gettempdir()}: {error.strerror}; "
+            "make room there, or set TMPDIR to a folder with room"
+        ) from error
+
+
+def _taken_back(file: Any) -> list[_Rows]:
+    file.seek(0)
+    parts = list[_Rows]()
+    with suppress(EOFError):
+        while True:
+            parts.append(pickle.load(file))
+    return parts

@@ -1,7 +1,6 @@
 """The options of every reader, and the streams that it reads: files, packed ones, and archives.
 
-No member of an archive is ever unpacked to the disk: whatever it calls itself, `../../etc/passwd`
-or the name of a device, it is a name and no more.
+No member of an archive is ever unpacked to the disk: its name is a name and no more.
 """
 
 import bz2
@@ -28,15 +27,13 @@ from trajanon.progress import Notices, Progress
 
 logger = logging.getLogger(__name__)
 
+# What reading raises where a packed stream, a zip archive or a tar archive is damaged or cut off.
 DAMAGED = (OSError, EOFError, zlib.error, lzma.LZMAError)
-"""What reading from a packed stream raises where it is damaged or cut off."""
-
 DAMAGED_ZIP = (*DAMAGED, zipfile.BadZipFile, RuntimeError, ValueError, OverflowError, struct.error)
-"""What reading from a member of a zip archive raises there."""
-
 _DAMAGED_TAR = (*DAMAGED, tarfile.TarError, ValueError, LookupError, OverflowError, RecursionError)
 
 UNREADABLE = "files that could not be read"  # or members of archives: how they are counted
+TABLE_CUT_OFF = "tables cut off in their last line"
 COLUMNS = "columns "  # the first word of counts of tables, by the use of their columns
 
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -51,8 +48,7 @@ _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
 
 _LARGEST_HEADER = 1 << 20
 _ENCRYPTED = 1  # the flag of a zip's member
-_READ_WHOLE = b"xgXLK"
-"""Types of headers, extended ones and long names, that are read whole whatever their size."""
+_READ_WHOLE = b"xgXLK"  # types of headers, extended ones and long names, of any size
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,10 +79,7 @@ class Reading:
 
 
 def unpacked(stream: io.BufferedReader) -> io.BufferedReader:
-    """Unpack a stream that is packed by gzip, bzip2 or xz; its first bytes tell.
-
-    Reading from a damaged one raises one of `DAMAGED`. Closing it closes the stream.
-    """
+    """Unpack a stream if its first bytes tell that it is packed; closing it closes the stream."""
     head = stream.peek(6)
     for magic, unpack in _UNPACK.items():
         if head.startswith(magic):
@@ -110,9 +103,8 @@ class _Content(io.RawIOBase):
         return True
 
     def readinto(self, buffer: Any, /) -> int:
-        view = memoryview(buffer)
-        data = self._read(len(view))
-        view[: len(data)] = data
+        data = self._read(len(buffer))
+        buffer[: len(data)] = data
         return len(data)
 
     def close(self) -> None:
@@ -166,23 +158,23 @@ def _in_zip(stream: io.BufferedReader, path: Path) -> Iterator[Member]:
         archive = zipfile.ZipFile(stream)
     except DAMAGED_ZIP as error:
         raise FileProblem(f"{path} is no whole zip archive ({error}): download it again") from error
+
+    def opened(info: zipfile.ZipInfo) -> io.BufferedReader:
+        name = f"{path}/{info.filename}"
+        if info.flag_bits & _ENCRYPTED:
+            raise FileProblem(f"{name} is encrypted: unpack it, and name the folder")
+        try:
+            return unpacked(_stream_of(archive.open(info).read))
+        except DAMAGED_ZIP as error:
+            raise FileProblem(
+                f"{name} cannot be unpacked ({error}): download the archive again"
+            ) from error
+
     with archive:
         for info in archive.infolist():
             if not info.is_dir():
                 is_file = stat.S_IFMT(info.external_attr >> 16) in (0, stat.S_IFREG)
-                yield info.filename, partial(_opened, archive, info, path) if is_file else None
-
-
-def _opened(archive: zipfile.ZipFile, info: zipfile.ZipInfo, path: Path) -> io.BufferedReader:
-    name = f"{path}/{info.filename}"
-    if info.flag_bits & _ENCRYPTED:
-        raise FileProblem(f"{name} is encrypted: unpack it, and name the folder")
-    try:
-        return unpacked(_stream_of(archive.open(info).read))
-    except DAMAGED_ZIP as error:
-        raise FileProblem(
-            f"{name} cannot be unpacked ({error}): download the archive again"
-        ) from error
+                yield info.filename, partial(opened, info) if is_file else None
 
 
 def _in_tar(stream: io.BufferedReader, path: Path) -> Iterator[Member]:

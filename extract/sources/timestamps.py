@@ -2,8 +2,9 @@
 
 import re
 import warnings
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,15 +15,6 @@ from pandas.tseries.api import guess_datetime_format as guess
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
 from trajanon.extract.sources.columns import Rows, Values, numbers
-from trajanon.extract.sources.number_times import (
-    RELATIVE,
-    clock_of,
-    clock_of_day,
-    days_of,
-    seconds_of_digits,
-    seems_of_day,
-    within,
-)
 from trajanon.extract.sources.streams import Reading
 
 _Reader = Callable[[Rows], Floats]
@@ -38,23 +30,30 @@ _NO_DAY = (
     "the column of times holds times of day ({}), which do not tell one day from another: name a "
     "column with both, `columns` time=..., or one with the day, date=..."
 )
-_MIDNIGHT = r"[T ]00:00(:00(\.0+)?)?\s*$"
 _LIKE_A_TIME = r"\d{4}[-/. ]?\d{2}|[-/. ]\d{4}\b|\d:\d\d"
 _NAME_OF_TIMES = re.compile(r"time|date|stamp|epoch|utc|\bts$|_ts$", re.IGNORECASE)
 
 _JUDGED, _MOST = 100, 0.9
 """Values by which a column is judged, and the share of them that must be times."""
 
-_WIDTH = {"%Y": 4} | dict.fromkeys(("%m", "%d", "%H", "%M", "%S"), 2)
-"""Letters of the fields of usual formats."""
+EARLIEST, LATEST = 315_532_800.0, 4_102_444_800.0
+"""Seconds since 1970 of the beginning of 1980 and of 2100, between which tracks are recorded."""
+
+_DAY = 86_400.0
+_YEAR_1000 = -30_610_224_000.0
+_FINE = 0.02
+"""The longest usual step of a clock of days or hours; no receiver writes 50 points a second."""
+
+_EARLY, _LATE = 946_684_800.0, 2_000_000_000.0
+"""Seconds since 1970 of 2000 and of 2033, between which nobody has to be told how they are read.
+Numbers of ten digits beyond are dates, if all of them can be; days beyond are another clock's."""
+
+_LARGEST = 1e19  # ticks of any year are fewer; larger numbers overflow
+_FEW = 10  # different numbers, too few to tell times of day from seconds
 
 
 class TimeColumn:
-    """Reads the times of one table, part by part, as seconds since 1970 UTC.
-
-    They may be dates, texts, or numbers of any clock; or stand in two columns, one of the day and
-    one of the time of day. A column is one of numbers if most of its first values are.
-    """
+    """Reads the times of one table, part by part, as seconds since 1970 UTC."""
 
     def __init__(self, first: Rows, what: str, how: Reading) -> None:
         self._what = what
@@ -68,14 +67,13 @@ class TimeColumn:
         values = first["time"]
         if pd.api.types.is_timedelta64_dtype(values):
             return lambda rows: np.asarray(rows["time"].dt.total_seconds().to_numpy(np.float64))
-        if pd.api.types.is_datetime64_any_dtype(values):
-            read: _Reader = self._of_dates
-        else:
+        read: _Reader = self._of_dates
+        if not pd.api.types.is_datetime64_any_dtype(values):
             are_numbers = 2 * np.isfinite(numbers(values)).sum() > _given(values).sum()
             read = (self._of_numbers if are_numbers else self._of_texts)(first)
         self._begun = begun = read(first)
         known = begun[np.isfinite(begun)]
-        if len(values) > 1 and len(known) > 0 and not (known % 86_400).any():
+        if len(values) > 1 and len(known) > 0 and not (known % _DAY).any():
             msg = f"{self._what} has days but no times of day: it is untimed"
             self._how.warn("days", msg, self._what)
             return None
@@ -101,22 +99,30 @@ class TimeColumn:
     def _of_numbers(self, first: Rows) -> _Reader:
         """Read numbers on the clock that all of them tell."""
         values = numbers(first["time"])
+        example, digits = _example(first["time"]), _digits(first["time"])
         clock = clock_of(values)
         if clock in (RELATIVE, None) and "date" in first:
-            return self._of_day_and_number(first)
-        digits = _digits(first["time"])
+            of_day = clock_of_day(values, digits)
+            if of_day is None:
+                raise BadInput(
+                    f"the times of {self._what}, such as {example}, are no times of day: write "
+                    "them as 12:26:40, or name another column with `columns` time=..."
+                )
+            self._say("times of day", example, of_day.name)
+            day = self._day(first["date"])
+            return lambda rows: day(rows) + of_day.seconds(numbers(rows["time"]))
         zeros = digits == 6 and bool((values < 1e5).any())  # only a time of day has six of them
         if clock is RELATIVE and (seems_of_day(values) or zeros):
-            raise BadInput(_NO_DAY.format(_example(first["time"])))
+            raise BadInput(_NO_DAY.format(example))
         if clock is None:
             raise BadInput(
-                f"the times of {self._what}, such as {_example(first['time'])}, are numbers of no "
-                "known clock: write them as 2020-09-13T12:26:40Z, or as seconds since 1970"
+                f"the times of {self._what}, such as {example}, are numbers of no known clock: "
+                "write them as 2020-09-13T12:26:40Z, or as seconds since 1970"
             )
         if not clock.usual:
-            begun = clock.seconds(values[np.isfinite(values)][:1])
-            day = "" if clock is RELATIVE else f", {_iso(begun)[0]}"
-            self._say("times", _example(first["time"]), clock.name + day)
+            begun = clock.seconds(values[np.isfinite(values)][:1]).astype("datetime64[s]")
+            day_said = "" if clock is RELATIVE else f", {begun.astype('datetime64[D]')[0]}"
+            self._say("times", example, clock.name + day_said)
         if clock is RELATIVE:
             return self._relative
 
@@ -130,24 +136,6 @@ class TimeColumn:
     def _relative(self, rows: Rows) -> Floats:
         return numbers(rows["time"])
 
-    def _of_day_and_number(self, first: Rows) -> _Reader:
-        """Read numbers that are times of the day in another column."""
-        clock = clock_of_day(numbers(first["time"]), _digits(first["time"]))
-        example = _example(first["time"])
-        if clock is None:
-            raise BadInput(
-                f"the times of {self._what}, such as {example}, are no times of day: write them as "
-                "12:26:40, or name another column with `columns` time=..."
-            )
-        self._say("times of day", example, clock.name)
-        day = self._day(first["date"])
-        form = _format(day(first).drop_null())
-
-        def read(rows: Rows) -> Floats:
-            return _seconds_of_texts(day(rows), form) + clock.seconds(numbers(rows["time"]))
-
-        return read
-
     def _of_texts(self, first: Rows) -> _Reader:
         texts = _texts(first["time"]).drop_null()
         if _most_match(texts, _MINUTES_AND_SECONDS) or _beyond_a_day(texts):
@@ -157,29 +145,30 @@ class TimeColumn:
                 "times, such as 2020-09-13T12:26:40Z"
             )
         if not _most_match(texts, _OF_DAY):
-            form = _format(texts)
-            return lambda rows: _seconds_of_texts(rows["time"], form)
+            return _reader_of_texts(lambda rows: _texts(rows["time"]), first)
         if "date" not in first:
             raise BadInput(_NO_DAY.format(texts[0]))
         day = self._day(first["date"])
 
-        def joined(rows: Rows) -> pa.StringArray:
-            both = (pc.utf8_trim_whitespace(one) for one in (day(rows), _texts(rows["time"])))
-            return pc.binary_join_element_wise(*both, " ")
+        def in_1970(rows: Rows) -> pa.StringArray:
+            of_day = pc.utf8_trim_whitespace(_texts(rows["time"]))
+            return pc.binary_join_element_wise("1970-01-01", of_day, " ")
 
-        whole = _format(joined(first).drop_null())
-        return lambda rows: _seconds_of_texts(joined(rows), whole)
+        of_day = _reader_of_texts(in_1970, first)
+        return lambda rows: day(rows) + of_day(rows)
 
-    def _day(self, values: Values) -> Callable[[Rows], pa.StringArray]:
-        """Find how days are written, in digits alone or otherwise, and give them as texts."""
+    def _day(self, values: Values) -> _Reader:
+        """Find how days are written, in digits alone or otherwise, and read them."""
         dates = pd.api.types.is_datetime64_any_dtype(values)
         digits = np.full(len(values), np.nan) if dates else numbers(values)
         if 2 * np.isfinite(digits).sum() <= _given(values).sum():
-            return lambda rows: pc.replace_substring_regex(_texts(rows["date"]), _MIDNIGHT, "")
+            read = _reader_of_texts(lambda rows: _texts(rows["date"]), {"date": values})
+            return lambda rows: _DAY * np.floor(read(rows) / _DAY)
         forms = days_of(digits)
         example = _example(values)
         if len(forms) != 1:
-            may_be = " or ".join(_iso(days)[0].as_py() for _, days in forms)
+            days = (seconds.astype("datetime64[s]").astype("datetime64[D]") for _, seconds in forms)
+            may_be = " or ".join(str(day[0]) for day in days)
             raise BadInput(
                 f"the days of {self._what}, such as {example}, may be {may_be or 'anything'}: "
                 "write them as 2020-09-13"
@@ -187,7 +176,7 @@ class TimeColumn:
         form = forms[0][0]
         if form != "YYYYMMDD":
             self._say("days", example, form)
-        return lambda rows: _iso(seconds_of_digits(numbers(rows["date"]), form))
+        return lambda rows: seconds_of_digits(numbers(rows["date"]), form)
 
     def seconds(self, rows: Rows, how: Reading) -> Floats:
         """Read the times of the next part of the table; NaN where there is none."""
@@ -195,21 +184,17 @@ class TimeColumn:
         before, self._rows_before = self._rows_before, self._rows_before + size
         if self._read is None:
             return np.full(size, np.nan)
-        values = rows["time"]
         read = self._begun[before : before + size]
         if len(read) < size:
             read = self._read(rows)
-        unread = np.isnan(read) & _given(values)
+        unread = np.isnan(read) & _given(rows["time"])
         if unread.any():
             how.counts[UNREAD_TIMES] += int(unread.sum())
         return read
 
 
 def holds_times(values: pd.Series, name: str) -> bool:
-    """Say whether a column seems to hold times or dates, by its first values.
-
-    Numbers are times if their column is named so, and they lie between 1980 and 2100.
-    """
+    """Say whether a column holds times; numbers only if its name says so and they can be."""
     some = pd.Series(values.dropna().head(_JUDGED).tolist())  # of whatever type
     kind = pd.api.types.infer_dtype(some)
     if kind in ("datetime64", "timedelta64", "timedelta", "date", "datetime", "time"):
@@ -231,9 +216,7 @@ def _given(values: Values) -> Bools:
     return np.asarray(known)
 
 
-def _texts(values: Values | pa.StringArray) -> pa.StringArray:
-    if isinstance(values, pa.StringArray):
-        return values
+def _texts(values: Values) -> pa.StringArray:
     if not isinstance(values, pa.ChunkedArray):
         if not pd.api.types.is_string_dtype(values):
             values = values.astype("string")
@@ -267,11 +250,27 @@ def _beyond_a_day(texts: pa.StringArray) -> bool:
     return 2 * len(short) > len(texts) and (pc.max(first).as_py() or 0) > 24
 
 
-def _iso(days: Floats) -> pa.StringArray:
-    """Write days as 2020-09-13."""
-    known = np.isfinite(days)
-    written = np.datetime_as_string(np.where(known, days, 0.0).astype("datetime64[s]"), "D")
-    return pa.array(written, mask=~known)
+def _reader_of_texts(texts_of: Callable[[Rows], pa.StringArray], first: Rows) -> _Reader:
+    """Read texts, those first that are written in the format of most, then all others."""
+    form = _format(texts_of(first).drop_null())
+
+    ways: list[Callable[[pa.StringArray], Floats]]
+    ways = [lambda some: _seconds_of_mixed(some, day_first=str(form).startswith("%d"))]
+    if form is not None:
+        ways.insert(0, lambda some: _seconds(some.to_pandas(), format=form))
+    if form is not None and not form.startswith("%Y-%m-%d"):
+        ways.insert(0, lambda some: _by_arrow(some, form))
+
+    def seconds(rows: Rows) -> Floats:
+        texts = texts_of(rows)
+        read = np.full(len(texts), np.nan)
+        for way in ways:
+            unread = np.isnan(read) & texts.is_valid().to_numpy(zero_copy_only=False)
+            if unread.any():
+                read[unread] = way(texts.filter(pa.array(unread)))
+        return read
+
+    return seconds
 
 
 def _format(texts: pa.StringArray) -> str | None:
@@ -282,42 +281,20 @@ def _format(texts: pa.StringArray) -> str | None:
         with warnings.catch_warnings(action="ignore"):  # of what pandas has to guess
             forms = [guess(text, dayfirst=day_first) for day_first in orders]
         found = list(dict.fromkeys(form for form in forms if form))  # of equal ones the first wins
-        if len(found) == 1:
-            return str(found[0])
         if found:
-            return str(max(found, key=lambda form: _likelihood(form, texts)))
+            likely = (
+                max(found, key=lambda form: _likelihood(form, texts)) if found[1:] else found[0]
+            )
+            return str(likely)
     return None
 
 
 def _likelihood(form: str, texts: pa.StringArray) -> tuple[int, float, bool]:
-    """Compare formats: by the texts they read, then by the shorter span of time.
-
-    Of one day alone either may be right; more of the world writes it before the month.
-    """
+    """Compare formats: by the texts read, the shorter span, and the order in most of the world."""
     read = _seconds(texts.to_pandas(), format=form)
     known = read[np.isfinite(read)]
     span = np.ptp(known) if len(known) else 0.0
     return len(known), -span, form.startswith("%d") != ("%p" in form)
-
-
-def _seconds_of_texts(values: Values | pa.StringArray, form: str | None) -> Floats:
-    """Read texts, those first that are written in a format, then all others."""
-    texts = _texts(values)
-    if form is None:
-        return _seconds_of_mixed(texts)
-    read = np.full(len(texts), np.nan) if form.startswith("%Y-%m-%d") else _fixed(texts, form)
-    unread = _unread(read, texts)
-    if unread.any():
-        read[unread] = _seconds(texts.filter(pa.array(unread)).to_pandas(), format=form)
-        unread = _unread(read, texts)
-    if unread.any():
-        others = texts.filter(pa.array(unread))
-        read[unread] = _seconds_of_mixed(others, day_first=form.startswith("%d"))
-    return read
-
-
-def _unread(read: Floats, texts: pa.StringArray) -> Bools:
-    return np.asarray(np.isnan(read) & texts.is_valid().to_numpy(zero_copy_only=False))
 
 
 def _seconds_of_mixed(texts: pa.StringArray, *, day_first: bool = False) -> Floats:
@@ -327,26 +304,15 @@ def _seconds_of_mixed(texts: pa.StringArray, *, day_first: bool = False) -> Floa
     return _seconds(whole.to_pandas(), format="mixed", dayfirst=day_first)
 
 
-def _fixed(texts: pa.StringArray, form: str) -> Floats:
-    """Read the texts that are written to the letter in a format of fixed width.
-
-    As ISO 8601, which pandas reads many times as fast as other formats.
-    """
-    steps = re.findall("%.|.", form.replace("%z", "Z"))
-    fields = [step for step in steps if len(step) == 2]
-    if not {"%Y", "%m", "%d"} <= set(fields) <= _WIDTH.keys() or len(set(fields)) < len(fields):
+def _by_arrow(texts: pa.StringArray, form: str) -> Floats:
+    """Read texts in a format of whole seconds, which Arrow does many times as fast as pandas."""
+    if not set(re.findall("%.", form)) <= {"%Y", "%m", "%d", "%H", "%M", "%S"}:
         return np.full(len(texts), np.nan)
-    part, end = dict[str, Any](), 0
-    for step in steps:
-        begin, end = end, end + _WIDTH.get(step, 1)
-        if step in _WIDTH:
-            part[step] = pc.utf8_slice_codeunits(texts, begin, end)
-    as_written = (part.get(step, step) for step in steps)
-    fits = pc.equal(pc.binary_join_element_wise(*as_written, ""), texts)
-    days = pc.binary_join_element_wise(*(part[step] for step in ("%Y", "%m", "%d")), "-")
-    of_day = (part.get(step, "00") for step in ("%H", "%M", "%S"))
-    iso = pc.binary_join_element_wise(days, pc.binary_join_element_wise(*of_day, ":"), "T")
-    return _seconds(pc.if_else(fits, iso, None).to_pandas(), format="%Y-%m-%dT%H:%M:%S")
+    # Arrow makes 1 March of 30 February, and takes 60 seconds: such is left to pandas.
+    risky = pc.match_substring_regex(texts, r"\b(29|3[01]|6\d)\b")
+    times = pc.strptime(pc.if_else(risky, None, texts), form, "s", error_is_null=True)
+    seconds = times.cast(pa.int64()).cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return np.where(seconds > _YEAR_1000, seconds, np.nan)  # or a year of two digits
 
 
 def _seconds(values: pd.Series, **how: str | bool) -> Floats:
@@ -355,3 +321,169 @@ def _seconds(values: pd.Series, **how: str | bool) -> Floats:
         times = pd.to_datetime(values, utc=True, errors="coerce", **how)
     microseconds = times.astype("datetime64[us, UTC]").astype("int64").to_numpy()
     return np.where(times.isna().to_numpy(), np.nan, microseconds / 1e6)
+
+
+class Clock(NamedTuple):
+    """What a number of a column stands for."""
+
+    name: str  # in words
+    seconds: Callable[[Floats], Floats]  # of the numbers, since 1970 UTC; NaN for impossible ones
+    usual: bool = False  # whether nobody has to be told
+
+
+def _parts(name: str, per_second: float, zero: float = 0.0) -> Clock:
+    """Count parts of a second, from a beginning in seconds since 1970."""
+    return Clock(name, lambda numbers: numbers / per_second + zero, usual=not zero)
+
+
+def _days(name: str, zero: float, unit: float = _DAY) -> Clock:
+    """Count days, or another unit of seconds; at ``zero`` 1970 begins."""
+    return Clock(name, lambda numbers: np.round((numbers - zero) * unit, 3))
+
+
+_INSTANTS = (
+    _parts("seconds since 1970", 1.0),
+    _parts("milliseconds since 1970", 1e3),
+    _parts("microseconds since 1970", 1e6),
+    _parts("ticks of .NET", 1e7, -62_135_596_800.0),  # since the year 1
+    _parts("nanoseconds since 1970", 1e9),
+    _parts("ticks of Windows", 1e7, -11_644_473_600.0),  # since 1601
+)
+_DAYS = (
+    _days("days of Excel", 25_569.0),
+    _days("days since 1970", 0.0),
+    _days("days of Matlab", 719_529.0),
+    _days("Julian days", 2_440_587.5),
+    _days("hours since 1970", 0.0, 3600.0),
+)
+_MINUTES = Clock("minutes since 1970", lambda numbers: numbers * 60.0)
+RELATIVE = Clock("seconds from an unknown beginning", lambda numbers: numbers)
+
+
+def clock_of(numbers: Floats) -> Clock | None:
+    """Find the clock of most of the numbers; None if it cannot be told."""
+    numbers = numbers[np.abs(numbers) < _LARGEST]
+    if stamp := _stamp_of(numbers):
+        return stamp
+    if found := next((clock for clock in _INSTANTS if _fits(clock, numbers)), None):
+        middle = float(np.median(found.seconds(numbers)))
+        return found._replace(usual=found.usual and _EARLY <= middle < _LATE)
+    steps = np.abs(np.diff(numbers))
+    if (steps > 0.0).any() and np.median(steps[steps > 0.0]) < _FINE:  # must be parts of days
+        days = [clock for clock in _DAYS if _fits(clock, numbers, _LATE)]
+        return days[0] if len(days) == 1 else None
+    if _fits(_MINUTES, numbers) and _are_whole(numbers):
+        return _MINUTES
+    return RELATIVE if _most(np.abs(numbers) < EARLIEST) else None
+
+
+def within(seconds: Floats) -> Bools:
+    """Tell which times lie between 1980 and 2100."""
+    return np.asarray((seconds >= EARLIEST) & (seconds < LATEST))
+
+
+def _fits(clock: Clock, numbers: Floats, latest: float = LATEST) -> bool:
+    seconds = clock.seconds(numbers)
+    return _most(within(seconds) & (seconds < latest))
+
+
+def _most(which: Bools) -> bool:
+    return bool(2 * which.sum() > len(which))
+
+
+def _are_whole(numbers: Floats) -> bool:
+    return bool((numbers % 1.0 == 0.0).all())
+
+
+_STAMPS: Mapping[tuple[float, float], Sequence[str]] = {
+    (1e12, 3.2e13): ("YYYYMMDDhhmmss", "DDMMYYYYhhmmss"),
+    (1.98e11, 2.1e11): ("YYYYMMDDhhmm",),
+    (1e10, 9.91e11): ("YYMMDDhhmmss", "DDMMYYhhmmss", "MMDDYYhhmmss"),
+    (_LATE, 9.92e9): ("YYMMDDhhmm",),
+    (1.98e7, 2.1e7): ("YYYYMMDD",),
+}
+"""Dates in digits alone, by the numbers that they lie between; the first is the most usual."""
+
+
+def _stamp_of(numbers: Floats) -> Clock | None:
+    """Find the digits of dates that all of the numbers in range can be, of the shorter span."""
+    per_second = 1000.0 if _most((numbers >= 1.98e16) & (numbers < 2.1e16)) else 1.0
+    for (least, most), forms in _STAMPS.items():
+        inside = (numbers >= least * per_second) & (numbers < most * per_second)
+        found = [_clock_of_digits(form, per_second) for form in forms if _most(inside)]
+        read = [(clock, clock.seconds(numbers[inside])) for clock in found]
+        whole = [(float(np.ptp(times)), clock) for clock, times in read if np.isfinite(times).all()]
+        if whole:
+            return min(whole, key=lambda one: one[0])[1]
+    return None
+
+
+def _clock_of_digits(form: str, per_second: float = 1.0) -> Clock:
+    name = form + "sss" * (per_second > 1.0)
+    return Clock(name, lambda numbers: seconds_of_digits(numbers / per_second, form))
+
+
+def seconds_of_digits(numbers: Floats, form: str) -> Floats:
+    """Read digits as times from 1980 to 2100, or as a time of day; NaN where they are none."""
+    whole = np.floor(numbers)
+    zero = np.zeros_like(whole)
+    fields = dict.fromkeys("hms", zero)
+    places = [i for i, sign in enumerate(form) if i == 0 or sign != form[i - 1]]
+    rest = whole
+    for begin, end in reversed(list(pairwise([*places, len(form)]))):
+        rest, fields[form[begin]] = np.divmod(rest, 10.0 ** (end - begin))
+    right = (rest == 0.0) & (fields["h"] < 24.0) & (fields["m"] < 60.0) & (fields["s"] < 60.0)
+    right &= np.isfinite(numbers)
+    seconds = (fields["h"] * 60.0 + fields["m"]) * 60.0 + fields["s"] + (numbers - whole)
+    if "Y" not in form:
+        return np.where(right, seconds, np.nan)
+    year = fields["Y"]
+    if form.count("Y") == 2:
+        year = np.where(year < 80.0, 2000.0, 1900.0) + year
+    right &= (year >= 1980.0) & (year < 2100.0) & (fields["D"] >= 1.0)
+    right &= (fields["M"] >= 1.0) & (fields["M"] <= 12.0)
+    year, month = np.where(right, year, 1980.0), np.where(right, fields["M"], 1.0)
+    months = ((year - 1970.0) * 12.0 + month - 1.0).astype("datetime64[M]")
+    day = np.where(right, fields["D"] - 1.0, 0.0).astype("timedelta64[D]")
+    days = months.astype("datetime64[D]") + day
+    right &= days.astype("datetime64[M]") == months  # no 30 February
+    return np.where(right, days.astype(np.int64) * _DAY + seconds, np.nan)
+
+
+def seems_of_day(numbers: Floats) -> bool:
+    """Say whether numbers without a day can hardly be other than hhmmss: 080000, 080020, 080100."""
+    numbers = np.unique(numbers[np.isfinite(numbers)])
+    return len(numbers) >= _FEW and numbers[-1] >= 100.0 and _all_of_day(numbers, "hhmmss")
+
+
+def clock_of_day(numbers: Floats, digits: int | None) -> Clock | None:
+    """Find how numbers, of so many digits before the point, tell the time of a day."""
+    numbers = numbers[np.isfinite(numbers)]
+    highest = float(numbers.max(initial=0.0))
+    if highest < 1.0 and not _are_whole(numbers):
+        return _days("shares of a day", 0.0)
+    form = "hhmm" if digits == 4 or (digits != 6 and highest < 2400.0) else "hhmmss"
+    if _all_of_day(numbers, form):
+        return _clock_of_digits(form)
+    if highest < _DAY and highest >= 2400.0:
+        return RELATIVE._replace(name="seconds of the day")
+    return None
+
+
+def _all_of_day(numbers: Floats, form: str) -> bool:
+    whole = form == "hhmmss" or _are_whole(numbers)
+    return whole and bool(np.isfinite(seconds_of_digits(numbers, form)).all())
+
+
+DAYS = ("YYYYMMDD", "DDMMYYYY", "MMDDYYYY", "YYMMDD", "DDMMYY", "MMDDYY")
+
+
+def days_of(numbers: Floats) -> list[tuple[str, Floats]]:
+    """List how digits can be read as days, and the seconds since 1970 of each, best first."""
+    numbers = numbers[np.isfinite(numbers)]
+    long = _most(numbers >= 1e6)
+    read = [(form, seconds_of_digits(numbers, form)) for form in DAYS if ("YYYY" in form) == long]
+    whole = [(form, seconds) for form, seconds in read if np.isfinite(seconds).all()]
+    shortest = min((float(np.ptp(seconds)) for _, seconds in whole if len(seconds)), default=0.0)
+    best = [(form, seconds) for form, seconds in whole if np.ptp(seconds) == shortest]
+    return best[:1] if best and best[0][0] == "YYYYMMDD" else best

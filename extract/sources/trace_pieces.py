@@ -1,35 +1,107 @@
-"""Traces of numbered units, which are files or boxes of a server: joined, and in order."""
+"""Pieces of recordings: made of the fixes of a device, joined, and left out without an order."""
 
-from bisect import bisect_left
+import math
+from array import array
+from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import groupby
 from operator import itemgetter
 
 import numpy as np
 
 from trajanon.arrays import Floats
-from trajanon.errors import BadInput
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.sources.streams import CutOff, Reading
 from trajanon.extract.trace import Trace
+
+Fix = tuple[float, float, float]
+"""Latitude and longitude in degrees, and seconds since 1970 UTC; NaN where there is none."""
+
+EMPTY = "files without track points"
+PLANNED = "points of courses, which are planned, not recorded"
+PLACELESS = "points without a position"
 
 CHOICES = ("accept", "reject")  # a trace without times is taken in its order, or left out
 UNTIMED = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
 OVERLAPS = "pieces of a recording whose times overlap"
 
-_TOGETHER = 1_000
-"""Pieces that are put together at once: thousands of arrays of one point would fill the memory."""
-
 _FEW = 20  # points; with fewer the order cannot be told
 
+# Of a cloud sorted by latitude two of three points turn back east or west, on roads few; and its
+# way sideways is a third of the points times that to the north, of a noisy receiver's about once.
 _TURNS = 1 / 3
-"""Share of the points at which a way turns back east or west while never a step leads
-south: in a cloud sorted by latitude two of three, on roads few."""
-
 _SIDEWAYS = 5.0
-"""Mean way east or west over that to the north: in a cloud about a third of the points;
-receivers whose noise turns them as often go north as fast as their noise sideways."""
+
+
+def traces_of_fixes(
+    fixes: Iterable[Fix | None], label: str, how: Reading, subject: str | None = None
+) -> Iterator[Trace]:
+    """Make a trace of each piece of one recording of nobody known; None ends a piece."""
+    empty = True
+    for trace in with_last_cut_off(_pieces(fixes, label, subject)):
+        empty = False
+        yield trace
+    if empty:
+        how.counts[EMPTY] += 1
+
+
+def _pieces(fixes: Iterable[Fix | None], label: str, subject: str | None) -> Iterator[Trace]:
+    piece, problem = array("d"), None
+    coming = iter(fixes)
+    while problem is None:
+        try:
+            fix = next(coming)
+        except (StopIteration, FileProblem) as error:
+            fix, problem = None, error
+        if fix is not None:
+            piece.extend(fix)
+        elif piece:
+            lat, lon, time = np.array(piece).reshape(-1, 3).T.copy()
+            yield Trace(label, subject, lat, lon, time)
+            piece = array("d")
+    if isinstance(problem, FileProblem):
+        raise problem
+
+
+def with_last_cut_off(traces: Iterable[Trace]) -> Iterator[Trace]:
+    """Mark the last trace as cut off where they end because a file cannot be read any further."""
+    held: Trace | None = None
+    try:
+        for trace in traces:
+            if held is not None:
+                yield held
+            held = trace
+    except (FileProblem, CutOff):
+        if held is not None:
+            yield replace(held, cut_off=True)
+        raise
+    if held is not None:
+        yield held
+
+
+def number(value: object) -> float:
+    """Read a number of XML or JSON; NaN if it is none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return math.nan
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return math.nan
+
+
+def moment(value: object) -> float:
+    """Read a time in ISO 8601, UTC unless it says otherwise; NaN if it is none, or a day alone."""
+    if not isinstance(value, str) or len(value.strip()) <= len("2026-01-31"):
+        return math.nan
+    try:
+        time = datetime.fromisoformat(value.strip())
+        return (time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return math.nan
 
 
 def joined(numbered: Iterable[tuple[int, Trace]], counts: Counter[str]) -> Iterator[Trace]:
@@ -39,56 +111,27 @@ def joined(numbered: Iterable[tuple[int, Trace]], counts: Counter[str]) -> Itera
 
 
 def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Trace]:
-    """Join the pieces of a recording; later steps sort its points, and find its gaps.
-
-    Pieces with times follow one another in any order, but not pieces whose times overlap, as those
-    of two devices do: these stay apart, and are counted. A single point belongs to what is around
-    it.
-    """
-    held: _Recording | None = None
+    """Join the pieces of a recording; those whose times overlap stay apart, and are counted."""
+    held, spans = list[Trace](), list[tuple[float, float]]()  # those of the longer pieces, sorted
     for piece in traces:
-        if held is None or not held.takes(piece, counts):
-            if held is not None:
-                yield _joined(held.pieces)
-            held = _Recording(piece)
-    if held is not None:
-        yield _joined(held.pieces)
-
-
-class _Recording:
-    """Pieces of one recording that follow one another."""
-
-    def __init__(self, first: Trace) -> None:
-        self.pieces = [first]
-        self._name = first.name, first.subject
-        self._fresh = 1  # pieces at the end that were not yet put together
-        self._spans: list[tuple[float, float]] = []  # of the longer pieces, sorted
-        self._ordered = len(first) > 1 and not _is_timed(first)  # by its file: nothing joins it
-        if len(first) > 1 and not self._ordered:
-            self._spans.append(_span(first))
-
-    def takes(self, piece: Trace, counts: Counter[str]) -> bool:
-        """Take a piece if it is one of this recording."""
-        if (piece.name, piece.subject) != self._name or self._ordered:
-            return False
-        if len(piece) > 1:
-            if not _is_timed(piece):
-                return False
-            place = bisect_left(self._spans, span := _span(piece))
-            before = self._spans[max(place - 1, 0) : place]
-            after = self._spans[place : place + 1]
-            if any(end > span[0] for _, end in before) or any(
-                span[1] > start for start, _ in after
-            ):
+        same = bool(held) and (piece.name, piece.subject) == (held[0].name, held[0].subject)
+        # A long one without times is in the order of its file: nothing joins it.
+        same = same and all(len(one) == 1 or _is_timed(one) for one in (held[0], piece))
+        span = _span(piece) if len(piece) > 1 and _is_timed(piece) else None
+        if same and span:
+            place = bisect_left(spans, span)
+            near = spans[max(place - 1, 0) : place + 1]
+            same = not any(end > span[0] and span[1] > begin for begin, end in near)
+            if not same:
                 counts[OVERLAPS] += 1
-                return False
-            self._spans.insert(place, span)
-        self.pieces.append(piece)
-        self._fresh += 1
-        if self._fresh == _TOGETHER:
-            self.pieces[-_TOGETHER:] = [_joined(self.pieces[-_TOGETHER:])]
-            self._fresh = 0
-        return True
+        if held and not same:
+            yield _joined(held)
+            held, spans = [], []
+        held.append(piece)
+        if span:
+            insort(spans, span)
+    if held:
+        yield _joined(held)
 
 
 def _is_timed(piece: Trace) -> bool:
@@ -119,11 +162,7 @@ def check_untimed(choice: str) -> None:
 
 
 def ordered(traces: Iterable[Trace], untimed: str, counts: Counter[str]) -> Iterator[Trace]:
-    """Leave out traces whose points are not in the order of a track.
-
-    The OSM server gives points of unknown order sorted by latitude and longitude, and what has read
-    them since takes them for a track. Such a cloud is never a trace.
-    """
+    """Leave out untimed traces, or only the clouds that the OSM server has sorted by place."""
     for trace in traces:
         if np.isfinite(trace.time).any():
             yield trace

@@ -1,8 +1,8 @@
 """XML chunk by chunk, without a tree, and with limits to what a document can cost."""
 
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
-from typing import Self
+from typing import Any, Self
 from xml.parsers import expat
 
 from trajanon.errors import FileProblem
@@ -11,20 +11,14 @@ from trajanon.inputs import other_encoding
 
 CHUNK = 1 << 18  # bytes to feed at once
 
-_INVALID = expat.errors.codes[expat.errors.XML_ERROR_INVALID_TOKEN]
 _BEGINNING = 1 << 14  # bytes that tell what a document is
 _LARGEST_TAG = 1 << 20
 _DEEPEST = 256
 _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
-_BEGINNINGS = (b"<", b"\xff\xfe", b"\xfe\xff")  # the others are of UTF-16
 
 
 class XmlParser:
-    """Tells its subclass where elements begin and end, and the text of those that are wanted.
-
-    Document types are refused, for their entities can unfold to gigabytes, and so are tags that the
-    parser would have to hold whole.
-    """
+    """Tells its subclass where elements begin and end, and the text of those that are wanted."""
 
     kind = "GPX"  # what a document is asked to be
     root = ""  # the element that it begins with
@@ -35,19 +29,29 @@ class XmlParser:
         self._read = read
         self._name = name
         self._fed = 0
-        self._above = 0  # lines before the document
         self._head = b""
         self._path: list[str] = []  # down to the element at hand; names without prefixes
         self._parts: list[str] = []  # of the text at hand
         self._length = 0
         self._parser = expat.ParserCreate()
         self._parser.buffer_text = True
-        self._parser.ordered_attributes = True
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.StartDoctypeDeclHandler = lambda name, *_: self._refuse(
             f"it declares the document type {name!r}"
         )
+
+    def __iter__(self) -> Iterator[Any]:
+        """Give what stands in the document, in its order, up to what ends the reading; once."""
+        at_end, problem = False, None
+        while not at_end and problem is None:
+            try:
+                at_end = self.read_chunk()
+            except FileProblem as error:
+                problem = error
+            yield from self._taken()
+        if problem is not None:
+            raise problem
 
     def read_chunk(self, size: int = CHUNK) -> bool:
         """Read on, at most `size` bytes; say whether this is the end of the document."""
@@ -59,9 +63,8 @@ class XmlParser:
             ) from error
         last = not chunk
         if not self._fed:  # blanks before a document, which XML does not allow
-            begun = chunk.lstrip(_BLANK)
-            self._above += chunk.count(b"\n", 0, len(chunk) - len(begun))
-            self._head, chunk = begun[:20], begun
+            chunk = chunk.lstrip(_BLANK)
+            self._head = chunk[:20]
         self._feed(chunk, last=last)
         if self._fed - self._parser.CurrentByteIndex > _LARGEST_TAG:
             self._refuse("a tag of it goes on for a megabyte")
@@ -73,27 +76,32 @@ class XmlParser:
             self.read_chunk(_BEGINNING)
         return self
 
-    def _begun(self, tag: str, attributes: list[str]) -> None:
+    def _begun(self, tag: str, attributes: dict[str, str]) -> None:
         """Take note of an element that begins, the last of the path."""
 
     def _ended(self, tag: str, text: str) -> None:
         """Take note of an element that ends, the last of the path, and of its text."""
 
+    def _taken(self) -> Iterator[Any]:
+        """Give what the last chunk has brought to its end."""
+        return iter(())
+
     def _feed(self, chunk: bytes, *, last: bool = False) -> None:
         try:
             self._parser.Parse(chunk, last)
         except expat.ExpatError as error:
-            line, way_out = self._above + error.lineno, self._way_out(error, chunk, last=last)
-            raise FileProblem(
-                f"{self._name} is not well-formed XML (line {line}); {way_out}"
-            ) from error
+            there = chunk[max(self._parser.ErrorByteIndex - self._fed, 0) :]
+            why = f"({expat.ErrorString(error.code)}): it may be cut off, or of another kind"
+            if there and not there[:1].isascii():
+                why = f"and {other_encoding(there)}"
+            raise FileProblem(f"{self._name} is not well-formed XML {why}") from error
         except (LookupError, ValueError) as error:
             raise FileProblem(
                 f"{self._name} is in an encoding that is not known here: save it as UTF-8"
             ) from error
         self._fed += len(chunk)
 
-    def _start(self, tag: str, attributes: list[str]) -> None:
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
         name = tag.rpartition(":")[2]
         self._path.append(name)
         if len(self._path) > _DEEPEST:
@@ -116,21 +124,5 @@ class XmlParser:
         self._parser.CharacterDataHandler = None
         self._path.pop()
 
-    def _way_out(self, error: expat.ExpatError, chunk: bytes, *, last: bool) -> str:
-        if self._head and not self._head.startswith(_BEGINNINGS):
-            head = ascii(self._head.decode(errors="replace"))
-            return f"it begins with {head}: give it the suffix of what it is"
-        if last:
-            return "it may be cut off: download it again"
-        there = chunk[max(self._parser.ErrorByteIndex - self._fed, 0) :]
-        if error.code == _INVALID and not there[:1].isascii():
-            return f"it {other_encoding(there)}"
-        return f"mend the {expat.ErrorString(error.code)}, or save it anew"
-
     def _refuse(self, why: str) -> None:
         raise FileProblem(f"{self._name} is not {self.kind}: {why}")
-
-
-def by_name(attributes: list[str]) -> dict[str, str]:
-    """Give by its name each attribute of a tag, as the parser lists them."""
-    return dict(zip(attributes[::2], attributes[1::2], strict=True))

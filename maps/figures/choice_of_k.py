@@ -44,11 +44,6 @@ def which_k(
     Picture
         Named ``which-k``; its numbers are metres and shares.
 
-    Raises
-    ------
-    BadInput
-        As of `trajanon.anonymize`; or if there are too few for every k.
-
     Examples
     --------
     Four people. The larger k, the farther points move, and the fewer guesses are right:

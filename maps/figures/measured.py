@@ -4,13 +4,11 @@ import os
 import re
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
@@ -31,10 +29,11 @@ from trajanon.maps.layers import PALETTE
 from trajanon.number_text import number_of
 from trajanon.papers.published_tables import TSP
 
-_TEXT = ["table", "dataset", "method", "by", "setting", "statistic"]
-_NUMBERS = ["k", "ours"]
+_COLUMNS: dict[str, type] = {
+    **dict.fromkeys(("table", "dataset", "method", "by", "setting", "statistic"), str),
+    **dict.fromkeys(("k", "ours"), float),
+}
 _LENGTH, _LOSS = "path length (standardised)", "information loss, IL (%)"
-_OWN_AXES = "Each panel has axes of its own, which do not begin at zero."
 _THIN = {"color": INK, "linewidth": 0.6}
 _BOXES: dict[str, Any] = {
     "orientation": "horizontal",
@@ -60,8 +59,7 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
     Returns
     -------
     pictures : list of Picture
-        For each data set its loss over runs, against path length in all and within each heuristic,
-        and against seconds; and seconds over the number of records.
+        For each data set its loss over runs, against path length, and against seconds.
     left_out : list of str
         A sentence for each figure that there are no numbers for.
 
@@ -96,14 +94,10 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
                     pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
             if without := ", ".join(name for name in datasets if drawn[name] is None):
                 left_out.append(f"{kind}: {path} has no {needed} of {without}")
-        if (growing := _growing(results)) is not None:
-            pictures.append(growing)
-        else:
-            left_out.append(f"seconds over records: {path} has no table timing of Census")
     if not pictures:
         raise BadInput(
-            f"{path} has nothing to draw: figures need trajanon benchmark --table hm2, "
-            "compression or timing"
+            f"{path} has nothing to draw: figures need trajanon benchmark --table hm2, or "
+            "--table compression"
         )
     return pictures, left_out
 
@@ -111,21 +105,20 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
 def read_results(path: Path) -> pd.DataFrame:
     """Read the CSV that `trajanon benchmark` wrote, with a column more: the label of a method."""
     way_out = "name the CSV that trajanon benchmark wrote"
-    kinds: dict[str, type] = dict.fromkeys(_TEXT, str) | dict.fromkeys(_NUMBERS, float)
     try:
         rows = pd.read_csv(
             regular(path),
-            usecols=[*kinds],
-            dtype=kinds,
+            usecols=[*_COLUMNS],
+            dtype=_COLUMNS,
             keep_default_na=False,
             na_values={"k": [""]},
         )
+        if not np.isfinite(rows["ours"]).all():
+            raise ValueError("no number in some row of the column ours")
     except OSError as error:
         raise FileProblem(f"cannot read {path}: {error.strerror}; {way_out}") from error
     except ValueError as error:  # pandas' own errors are ValueErrors
         raise BadInput(f"{path} is no table of measurements ({error}): {way_out}") from error
-    if not np.isfinite(rows["ours"]).all():
-        raise BadInput(f"{path} has no number in some row of the column ours: measure again")
     # Concorde itself is not run: no figure may say that it was.
     stands_in = rows["method"].str.startswith("Concorde") & (rows["by"] != "concorde")
     named = rows["method"] + " (" + rows["by"] + ")"
@@ -178,88 +171,43 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
     return Picture("boxes", figure, caption)
 
 
-def _tsp_runs(results: pd.DataFrame, dataset: str) -> pd.DataFrame:
-    """Take path length and loss of each run of a TSP heuristic."""
-    rows = measurements(results, "hm2", dataset, "run_il", "run_path_length")
-    rows = rows[rows["method"].isin(TSP)]
-    each = ["label", "method", "setting", "k"]
-    runs = rows.pivot_table("ours", each, "statistic", sort=False)
-    return runs.reindex(columns=["run_il", "run_path_length"]).dropna().reset_index()
-
-
 def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     """Draw a panel for each k, with the runs of all TSP heuristics: Figs. 4.26, 4.30 to 4.35."""
-    runs = _tsp_runs(results, dataset)
+    rows = measurements(results, "hm2", dataset, "run_il", "run_path_length")
+    each = ["label", "method", "setting", "k"]
+    runs = rows[rows["method"].isin(TSP)].pivot_table("ours", each, "statistic", sort=False)
+    runs = runs.reindex(columns=["run_il", "run_path_length"]).dropna().reset_index()
     if runs.empty:
         return None
     methods, ks = runs["label"].unique().tolist(), sorted(runs["k"].unique())
     columns = min(2, len(ks))
     deep = -(-len(ks) // columns)
     figure, axes = panels(deep, columns, TWO_COLUMNS, 0.6 + 2.3 * deep)
-    said = [
-        f"{r:.2f} at k = {k:g}"
-        for ax, k in zip(axes, ks, strict=False)
-        if (r := _scatter(ax, runs[runs["k"] == k], methods)) is not None
-    ]
+    said = []
+    for ax, k in zip(axes, ks, strict=False):
+        here = runs[runs["k"] == k]
+        for number, method in enumerate(methods):
+            of_method = here[here["label"] == method]
+            x, y = of_method["run_path_length"], of_method["run_il"]
+            ax.plot(x, y, ls="none", alpha=0.7, markeredgewidth=0, **marks(number))
+        with np.errstate(invalid="ignore", divide="ignore"):  # all lengths may be the same
+            r = here["run_path_length"].corr(here["run_il"], min_periods=3)
+        ax.set_title(f"k = {k:g}" + ("" if np.isnan(r) else f", r = {r:.2f}"))
+        said += [] if np.isnan(r) else [f"{r:.2f} at k = {k:g}"]
+        few_ticks(ax.xaxis, 6)
+        ax.set_xlabel(_LENGTH)
+        ax.set_ylabel(_LOSS)
     for ax in axes[len(ks) :]:
         ax.remove()
-    for ax in axes[max(len(ks) - columns, 0) : len(ks)]:
-        ax.set_xlabel(_LENGTH)
-    for ax in axes[: len(ks) : columns]:
-        ax.set_ylabel(_LOSS)
     legend_below(figure, 4, methods)
     caption = (
         f"Information loss of {dataset} against the length of the Hamiltonian path, "
         f"both on standardised records: {number_of(len(runs[runs['k'] == ks[0]]), 'run')} of the "
-        f"TSP heuristics for each k. {_OWN_AXES}"
+        "TSP heuristics for each k. Each panel has axes of its own, which do not begin at zero."
     )
     if said:
         caption += f" Pearson's correlation r: {', '.join(said)}."
     return Picture("path-length", figure, caption + _stand_ins(runs))
-
-
-def _within_heuristics(results: pd.DataFrame, dataset: str) -> Picture | None:
-    """Draw a panel for each TSP heuristic and k, with a point for each run: Figs. 4.27 to 4.29."""
-    runs = _tsp_runs(results, dataset)
-    runs = runs[runs.groupby(["label", "k"])["k"].transform("size") > 1]
-    if runs.empty:
-        return None
-    methods, ks = runs["label"].unique().tolist(), sorted(runs["k"].unique())
-    figure, axes = panels(len(methods), len(ks), TWO_COLUMNS, 0.5 + 1.25 * len(methods))
-    for ax, (method, k) in zip(axes, product(methods, ks), strict=True):
-        _scatter(ax, runs[(runs["label"] == method) & (runs["k"] == k)], methods)
-        few_ticks(ax.xaxis, 3)
-        few_ticks(ax.yaxis, 3)
-        if k == ks[0]:
-            ax.set_ylabel(method.replace("-MHM", ""), fontsize=7)
-    figure.supxlabel(_LENGTH, fontsize=8)
-    figure.supylabel(_LOSS, fontsize=8)
-    caption = (
-        f"Information loss of {dataset} against the length of the Hamiltonian path within each TSP "
-        "heuristic, both on standardised records, with Pearson's correlation r: "
-        f"{int(runs.groupby(['label', 'k']).size().max())} runs at most. {_OWN_AXES}"
-    )
-    return Picture("within-heuristics", figure, caption + _stand_ins(runs))
-
-
-def _scatter(ax: Axes, runs: pd.DataFrame, methods: list[str]) -> float | None:
-    """Draw a point for each run of one k, loss over path length, and name their correlation."""
-    for number, method in enumerate(methods):
-        of_method = runs[runs["label"] == method]
-        if len(of_method):
-            x, y = of_method["run_path_length"], of_method["run_il"]
-            ax.plot(x, y, ls="none", alpha=0.7, markeredgewidth=0, **marks(number))
-    r = correlation(runs["run_path_length"], runs["run_il"])
-    ax.set_title(f"k = {runs['k'].iloc[0]:g}" + ("" if r is None else f", r = {r:.2f}"))
-    few_ticks(ax.xaxis, 6)
-    return r
-
-
-def correlation(x: "pd.Series[float]", y: "pd.Series[float]") -> float | None:
-    """Pearson's correlation; None where it is not defined, or says nothing."""
-    if len(x) < 3 or np.ptp(x) == 0.0 or np.ptp(y) == 0.0:
-        return None
-    return float(np.corrcoef(x, y)[0, 1])
 
 
 def _stand_ins(rows: pd.DataFrame) -> str:
@@ -306,35 +254,8 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     return Picture("seconds", figure, caption)
 
 
-def _growing(results: pd.DataFrame) -> Picture | None:
-    """Draw a line for each distribution of random records: thesis Fig. 5.4."""
-    rows = measurements(results, "timing", "random", "seconds")
-    rows = rows[rows["setting"].str.fullmatch(r"n = \d+")]
-    if rows.empty:
-        return None
-    rows = rows.assign(n=rows["setting"].str.removeprefix("n = ").astype(int)).sort_values("n")
-    names = rows["method"].unique().tolist()
-    figure, (ax,) = panels(1, 1, ONE_COLUMN, 2.6)
-    for number, name in enumerate(names):
-        here = rows[rows["method"] == name]
-        ax.plot(here["n"], here["ours"], linewidth=0.8, **marks(number))
-    ax.set(xscale="log", yscale="log")
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    ax.set_xlabel("records")
-    ax.set_ylabel("seconds to find the path")
-    legend_below(figure, 2, [name.replace("C-MHM, ", "") for name in names])
-    caption = (
-        "Seconds of finding a Hamiltonian path through random records of two columns, from a "
-        "normal and a uniform distribution; one core of the machine that measured, both axes "
-        f"logarithmic. The path is that of {rows['by'].iloc[0]}."
-    )
-    return Picture("seconds-over-records", figure, caption)
-
-
 _KINDS: dict[str, tuple[Callable[[pd.DataFrame, str], Picture | None], str]] = {
     "boxes of IL": (_boxes, "table hm2 with single runs"),
     "IL against path length": (_path_length, "table hm2 with single runs"),
-    "IL against path length within heuristics": (_within_heuristics, "table hm2 with several runs"),
     "IL against seconds": (_trade_off, "table compression"),
 }

@@ -116,15 +116,10 @@ class Picture:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import trajanon
-    >>> from trajanon.maps.figures import of_release
-    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
-    >>> trajectories = trajanon.Trajectories(points)
-    >>> release = trajanon.anonymize(trajectories, k=2)
-    >>> _, sizes, _ = of_release(trajectories, release)
-    >>> sizes.caption
-    'Sizes of the 2 groups of 4 trajectories, with at least 2 trajectories in each.'
+    >>> from matplotlib.figure import Figure
+    >>> from trajanon.maps.figures import Picture
+    >>> Picture("sizes", Figure(), "Sizes of the groups.").caption
+    'Sizes of the groups.'
     """
 
     name: str  # of its files, without suffix
@@ -170,11 +165,6 @@ def save(
         Where the files go; it is made if needed.
     inputs
         Files that were read, and are not written over.
-
-    Raises
-    ------
-    BadInput, FileProblem
-        If a file cannot be written, or was read.
 
     Examples
     --------

@@ -12,19 +12,18 @@ import pytest
 from commands import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from naive_sliding import metres, random_labels, share_near, slid_at_random, town, tracks_of
+from naive_sliding import metres, random_labels, slid_at_random, town, tracks_of
 from plain import plain_means
 
 import trajanon
 from trajanon import loss
-from trajanon.align.account import MEASURED, account, near_lines
+from trajanon.align.account import MEASURED, account
 from trajanon.arrays import Floats
 from trajanon.files.report import read_report
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.maps.drawing import match, release_and_originals
 from trajanon.partition import Partition
 from trajanon.released_lines import TrajectoryGroups
-from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 from trajanon.verdict import cost
@@ -66,7 +65,7 @@ def test_the_account_is_what_can_be_counted(seed: int, n: int, m: int) -> None:
     assert found is not None
     assert json.loads(json.dumps(found)) == found
     assert found["measured"] == MEASURED
-    assert set(found) == {"measured", "before", "slid", "runs", "starts"}
+    assert set(found) == {"measured", "before", "slid", "starts"}
     slid = before.slid(np.array(found["starts"]))
     assert np.array_equal(slid.points, after.points)
 
@@ -93,26 +92,8 @@ def test_the_account_is_what_can_be_counted(seed: int, n: int, m: int) -> None:
     assert slides["median"] == pytest.approx(np.median(far), rel=0.01)
     assert slides["max"] == pytest.approx(max(far), rel=0.01)
 
-    # What is under windows stays as it is.
-    under = n * (m - 1) * STEPS
-    whole = sum(np.diff(tracks.first) - 1)
-    assert found["runs"]["under_windows"] == pytest.approx(under / whole)
-
 
 ROUNDING = 0.02  # metres: a release has seven decimals of a degree
-
-
-@given(seed=seeds, n=st.integers(3, 8), within=st.sampled_from([5.0, 20.0, 60.0]))
-@settings(max_examples=15)
-def test_the_share_of_tracks_near_lines_is_what_can_be_measured(
-    seed: int, n: int, within: float
-) -> None:
-    before = town(seed, n, 3, slack=8)
-    lines = released(before, grouped(before, seed, 2))
-    near = near_lines(tracks_of(before), lines, within)
-    # One place may lie just there, as one Earth is round and the other is not.
-    few, many = [share_near(tracks_of(before), lines, within * w) for w in (0.999, 1.001)]
-    assert few <= near <= many
 
 
 # The report
@@ -181,16 +162,15 @@ def report_in(folder: Path) -> Any:
 
 
 def test_windows_slide_unless_it_is_declined(run: Run, here: Path) -> None:
-    for how in ([], ["--align"]):
-        answer = run("anonymize", "-k", 3, *FAST, *how)
-        assert answer.code == 0, answer.err
-        alignment = report_in(here)["alignment"]
-        assert len(alignment["starts"]) == 40
-        assert alignment["measured"] == MEASURED
-        assert cost(report_in(here)) in answer.out.splitlines()
-        for word in ("as cut", "as slid", "without sliding"):
-            assert word not in answer.out.lower()
-    declined = run("anonymize", "-k", 3, *FAST, "--no-align")
+    answer = run("anonymize", "-k", 3, *FAST)
+    assert answer.code == 0, answer.err
+    alignment = report_in(here)["alignment"]
+    assert len(alignment["starts"]) == 40
+    assert alignment["measured"] == MEASURED
+    assert cost(report_in(here)) in answer.out.splitlines()
+    for word in ("as cut", "as slid", "without sliding"):
+        assert word not in answer.out.lower()
+    declined = run("anonymize", "-k", 3, "--as-published")
     assert declined.code == 0
     assert report_in(here)["alignment"] is None
     assert "lignment" not in declined.out
@@ -204,7 +184,7 @@ def test_json_has_no_list_of_starts(run: Run, here: Path) -> None:
     kept = report_in(here)["alignment"]
     assert "starts" not in alignment
     assert alignment == {name: kept[name] for name in kept if name != "starts"}
-    declined = run("anonymize", "-k", 3, *FAST, "--json", "--no-align")
+    declined = run("anonymize", "-k", 3, "--as-published", "--json")
     assert json.loads(declined.out)["alignment"] is None
 
 
@@ -277,11 +257,3 @@ def test_a_map_of_trajectories_that_lost_their_tracks_is_refused(run: Run, here:
     before = trajanon.read_trajectories(here / "trajectories.parquet")
     write_trajectories(here / "trajectories.parquet", replace(before, tracks=None))
     assert "do not belong together" in run("map").sentence
-
-
-def test_a_report_from_before_there_was_alignment_is_still_shown(run: Run, here: Path) -> None:
-    assert run("anonymize", "-k", 3, *FAST, "--no-align").code == 0
-    report = report_in(here)
-    del report["alignment"]
-    (here / "anonymized.report.json").write_text(json.dumps(report))
-    assert run("map").code == 0

@@ -12,7 +12,6 @@ from naive_sliding import town
 import trajanon
 from trajanon import workers
 from trajanon.align import sliding
-from trajanon.search.annealing import PASS
 
 pytestmark = pytest.mark.usefixtures("few_moves")
 
@@ -61,5 +60,4 @@ def test_random_moves_are_made_where_annealing_is_asked_for(
 
     monkeypatch.setattr(sliding, "make_random_moves", count)
     trajanon.anonymize(town(7, 60, 3), 3, **options)
-    # A share of the moves that the search for groups was given.
-    assert sum(made) == (2.5 * PASS * 60 if moved else 0)
+    assert (sum(made) > 0) == moved

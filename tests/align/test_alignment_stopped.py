@@ -113,8 +113,6 @@ def test_progress_tells_the_loss_of_the_best_so_far() -> None:
     before = town(11, 60, 3)
     aligned(before, cut(before, 3), 3, moves=12 * PASS, progress=listen)
     assert {task for task, *_ in told} == ALIGNING
-    passes = [(done, total) for _, done, total, _ in told if total is not None]
-    assert list(dict.fromkeys(passes)) == [(i, 7) for i in range(7)]
     losses = [float(note.removeprefix("IL ").removesuffix(" %")) for *_, note in told]
     assert losses == sorted(losses, reverse=True)
     assert losses[-1] < losses[0]

@@ -1,6 +1,5 @@
 """Passes in which each window slides to where its group loses least."""
 
-from itertools import pairwise, product
 from typing import NamedTuple
 
 import naive
@@ -9,26 +8,22 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_sliding import (
-    last_starts,
-    least_gaps,
     on_runs,
-    put,
     random_labels,
     room,
     single_slides_that_gain,
     slid_losses,
     standardised,
-    town,
     tracks_of,
     unsound,
 )
 from sliding_towns import points_of, seeds, towns
 
-from trajanon._kernels.record_moves import Descent
-from trajanon._kernels.slide_moves import Room, room_for, slide_pass
+from trajanon._kernels.descent_moves import Descent
+from trajanon._kernels.slide_moves import slide_pass
 from trajanon._kernels.window_records import Windows
 from trajanon.align.windows import build_windows, centred, records_at
-from trajanon.arrays import Ints
+from trajanon.arrays import Floats, Ints
 from trajanon.search.descent import build_descent
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
@@ -41,7 +36,7 @@ class Slid(NamedTuple):
     windows: Windows
     start: Ints
     looked: Ints
-    room: Room
+    room: Floats
 
     def go(self, moves: int, begin: int = 0, end: int | None = None) -> int:
         """Let windows slide, and count moves on."""
@@ -56,7 +51,7 @@ def about_to_slide(tracks: Tracks, m: int, labels: Ints) -> Slid:
     windows = centred(build_windows(tracks, m), start)
     near = np.empty((n, 0), np.int64)
     descent = build_descent(records_at(windows, start), labels, np.arange(n), n, near)
-    return Slid(descent, windows, start, np.full(n, -1), room_for(windows))
+    return Slid(descent, windows, start, np.full(n, -1), np.empty((2, 2 * m)))
 
 
 def followed(slid: Slid, labels: Ints) -> bool:
@@ -91,51 +86,6 @@ def test_a_window_slides_to_where_its_group_loses_least(
             changed[labels[x]] = moves
         assert np.array_equal(slid.descent.changed, changed)
     assert followed(slid, labels)
-
-
-def least_of_run(tracks: Tracks, m: int, labels: Ints, on: list[int]) -> float:
-    """The least that windows of a run lose, if each is in a group of its own kind.
-
-    Of all starts that keep them apart, one after the other.
-    """
-    rows, least = standardised(tracks, m, tracks.start), least_gaps(tracks, m)
-    lost: list[list[float]] = []
-    for x in on:
-        there = []
-        for s in range(int(last_starts(tracks, m)[x]) + 1):
-            rows_then = rows.copy()
-            rows_then[x] = standardised(tracks, m, put(tracks.start, x, s))[x]
-            there.append(naive.group_sse(rows_then[labels == labels[x]]))
-        lost.append(there)
-    apart = [least[pair] for pair in pairwise(on)]
-    return min(
-        sum(there[s] for there, s in zip(lost, starts, strict=True))
-        for starts in product(*(range(len(there)) for there in lost))
-        if all(b - a >= gap for (a, b), gap in zip(pairwise(starts), apart, strict=True))
-    )
-
-
-@given(seed=seeds, k=st.integers(2, 4), noise=st.sampled_from([0.0, 0.4]))
-@settings(max_examples=25)
-def test_windows_of_a_run_in_several_groups_slide_to_where_all_lose_least(
-    seed: int, k: int, noise: float
-) -> None:
-    trajectories = town(seed, 14, 2, slack=3, most=3, noise=noise)
-    tracks, labels = tracks_of(trajectories), random_labels(seed, 14, k)
-    for run in range(len(tracks.first) - 1):
-        on = np.flatnonzero(tracks.run == run)
-        on = on[np.argsort(tracks.start[on])]
-        if len(on) == 1 or len(set(labels[on].tolist())) < len(on):
-            continue
-        slid = about_to_slide(tracks, 2, labels)
-        slid.go(0, int(on[0]), int(on[0]) + 1)
-        assert np.array_equal(np.delete(slid.start, on), np.delete(tracks.start, on))
-        assert room(tracks, 2, slid.start)
-        rows = standardised(tracks, 2, slid.start)
-        lost = sum(naive.group_sse(rows[labels == group]) for group in labels[on])
-        least = least_of_run(tracks, 2, labels, on.tolist())
-        assert lost == pytest.approx(least, rel=1e-8, abs=1e-8)
-        assert followed(slid, labels)
 
 
 @given(trajectories=towns(most=20), seed=seeds, k=st.integers(2, 5))

@@ -15,7 +15,7 @@ from trajanon._kernels.random_moves import draw_start, make_random_moves
 def test_a_random_move_is_made_if_what_it_costs_is_allowed(scene: Scene, heat: float) -> None:
     annealing, slides, k = scene
     groups = annealing.descent.groups
-    for _ in range(60):
+    for _ in range(20):
         move = move_drawn(annealing, slides, k, heat)
         start, labels = slides.start.copy(), groups.labels.copy()
         make_random_moves(annealing, slides, k, 1, heat, heat)

@@ -1,28 +1,32 @@
 """The windows that windows slide on, and how they share it."""
 
-from dataclasses import replace
-
 import numpy as np
-from hypothesis import assume, given
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 from naive_sliding import (
+    at_all_starts,
     gaps,
     in_sight,
+    nearest_in_reach,
     room,
     slid_at_random,
     standardised,
     starts_allowed,
+    town,
     tracks_of,
 )
 from sliding_towns import points_of, seeds, towns
 
+from trajanon import neighbours
 from trajanon._kernels.window_records import read_record
 from trajanon.align.windows import (
     build_windows,
     centred,
-    in_order,
     part_of,
     records_at,
     start_ranges,
+    window_neighbours,
 )
 from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories
@@ -94,18 +98,6 @@ def test_a_part_is_the_same_ground_for_each_window_alone(
 
 
 @given(trajectories=towns(), seed=seeds)
-def test_windows_in_another_order_are_those_of_tracks_in_that_order(
-    trajectories: Trajectories, seed: int
-) -> None:
-    tracks, m = tracks_of(trajectories), points_of(trajectories)
-    order = np.random.default_rng(seed).permutation(len(trajectories))
-    found = in_order(build_windows(tracks, m), order)
-    expected = build_windows(replace(tracks, run=tracks.run[order], start=tracks.start[order]), m)
-    for name in ("place", "most", "before", "after", "apart"):
-        assert np.array_equal(getattr(found, name), getattr(expected, name)), name
-
-
-@given(trajectories=towns(), seed=seeds)
 def test_records_are_standardised_as_those_that_were_cut(
     trajectories: Trajectories, seed: int
 ) -> None:
@@ -127,3 +119,80 @@ def test_records_are_standardised_as_those_that_were_cut(
     for x, begin_at in enumerate(start.tolist()):
         read_record(own, x, begin_at, record)
         np.testing.assert_allclose(record, found[x], rtol=1e-12, atol=1e-12)
+
+
+@given(seed=seeds, m=st.integers(2, 4))
+@settings(max_examples=40)
+def test_neighbours_of_a_part_share_what_is_free(seed: int, m: int) -> None:
+    """As they would slide on their runs with all others where their shares end."""
+    rng = np.random.default_rng(seed)
+    trajectories = town(seed, 24, m)
+    tracks, whole = tracks_of(trajectories), build_windows(tracks_of(trajectories), m)
+    first, last = start_ranges(whole, tracks.start, rng)
+    rows = np.flatnonzero(rng.random(24) < 0.6)
+    assume(len(rows))
+    part, begin = part_of(whole, rows, first, last, chained=True)
+    pairs = gaps(tracks, tracks.start)
+    for place, x in enumerate(rows.tolist()):
+        behind = [b for a, b in pairs if a == x and b in rows]
+        assert [int(rows[y]) for y in part.after[[place]] if y >= 0] == behind
+        for y in part.after[[place]]:
+            if y >= 0:
+                assert part.before[y] == place
+                assert part.apart[y] == whole.apart[rows[y]]
+                assert begin[y] == begin[place]
+                assert part.most[y] == part.most[place]
+        if part.before[place] < 0:
+            assert begin[place] == first[x]
+            assert part.apart[place] == 0
+        if part.after[place] < 0:
+            assert begin[place] + part.most[place] == last[x]
+        assert part.place[place] == whole.place[x] + begin[place]
+    # As far ahead as each may, one after the other; the rest at the end of its share.
+    start = last.copy()
+    for place in range(len(rows)):
+        if part.before[place] >= 0:
+            continue
+        y, at = place, 0
+        while y >= 0:
+            at += int(part.apart[y])
+            start[rows[y]] = begin[y] + at
+            y = int(part.after[y])
+    assert room(tracks, m, start)
+
+
+@given(trajectories=towns(most=10))
+def test_in_one_leaf_the_nearest_are_those_that_come_nearest_if_either_slides(
+    trajectories: Trajectories,
+) -> None:
+    tracks, m, n = tracks_of(trajectories), points_of(trajectories), len(trajectories)
+    rows = [
+        np.array(
+            [
+                record
+                for s, record in at_all_starts(tracks, m, tracks.start, x).items()
+                if (s - tracks.start[x]) % 8 == 0 and in_sight(m, tracks.start[x], [s])
+            ]
+        )
+        for x in range(n)
+    ]
+    here = standardised(tracks, m, tracks.start)
+    near = window_neighbours(build_windows(tracks, m), tracks.start, np.eye(2 * m), n)
+    expected = nearest_in_reach(rows, here, n)
+    for x, found in enumerate(near.tolist()):
+        assert found[-1] == x
+        assert set(found[:-1]) == set(range(n)) - {x}
+        away = {y: d for d, y in expected[x]}
+        assert [away[y] for y in found[:-1]] == pytest.approx(
+            [d for d, _ in expected[x]], rel=1e-3, abs=1e-3
+        )
+
+
+def test_trees_find_most_of_the_near_windows(monkeypatch: pytest.MonkeyPatch) -> None:
+    tracks = tracks_of(town(3, 200, 3))
+    found = []
+    for leaf in (10_000, 64):
+        monkeypatch.setattr(neighbours, "LEAF", leaf)
+        found.append(window_neighbours(build_windows(tracks, 3), tracks.start, np.eye(6), 6))
+    shares = [np.isin(a, b).mean() for a, b in zip(*found, strict=True)]
+    assert np.mean(shares) > 0.9

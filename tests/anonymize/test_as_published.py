@@ -13,7 +13,6 @@ import trajanon
 from trajanon.errors import BadInput
 from trajanon.files.release_formats import RELEASE_FORMATS
 from trajanon.parts.workflow import anonymize_parts
-from trajanon.settings import GONE
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 
 UNTIMED = [suffix for suffix in RELEASE_FORMATS if suffix != ".mfjson"]
@@ -79,14 +78,6 @@ def test_an_evaluation_says_so_and_measures_all_the_same() -> None:
 def test_what_the_papers_do_not_do_is_refused(others: dict[str, Any], says: str) -> None:
     with pytest.raises(BadInput, match=says):
         trajanon.anonymize(crowd(), 4, **({"as_published": True} | others))
-
-
-@pytest.mark.parametrize("gone", [{"count": "records"}, {"digits": 5}, {"rows": "trajectories"}])
-def test_an_option_that_is_gone_names_what_takes_its_place(gone: dict[str, Any]) -> None:
-    (name,) = gone
-    with pytest.raises(BadInput) as refused:
-        trajanon.anonymize(crowd(), 4, **gone)
-    assert str(refused.value) == GONE[name]
 
 
 def test_shards_are_not_what_the_papers_search(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
         (
             fixes(lon=2.0),
             {"subject": "who"},
-            "and so no trip; raise `max_pause`. For other limits, g",
+            "and make no trip: raise `max_pause`. For other limits, g",
         ),
     ],
 )

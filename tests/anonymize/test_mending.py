@@ -1,6 +1,7 @@
 """Groups that are mended before a release: nobody loses protection, and nothing that was fine."""
 
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +21,9 @@ from trajanon.errors import BadInput
 from trajanon.evaluation.evaluation import evaluate
 from trajanon.files.report import checked, read_report, released_of
 from trajanon.files.trajectory_files import write_trajectories
-from trajanon.mending import MOST_LEFT_OUT, mended
+from trajanon.mending import MOST_LEFT_OUT, PLACE, Ends, ends_of, mended
 from trajanon.partition import dense
 from trajanon.parts.workflow import anonymize_parts
-from trajanon.privacy.inference import ends_in_places
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 
@@ -55,8 +55,26 @@ def is_wide(points: Floats) -> bool:
     return bool(apart > displacement(points[:, 1:], points[:, :-1]).sum(axis=1).max())
 
 
-def in_one_place(places: Ints) -> bool:
-    return any(len({*places[:, end].tolist()}) == 1 for end in (0, 1))
+def at(places: Ints, distinct: int = 2) -> Ends:
+    """Ends in numbered places, (n, 2), a kilometre from one to the next."""
+    points = np.stack([40.0 + 0.01 * places, np.zeros(places.shape)], axis=2)
+    return Ends(points, np.zeros(places.shape, dtype=np.bool_), distinct)
+
+
+def in_few_places(ends: Ends, rows: Ints) -> bool:
+    """Whether so many members are nowhere each in another place than the others: all are tried."""
+
+    def apart(one: int, other: int, end: int) -> bool:
+        points, free = ends.points[[one, other], end], ends.free[[one, other], end]
+        return bool(free.any() or displacement(*points) > PLACE)
+
+    return any(
+        not any(
+            all(apart(*pair, end) for pair in combinations(some, 2))
+            for some in combinations(rows.tolist(), ends.distinct)
+        )
+        for end in range(2)
+    )
 
 
 def groups_at_random(n: int, k: int, subjects: Ints, random: np.random.Generator) -> Ints:
@@ -73,21 +91,24 @@ def groups_at_random(n: int, k: int, subjects: Ints, random: np.random.Generator
     people=st.integers(4, 60),
     places=st.integers(1, 30),
     share=st.sampled_from([0.0, 0.1, 0.5]),
+    distinct=st.integers(2, 3),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_mends_keep_the_promise_and_what_was_fine(
-    n: int, k: int, people: int, places: int, share: float, seed: int
+    n: int, k: int, people: int, places: int, share: float, distinct: int, seed: int
 ) -> None:
     whole = walks(n, seed, min(people, n), places)
     random, points = np.random.default_rng(seed), whole.points.copy()
     far = random.random(n) < 0.1
     points[far] += random.normal(0.0, 0.1, (int(far.sum()), 1, 2))
-    subjects, ends = whole.subject, random.integers(0, places, (n, 2))
+    subjects, ends = whole.subject, at(random.integers(0, places, (n, 2)), min(distinct, k))
+    ends.points[...] += random.normal(0.0, 0.0007, ends.points.shape)  # some 200 m apart
+    ends.free[...] = random.random((n, 2)) < 0.1
     assert subjects is not None
     before = groups_at_random(n, k, subjects, random)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mending, "MOST_LEFT_OUT", share)
-        how: Any = {"subjects": subjects, "places": ends}
+        how: Any = {"subjects": subjects, "ends": ends}
         records = loss.standardise(points.reshape(n, -1))
         after, told = mended(points, records, before, k, **how)
         again, _ = mended(points, records, before, k, **how)
@@ -98,7 +119,7 @@ def test_mends_keep_the_promise_and_what_was_fine(
 
     def odd(labels: Ints, group: int) -> tuple[bool, bool]:
         rows = labels == group
-        return is_wide(points[rows]), in_one_place(ends[rows])
+        return is_wide(points[rows]), in_few_places(ends, np.flatnonzero(rows))
 
     was = {group: odd(before, group) for group in np.unique(before).tolist()}
     now = {group: odd(after, group) for group in np.unique(after[kept]).tolist()}
@@ -121,7 +142,7 @@ def test_the_cheapest_exchange_is_taken(seed: int, sizes: list[int]) -> None:
     places = np.stack([np.arange(n), -np.arange(n)], axis=1)
     places[: sizes[0], 0] = 0
     records = loss.standardise(points.reshape(n, -1))
-    after, told = mended(points, records, labels, 2, places=places)
+    after, told = mended(points, records, labels, 2, ends=at(places))
     assert told["one_place"] == {"groups": 1, "exchanged": 1, "left": 0}
     costs = []
     for one in range(sizes[0]):
@@ -139,13 +160,13 @@ def test_groups_that_no_exchange_mends_are_merged() -> None:
     places = np.array([[1, 1], [1, 2], [2, 3], [2, 3]])
     records = loss.standardise(points.reshape(4, -1))
     subjects = np.array([0, 1, 0, 1])
-    labels, told = mended(points, records, np.array([0, 0, 1, 1]), 2, places=places)
+    labels, told = mended(points, records, np.array([0, 0, 1, 1]), 2, ends=at(places))
     assert told["one_place"]["exchanged"] == 2
     places = np.array([[1, 1], [1, 1], [2, 1], [2, 4]])  # whoever is exchanged, one place is left
     labels, told = mended(
-        points, records, np.array([0, 0, 1, 1]), 2, subjects=subjects, places=places
+        points, records, np.array([0, 0, 1, 1]), 2, subjects=subjects, ends=at(places)
     )
-    assert told["one_place"] == {"groups": 2, "exchanged": 0, "left": 0}
+    assert told["one_place"]["left"] == 0
     assert len({*labels.tolist()}) == 1
 
 
@@ -178,22 +199,21 @@ def hotel() -> Trajectories:
     return replace(whole, points=points)
 
 
-@pytest.mark.parametrize("timed", [False, True])
-def test_no_group_of_trips_begins_or_ends_in_one_place(timed: bool) -> None:
+@pytest.mark.parametrize(("timed", "distinct"), [(False, 2), (True, 2), (False, 3)])
+def test_no_group_of_trips_begins_or_ends_in_fewer_places(timed: bool, distinct: int) -> None:
     trips = hotel()
-    how: dict[str, Any] = {"effort": "fast"}
+    how: dict[str, Any] = {"effort": "fast", "distinct_ends": distinct}
     if timed:
         trips = replace(trips, times=hours(trips.points).times)
         how["times"] = "of-day"
     report = trajanon.anonymize(trips, 3, **how).report
-    assert report["mended"]["one_place"]["groups"] > 0
-    assert report["mended"]["one_place"]["left"] == 0
+    told = report["mended"]["one_place"]
+    assert told["groups"] > told["left"] * (distinct - 2)  # no exchange gives all three places
     kept = released_of(trips, checked(report))
-    labels, places = np.array(report["labels"]), ends_in_places(kept.points)
-    for group in range(labels.max() + 1):
-        assert not in_one_place(places[labels == group])
-    found = evaluate(trips, trajanon.anonymize(trips, 3, **how)).diversity.account
-    assert found["one_origin"] == found["one_destination"] == 0
+    labels, ends = np.array(report["labels"]), ends_of(kept, distinct)
+    assert ends is not None
+    groups = (np.flatnonzero(labels == group) for group in range(labels.max() + 1))
+    assert sum(in_few_places(ends, rows) for rows in groups) == told["left"] * (distinct - 2)
 
 
 def test_windows_begin_where_they_were_cut_and_that_is_no_place() -> None:

@@ -13,12 +13,11 @@ from naive_sliding import street
 
 import trajanon
 from trajanon import loss
-from trajanon.align.sliding import build_rows_in_single
 from trajanon.align.windows import build_windows, records_at
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, TooFewRecords
 from trajanon.settings import ReleaseSettings
-from trajanon.times import Clock, Timing, departure_weight, timing_of
+from trajanon.times import Clock, Timing, departure_weight, search_columns, timing_of
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
@@ -73,7 +72,8 @@ def timing(trajectories: Trajectories, **options: Any) -> Timing:
 @given(seed=seeds, worth=st.floats(0.1, 50.0))
 def test_a_minute_counts_as_so_many_metres_at_every_point(seed: int, worth: float) -> None:
     trajectories = timed(seed=seed)
-    seen, weights = timing(trajectories, minute_worth=worth).search_columns(trajectories)
+    seen, weights = search_columns(trajectories, timing(trajectories, minute_worth=worth))
+    assert weights is not None
     standard = (seen - seen.mean(axis=0)) / seen.std(axis=0, ddof=1)
     assert standard == pytest.approx(loss.standardise(seen), abs=1e-6)
     # A record that is moved to the north, and to the east, by so many metres everywhere.
@@ -164,13 +164,14 @@ def test_windows_that_slide_are_searched_with_their_departures(seed: int, worth:
     tracks = trajectories.tracks
     assert tracks is not None
     told = timing(trajectories, times="date", minute_worth=worth)
-    seen, weights = told.search_columns(trajectories)
+    seen, weights = search_columns(trajectories, told)
+    assert weights is not None
     windows = build_windows(tracks, 4, told.departures(tracks), weights)
     assert records_at(windows, tracks.start) == pytest.approx(
         loss.standardise(seen, weights), abs=1e-5
     )
     starts = np.minimum(tracks.start + 2, windows.most)
-    slid, _ = told.search_columns(_slid(trajectories, starts))
+    slid, _ = search_columns(_slid(trajectories, starts), told)
     about = (slid - seen.mean(axis=0)) / seen.std(axis=0, ddof=1) * np.sqrt(weights)
     assert records_at(windows, starts) == pytest.approx(about, abs=1e-4)
 
@@ -180,24 +181,6 @@ def _slid(trajectories: Trajectories, start: Any) -> Trajectories:
     assert trajectories.tracks is not None
     tracks = replace(trajectories.tracks, start=start)
     return Trajectories(tracks.windows(4), times=tracks.times_of_windows(4))
-
-
-@given(seed=seeds)
-def test_rows_in_single_precision_have_departures_too(seed: int) -> None:
-    trajectories = windows_with_times(seed)
-    tracks = trajectories.tracks
-    assert tracks is not None
-    told = timing(trajectories, times="date", minute_worth=30.0)
-    _, weights = told.search_columns(trajectories)
-    windows = build_windows(tracks, 4, told.departures(tracks), weights)
-    windows = windows._replace(most=np.minimum(windows.most, 40))
-    axes = np.random.default_rng(seed).normal(size=(9, 3))
-    first = np.cumsum(windows.most + 1) - windows.most - 1
-    rows = np.empty(((windows.most + 1).sum(), 3), dtype=np.float32)
-    build_rows_in_single(windows, axes, first, rows)
-    for start in (0, 7):
-        exact = records_at(windows, np.full(len(first), start)) @ axes
-        assert rows[first + start] == pytest.approx(exact, abs=2e-2 * np.abs(exact).max())
 
 
 @pytest.mark.usefixtures("plain_means")
@@ -228,7 +211,7 @@ def test_loss_is_of_places_alone_and_each_step_of_all_that_was_seen() -> None:
     records = loss.standardise(trajectories.records)
     lost = loss.information_loss(loss.sse(records, labels), float((records**2).sum()))
     assert report["information_loss"] == pytest.approx(lost, rel=1e-4)
-    seen = loss.standardise(*timing(trajectories, minute_worth=50.0).search_columns(trajectories))
+    seen = loss.standardise(*search_columns(trajectories, timing(trajectories, minute_worth=50.0)))
     lost = loss.information_loss(loss.sse(seen, labels), float((seen**2).sum()))
     assert report["stages"][-1]["information_loss"] == pytest.approx(lost)
 

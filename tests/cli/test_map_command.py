@@ -57,14 +57,13 @@ def test_an_offline_map_is_one_without_tiles(run: Run, here: Path) -> None:
 
 
 def test_releases_are_called_by_their_files(run: Run, here: Path) -> None:
-    answer = run("map", "--compare", "anonymized.parquet", "k3.csv")
+    answer = run("map", "trajectories.parquet", "anonymized.parquet", "k3.csv")
     assert answer.code == 0, answer.err
     releases = page(here / "map.html")["releases"]
     assert [each["name"] for each in releases] == ["anonymized", "k3"]
     assert [each["headline"] for each in releases] == ["k = 2 trajectories", "k = 3 trajectories"]
-    (here / "trajectories.parquet").rename(here / "t.parquet")
     files = ["anonymized.parquet", str(Path("b") / "anonymized.csv"), "k3.csv"]
-    assert run("map", "--compare", *files, "--originals", "t.parquet").code == 0
+    assert run("map", "trajectories.parquet", *files).code == 0
     releases = page(here / "map.html")["releases"]
     assert [each["name"] for each in releases] == files
 
@@ -73,15 +72,9 @@ def test_releases_are_called_by_their_files(run: Run, here: Path) -> None:
     ("arguments", "says"),
     [
         (["--view", "upside-down"], "choose from overlay, side-by-side, public"),
-        (["--compare"], "two or more releases"),
-        (["--compare", "anonymized.parquet"], "two or more releases"),
-        (["--compare", "1", "2", "--view", "public"], "two or more releases"),
-        (["--compare", "anonymized.parquet", "none.csv"], "there is no none.csv"),
-        (
-            ["--compare", "anonymized.parquet", "k3.csv", "--originals", "none.parquet"],
-            "there is no none.parquet",
-        ),
-        (["--originals", "trajectories.parquet"], "goes with --compare"),
+        (["trajectories.parquet"], "map takes trajectories and their release, or several"),
+        (["1", "2", "3", "--view", "public"], "with --view public, one release"),
+        (["trajectories.parquet", "anonymized.parquet", "none.csv"], "there is no none.csv"),
         (["--offline", "--tiles", "OpenStreetMap"], "an offline map has no tiles"),
         (["--background", "none.osm.pbf"], "none.osm.pbf"),
     ],
@@ -135,14 +128,6 @@ def test_an_island_has_a_shore(tmp_path: Path) -> None:
     assert roads == []
     extents = sorted(float(np.ptp(ring[:, 0])) for ring in water)
     assert extents == pytest.approx([0.01, 0.04])
-
-
-def test_a_road_with_unknown_places_is_read_in_parts(tmp_path: Path) -> None:
-    osm = OsmFile()
-    known = osm.nodes([(40.4, -3.7), (40.41, -3.7), (40.42, -3.7), (40.43, -3.7)])
-    osm.way([*known[:2], 999_999, *known[2:], 999_998], {"highway": "primary"})
-    roads, _ = roads_and_water(osm.write(tmp_path / "gap.osm"), BOX)
-    assert [line[:, 0].tolist() for line in roads] == [[40.4, 40.41], [40.42, 40.43]]
 
 
 def test_the_command_draws_them_and_credits_openstreetmap(run: Run, here: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from commands import FAST, Answer, Run, names
+from commands import FAST, Run, names
 
 TABLE = "name,income,age,town\n" + "".join(
     f"n{i},{1000 + 7 * i * i},{20 + i},{'AB'[i % 2]}\n" for i in range(9)
@@ -19,30 +19,24 @@ def table(run: Run, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def words(answer: Answer) -> str:
-    """What was said, without the frame of the table and its line breaks."""
-    return " ".join(answer.out.translate(dict.fromkeys(map(ord, "│┃"), " ")).split())
-
-
 def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
     answer = run("microaggregate", "people.csv", "-k", 3)
     assert answer.code == 0
     assert answer.err == ""
     for said in (
-        "Rows 9 ",
-        "Columns microaggregated income, age ",
-        "Groups 3 ",
-        "Rows in each group at least 3 ",
-        "Group sizes 3 to 3 ",
-        "Time for the path ",
-        "Information loss after MHM ",
-        "Information loss after descent ",
-        "Information loss after annealing ",
+        "Rows: 9\n",
+        "Columns microaggregated: income, age\n",
+        "Rows in each group: at least 3\n",
+        "Groups: 3, of 3 to 3 rows\n",
+        "Time for the path: ",
+        "Information loss after annealing: ",
+        "Chance to link a row to a person: 33.3 % on average, 33.3 % at most\n",
+        "Means are kept; standard deviations shrink by ",
         "Left out of the result: name, town (not numbers). Name such a column in --keep to",
         "The rows keep the order of people.csv: whoever knows that order knows whose",
         "k counts rows: if one person or company can have several, name the column",
     ):
-        assert said in words(answer), said
+        assert said in answer.out, said
     assert "kept as they are" not in answer.out
     assert answer.out.endswith("Wrote 9 rows to microaggregated.csv.\n")
     assert names(table) == {"people.csv", "microaggregated.csv"}
@@ -52,31 +46,18 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
     assert (table / "people.csv").read_text() == TABLE
 
 
-def test_kept_columns_are_named_in_a_warning(run: Run, table: Path) -> None:
-    answer = run("microaggregate", "people.csv", "-k", 3, "--keep", "town", "--columns", "age")
-    assert "Columns microaggregated age " in words(answer)
-    assert "Columns kept town " in words(answer)
-    assert "Left out of the result: name, income (not named in --columns)." in answer.out
-    assert (
-        "Warning: kept as they are: town. Such columns can identify; only the "
-        "microaggregated ones are k-anonymous." in answer.out
-    )
-    assert (table / "microaggregated.csv").read_text().startswith("age,town\n21.0,A\n")
-
-
 def test_a_subject_is_counted_and_not_written(run: Run, table: Path) -> None:
-    answer = run("microaggregate", "people.csv", "-k", 2, "--subject", "town")
-    assert "Different subjects in each group at least 2 " in words(answer)
+    answer = run("microaggregate", "people.csv", "-k", 2, "--subject", "town", *FAST)
+    assert "Different subjects in each group: at least 2\n" in answer.out
     left_out = "Left out of the result: name (not numbers); town (whose rows they are)."
     assert left_out in answer.out
     assert "k counts rows" not in answer.out
 
 
 def test_names_of_columns_are_printed_as_they_are(run: Run, table: Path) -> None:
-    """Brackets are markup to rich, and commas part names."""
     (table / "odd.csv").write_text('"[red]a[/red], b",[bold],:c:\n1,2,3\n1,2,3\n')
     answer = run("microaggregate", "odd.csv", "-k", 2, "--columns", '"[red]a[/red], b",[bold]')
-    assert "Columns microaggregated [red]a[/red], b, [bold] " in words(answer)
+    assert "Columns microaggregated: [red]a[/red], b, [bold]\n" in answer.out
     assert "Left out of the result: :c: (not named in --columns)." in answer.out
 
 
@@ -101,9 +82,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         "columns": ["income", "age"],
         "kept": ["name", "town"],
         "dropped": [],
-        "like_ids": [],
-        "like_codes": [],
-        "like_weights": [],
+        "not_averaged": {},
         "strata": None,
         "weights": None,
         "rows_with_missing_values": 0,
@@ -125,24 +104,16 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "3", "--method", "x"], "choose from hm2, mdav, v-mdav"),
         (["people.csv", "-k", "3", "--out", "a.txt"], "choose one of .csv, .parquet"),
         (["people.csv", "-k", "3", "--out", "people.csv"], "is read as input"),
-        (["people.csv", "-k", "3", "--columns", "agee"], "has no column 'agee'; did"),
         (["people.csv", "-k", "3", "--columns", "town"], "column 'town' of people.csv"),
-        (["people.csv", "-k", "3", "--missing", "skip"], "choose from refuse, drop"),
         (
             ["people.csv", "-k", "3", "--strata", "age"],
-            "of the strata of column 'age' 9 of 9 have fewer",
+            "9 strata have fewer than k = 3 rows, such as '20' of column 'age' with 1; lower k",
         ),
-        (["people.csv", "-k", "5", "--strata", "town"], "than k = 5 rows ('B' 4); low"),
         (
             ["people.csv", "-k", "2", "--strata", "town", "--subject", "town"],
             "column 'town' is named in both --subject and --strata",
         ),
-        (
-            ["people.csv", "-k", "3", "--columns", "age", "--keep", "town,age"],
-            "column 'age' is named in both --columns and --keep",
-        ),
         (["none.csv", "-k", "3"], "there is no none.csv; name a table that ends in"),
-        (["people.txt", "-k", "3"], "people.txt does not end like a table"),
         (["folder.csv", "-k", "3"], "folder.csv is a folder; name a file"),
     ],
 )
@@ -161,8 +132,9 @@ def test_microaggregate_refuses_in_one_sentence(
 @pytest.mark.parametrize(
     ("content", "says"),
     [
+        (b"PAR1", "cannot read a.parquet as Parquet"),
+        (b"a,b\n1,2\n1,2\n", "a.parquet is no Parquet but a text that begins with 'a,b'"),
         (b"", "a.csv is empty; a table has a header"),
-        (b"a,b\n", "a.csv has a header but no rows; add a row"),
         (b"a,b,a\n1,2,3\n", "a.csv has two columns 'a'; rename one of them"),
         (b",a\n1,2\n", "column 1 of a.csv has no name: name it"),
         (b"a,b\n1,2\n1,2,3\n", "in line 3, saw 3; each row needs as many values"),
@@ -172,41 +144,16 @@ def test_microaggregate_refuses_in_one_sentence(
         (b"a;b\n1,5;2\n2,5;2\n1.23,5;2\n", "holds '1.23,5' in data row 3, which is no finit"),
         (b"a,b\n1,2\n1,2\n1,2o\n", "column 'b' of a.csv holds '2o' in data row 3"),
         (b"a,b\nx,y\nx,y\n", "a.csv has no column to microaggregate"),
-        (b"a,b\n\xf1,2\n", "save the file as UTF-8"),
         ("a,b\n1,2\n".encode("utf-16"), "save the file as UTF-8"),
     ],
 )
 def test_a_table_that_cannot_be_used_is_one_sentence(
     run: Run, tmp_path: Path, content: bytes, says: str
 ) -> None:
-    (tmp_path / "a.csv").write_bytes(content)
-    assert says in run("microaggregate", "a.csv", "-k", 2).sentence
-    assert names(tmp_path) == {"a.csv"}
-
-
-@pytest.mark.parametrize(
-    ("content", "says"),
-    [
-        (b"", "cannot read a.parquet as Parquet"),
-        (b"PAR1", "cannot read a.parquet as Parquet"),
-        (b"a,b\n1,2\n", "a.parquet is no Parquet but a text that begins with 'a,b'"),
-    ],
-)
-def test_what_is_no_parquet_is_one_sentence(
-    run: Run, tmp_path: Path, content: bytes, says: str
-) -> None:
-    (tmp_path / "a.parquet").write_bytes(content)
-    said = run("microaggregate", "a.parquet", "-k", 2).sentence
-    assert says in said
-
-
-def test_risk_and_loss_are_told(run: Run, table: Path) -> None:
-    said = words(run("microaggregate", "people.csv", "-k", 3, *FAST))
-    assert "Column Mean after SD after Loss" in said
-    assert "Means are kept; standard deviations shrink by " in said
-    assert "The correlation that changed most is that of income and age: 0.9" in said
-    assert "Chance to link a row to a person 33.3 % on average, 33.3 % at most" in said
-    assert "Rows that hardly moved " in said
+    name = "a.parquet" if "a.parquet" in says else "a.csv"
+    (tmp_path / name).write_bytes(content)
+    assert says in run("microaggregate", name, "-k", 2).sentence
+    assert names(tmp_path) == {name}
 
 
 def test_rows_with_missing_values_are_dropped_if_asked(run: Run, table: Path) -> None:
@@ -271,11 +218,6 @@ def test_a_table_is_checked_by_itself(run: Run, table: Path) -> None:
     )
     found = json.loads(run(*checked, "town", "--json").out)
     assert (found["holds"], found["smallest"], found["groups"]) == (True, 4, 2)
-    (table / "blank.csv").write_text("a, b\n1, 2\n1,2\n")
-    assert run("check", "blank.csv", "-k", 2, "--columns", "b").code == 1
-    (table / "blank.csv").write_text('a, b\n1, "2,3"\n1, "2,3"\n')
-    said = run("check", "blank.csv", "-k", 2, "--columns", "b").sentence
-    assert "cannot read blank.csv as a table" in said
     assert "columns of a table" in run("check", "microaggregated.csv", "-k", 3).sentence
     assert "has no column 'agee'; did you mean" in run(*checked, "agee").sentence
     assert "name the columns" in run(*checked, "").sentence

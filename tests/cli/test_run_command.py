@@ -19,7 +19,7 @@ spacing = 10
 k = 3
 method = "mdav"
 refine = "none"
-align = false
+exact_means = true
 out = "released.csv"
 
 [check]
@@ -55,7 +55,7 @@ def test_settings_do_what_the_commands_do(
         "extract", "--bbox=-3.71,40.41,-3.69,40.45", "--windows", "--spacing", "10", "tracks"
     )
     assert again.code == 0
-    assert run("anonymize", "-k", "3", *FAST, "--no-align", "--out", "again.csv").code == 0
+    assert run("anonymize", "-k", "3", *FAST, "--exact-means", "--out", "again.csv").code == 0
     first, second = (
         sorted(line.split(",", 1)[1] for line in (folder / name).read_text("utf-8").splitlines())
         for name in ("released.csv", "again.csv")
@@ -85,7 +85,7 @@ def test_the_first_that_fails_ends_it(folder: Path, run: Run) -> None:
         ("[anonymize]\nk = {at-least = 3}", "[anonymize] k must be a text, a number"),
         ("[anonymize]\nk = 'few'", "[anonymize] Invalid value for '-k'"),
         ("[anonymize", "is no file of settings"),
-        ("\xff", "is not UTF-8, perhaps Latin-1"),
+        ("\xff", "is no file of settings in UTF-8"),
         ("", "needs a table for each command"),
     ],
 )

@@ -104,28 +104,11 @@ def test_nothing_comes_near_a_hidden_place(run: Run, town: Path, walks: Path) ->
     assert found["trajectories"] < whole["trajectories"]
 
 
-def test_fill_is_said(run: Run, tmp_path: Path) -> None:
-    """A fix every 400 m: of ten points every 50 m most are on lines nobody recorded."""
-    sparse = line(np.arange(0, 40_000, 400.0).tolist(), name="a", subject="ann")
-    dense = line(np.arange(0, 5_000, 40.0).tolist(), name="b", subject="bob")
-    rows = [*of(sparse), *of(dense)]
-    text = "\n".join(["lat,lon,time,id,subject", *rows]).replace(",nan,", ",,")
-    (tmp_path / "sparse.csv").write_text(text)
-    answer = run("extract", "sparse.csv", "--windows", "--spacing", 50, "--points", 10)
-    assert answer.code == 0
-    assert "of the points lie farther than 50 m from both fixes" in answer.out
-    assert "a lower --max-gap leaves out trajectories with" in answer.out
-    answer = run(
-        "extract", "sparse.csv", "--windows", "--spacing", 50, "--points", 10, "--max-gap", 100
-    )
-    assert "straight" not in answer.out
-
-
 def test_nothing_left_of_the_ends_is_said(run: Run, walks: Path) -> None:
     answer = run("extract", walks, "--windows", "--spacing", 50, "--trim-ends", 5000)
     assert answer.code == 2
     said = answer.err
-    assert "points near the ends of a trace were cut out" in said
+    assert "lie near ends and stops" in said
     assert "lower --trim-ends" in said
 
 

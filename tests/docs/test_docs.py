@@ -15,7 +15,6 @@ import nbformat
 import pytest
 from browsing import needs_chromium
 
-from trajanon import errors
 from trajanon.cli.main import app
 
 if TYPE_CHECKING:
@@ -108,13 +107,6 @@ def test_docstrings_are_read_as_numpydoc_with_all_parameters(site: Path) -> None
     assert "_called" not in words
     assert ") -&gt; Trajectories" in words
     assert "max_speed" in text.partition('id="trajanon.extract.Rules"')[2].partition("<h2")[0]
-
-
-def test_every_error_is_in_the_reference(site: Path) -> None:
-    text = (site / "reference" / "errors.html").read_text(encoding="utf-8")
-    for name, thing in vars(errors).items():
-        if isinstance(thing, type):
-            assert f'id="trajanon.errors.{name}"' in text
 
 
 def test_the_tutorial_is_a_page_with_results_and_a_notebook(site: Path) -> None:
@@ -215,12 +207,3 @@ def test_every_link_in_the_repository_leads_to_a_place() -> None:
                 dead.append((path.name, link))
     assert sum(map(len, names.values())) > 100
     assert dead == []
-
-
-def test_pictures_of_the_gallery_are_small() -> None:
-    pictures = sorted((DOCS / "gallery").iterdir())
-    shown = (DOCS / "maps.md").read_text(encoding="utf-8")
-    assert pictures
-    for picture in pictures:
-        assert picture.stat().st_size < 200_000, picture
-        assert f"(gallery/{picture.name})" in shown

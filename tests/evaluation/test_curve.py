@@ -67,7 +67,7 @@ def test_releases_of_the_curve_are_made_as_the_report_tells() -> None:
         "minute_worth": 2.0,
         "time_step": 600,
     }
-    asked |= {"as_published": False, "align": False, "rows": "lines"}
+    asked |= {"as_published": False, "align": False, "rows": "lines", "distinct_ends": 1}
     search: dict[str, Any] = {"method": "mdav", "refine": "descent", "effort": "fast", "seed": 3}
     report = trajanon.anonymize(timed(), 2, key=KEY, **asked, **search).report
     asked |= {"key": KEY, "exact_means": False}

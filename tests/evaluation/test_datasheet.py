@@ -13,6 +13,7 @@ from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.verdict import cost
 
 
+@pytest.mark.usefixtures("few_tried")
 def test_the_datasheet_holds_nothing_that_a_release_may_not(slid_sample: Evaluated) -> None:
     evaluation, report = slid_sample
     text = evaluation.datasheet
@@ -69,6 +70,7 @@ def test_the_datasheet_repeats_no_words_of_a_report() -> None:
     assert "ODbL" in text
 
 
+@pytest.mark.usefixtures("few_tried")
 def test_the_datasheet_says_what_was_left_out_and_not_how_much() -> None:
     many = Trajectories(np.random.default_rng(0).uniform(40, 41, (200, 3, 2)))
     assert "left out on purpose" not in evaluated(many).datasheet

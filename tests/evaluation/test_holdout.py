@@ -9,26 +9,15 @@ import pytest
 from commands import Run
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_sliding import town
 from toy import toy, ways
 
 import trajanon
 from trajanon.arrays import Ints
 from trajanon.errors import TooFewSubjects
-from trajanon.evaluation.holdout import (
-    AS_CUT,
-    AS_SLID,
-    BY_SUBJECT,
-    BY_SUBJECT_AS_SLID,
-    RADII,
-    Holdout,
-    hold_out,
-    measured,
-    risk,
-)
+from trajanon.evaluation.holdout import AS_CUT, BY_SUBJECT, RADII, hold_out, measured, risk
 from trajanon.files.report import checked
-from trajanon.privacy.inference import NEAR, Lines, told_apart, variance
-from trajanon.trajectories import Trajectories
+from trajanon.privacy.chains import people_steps
+from trajanon.privacy.inference import NEAR, told_apart, variance
 
 
 @given(st.integers(0, 999), st.integers(2, 4))
@@ -37,7 +26,7 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
     subjects = np.arange(14) % 7
     members = subjects < 4
     lines = ways(4, 4, seed + 1).points
-    found = measured(some, members, subjects, lines, k, slides=False)
+    found = measured(some.points, members, subjects, lines, k)
     away = np.array([min(naive.away(one, lines)) for one in some.points])
     assert set(found.membership) == {AS_CUT, BY_SUBJECT}
     assert found.membership[AS_CUT].auc == pytest.approx(naive.auc(away[members], away[~members]))
@@ -59,18 +48,22 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
     assert found.risks["singling out"][:2] == (best.members, best.others)
 
 
-@given(st.integers(0, 9_999), st.integers(2, 4), st.sampled_from([0.0, 0.4]))
-def test_no_start_on_a_run_is_nearer_than_the_one_found(seed: int, m: int, noise: float) -> None:
-    some = town(seed, 8, m, most=3, noise=noise)
-    assert some.tracks is not None
-    lines = some.points[:3] + np.random.default_rng(seed).normal(0.0, 1e-4, (3, m, 2))
-    runs = range(len(some.tracks.first) - 1)
-    np.testing.assert_allclose(
-        Lines(lines).from_runs(some.tracks, m),
-        [naive.from_run(some.tracks, run, m, lines) for run in runs],
-        rtol=1e-6,
-        atol=1e-6,
+@given(st.integers(0, 999))
+def test_people_are_followed_in_both_halves_as_by_the_slow_twin(seed: int) -> None:
+    some, members = ways(14, 3, seed), np.arange(14) % 3 < 2
+    lines = ways(4, 4, seed + 1).points
+    subjects = np.arange(14) % 3
+    steps = people_steps(some, np.arange(14))
+    assert steps is not None
+    assert (steps.of, len(steps.here)) == ("person", 11)
+    found = measured(some.points, members, subjects, lines, 2, steps=steps)
+    goes_on = np.array(
+        [naive.goes_on(some.points[a], some.points[a + 3], lines) for a in range(11)]
     )
+    told = found.risks["linkability of the next"]
+    halves = members[:11], ~members[:11]
+    assert told[:2] == pytest.approx([goes_on[half].mean() for half in halves])
+    assert told.words in found.beside
 
 
 @given(st.integers(2, 9), st.integers(1, 4), st.integers(0, 99))
@@ -118,31 +111,15 @@ def test_risks_at_their_ends_are_not_certain(main: float, control: float, beyond
     assert told.low <= beyond <= told.high
 
 
-@pytest.fixture(scope="module")
-def slid() -> tuple[Trajectories, Holdout]:
-    some = town(3, 40, 3, most=2, noise=0.4)
-    release = trajanon.anonymize(some, 2, effort="fast")
-    return some, hold_out(some, checked(release.report), effort="fast")
-
-
-def test_windows_that_slid_are_also_told_at_any_start(slid: tuple[Trajectories, Holdout]) -> None:
-    some, found = slid
-    assert set(found.membership) == {*(AS_CUT, BY_SUBJECT, AS_SLID, BY_SUBJECT_AS_SLID)}
-    assert some.subject is None
-    assert some.tracks is not None
-    people = len(some.tracks.first) - 1  # each drive counts as one
-    assert (found.members, found.others) == ((people + 1) // 2, people // 2)
-
-
 def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
     some, subjects = ways(60, 60), np.arange(60)
     members = subjects < 30
-    found = measured(some, members, subjects, some.points[members], 2, slides=False)
+    found = measured(some.points, members, subjects, some.points[members], 2)
     assert found.told[1].auc == 1.0
     assert found.risks["linkability"].main == found.risks["inference"].main == 1.0
     assert found.risks["linkability"].control < 0.5
     # And one that has nothing to do with them tells nothing.
-    other = measured(some, members, subjects, ways(30, 30, 9).points, 2, slides=False)
+    other = measured(some.points, members, subjects, ways(30, 30, 9).points, 2)
     assert other.membership[AS_CUT].low < 0.5 < other.membership[AS_CUT].high
     assert abs(other.risks["linkability"].risk) < 0.5
 
@@ -187,7 +164,7 @@ def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
     assert found.holdout.singled_out + "." in sentences
     assert found.holdout.words.startswith(found.holdout.beside)
     section = found.html.partition("Beside people who are not in it</h2>")[2]
-    assert section.partition("</section>")[0].count('<th scope="row">') == 3 + 2 + len(RADII)
+    assert section.partition("</section>")[0].count('<th scope="row">') == 5 + 2 + len(RADII)
     none = trajanon.evaluate(some, release)
     assert none.holdout is none.account["holdout"] is None
     assert "Beside people" not in none.html

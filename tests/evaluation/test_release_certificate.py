@@ -85,16 +85,27 @@ def test_figures_are_those_of_the_evaluation(account: dict[str, Any], released: 
     )
     moved = account["utility"]["this release"]["displacement"]
     assert made["cost"]["metres moved"]["mean"] == round(moved["mean"])
+    followed, persons = made["WP29 Opinion 05/2014"]["linkability"][-2], account["persons"]
+    assert followed == {
+        "attack": "one person, from line to line",
+        "next line first": round(persons["followed"]["known"]["first"], 2),
+        "people with fewer than k on all their lines": round(
+            persons["people_below"] / persons["people"], 2
+        ),
+    }
     patient = made["WP29 Opinion 05/2014"]["whoever holds all other tracks"]
     assert patient["members verified"] == round(account["cascade"]["verified"], 2)
 
 
 def test_what_nobody_measured_is_not_assessed(account: dict[str, Any], released: Path) -> None:
-    account |= {"cascade": None, "rebuilding": None, "chains": None, "attacks": []}
+    account |= {"cascade": None, "rebuilding": None, "chains": None, "persons": None, "attacks": []}
     made = certificate(account, released, "1.0")
     assert made["ISO/IEC 27559:2022"]["8.2 average risk"] == NOT_ASSESSED
     linked = made["WP29 Opinion 05/2014"]["linkability"]
-    assert linked == [{"attack": "pieces of one drive, put together", "linked": NOT_ASSESSED}]
+    assert {one["attack"]: one["next line first"] for one in linked} == {
+        "one person, from line to line": NOT_ASSESSED,
+        "pieces of one drive, from line to line": NOT_ASSESSED,
+    }
     holding_all = made["WP29 Opinion 05/2014"]["whoever holds all other tracks"]
     assert set(holding_all.values()) == {NOT_ASSESSED}
 

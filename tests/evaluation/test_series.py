@@ -300,7 +300,7 @@ def test_a_series_by_commands(run: Run, tmp_path: Path) -> None:
     assert run(*command, "--out", "march.parquet").code == 0
     write_trips(tmp_path, "grown.parquet")
     command = ("anonymize", "grown.parquet", *command[2:])
-    answer = run(*command, "--out", "april.parquet", "--per-subject-in-all", "2")
+    answer = run(*command, "--out", "april.parquet", "--one-line-each")
     assert answer.code == 0
     assert "trajectories released before" in answer.out
     shown = run("ledger", "show", "trips.ledger").out

@@ -25,6 +25,7 @@ from trajanon.verdict import (
     IN_ONE_PLACE,
     MOST_SENTENCES,
     NAMELESS,
+    PEOPLE,
     WIDE,
     cost,
     source,
@@ -58,6 +59,10 @@ def left(what: str, groups: int) -> dict[str, Any]:
 
 def chained(below: float) -> dict[str, Any]:
     return {"chains": {"drives": 1_000_000, "drives_below": int(below * 1_000_000)}}
+
+
+def people(below: float) -> dict[str, Any]:
+    return {"persons": {"people": 1_000_000, "people_below": int(below * 1_000_000)}}
 
 
 def moved(share: float) -> dict[str, Any]:
@@ -94,6 +99,10 @@ def nameless(share: float) -> dict[str, Any]:
         (chained(DRIVES), "ready", ""),
         (chained(0.02), "say", "with fewer than 5 subjects in 20,000 of 1,000,000 drives"),
         (chained(DRIVES_BETRAYED + 0.001), "stop", "Pieces of one drive lie end to end"),
+        (people(PEOPLE), "ready", ""),
+        (people(0.02), "say", "with fewer than 5 people for 20,000 of the 1,000,000 on several"),
+        ({"shards": 2}, "say", "k is of a line, and not of a person, whose lines together are not"),
+        ({"shards": 2, "counted": "records", "subjects_per_group": None}, "say", "of one person"),
         (left("one_place", int(100 * IN_ONE_PLACE)), "ready", ""),
         (left("one_place", 2), "say", "2 % of the lines begin or end in one place of 200 m"),
         (left("wide", int(100 * WIDE)), "ready", ""),
@@ -168,7 +177,7 @@ def test_a_report_of_an_earlier_version_has_a_verdict() -> None:
     old = {name: told for name, told in release.report.items() if name not in ("length", "source")}
     assert verdict(old).kind == "ready"
     assert "of a" not in cost(old)
-    assert source(old) == "4 trips are in the release."
+    assert source(old).startswith("4 trips are in the release. Somebody with several trips")
 
 
 def test_the_column_that_may_name_people_is_in_the_remedy() -> None:
@@ -191,7 +200,8 @@ def test_the_source_says_what_is_not_in_the_release() -> None:
     report |= {"ledger": {"already_released": 2, "over_the_limit_of_a_person": 0}}
     assert source(report) == (
         "1,036 trips are in the release. Of 40 recordings 37 gave one or more; the others are 3 "
-        "too short. Left out: 2 trips released before."
+        "too short. Left out: 2 trips released before. Somebody with several trips is on several "
+        "lines, and fewer than k people may be on all of these."
     )
     for odd in (7, None, {"read": "many", "left out": {"too short": -1}}, {"left out": 7}):
         found = source_of({"counts": odd, "recordings": odd})

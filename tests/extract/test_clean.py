@@ -1,5 +1,4 @@
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 
 import numpy as np
@@ -9,10 +8,8 @@ from hypothesis import strategies as st
 from tracks import line, points, trace
 
 from trajanon.extract import clean
-from trajanon.extract.earth.area import Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, split_at_gaps
 
 Step = Callable[[Points], Points]
 
@@ -53,19 +50,6 @@ def test_impossible_points_are_dropped(lat: float, lon: float) -> None:
     assert places(kept) == [(41.0, 2.0), (41.1, 2.1)]
 
 
-@pytest.mark.parametrize(
-    "place", [(90.0, 0.0), (-90.0, 180.0), (10.0, -180.0), (0.0, 6.7), (51.5, 0.0), (1e-9, 0.0)]
-)
-def test_points_on_the_rim_of_the_map_are_possible(place: tuple[float, float]) -> None:
-    assert places(clean.drop_impossible(points(trace([place])))) == [place]
-
-
-def test_an_untimed_trace_keeps_the_order_of_the_file() -> None:
-    fixes = [(float(i * 7 % 40), 1.0) for i in range(40)]
-    ordered = clean.sort_by_time(points(trace(fixes)))
-    assert places(ordered) == fixes
-
-
 @given(st.lists(st.lists(st.integers(0, 9), max_size=9), min_size=1, max_size=6))
 def test_each_trace_is_sorted_by_itself(seconds: list[list[float]]) -> None:
     """Sorted, turned around and mixed ones side by side."""
@@ -78,14 +62,6 @@ def test_each_trace_is_sorted_by_itself(seconds: list[list[float]]) -> None:
     ]
     assert places(ordered) == expected
     assert ordered.time.tolist() == [seconds[i][j] for i, j in expected]
-
-
-def test_in_an_untimed_trace_the_few_times_are_forgotten() -> None:
-    """Sorting by them would tear those points out of the file's order."""
-    fixes = [(1.0, 1.0), (2.0, 2.0), (3.0, 3.0)]
-    settled = clean.settle_times(points(trace(fixes, [NAN, NAN, 1.0])))
-    assert places(clean.sort_by_time(settled)) == fixes
-    assert np.isnan(settled.time).all()
 
 
 def test_each_trace_settles_its_own_times() -> None:
@@ -118,11 +94,6 @@ def test_averages_far_from_zero_lose_no_digit() -> None:
     assert abs(merged.lon[0] - 179.9 - 1e-9) < 6e-14
 
 
-def test_equal_times_of_two_traces_are_not_averaged() -> None:
-    both = points(trace([(1, 1)], [5.0]), trace([(3, 3)], [5.0]))
-    assert places(clean.average_equal_times(both)) == [(1, 1), (3, 3)]
-
-
 def spread(stamps: Sequence[float], *places: float) -> tuple[list[float], int]:
     """The times of points at these places, or each farther to the north, once spread."""
     lat = places or range(1, len(stamps) + 1)
@@ -133,10 +104,6 @@ def spread(stamps: Sequence[float], *places: float) -> tuple[list[float], int]:
 def test_points_that_share_a_minute_are_spread_over_it_in_their_order() -> None:
     assert spread([0, 0, 0, 60, 120, 120]) == ([0, 20, 40, 60, 120, 150], 5)
     assert spread([60, 60, 600, 600, 660]) == ([60, 90, 600, 630, 660], 4)
-
-
-def test_times_to_five_minutes_are_spread_over_five() -> None:
-    assert spread([300, 300, 600, 600, 600, 1800]) == ([300, 450, 600, 700, 800, 1800], 5)
 
 
 @pytest.mark.parametrize(
@@ -220,11 +187,3 @@ def test_a_step_sees_an_empty_trace_among_others(step: Step) -> None:
     one, other = line([0, 10], [1, 2]), line([20, 30], [3, 4])
     cleaned = step(points(trace([]), one, trace([]), other))
     assert cleaned.trace.tolist() == [1, 1, 3, 3]
-
-
-def test_splitting_and_clipping_nothing_gives_nothing() -> None:
-    counts: Counter[str] = Counter()
-    nothing = points(trace([]))
-    assert len(split_at_gaps(nothing, Rules(spacing=10), counts)) == 0
-    assert len(clip(nothing, Box(0, 0, 1, 1))) == 0
-    assert sum(counts.values()) == 0

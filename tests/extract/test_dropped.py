@@ -36,8 +36,8 @@ def with_places(some: int, lat: float) -> Trace:
 def test_a_tenth_of_the_points_is_told_with_its_cause(some: int) -> None:
     """Of 82 points."""
     assert told(with_places(some, 91.0)) == [
-        "11 % of the points (9 of 82) are no places on Earth: look whether the columns of "
-        "latitude and longitude are the right ones (`columns` lat=...,lon=...), in degrees."
+        "11 % of the points (9 of 82) are no places in degrees on Earth: look whether the columns "
+        "are the right ones (`columns` lat=...,lon=...)."
     ] * (some == 9)
 
 
@@ -57,8 +57,8 @@ def test_most_is_told_first_and_trips_are_told_together() -> None:
 def test_of_windows_the_way_that_is_left_is_told() -> None:
     (way,) = told(east([0, 1_000], [0, 100], "short"), Rules(spacing=100, points=24))
     assert way == (
-        "20 % of the way is in pieces too short for a window of 2,300 m: lower `spacing`, or take "
-        "whole trips."
+        "20 % of the way is in pieces too short for a window of 2,300 m: lower `spacing` or "
+        "`points`, raise `max_gap`, `max_pause` or `max_speed`, or take whole trips."
     )
 
 
@@ -88,7 +88,7 @@ def test_what_a_reader_left_out_is_told_whatever_it_is(counts: dict[str, int], s
 @pytest.mark.parametrize("rules", [RULES, Rules(spacing=100, points=4)])
 def test_times_to_the_hour_give_nothing_and_say_why(rules: Rules) -> None:
     hours = 3_600.0 * np.repeat([0.0, 1.0], [20, 21])
-    with pytest.raises(NoTrajectories, match="have the same time, so their order is unknown"):
+    with pytest.raises(NoTrajectories, match="have the time of others"):
         cut([replace(east(WAY, SECONDS), time=hours)], rules)
 
 

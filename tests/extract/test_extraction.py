@@ -4,10 +4,6 @@ import errno
 import inspect
 import json
 import re
-import signal
-import subprocess
-import sys
-import weakref
 from collections.abc import Iterator
 from dataclasses import fields
 from pathlib import Path
@@ -66,14 +62,6 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OsmServe
         yield server
 
 
-def test_a_file_is_a_source_as_string_path_or_list(tmp_path: Path) -> None:
-    path = gpx(tmp_path / "a.gpx", 500)
-    found = [extract(source, spacing=10) for source in (path, str(path), [path], [str(path)])]
-    assert [len(each) for each in found] == [1] * 4
-    for each in found:
-        np.testing.assert_array_equal(each.points, found[0].points)
-
-
 def test_trajectories_are_trips_unless_windows_are_asked_for(tmp_path: Path) -> None:
     gpx(tmp_path / "a.gpx", 5000)
     for area in (None, "madrid", MADRID):
@@ -106,23 +94,6 @@ def test_no_file_at_all_does_not_ask_the_server(monkeypatch: pytest.MonkeyPatch)
         extract([], "madrid")
 
 
-@pytest.mark.parametrize(
-    ("name", "error", "says"),
-    [
-        ("none.gpx", FileProblem, "there is no file or folder .*none.gpx; name one"),
-        ("notes.txt", BadInput, "of no known kind; those known are gpx"),
-        ("empty", FileProblem, "holds no file of traces"),
-    ],
-)
-def test_a_source_that_is_none_is_refused(
-    tmp_path: Path, name: str, error: type[Exception], says: str
-) -> None:
-    (tmp_path / "notes.txt").touch()
-    (tmp_path / "empty").mkdir()
-    with pytest.raises(error, match=says):
-        extract(tmp_path / name, spacing=10)
-
-
 def test_the_provenance_names_files_but_no_folders(tmp_path: Path) -> None:
     paths = [gpx(tmp_path / f"{i}.gpx", 500, 40 + i / 10) for i in range(5)]
     assert extract(paths[:3], spacing=10).provenance["source"] == "0.gpx, 1.gpx, 2.gpx"
@@ -136,16 +107,6 @@ def test_only_what_came_from_openstreetmap_is_attributed_to_it(tmp_path: Path) -
     assert extract(mine, spacing=10).attribution is None
     assert extract(osm, spacing=10).attribution == OSM_ATTRIBUTION
     assert extract([mine, osm], spacing=10).attribution == OSM_ATTRIBUTION
-
-
-def test_limits_reach_the_cutting(tmp_path: Path) -> None:
-    path = gpx(tmp_path / "a.gpx", 1200)
-    assert len(extract(path, spacing=10)) == 1
-    assert len(extract(path, spacing=10, per_recording=None)) == 4
-    assert len(extract(path, spacing=10, per_recording=None, max_per_subject=3)) == 3
-    assert len(extract(path, spacing=10, per_recording=9, points=12)) == 9
-    with pytest.raises(NoTrajectories, match="longest unbroken piece of track is 0 m"):
-        extract(path, spacing=10, max_gap=9)
 
 
 def test_an_area_may_be_a_polygon_four_numbers_or_a_file(tmp_path: Path) -> None:
@@ -170,22 +131,6 @@ def test_an_area_may_be_a_polygon_four_numbers_or_a_file(tmp_path: Path) -> None
     assert found[1].provenance["area"] == "the polygon within -3.75,40.38,-3.65,40.425"
 
 
-@pytest.mark.parametrize(
-    ("area", "says"),
-    [
-        ((1, 2, 3), r"\(1, 2, 3\) is not an area: give four numbers \(west, south"),
-        ((1, 2, 3, "4"), "is not an area: give four numbers"),
-        ((3, 2, 1, 4), "west > east"),
-        (7, "7 is not an area"),
-        (shapely.Point(1, 2), "is a Point: an area needs polygons"),
-        ("no.geojson", "'no.geojson' is not an area"),
-    ],
-)
-def test_what_is_no_area_is_refused(tmp_path: Path, area: Any, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
-        extract(gpx(tmp_path / "a.gpx", 500), area, spacing=10)
-
-
 def test_each_option_is_described_where_it_is_declared() -> None:
     shown = inspect.signature(extract).parameters
     for declared, names in (
@@ -204,7 +149,7 @@ def test_swapped_columns_can_be_named(tmp_path: Path) -> None:
     rows = "".join(f"-3.7,{40.4 + i / 10000},a\n" for i in range(20))
     path = tmp_path / "a.csv"
     path.write_text("lat,lon,id\n" + rows)
-    with pytest.raises(NoTrajectories, match="swapped they would be inside"):
+    with pytest.raises(NoTrajectories, match="with latitude and longitude swapped some do"):
         extract(path, "madrid", spacing=5)
     named = {"lat": "lon", "lon": "lat"}
     assert len(extract(path, "madrid", spacing=5, columns=named)) == 1
@@ -224,25 +169,6 @@ def test_a_password_for_the_server_is_kept_nowhere(server: OsmServer) -> None:
     url = server.url.replace("http://", "http://me:secret@")
     found = extract(area="madrid", spacing=10, api_url=url)
     assert "secret" not in json.dumps(dict(found.provenance))
-
-
-def test_an_answer_of_untimed_points_never_becomes_a_trajectory(server: OsmServer) -> None:
-    server.pages = server.pages[1:]
-    with pytest.raises(NoTrajectories, match="no point has a time"):
-        extract(area="madrid", spacing=1, points=2, api_url=server.url)
-
-
-def test_progress_is_told(server: OsmServer, tmp_path: Path) -> None:
-    told: list[str] = []
-    gpx(tmp_path / "a.gpx", 500)
-    extract(tmp_path, spacing=10, progress=lambda task, done, total, note="": told.append(task))
-    extract(
-        area="madrid",
-        spacing=10,
-        api_url=server.url,
-        progress=lambda task, done, total, note="": told.append(task),
-    )
-    assert set(told) == {"Reading a.gpx", "Reading pages of the OSM server"}
 
 
 def test_the_sample_is_as_its_readme_says(madrid: Trajectories) -> None:
@@ -300,50 +226,34 @@ def folder(tmp_path: Path, small: None) -> Path:
     return folder
 
 
-def of(folder: Path) -> Extraction:
-    return Extraction(
-        folder, rules=Rules(per_recording=None, spacing=50, points=5, max_per_subject=30)
-    )
+WINDOWS = Rules(per_recording=None, spacing=50, points=5, max_per_subject=30)
+TRIPS = Rules(points=6, max_per_subject=9, min_length=700.0)
 
 
-def test_in_parts_they_are_as_in_memory(folder: Path, tmp_path: Path) -> None:
-    out, expected = tmp_path / "out.parquet", of(folder).trajectories()
+@pytest.mark.parametrize("rules", [WINDOWS, TRIPS])
+def test_in_parts_and_by_two_processes_they_are_as_in_memory(
+    folder: Path, tmp_path: Path, rules: Rules
+) -> None:
+    out, expected = tmp_path / "out.parquet", Extraction(folder, rules=rules).trajectories()
     counts = expected.provenance["counts"]
     assert (counts[BY_CASE], counts[BY_BLANKS]) == (1, 1)
-    assert of(folder).write(out) == expected.provenance
+    assert Extraction(folder, rules=rules, jobs=2).write(out) == expected.provenance
     written = read_trajectories(out)
     assert written.provenance == expected.provenance
     np.testing.assert_array_equal(written.points, expected.points)
+    np.testing.assert_array_equal(written.times, expected.times)
     for name in ("subject", "trace"):  # a file that is read numbers those it has
         mine, theirs = (dense(getattr(each, name)) for each in (written, expected))
         np.testing.assert_array_equal(mine, theirs)
-    for name in ("points", "first", "run", "start"):
+    assert (expected.tracks is None) == rules.trips
+    for name in ("points", "first", "run", "start") if not rules.trips else ():
         mine, theirs = (getattr(each.tracks, name) for each in (written, expected))
         np.testing.assert_array_equal(mine, theirs)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "traces"]
-
-
-def test_parts_are_read_one_after_another(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Read all at once they would fill the memory that they were written to spare."""
-    held: list[int] = [0]
-    most: list[int] = []
-
-    def reading(path: Path) -> Trajectories:
-        held[0] += 1
-        most.append(held[0])
-        part = read_trajectories(path)
-        weakref.finalize(part.points, lose)
-        return part
-
-    def lose() -> None:
-        held[0] -= 1
-
-    monkeypatch.setattr(extraction, "read_trajectories", reading)
-    of(folder).write(tmp_path / "out.parquet")
-    assert len(most) > 3
-    assert max(most) <= 2
+    Extraction(folder, rules=rules).write(tmp_path / "parts", partition=7)
+    parts = [read_trajectories(path) for path in sorted((tmp_path / "parts").glob("*.parquet"))]
+    assert {len(part) for part in parts[:-1]} == {7}
+    points = np.concatenate([part.points for part in parts])
+    np.testing.assert_array_equal(points, expected.points)
 
 
 @pytest.mark.parametrize("partition", [None, 7])
@@ -363,7 +273,7 @@ def test_stopped_it_leaves_what_was_there(
     raised: type[BaseException],
 ) -> None:
     out = tmp_path / ("out.parquet" if partition is None else "out")
-    of(folder).write(out, partition=partition)
+    Extraction(folder, rules=WINDOWS).write(out, partition=partition)
     files = [out] if partition is None else sorted(out.iterdir())
     before = {path: path.read_bytes() for path in files}
     cut = Cutter.cut
@@ -377,24 +287,6 @@ def test_stopped_it_leaves_what_was_there(
 
     monkeypatch.setattr(Cutter, "cut", until)
     with pytest.raises(raised, match=rf"cannot write {out}: No space" if error.args else None):
-        of(folder).write(out, partition=partition)
+        Extraction(folder, rules=WINDOWS).write(out, partition=partition)
     assert {path: path.read_bytes() for path in files} == before
     assert sorted(path.name for path in tmp_path.iterdir()) == [out.name, "traces"]
-
-
-def test_what_a_killed_one_leaves_the_next_removes(folder: Path, tmp_path: Path) -> None:
-    out = tmp_path / "out.parquet"
-    code = (
-        "import os, signal, sys\n"
-        "from trajanon.extract import Extraction, Rules, cutting, extraction\n"
-        "extraction.HELD, cutting.BATCH = 20, 60\n"
-        "extraction.Found.chosen = lambda *_: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "rules = Rules(per_recording=None, spacing=50, points=5)\n"
-        "Extraction(sys.argv[1], rules=rules).write(sys.argv[2])\n"
-    )
-    ended = subprocess.run([sys.executable, "-c", code, folder, out], check=False)
-    assert ended.returncode == -signal.SIGKILL
-    (left,) = tmp_path.glob("*out*")
-    assert left.stat().st_mode & 0o777 == 0o700
-    of(folder).write(out)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out.parquet", "traces"]

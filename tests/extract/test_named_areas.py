@@ -8,7 +8,6 @@ from typing import Any
 
 import geopandas
 import numpy as np
-import pandas as pd
 import pytest
 import shapely
 
@@ -33,18 +32,6 @@ def test_a_city_has_the_box_and_spacing_of_the_papers(
     box, metres = area(city)
     assert box.sides == sides
     assert metres == spacing
-
-
-@pytest.mark.parametrize("text", ["madrid", "Madrid", "MADRID", " madrid\n"])
-def test_a_city_may_be_written_in_any_case(text: str) -> None:
-    assert area(text) == (CITIES["madrid"].box, 150)
-
-
-@pytest.mark.parametrize(
-    "text", ["-3.75,40.38,-3.65,40.48", " -3.75, 40.38 ,-3.65,40.48 ", "-375e-2,40.38,-3.65,40.48"]
-)
-def test_a_box_is_four_degrees_and_has_no_spacing(text: str) -> None:
-    assert area(text) == (Box(-3.75, 40.38, -3.65, 40.48), None)
 
 
 @pytest.mark.parametrize(
@@ -72,12 +59,6 @@ def test_a_name_near_a_city_is_answered_with_that_city(text: str, near: str) -> 
     assert len(said) < 160
 
 
-def test_the_cities_are_those_of_the_papers_and_thirty_more() -> None:
-    assert list(CITIES)[:3] == ["barcelona", "madrid", "tarraco"]
-    assert len(OTHERS) == 30
-    assert sorted(OTHERS) == OTHERS
-
-
 @pytest.mark.parametrize("name", OTHERS)
 def test_a_city_is_one_request_to_the_server(name: str) -> None:
     """A box that the OSM API takes, of more than a quarter."""
@@ -89,14 +70,6 @@ def test_a_city_is_one_request_to_the_server(name: str) -> None:
     assert spacing == 100
 
 
-def test_all_continents_and_no_two_boxes_share_ground() -> None:
-    boxes = [city.box for city in CITIES.values()]
-    corners = [(np.array([b.south, b.north]), np.array([b.west, b.east])) for b in boxes]
-    for i, box in enumerate(boxes):
-        for j, (lat, lon) in enumerate(corners):
-            assert box.contains(lat, lon).any() == (i == j)
-
-
 def test_several_areas_are_the_ground_of_all() -> None:
     both, _ = areas(["2,40,3,41", " 5,40,6,42"])
     assert isinstance(both, Region)
@@ -104,12 +77,6 @@ def test_several_areas_are_the_ground_of_all() -> None:
     assert both.contains(lat, lon).tolist() == [True, False, True]
     assert both.bounds == Box(2, 40, 6, 42)
     assert str(both) == "2,40,3,41 + 5,40,6,42"
-
-
-def test_between_boxes_side_by_side_is_no_border() -> None:
-    both, _ = areas(["2,40,3,41", "3,40,4,41"])
-    lat, lon = np.array([40.5, 40.5]), np.array([2.99, 3.01])
-    assert not both.leaves(lat, lon, np.array([0])).any()
 
 
 @pytest.mark.parametrize(
@@ -125,13 +92,6 @@ def test_the_spacing_is_what_all_agree_in(texts: list[str], spacing: float | Non
     assert areas(texts)[1] == spacing
 
 
-def test_one_wrong_area_among_several_is_said() -> None:
-    with pytest.raises(BadInput, match="'atlantis' is not an area"):
-        areas(["madrid", "atlantis"])
-    with pytest.raises(BadInput, match="no area is given: name barcelona"):
-        areas([])
-
-
 def test_a_box_over_the_antimeridian_is_answered_with_the_two_to_give() -> None:
     with pytest.raises(BadInput) as caught:
         area("170,-20,-170,-10")
@@ -143,25 +103,15 @@ def test_a_box_over_the_antimeridian_is_answered_with_the_two_to_give() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    "text",
     [
-        ("179.9,-17,-179.9,-16", "west > east.*antimeridian, give two: `area="),
-        ("3,40,2,41", "west > east"),
-        ("2,41,3,40", "south > north"),
-        ("2,40,2,41", "is empty"),
-        ("2,40,3,40", "is empty"),
-        ("2,40,181,41", r"longitudes in -180\.\.180"),
-        ("-180.1,40,2,41", r"longitudes in -180\.\.180"),
-        ("2,-91,3,41", r"latitudes in -90\.\.90"),
-        ("2,40,3,90.5", r"latitudes in -90\.\.90"),
-        ("41,2,42,200", r"latitudes in -90\.\.90 \(order: W,S,E,N\)"),
-        ("nan,40,3,41", "not a number"),
-        ("2,40,3,inf", "not a number"),
-        ("-inf,40,3,41", "not a number"),
+        *("179.9,-17,-179.9,-16", "3,40,2,41", "2,41,3,40", "2,40,2,41", "2,40,3,40"),
+        *("2,40,181,41", "-180.1,40,2,41", "2,-91,3,41", "41,2,42,200"),
+        *("nan,40,3,41", "2,40,3,inf", "-inf,40,3,41"),
     ],
 )
-def test_a_box_that_makes_no_sense_says_why(text: str, says: str) -> None:
-    with pytest.raises(BadInput, match=says):
+def test_a_box_that_makes_no_sense_is_refused(text: str) -> None:
+    with pytest.raises(BadInput, match=r"the box .* must have .* \(order: W,S,E,N\)"):
         area(text)
 
 
@@ -234,27 +184,17 @@ def test_a_polygon_that_crosses_itself_is_mended_with_a_warning(
     lat, lon = np.array([41.1, 41.1, 41.05]), np.array([2.01, 2.19, 2.1])
     assert region.contains(lat, lon).tolist() == [True, True, False]
     assert region.bounds == Box(2.0, 41.0, 3.1, 41.2)
-    assert "bow.geojson: 1 of 2 polygons crosses itself" in caplog.text
+    assert "bow.geojson: 1 of 2 polygons crossed themselves" in caplog.text
 
 
-def test_without_a_reference_system_degrees_are_taken(tmp_path: Path) -> None:
+@pytest.mark.parametrize("sides", [(430_000, 4_580_000, 431_000, 4_581_000), (170, -20, 190, -10)])
+def test_what_is_not_on_earth_is_refused_with_its_numbers(
+    tmp_path: Path, sides: tuple[float, ...]
+) -> None:
     path = tmp_path / "a.parquet"
-    table(SQUARE, crs=None).to_parquet(path)
-    assert read_outline(path).bounds == Box(2.0, 41.0, 2.1, 41.1)
-
-
-def test_metres_without_a_reference_system_are_refused_with_the_numbers(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    table(shapely.box(430_000, 4_580_000, 431_000, 4_581_000), crs=None).to_parquet(path)
-    with pytest.raises(BadInput, match=r"a\.parquet reaches over 430000,4580000,431000"):
-        read_outline(path)
-
-
-def test_what_is_not_on_earth_is_refused_with_its_system(tmp_path: Path) -> None:
-    path = tmp_path / "a.geojson"
-    table(shapely.box(170, -20, 190, -10)).to_file(path)
-    says = r"reaches over 170,-20,190,-10 in WGS 84, which is not on Earth: save it"
-    with pytest.raises(BadInput, match=says):
+    table(shapely.box(*sides), crs=None).to_parquet(path)
+    numbers = ",".join(map(str, sides))
+    with pytest.raises(BadInput, match=rf"a\.parquet is not on Earth: the box {numbers} must"):
         read_outline(path)
 
 
@@ -290,13 +230,6 @@ def test_what_cannot_be_read_is_said(tmp_path: Path, name: str, content: bytes) 
     with pytest.raises(FileProblem, match=r"cannot read .* as an outline: \S") as caught:
         read_outline(path)
     assert "\n" not in str(caught.value)
-
-
-def test_a_parquet_table_without_geometry_is_refused(tmp_path: Path) -> None:
-    path = tmp_path / "a.parquet"
-    pd.DataFrame({"a": [1]}).to_parquet(path)
-    with pytest.raises(FileProblem, match="as an outline: Missing geo metadata"):
-        read_outline(path)
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:

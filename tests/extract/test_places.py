@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 from osm_xml import OsmFile
-from real_data import OSM, needs_real_data
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
@@ -88,12 +87,6 @@ def test_no_place_within_the_bounds_is_a_warning_and_hides_nothing(
     assert "none in or near the box 3,40,4,41: nothing is hidden" in caplog.text
 
 
-def test_tags_that_no_place_has_are_refused(town: Path) -> None:
-    """As after a slip of the pen."""
-    with pytest.raises(BadInput, match=r"holds no places with the tags amenity=hosptial"):
-        hidden(town, "amenity=hosptial", 150.0)
-
-
 def test_places_of_which_a_part_is_missing_are_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -124,18 +117,6 @@ def test_tags_that_are_none_are_answered_with_an_example(town: Path, tags: str) 
 def test_a_radius_that_makes_no_sense_is_refused(town: Path, radius: float) -> None:
     with pytest.raises(BadInput, match=r"`radius` must be .* \(got .*\), at most 100,0"):
         hidden(town, "amenity=*", radius)
-
-
-@needs_real_data
-@pytest.mark.parametrize(
-    ("tags", "places"),
-    [
-        ("amenity=hospital,place_of_worship,social_facility", 30),
-        ("amenity=hospital,clinic,doctors,place_of_worship,social_facility", 42),
-    ],
-)
-def test_liechtenstein_has_so_many_sensitive_places(tags: str, places: int) -> None:
-    assert hidden(OSM / "liechtenstein.osm.pbf", tags, 150.0).places == places
 
 
 seeds = st.integers(0, 10**6)

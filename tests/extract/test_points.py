@@ -77,49 +77,6 @@ def test_the_longest_short_ways_are_right_to_a_millimetre() -> None:
         assert off(found, np.stack([to_lat, to_lon], axis=1)) < MILLIMETRE
 
 
-@given(lat=latitudes, lon=longitudes, azimuth=st.floats(0, 360), metres=metres)
-def test_both_ends_of_a_way_are_met(lat: float, lon: float, azimuth: float, metres: float) -> None:
-    to_lon, to_lat, _ = GEOD.fwd(lon, lat, azimuth, metres)
-    ends = np.array([[lat, lon], [to_lat, to_lon]])
-    assert off(places(one_way(lat, lon, to_lat, to_lon), [0.0, 1.0]), ends) < 1e-7
-
-
-@pytest.mark.parametrize("lon", [(179.999, -179.999), (-179.999, 179.999)])
-@pytest.mark.parametrize("lat", [0.0, 40.0, 89.5])
-def test_a_way_over_the_antimeridian_is_the_short_one(lat: float, lon: tuple[float, float]) -> None:
-    way = one_way(lat, lon[0], lat, lon[1])
-    assert way.length[0] < 223
-    assert not way.long[0]
-    found = places(way, [0.0, 0.25, 0.75, 1.0])
-    quarter = np.copysign(179.9995, lon)
-    expected = [lon[0], *quarter.tolist(), lon[1]]
-    assert found[:, 1].tolist() == pytest.approx(expected, abs=1e-7)
-
-
-def test_by_the_pole_the_shortest_way_is_no_short_one() -> None:
-    """All meridians are near; a series in degrees of longitude knows nothing there."""
-    way = one_way(90.0, 0.0, 90.0 - 6.3e-8, 179.0)
-    azimuth, _, length = GEOD.inv(0.0, 90.0, 179.0, 90.0 - 6.3e-8)
-    middle = GEOD.fwd(0.0, 90.0, azimuth, length / 2)[1::-1]
-    assert way.length[0] == pytest.approx(length, abs=1e-6)
-    assert off(places(way, [0.5]), np.array([middle])) < MILLIMETRE
-
-
-@pytest.mark.parametrize(
-    "ends",
-    [
-        (41.0, 2.0, 41.0, 2.0),
-        (41.0, 180.0, 41.0, -180.0),
-        (90.0, 10.0, 90.0, 50.0),
-        (0.0, 0.0, 0.0, 0.0),
-    ],
-)
-def test_a_way_that_goes_nowhere_stays_there(ends: tuple[float, float, float, float]) -> None:
-    way = one_way(*ends)
-    assert way.length[0] == pytest.approx(0.0, abs=1e-6)
-    assert off(places(way, [0.0, 0.5]), np.array([ends[:2]] * 2)) < 1e-6
-
-
 @pytest.mark.parametrize("size", [1, 3, 7, 8, 63, 1000])
 def test_a_way_has_the_same_bits_in_any_company(size: int) -> None:
     random = np.random.default_rng(4)

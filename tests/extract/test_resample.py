@@ -1,3 +1,4 @@
+import tracemalloc
 from collections import Counter
 from itertools import pairwise
 
@@ -8,7 +9,6 @@ from hypothesis import strategies as st
 from tracks import GEOD, START, Leg, bent, distance, line, points, trace, walk
 
 from trajanon.arrays import Floats
-from trajanon.extract import cutting
 from trajanon.extract.cutting import cut
 from trajanon.extract.earth.area import Box
 from trajanon.extract.resample import WindowBatch, windows
@@ -108,90 +108,6 @@ def test_runs_hold_the_windows_of_their_piece_in_order(
             np.testing.assert_array_equal(TrackPoints.of(found.points[i])[:], own)
 
 
-@pytest.mark.parametrize(("metres", "steps"), [(20, 8), (22.4, 8), (22.5, 9), (49.9, 19), (50, 20)])
-def test_a_run_ends_with_its_last_whole_step(metres: float, steps: int) -> None:
-    """WindowBatch of 3 points every 10 m; on 20 m there is one, and no room."""
-    found = cut_windows(line([0, metres]), 10, 3)
-    assert tracks_of(found).first.tolist() == [0, steps + 1]
-    assert len(found.points) == 1 + (metres == 50)
-
-
-@given(legs=legs, start=starts, spacing=spacings, size=sizes)
-def test_a_trace_walked_backwards_gives_as_many_windows(
-    legs: list[Leg], start: tuple[float, float], spacing: float, size: int
-) -> None:
-    """A short way is as long back as there, to the bit, and so is a sum of them."""
-    recorded = bent(legs, start=start)
-    backwards = trace(fixes(recorded)[::-1].tolist())
-    there, back = (cut_windows(each, spacing, size) for each in (recorded, backwards))
-    assert len(there.points) == len(back.points)
-    assert there.track_length.tolist() == back.track_length.tolist()
-
-
-@pytest.mark.parametrize("azimuth", [0, 45, 90, 200])
-@pytest.mark.parametrize(
-    ("metres", "count"),
-    [(100, 1), (99.9, 0), (210, 2), (209.9, 1), (320, 3), (330, 3), (109.99, 1)],
-)
-def test_a_track_that_fits_exactly_is_used_to_its_end(
-    azimuth: float, metres: float, count: int
-) -> None:
-    """WindowBatch of 11 points every 10 m need 100 m; the next begins 10 m further on."""
-    found = cut_windows(line([0, metres], azimuth=azimuth), 10, 11)
-    assert len(found.points) == count
-    assert found.track_length.tolist() == pytest.approx([metres])
-
-
-def test_no_point_lies_beyond_the_last_fix() -> None:
-    """What is forgiven to an exact fit is not made up."""
-    recorded = line([0, 50, 100 - 5e-6])
-    found = cut_windows(recorded, 10, 11).points
-    assert distance(found[0, -1], fixes(recorded)[-1]) < 1e-7
-
-
-def test_a_short_piece_between_two_long_ones_is_left_out() -> None:
-    rules = Rules(per_recording=None, spacing=10, points=3)
-    traces = [line([0, 20]), line([0, 10]), line([0]), line([0, 50])]
-    assert windows(points(*traces), rules).trace.tolist() == [0, 3, 3]
-
-
-@pytest.mark.parametrize("size", [1, 40, 1000])
-def test_the_result_does_not_depend_on_batches(size: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    random = np.random.default_rng(1)
-    traces = [
-        line(
-            np.cumsum(random.uniform(0, 60, 37)).tolist(),
-            np.cumsum(random.integers(0, 9, 37)).tolist(),
-            start=(40 + i / 1000, -3),
-            azimuth=i * 11,
-            name=str(i),
-            subject=f"s{i % 7}",
-        )
-        for i in range(25)
-    ]
-    rules = Rules(per_recording=None, spacing=10, points=30, max_per_subject=5)
-    whole = cut(traces, rules, area=Box(-3.005, 40.0, -2.9, 40.02))
-    monkeypatch.setattr(cutting, "BATCH", size)
-    batched = cut(traces, rules, area=Box(-3.005, 40.0, -2.9, 40.02))
-    np.testing.assert_array_equal(batched.points, whole.points)
-    assert batched.subject is not None
-    assert whole.subject is not None
-    assert batched.subject.tolist() == whole.subject.tolist()
-    assert batched.trace is not None
-    assert whole.trace is not None
-    assert batched.trace.tolist() == whole.trace.tolist()
-    assert batched.tracks is not None
-    assert whole.tracks is not None
-    np.testing.assert_array_equal(batched.tracks.points, whole.tracks.points)
-    for name in ("first", "run", "start"):
-        one, other = getattr(batched.tracks, name), getattr(whole.tracks, name)
-        assert one.tolist() == other.tolist()
-    counts, expected = batched.provenance["counts"], whole.provenance["counts"]
-    for name in ("metres of track", "metres used"):  # rounded batch by batch
-        assert counts.pop(name) == pytest.approx(expected.pop(name), abs=25)
-    assert counts == expected
-
-
 @given(legs=legs, spacing=spacings)
 def test_every_point_lies_in_the_box(legs: list[Leg], spacing: float) -> None:
     box = Box(START[1] - 0.003, START[0] - 0.003, START[1] + 0.003, START[0] + 0.003)
@@ -217,3 +133,35 @@ def test_a_geodesic_along_the_border_does_not_bulge_over_it(
     for places in (found.points, found.tracks.points):
         assert (np.abs(places[..., 0]) <= 60.0).all()
         assert (np.abs(places[..., 0]) > 60.0 - 1e-6).all()
+
+
+@pytest.mark.parametrize("azimuth", [0, 77, 180, 270])
+@pytest.mark.parametrize(
+    "start", [(89.0, 20.0), (-89.9, 0.0), (0.0, 0.0), (40.0, 179.999), (0.0, -180.0)]
+)
+@pytest.mark.parametrize("hop", [0.1, 3.0, 450.0, 20_000.0])
+def test_points_are_spaced_equally_wherever_the_track_lies(
+    start: tuple[float, float], azimuth: float, hop: float
+) -> None:
+    """Over the antimeridian, along the equator and close by the pole."""
+    fixes = [hop * i for i in range(9)]
+    straight = line(fixes, start=start, azimuth=azimuth)
+    found = cut_windows(straight, hop / 1.7, 5)
+    assert len(found.points) == 2  # 8 * 1.7 spacings hold 14 points
+    assert (np.abs(found.points) <= (90.0, 180.0)).all()
+    for here, there in pairwise(found.points.reshape(-1, 2)):
+        assert distance(here, there) == pytest.approx(hop / 1.7, abs=1e-3)
+
+
+def test_cutting_needs_little_more_memory_than_what_it_gives() -> None:
+    """With a point every metre, places are many times as many as fixes."""
+    recorded = points(*[line([0, 4_000, 8_000]) for _ in range(100)])
+    tracemalloc.start()
+    found = windows(recorded, Rules(spacing=1.0, per_recording=None))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert found.tracks is not None
+    # Those of tracks are floats while they are laid.
+    given = found.points.nbytes + 2 * found.tracks.points.ticks.nbytes
+    assert len(found.points) == 26_600
+    assert peak < 2 * given + 10e6

@@ -17,12 +17,12 @@ from recorded_trips import drives, east
 from tracks import line, pieces, points, trace
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.extract import Extraction, cut, cutting
+from trajanon.extract import cut, cutting
 from trajanon.extract.cutting import Cutter
 from trajanon.extract.earth.area import Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import clip, keep, limits_sentence, split_at_gaps
+from trajanon.extract.split import clip, limits_sentence, split_at_gaps
 from trajanon.extract.trace import Trace
 
 Mask = Bools
@@ -78,14 +78,6 @@ def test_each_cut_counts_once() -> None:
     assert cut_at(walked) == ([2, 2, 1, 1], {PAUSES: 1, LONG: 1, FAST: 1})
 
 
-def test_a_step_back_in_time_is_no_pause_and_no_speed() -> None:
-    """Sorting leaves none in timed pieces; whatever is left is not torn apart."""
-    walked = line([0, 100, 200], [1000, 10, 11])
-    sizes, counts = cut_at(walked)
-    assert sum(sizes) == 3
-    assert PAUSES not in counts
-
-
 def test_ways_are_geodesics_that_end_with_the_piece() -> None:
     ways = points(line([0, 30, 100], azimuth=33), line([5]), line([5, 6])).ways
     assert ways.length.tolist() == pytest.approx([30, 70, 1], abs=1e-6)
@@ -123,54 +115,25 @@ class Banks:
         return over
 
 
-class River:
-    """What lies between the banks."""
-
-    def __init__(self) -> None:
-        self.banks = Banks()
-
-    def contains(self, lat: Floats, lon: Floats) -> Mask:
-        return ~self.banks.contains(lat, lon)
-
-    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Mask:
-        return self.banks.leaves(lat, lon, start)
-
-
-def on_land(*traces: Trace) -> Points:
-    return clip(points(*traces), Banks())
-
-
-def off_water(*traces: Trace) -> Points:
-    return without(points(*traces), River())
-
-
-def without(of: Points, river: River) -> Points:
-    return keep(of, ~river.contains(of.lat, of.lon), river.meets)
-
-
 def eastward(*lon: float) -> Trace:
     return trace([(41.5, x) for x in lon])
 
 
 def test_only_ways_between_points_inside_of_one_piece_are_asked_about() -> None:
-    banks, river = Banks(), River()
+    banks = Banks()
     both = points(eastward(2.1, 2.2, 2.5, 2.7, 2.8), eastward(2.9, 2.3), eastward(2.5, 2.9))
     clip(both, banks)
-    without(both, river)
-    assert banks.asked == river.banks.asked == [0, 3, 5]
+    assert banks.asked == [0, 3, 5]
 
 
 @given(st.lists(st.floats(2.0, 3.0), max_size=20), st.data())
-def test_clipping_and_hiding_are_each_the_other_seen_from_the_other_side(
+def test_what_is_kept_keeps_its_order_and_pieces_end_where_one_must(
     lon: list[float], data: st.DataObject
 ) -> None:
-    """What is kept keeps its order; pieces end where one must, and nowhere else."""
     broken = data.draw(st.integers(0, len(lon)))
-    traces = eastward(*lon[:broken]), eastward(*lon[broken:])
-    inside, outside = on_land(*traces), off_water(*traces)
-    assert inside.lon.tolist() == outside.lon.tolist()
-    assert pieces(inside) == pieces(outside)
+    inside = clip(points(eastward(*lon[:broken]), eastward(*lon[broken:])), Banks())
     sides = [0 if abs(x - 2.5) <= 0.1 else (1 if x > 2.5 else -1) for x in lon]
+    assert inside.lon.tolist() == [x for x, side in zip(lon, sides, strict=True) if side]
     expected = [
         len(list(run))
         for part in (sides[:broken], sides[broken:])
@@ -199,7 +162,6 @@ def every(metres: float, seconds: float, n: int = 12, name: str = "one") -> Trac
         ([every(300, 3_600)], (2_000.0, 1_800.0)),
         ([line([0, 3_000, 6_000])], (15_000.0, 300.0)),  # without times
         ([east([0], [0])], (2_000.0, 300.0)),
-        ([], (2_000.0, 300.0)),
     ],
 )
 def test_limits_are_five_times_the_median_of_the_recordings_medians(
@@ -222,17 +184,6 @@ def test_what_is_found_does_not_depend_on_batches(some: list[Trace], size: int) 
     assert [one.name for batch in batches for one in batch] == [one.name for one in some]
     list(map(cutter.cut, batches))
     assert (cutter.rules, cutter.counts) == (whole.rules, whole.counts)
-
-
-def test_the_same_limits_are_found_by_several_processes(tmp_path: Path) -> None:
-    for number in range(5):
-        way = every(400.0 + 100.0 * number, 60.0, name="a")
-        fixes = {"lat": way.lat, "lon": way.lon, "time": way.time}
-        pd.DataFrame(fixes).to_csv(tmp_path / f"{number}.csv", index=False)
-    one, two = (Extraction(tmp_path, jobs=jobs).trajectories() for jobs in (1, 2))
-    assert one.provenance == two.provenance
-    assert one.provenance["max_gap"] == pytest.approx(3_000.0, abs=1)
-    assert len(one) == 5
 
 
 def test_what_was_found_is_told_in_one_sentence(run: Run, tmp_path: Path) -> None:

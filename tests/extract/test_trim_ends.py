@@ -12,7 +12,7 @@ from tracks import GEOD, START, line, points, trace
 
 from trajanon.arrays import Floats
 from trajanon.extract import cutting
-from trajanon.extract.cutting import Cutter, cut
+from trajanon.extract.cutting import Cutter
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import split_at_gaps
@@ -192,17 +192,6 @@ def test_a_hop_that_is_too_long_in_the_middle_is_no_stop() -> None:
     assert left.piece[0] != left.piece[-1]
 
 
-def test_a_way_that_passes_its_end_between_two_fixes_is_cut_there() -> None:
-    """A loop that comes by its beginning again, with no fix in the circle."""
-    out = line([0, 2000, 4000])
-    back = line([-2000, -4000])
-    loop = trace([*zip(out.lat, out.lon, strict=True), *zip(back.lat, back.lon, strict=True)])
-    left = trimmed(loop)
-    assert len(left) == 3
-    # From 4 km in the east to 2 km in the west the way leads through the circle.
-    assert left.piece[1] != left.piece[2]
-
-
 @given(st.floats(1e3, 2e6), st.floats(0, 360), st.floats(-70, 70), st.integers(0, 99))
 def test_no_way_leads_near_the_end_however_long_it_is(
     metres: float, azimuth: float, lat: float, key: int
@@ -225,22 +214,6 @@ def test_short_traces_vanish_and_nothing_is_no_trouble() -> None:
     assert len(trimmed(line([0]))) == 0
     nothing = points(line([0])).take(np.zeros(1, dtype=np.bool_))
     assert len(trim(nothing, RULES, Anchors(METRES, SECRET))) == 0
-
-
-def test_trimmed_ends_are_counted_and_no_window_comes_near_them() -> None:
-    way = line(np.arange(0, 5000, 10.0).tolist(), name="a", subject="ann")
-    found = cut([way], Rules(per_recording=None, spacing=50, points=10, trim_ends=METRES))
-    counts = found.provenance["counts"]
-    dropped = counts["points near the ends of a trace"]
-    assert dropped > 2 * METRES / 10
-    assert counts["points used"] == len(way) - dropped
-    tracks = found.tracks
-    assert tracks is not None
-    for end in (0, -1):
-        many = np.ones(len(tracks.points))
-        lat, lon = many * way.lat[end], many * way.lon[end]
-        metres = GEOD.inv(lon, lat, tracks.points[:, 1], tracks.points[:, 0])[2]
-        assert metres.min() > METRES
 
 
 @pytest.mark.parametrize("size", [1, 500, 10**6])

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_trips import places_of, trips
 from recorded_trips import RULES, drives, east, found, there_and_back_again, times_of
-from tracks import GEOD, START, distance, trace
+from tracks import GEOD, START, distance
 
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.places import Zone, around
@@ -70,37 +70,11 @@ def test_both_sides_of_a_stay_are_trimmed() -> None:
     assert min(distance(place, stop) for place in whole.points.reshape(-1, 2)) > 100.0
 
 
-@pytest.mark.parametrize(("first", "true"), [(300.0, True), (50.0, False)])
-def test_a_trip_of_the_server_that_ends_near_its_box_may_go_on_outside(
-    first: float, true: bool
-) -> None:
-    recorded = east((first + np.arange(0, 3_001, 100.0)).tolist(), 10.0 * np.arange(31))
-    box = Box(START[1], 40.3, -3.6, 40.5)
-    assert found([recorded], area=box)[0].known_ends.tolist() == [[True, True]]
-    whole, _ = found([recorded], area=box, boxes=[box])
-    assert whole.known_ends.tolist() == [[true, True]]
-
-
-def test_a_trip_of_the_server_that_may_have_been_outside_between_two_points() -> None:
-    """The server leaves out the points outside, and tells nothing of it."""
-    box = Box(START[1], 40.3, -3.6, 40.5)
-    lat = [40.38, 40.385, 40.39, 40.395, 40.40, 40.405]
-    east_of = np.array([0.03, 0.015, 0.001, 0.001, 0.015, 0.03])
-    way = trace(list(zip(lat, START[1] + east_of, strict=True)), list(1e9 + 60.0 * np.arange(6)))
-    assert found([way], area=box)[0].points[0, -1].tolist() == places_of(way)[-1].round(7).tolist()
-    part, counts = found([way], area=box, boxes=[box])
-    assert part.points[0, -1].tolist() == places_of(way)[1].round(7).tolist()
-    assert part.known_ends.tolist() == [[True, False]]
-    assert counts["points of other parts inside the area"] == 4
-    inner = replace(way, lon=way.lon + 0.02)
-    assert found([inner], area=box, boxes=[box])[0].known_ends.tolist() == [[True, True]]
-
-
 def test_the_last_trip_of_a_recording_that_the_server_cut_off_may_go_on() -> None:
     box = Box(-3.8, 40.3, -3.5, 40.5)
     recorded = replace(there_and_back_again(600.0), cut_off=True)
     pieces = [replace(recorded, time=recorded.time - 1e5, cut_off=False), recorded]
-    whole, counts = found(pieces, area=box, boxes=[box])
+    whole, counts = found(pieces, area=box)
     assert times_of(whole)[:, 0].tolist() == [1e9 - 1e5, times_of(whole)[1, 0], 1e9]
     assert counts[CUT_OFF] == 1
     (joined,) = joined_pieces(pieces, Counter())

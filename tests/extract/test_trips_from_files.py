@@ -3,37 +3,18 @@
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 from gpx_written import document
-from naive_trips import places_of
 from recorded_trips import RULES, east, there_and_back_again, times_of
-from tracks import Leg, bent, trace
+from tracks import trace
 
-from trajanon.extract import Extraction, Rules, cut, cutting, extract, extraction
-from trajanon.extract.earth.area import Box
-from trajanon.extract.sources import trace_pieces
-from trajanon.extract.sources.trace_pieces import joined, joined_pieces
+from trajanon.extract import Rules, cut, extract
+from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.trips import CUT_OFF, FOUND, LEFT_OUT
-from trajanon.files.trajectory_files import read_trajectories
-from trajanon.partition import dense
-from trajanon.trajectories import Trajectories
-
-
-def test_pieces_that_follow_in_time_are_one_recording() -> None:
-    ways, seconds = np.arange(0, 4_001, 100.0), 10.0 * np.arange(41)
-    one = east(ways[:20].tolist(), seconds[:20].tolist())
-    other = east(ways[20:].tolist(), seconds[20:].tolist())
-    assert len(cut([one, other], RULES)) == 1
-    assert len(cut([other, one], RULES)) == 1  # the later one stands first
-    assert len(cut([one, replace(other, name="two")], RULES)) == 2
-    assert len(cut([one, replace(other, time=other.time + 301)], RULES)) == 2
-    untimed = [replace(each, time=np.full(len(each), np.nan)) for each in (one, other)]
-    assert len(cut(untimed, RULES)) == 2
+from trajanon.extract.trips import CUT_OFF, FOUND
 
 
 def test_pieces_of_two_devices_at_one_time_stay_apart_and_are_counted() -> None:
@@ -51,11 +32,9 @@ SIZES = [[41], [1] * 41, [20, 1, 20], [1, 39, 1], [1, 20, 1, 1, 18]]
 @pytest.mark.parametrize("turned", [False, True])
 @pytest.mark.parametrize("sizes", SIZES)
 @pytest.mark.parametrize("rules", [RULES, Rules(spacing=100, points=41)])
-@pytest.mark.parametrize("together", [1_000, 3])
 def test_where_a_recording_is_cut_into_pieces_changes_nothing(
-    sizes: list[int], turned: bool, rules: Rules, together: int, monkeypatch: pytest.MonkeyPatch
+    sizes: list[int], turned: bool, rules: Rules
 ) -> None:
-    monkeypatch.setattr(trace_pieces, "_TOGETHER", together)
     whole = east(np.arange(0, 4_001, 100.0) * 1.0001, 10.0 * np.arange(41))
     ends = np.cumsum(sizes).tolist()
     pieces = [
@@ -76,91 +55,6 @@ def test_single_points_without_times_are_a_track_in_their_order() -> None:
     np.testing.assert_array_equal(cut(single, RULES).points, expected.points)
     longer = trace([(40.0, -3.0), (40.0, -3.01)])
     assert [len(one) for one in joined_pieces([*single, longer, *single], Counter())] == [41, 2, 41]
-
-
-def test_a_single_point_between_others_has_a_place_in_their_time() -> None:
-    """Or without a time none: it is left out, but cuts nothing."""
-    one = east(np.arange(0, 2_001, 100.0), 10.0 * np.arange(21))
-    other = east(np.arange(2_100, 4_001, 100.0), 10.0 * np.arange(21, 41))
-    for point in (east([1_050], [105]), trace([(40.4, -3.7)])):
-        assert len(cut([one, point, other], RULES)) == 1
-
-
-def test_pieces_are_joined_within_their_unit() -> None:
-    ways = [east([0, 100], [10 * n, 10 * n + 5], name) for n, name in enumerate("aabccc")]
-    units = zip([0, 0, 0, 0, 0, 1], ways, strict=True)
-    found = [(one.name, len(one)) for one in joined(units, Counter())]
-    assert found == [("a", 4), ("b", 2), ("c", 4), ("c", 2)]
-
-
-@pytest.fixture
-def folder(tmp_path: Path) -> Path:
-    """Three tables of recordings with stays, pauses and hops that are too long."""
-    folder = tmp_path / "traces"
-    folder.mkdir()
-    rng = np.random.default_rng(0)
-    for number in range(3):
-        rows = []
-        for ride in range(12):
-            n = int(rng.integers(30, 80))
-            steps = rng.choice([5.0, 120.0, 2_500.0], n, p=[0.19, 0.8, 0.01])
-            steps[12:24] = 1.0
-            legs: list[Leg] = [(float(rng.normal(90, 20)), float(step) + 0.1) for step in steps]
-            fixes = places_of(bent(legs[1:], start=(40.40 + ride / 1e3, -3.73)))
-            rows.append(
-                pd.DataFrame(fixes, columns=["lat", "lon"]).assign(
-                    trip_id=f"{number}-{ride}",
-                    user_id=(5 * number + ride) % 7,
-                    time=1_200_000_000 + 10_000 * ride + 40 * np.arange(n),
-                )
-            )
-        pd.concat(rows).to_csv(folder / f"{number}.csv", index=False)
-    return folder
-
-
-def of(folder: Path, **more: Any) -> Extraction:
-    rules = Rules(points=6, max_per_subject=9, min_length=700.0)
-    return Extraction(folder, Box(-3.74, 40.39, -3.65, 40.43), rules, **more)
-
-
-def is_the_same(one: Trajectories, other: Trajectories) -> bool:
-    assert len(one) > 10
-    np.testing.assert_array_equal(one.points, other.points)
-    np.testing.assert_array_equal(times_of(one), times_of(other))
-    for name in ("subject", "trace"):
-        np.testing.assert_array_equal(dense(getattr(one, name)), dense(getattr(other, name)))
-    assert one.provenance == other.provenance
-    return True
-
-
-@pytest.fixture
-def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(extraction, "HELD", 8)
-    monkeypatch.setattr(cutting, "BATCH", 150)
-
-
-@pytest.mark.usefixtures("small")
-def test_on_disk_and_by_two_processes_it_is_as_in_memory(folder: Path, tmp_path: Path) -> None:
-    expected = of(folder).trajectories()
-    assert expected.provenance["trips"] is True
-    assert expected.provenance["spacing"] is None
-    assert expected.unit == "trip"
-    assert expected.tracks is None
-    counts = expected.provenance["counts"]
-    assert counts["stays"] > 0
-    out = sum(counts.get(why, 0) for why in LEFT_OUT)
-    over = sum(many for what, many in counts.items() if what.startswith("trajectories over"))
-    assert counts[FOUND] == out + over + counts["trajectories"]
-    of(folder).write(tmp_path / "a.parquet")
-    assert is_the_same(expected, read_trajectories(tmp_path / "a.parquet"))
-    assert is_the_same(expected, of(folder, jobs=2).trajectories())
-    of(folder).write(tmp_path / "parts", partition=7)
-    parts = [read_trajectories(path) for path in sorted((tmp_path / "parts").glob("*.parquet"))]
-    assert {len(part) for part in parts[:-1]} == {7}
-    points = np.concatenate([part.points for part in parts])
-    np.testing.assert_array_equal(points, expected.points)
-    times = np.concatenate([times_of(part) for part in parts])
-    np.testing.assert_array_equal(times, times_of(expected))
 
 
 def gpx_of(recorded: Trace, pieces: int) -> bytes:

@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from trajanon.errors import FileProblem
-from trajanon.files import arrow
-from trajanon.files.release_formats import read_as_found, read_release, write_release
+from trajanon.files.release_formats import read_release, write_release
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
 from trajanon.trajectories import Trajectories
 
@@ -48,21 +47,6 @@ def test_no_file_of_pythons_is_read_in_threads(
     assert not of_python
 
 
-def test_what_cannot_be_opened_is_said_as_by_python(tmp_path: Path) -> None:
-    nowhere = tmp_path / "nowhere.parquet"
-    with pytest.raises(FileNotFoundError, match=f"No such file.*{nowhere.name}"):
-        arrow.opened(nowhere)
-    with pytest.raises(IsADirectoryError, match=f"Is a directory.*{tmp_path.name}"):
-        arrow.opened(tmp_path)
-
-
-def test_a_file_of_any_name_can_be_opened(tmp_path: Path) -> None:
-    path = tmp_path / "Málaga \udcff.parquet"
-    path.write_bytes(b"PAR1")
-    with arrow.opened(path) as file:
-        assert file.read() == b"PAR1"
-
-
 @pytest.mark.parametrize(
     ("names", "whose"),
     [
@@ -85,15 +69,6 @@ def test_a_missing_category_is_nobodys_name(
     assert found.tolist() == whose
 
 
-def test_a_release_with_ids_all_missing_is_still_read(tmp_path: Path) -> None:
-    path = tmp_path / "anonymized.parquet"
-    write_release(path, Trajectories(POINTS))
-    table = pq.read_table(path)
-    ids = pa.array([None] * 4, pa.dictionary(pa.int8(), pa.string()))
-    pq.write_table(table.set_column(0, "id", ids), path)
-    assert len(read_as_found(path)) == 4
-
-
 def test_a_file_that_is_missing_or_none_is_refused_in_a_sentence(tmp_path: Path) -> None:
     (tmp_path / "folder.parquet").mkdir()
     with pytest.raises(FileProblem, match="holds no part of a release"):
@@ -102,5 +77,5 @@ def test_a_file_that_is_missing_or_none_is_refused_in_a_sentence(tmp_path: Path)
         read_trajectories(tmp_path / "folder.parquet")
     (tmp_path / "text.parquet").write_text("no Parquet at all")
     for read in (read_release, read_trajectories):
-        with pytest.raises(FileProblem, match="is no Parquet but a text"):
+        with pytest.raises(FileProblem, match="as Parquet: it is another kind of file"):
             read(tmp_path / "text.parquet")

@@ -26,7 +26,7 @@ from trajanon.files.release_formats import (
     read_release,
     write_release,
 )
-from trajanon.times import Clock, instants, rising
+from trajanon.times import Clock, instants
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
@@ -148,17 +148,6 @@ def test_movingpandas_reads_moving_features_as_they_are(tmp_path: Path, times: s
     assert [one.id for one in found] == list(range(1, 21))
     assert found.trajectories[0].df_orig_tz is not None
     assert is_the_same(trajanon.Release(of, {}).to_movingpandas(), of, clock)
-
-
-@given(
-    ticks=st.lists(st.integers(0, 9), min_size=1, max_size=40).map(sorted), times=st.integers(1, 3)
-)
-def test_dates_that_are_the_same_are_put_apart(ticks: list[int], times: int) -> None:
-    dates = np.array([ticks] * times, dtype="datetime64[s]").astype("datetime64[us]")
-    found = rising(dates)
-    assert (np.diff(found) > np.timedelta64(0)).all()
-    assert np.array_equal(found.astype("datetime64[s]"), dates)
-    assert np.array_equal(rising(found), found)
 
 
 def test_a_release_is_a_frame_with_lists_of_times() -> None:

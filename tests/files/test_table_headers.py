@@ -69,8 +69,6 @@ def test_values_in_the_first_line_are_no_names(tmp_path: Path, text: str) -> Non
 @pytest.mark.parametrize(
     "text",
     [
-        "name,2019,2020,2021\na,5,6,7\nb,8,9,10\n",
-        "1990,2000,2010\n5,1995,7\n8,9,10\n",
         "region,0-14,15-64,65+\na,5,6,7\nb,8,9,10\n",
         "2019-01,2019-02\n5,6\n7,8\n",
         "2019Q1,x1\n5,a\n7,b\n",

@@ -15,11 +15,10 @@ from releases_with_times import CLOCK, released, written
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.files.frames import to_collection
 from trajanon.files.geoparquet import write_released
 from trajanon.files.release_formats import RELEASE_FORMATS, read_release
 from trajanon.files.release_lines import in_order
-from trajanon.files.report import checked, clock_in, unit_in
+from trajanon.files.report import checked, clock_in
 from trajanon.perturbation import perturbed_times
 from trajanon.privacy.originals import matched
 from trajanon.times import Clock
@@ -167,27 +166,6 @@ def test_what_a_report_says_of_times_may_be_anything(key: str, value: Any, says:
             checked(report | {"times": odd})
 
 
-def test_the_unit_of_a_report_is_one_of_two_words() -> None:
-    report: Any = anonymized(held()).report
-    assert unit_in(report) == "trajectory"
-    assert unit_in(report | {"unit": "trip"}) == "trip"
-    del report["unit"]
-    assert unit_in(report) == "trajectory"
-    with pytest.raises(BadInput, match="the unit in the report is 'alice', not trip or trajectory"):
-        unit_in(report | {"unit": "alice"})
-
-
-def test_two_releases_at_other_hours_are_told_apart(tmp_path: Path) -> None:
-    originals = held()
-    anonymized(originals).write(tmp_path / "a.parquet")
-    anonymized(originals, None).write(tmp_path / "b.parquet")
-    paths = tmp_path / "a.parquet", tmp_path / "b.parquet"
-    for one, other in (paths, paths[::-1]):
-        for given in (None, originals):
-            found = trajanon.check(one, K, trajectories=given, against=other)
-            assert "together with the earlier release" in str(found.problems)
-
-
 # Written anew
 
 
@@ -259,12 +237,6 @@ def parts(folder: Path, clocks: list[Clock | None]) -> Path:
     return folder
 
 
-def test_a_folder_of_parts_holds_with_its_times(tmp_path: Path) -> None:
-    found = trajanon.check(parts(tmp_path / "r", [CLOCK] * 3), K)
-    assert found.holds, found
-    assert (found.trajectories, found.groups, found.smallest) == (60, 4, 12)
-
-
 @pytest.mark.parametrize("other", [None, Clock("of-week", "Europe/Madrid", 300)])
 def test_parts_of_other_times_are_found(tmp_path: Path, other: Clock | None) -> None:
     found = trajanon.check(parts(tmp_path / "r", [CLOCK, CLOCK, other]), K)
@@ -284,17 +256,3 @@ def test_a_line_of_another_hour_in_one_part_is_counted_alone(tmp_path: Path) -> 
 
 
 # Frames and commands
-
-
-def test_trajectories_go_to_movingpandas_at_their_instants() -> None:
-    originals = held()
-    assert originals.times is not None
-    found = to_collection(originals).trajectories
-    seconds = np.array([one.df.index.to_numpy().astype("datetime64[us]") for one in found])
-    assert np.abs(seconds.astype(np.int64) / 1e6 - originals.times).max() < 2e-6
-    some = np.where(np.arange(len(originals))[:, None] == 3, np.nan, originals.times)
-    partly = Trajectories(originals.points, times=some)
-    assert {str(one.get_start_time()) for one in to_collection(partly)} == {"1970-01-01 00:00:00"}
-    lists = partly.to_geodataframe()["times"]
-    assert lists[3] is None
-    assert lists[4] == originals.times[4].tolist()

@@ -102,34 +102,6 @@ def test_times_go_on_and_are_rounded_to_what_they_were(leaps: list[int], step: i
     assert found[0, -1] == times[-1] or not any(leaps)
 
 
-@pytest.mark.parametrize("suffix", [".gpx", ".mfjson"])
-@pytest.mark.parametrize("times", ["of-week", "date"])
-def test_dates_of_earlier_files_are_read(tmp_path: Path, suffix: str, times: str) -> None:
-    """They stood still, or went on by microseconds, and counted from a Monday in 1970."""
-    began = 345_600 if times == "of-week" else 0
-    second = 0 if times == "of-week" else 1_212_900_000
-    of = release(
-        driven().points[:, :3],
-        second + np.full((120, 3), [40_200.0, 40_200.0, 40_800.0]),
-        Clock(times, "Europe/Madrid", 300),
-    )
-    path = written(tmp_path / f"r{suffix}", of)
-    text = path.read_text("utf-8")
-    began += second + 40_200
-    for place, (now, then) in enumerate(zip((0, 100, 600), (0, 0, 600), strict=True)):
-        here = np.datetime64("1970-01-01") + np.timedelta64(began + now, "s")
-        here += (MONDAY - np.datetime64("1970-01-05")) * (times == "of-week")
-        there = np.datetime64("1970-01-01") + np.timedelta64(began + then, "s")
-        fraction = f".00000{place % 2}" if suffix == ".mfjson" else ""
-        assert f"{here}.000Z" in text
-        text = text.replace(f"{here}.000Z", f"{there}{fraction}Z")
-    path.write_text(text, "utf-8")
-    again = read_release(path).times
-    assert again is not None
-    assert of.times is not None
-    assert np.array_equal(again, of.times)
-
-
 # Columns for maps
 
 

@@ -329,15 +329,3 @@ def test_batches_and_bytes_leave_every_bit(
             found = read_trajectories(path)
             assert np.array_equal(found.points, trajectories.points)
             assert_equal(found.tracks, trajectories.tracks)
-
-
-@pytest.mark.parametrize("lengths", [(3, 3, 4), (4, 3, 3), (3, 4, 3)])
-def test_lines_of_other_lengths_are_counted_in_all_batches(
-    tmp_path: Path, lengths: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("trajanon.files.geoparquet._AT_ONCE", 1)
-    geometry = [shapely.LineString(np.arange(2 * m).reshape(m, 2)) for m in lengths]
-    path = tmp_path / "lines.parquet"
-    geopandas.GeoDataFrame(geometry=geometry, crs="EPSG:4326").to_parquet(path)
-    with pytest.raises(BadInput, match="this has 3 lines of 3 to 4 points"):
-        read_trajectories(path)

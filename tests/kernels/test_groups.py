@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 from naive_refine import exchanged
 
 from trajanon._kernels.common import squared_distance
-from trajanon._kernels.group_moves import (
+from trajanon._kernels.descent_moves import (
+    Descent,
     create_group,
     dissolve_group,
     gather,
@@ -26,7 +27,6 @@ from trajanon._kernels.group_state import (
     refresh_centroids,
     replacing_change,
 )
-from trajanon._kernels.record_moves import Descent
 from trajanon.arrays import Ints
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense

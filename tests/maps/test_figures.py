@@ -4,9 +4,7 @@ import csv
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import matplotlib as mpl
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,8 +14,8 @@ from matplotlib.patches import PathPatch
 from pictures import nothing_overlaps, points
 
 from trajanon.errors import BadInput
-from trajanon.maps.figures import Picture, of_benchmark, save
-from trajanon.maps.figures.measured import correlation, measurements, read_results
+from trajanon.maps.figures import Picture, of_benchmark
+from trajanon.maps.figures.measured import measurements, read_results
 from trajanon.papers.measurements import write_csv
 from trajanon.papers.published_tables import benchmark
 
@@ -57,16 +55,6 @@ def compression(dataset: str = "A") -> list[Row]:
         start = ("compression", dataset, method, by, "")
         rows += [(*start, k, "il", k * (1 + seconds)) for k in (5, 3, 4)]
         rows += [(*start, "", "path_length", 7.0), (*start, "", "seconds", seconds)]
-    return rows
-
-
-def timing() -> list[Row]:
-    start = ("timing", "random")
-    rows: list[Row] = [(*start, "MDAV, k = 4, 1000 x 60", "mdav", "", "", "seconds", 0.1)]
-    for name, seconds in (("normal", 1.0), ("uniform", 2.0)):
-        for n in (500, 100):
-            method = f"C-MHM, {name}"
-            rows.append((*start, method, "or-opt", f"n = {n}", "", "seconds", seconds * n))
     return rows
 
 
@@ -137,19 +125,6 @@ def naive_pearson(x: Sequence[float], y: Sequence[float]) -> float:
     return float(both / (of_x * of_y) ** 0.5)
 
 
-@pytest.mark.parametrize(
-    ("x", "y", "r"),
-    [
-        ([1.0, 2.0], [3.0, 4.0], None),
-        ([1.0] * 3, [3.0, 4.0, 5.0], None),
-        ([1.0, 2.0, 3.0], [3.0] * 3, None),
-        ([1.0, 2.0, 4.0], [3.0, 4.0, 6.0], pytest.approx(1.0)),
-    ],
-)
-def test_a_correlation_that_says_nothing_is_none(x: list[float], y: list[float], r: Any) -> None:
-    assert correlation(pd.Series(x), pd.Series(y)) == r
-
-
 def test_losses_stand_over_the_seconds_of_their_path(tmp_path: Path) -> None:
     pictures, _ = drawn(tmp_path, compression())
     (ax,) = panels(pictures["seconds-a"])
@@ -164,37 +139,6 @@ def test_losses_stand_over_the_seconds_of_their_path(tmp_path: Path) -> None:
     assert ax.get_yscale() == "log"
 
 
-def test_within_a_heuristic_each_k_has_its_panel(tmp_path: Path) -> None:
-    one_run: list[Row] = [
-        ("hm2", "A", "Repetitive NN-MHM", "repetitive-nn", "seed 0", 3, statistic, 1.0)
-        for statistic in ("run_il", "run_path_length")
-    ]
-    pictures, _ = drawn(tmp_path, [*hm2(), *one_run])
-    axes = panels(pictures["within-heuristics-a"])
-    places = [(method, k) for method in ("Nearest Insertion", "Concorde (or-opt)") for k in LOSSES]
-    assert len(axes) == len(places)
-    for ax, (method, k) in zip(axes, places, strict=True):
-        more = 0.5 * method.startswith("Concorde")
-        x, y = [one - more for one in LENGTHS], [one + more for one in LOSSES[k]]
-        assert [points(line) for line in ax.lines] == [(x, y)]
-        assert ax.get_title() == f"k = {k}, r = {naive_pearson(x, y):.2f}"
-        assert ax.get_ylabel() == method * (k == 3)
-
-
-def test_seconds_stand_over_the_records_of_each_distribution(tmp_path: Path) -> None:
-    pictures, _ = drawn(tmp_path, timing())
-    (picture,) = pictures.values()
-    assert picture.name == "seconds-over-records"
-    (ax,) = panels(picture)
-    assert [points(line) for line in ax.lines] == [
-        ([100.0, 500.0], [100.0, 500.0]),
-        ([100.0, 500.0], [200.0, 1000.0]),
-    ]
-    (legend,) = picture.figure.legends
-    assert [text.get_text() for text in legend.get_texts()] == ["normal", "uniform"]
-    nothing_overlaps(picture)
-
-
 def test_what_has_no_numbers_is_left_out_and_named(tmp_path: Path) -> None:
     timing: Row = ("timing", "C", "MDAV", "mdav", "", "", "seconds", 1.0)
     old = [row for row in hm2("B") if not row[6].startswith("run_")]
@@ -204,30 +148,17 @@ def test_what_has_no_numbers_is_left_out_and_named(tmp_path: Path) -> None:
     assert left_out == [
         f"boxes of IL: {file} has no table hm2 with single runs of A, B, C",
         f"IL against path length: {file} has no table hm2 with single runs of A, B, C",
-        f"IL against path length within heuristics: {file} has no table hm2 with several runs of "
-        "A, B, C",
         f"IL against seconds: {file} has no table compression of B, C",
-        f"seconds over records: {file} has no table timing of Census",
     ]
     with pytest.raises(BadInput, match="nothing to draw: figures need trajanon bench"):
         drawn(tmp_path, [timing])
 
 
-@pytest.mark.parametrize(
-    ("datasets", "names"),
-    [
-        (["Census", "EIA"], ["seconds-census", "seconds-eia"]),
-        (["a b", "a/b"], ["seconds-a-b-1", "seconds-a-b-2"]),
-        (["../x", "<script>"], ["seconds-x", "seconds-script"]),
-        (["?"], ["seconds-1"]),
-        (["São Paulo"], ["seconds-são-paulo"]),
-    ],
-)
-def test_files_are_named_by_data_sets(
-    tmp_path: Path, datasets: list[str], names: list[str]
-) -> None:
-    rows = [row for dataset in datasets for row in compression(dataset)]
-    assert list(drawn(tmp_path, rows)[0]) == names
+def test_runs_of_one_length_have_no_correlation(tmp_path: Path) -> None:
+    rows = [(*row[:7], 1.0) if row[6] == "run_path_length" else row for row in hm2()]
+    picture = drawn(tmp_path, rows)[0]["path-length-a"]
+    assert [ax.get_title() for ax in panels(picture)] == ["k = 3", "k = 4"]
+    assert "correlation" not in picture.caption
 
 
 @pytest.mark.parametrize("ks", [[3], [3, 4, 5]])
@@ -236,9 +167,9 @@ def test_any_number_of_k_has_its_panels_and_nothing_overlaps(tmp_path: Path, ks:
     rows = [(*row[:5], k, *row[6:]) for k in ks for row in hm2(name) if row[5] == 3]
     pictures, _ = drawn(tmp_path, [*rows, *compression(name)])
     nothing_overlaps(pictures.pop("seconds-a-dataset-of-5"))
-    assert len(pictures) == 3
+    assert len(pictures) == 2
     for picture in pictures.values():
-        assert len(panels(picture)) == len(ks) * (2 if picture.name.startswith("within") else 1)
+        assert len(panels(picture)) == len(ks)
         nothing_overlaps(picture)
 
 
@@ -258,9 +189,9 @@ def test_the_benchmark_writes_what_figures_read(tmp_path: Path) -> None:
         for place in told.index:
             assert means[place] == pytest.approx(told[place])
     pictures, left_out = of_benchmark(tmp_path / "b.csv")
-    kinds = ("boxes", "path-length", "within-heuristics", "seconds")
+    kinds = ("boxes", "path-length", "seconds")
     assert [p.name for p in pictures] == [f"{kind}-census" for kind in kinds]
-    assert len(left_out) == 1
+    assert left_out == []
     told = measurements(results, "hm2", "Census", "pearson").set_index("k")["ours"]
     for ax, k in zip(panels(pictures[1]), (3, 4, 5, 6), strict=True):
         assert ax.get_title() == f"k = {k}, r = {told[k]:.2f}"
@@ -274,10 +205,11 @@ def test_the_benchmark_writes_what_figures_read(tmp_path: Path) -> None:
         ("", "is no table of measurements"),
         ("a,b\n1,2\n", "is no table of measurements (Usecols"),
         ("\x00\xff", "no table of measurements"),
-        (",".join(NAMES) + "\nhm2,A,M,m,,three,il,1\n", "is no table of measurements (could"),
         (",".join(NAMES) + "\nhm2,A,M,m,,3,il,much\n", "is no table of measurements (could"),
-        (",".join(NAMES) + "\nhm2,A,M,m,,3,il,1\nhm2,A,M,m,,3,il,\n", "is no table of meas"),
-        (",".join(NAMES) + "\nhm2,A,M,m,,3,il,1e999\n", "no number in some row of the column ours"),
+        (
+            ",".join(NAMES) + "\nhm2,A,M,m,,3,il,1e999\n",
+            "(no number in some row of the column ours)",
+        ),
         (",".join(NAMES) + "\n", "nothing to draw"),
     ],
 )
@@ -291,11 +223,11 @@ def test_the_command_draws_a_benchmark(run: Run, tmp_path: Path) -> None:
     written(tmp_path / "b.csv", [*hm2(), *compression("B")])
     answer = run("figures", "b.csv", "--out", "a/b")
     assert answer.code == 0, answer
-    names = ["boxes-a", "path-length-a", "within-heuristics-a", "seconds-b"]
+    names = ["boxes-a", "path-length-a", "seconds-b"]
     files = [f"{name}{suffix}" for name in names for suffix in (".png", ".svg")]
     found = sorted(path.name for path in (tmp_path / "a" / "b").iterdir())
     assert found == sorted([*files, "captions.md"])
-    assert answer.err.count("left out: ") == 5
+    assert answer.err.count("left out: ") == 3
     captions = (tmp_path / "a" / "b" / "captions.md").read_text(encoding="utf-8")
     assert [line for line in captions.splitlines() if line.startswith("## ")] == [
         f"## {name}" for name in names
@@ -331,16 +263,3 @@ def test_without_matplotlib_it_is_said_what_to_install(
         "trajanon: figures are drawn by matplotlib; run pip install 'trajanon[figures]'\n"
     )
     assert not Path("figures").exists()
-
-
-def test_the_users_own_style_changes_nothing(tmp_path: Path) -> None:
-    own: dict[Any, Any] = {"font.size": 30, "axes.facecolor": "black", "xtick.direction": "in"}
-    found = []
-    for settings in (dict[Any, Any](), own):
-        with mpl.rc_context(settings):
-            before = dict(mpl.rcParams)
-            pictures, _ = drawn(tmp_path, compression())
-            save(list(pictures.values()), tmp_path / "figures")
-            assert dict(mpl.rcParams) == before
-        found.append((tmp_path / "figures" / "seconds-a.svg").read_bytes())
-    assert found[0] == found[1]

@@ -1,6 +1,5 @@
 """Departures by hour on the maps: what is counted, and what a public page may tell."""
 
-from dataclasses import replace
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -11,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.maps import compare, html, public
-from trajanon.maps.counted import by_hour, hours_of, told
+from trajanon.maps.drawing import counts_by_hour, hours_of, when_it_departs
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
@@ -41,17 +40,6 @@ def test_departures_are_counted_by_hour(times: str) -> None:
     assert counted(departures["groups"]) == dict.fromkeys(released, 1)
 
 
-def test_a_released_line_counts_for_its_originals_however_many_rows_it_has() -> None:
-    original, release, report = timed()
-    _, first = np.unique(LABELS, return_index=True)
-    assert release.times is not None
-    lines = replace(release, points=release.points[first], times=release.times[first])
-    others = np.setdiff1d(np.arange(len(LABELS)), first).tolist()
-    report |= {"rows": {"way": "lines", "without": others}}
-    departures = about(html(compare(original, lines, report, tiles=None)))["departures"]
-    assert counted(departures["released"]) == RELEASED
-
-
 @given(st.sampled_from(["of-day", "of-week", "date"]), st.lists(st.integers(0, 2 * 10**9)))
 def test_each_departure_is_in_its_hour(times: str, departures: list[int]) -> None:
     """Against the calendar, hour by hour."""
@@ -61,11 +49,11 @@ def test_each_departure_is_in_its_hour(times: str, departures: list[int]) -> Non
     there = [datetime.fromtimestamp(second, ZoneInfo(ZONE)) for second in departures]
     week = 24 if times == "of-week" else 0
     assert hours.tolist() == [at.hour + week * at.weekday() for at in there]
-    assert sum(by_hour(clock, hours)) == len(departures)
+    assert sum(counts_by_hour(clock, hours)) == len(departures)
     copies = np.arange(len(departures))
-    assert sum(by_hour(clock, hours, copies)) == copies.sum()
-    for said, at in zip(told(clock, seconds), there, strict=True):
-        assert said.endswith(f"{at:%H:%M}, 14 min")
+    assert sum(counts_by_hour(clock, hours, copies)) == copies.sum()
+    for times_of_one, at in zip(seconds, there, strict=True):
+        assert when_it_departs(clock, times_of_one).endswith(f"{at:%H:%M}, 14 min")
 
 
 @pytest.mark.parametrize(
@@ -87,17 +75,14 @@ def test_lines_know_their_hour_and_groups_say_when_they_depart(
     hours = np.array([7, 8, 8, 17, 9, 8, 17, 18, 9, 18, 8])
     later = 24 * (times == "of-week") * (hours > 16)
     assert layer(page, "hours-originals") == (hours + later).tolist()
-    assert len(layer(page, "hours-outliers")) == len(layer(page, "outliers"))
 
 
 def test_the_panel_speaks_of_trips_and_of_times() -> None:
     said = about(page_of())
     assert said["facts"][0] == ["Trips, n", "11"]
-    assert said["facts"][-4:] == [
+    assert said["facts"][-2:] == [
         ["Departure off by, mean", "22 min"],
-        ["Departure off by, median", "20 min"],
         ["Duration off by, mean", "1.2 min"],
-        ["Duration off by, median", "1 min"],
     ]
     assert said["lost"] == "Loss of places and departures after"
     words = str([said[part] for part in ("headline", "facts", "glossary", "stages")]).lower()
@@ -142,9 +127,3 @@ def test_equal_lines_at_different_times_are_two_groups_of_a_public_page() -> Non
         (2, "08:00, 10 min"),
         (3, "17:00, 10 min"),
     ]
-
-
-def test_times_that_no_clock_explains_are_not_shown() -> None:
-    _, release, _ = timed()
-    said = about(html(public(Trajectories(release.points, times=release.times), tiles=None)))
-    assert "departures" not in said

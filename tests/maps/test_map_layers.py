@@ -7,8 +7,7 @@ from browsing import places
 from hypothesis import given
 from hypothesis import strategies as st
 
-from trajanon.maps.drawing import choose_originals
-from trajanon.maps.layers import PALETTE, bends, colours, honeycomb, steps, weights
+from trajanon.maps.layers import PALETTE, Honeycomb, bends, colours, steps
 from trajanon.maps.panel import by_displacement
 
 
@@ -25,38 +24,6 @@ def test_every_group_is_in_the_row_of_its_displacement(moved: list[float]) -> No
 
 
 @given(
-    st.lists(st.integers(1, 12), min_size=1, max_size=40),
-    st.integers(3_000, 60_000),
-    st.integers(1, 5),
-)
-def test_a_sample_has_some_of_each_group_drawn_and_no_more_than_may_be(
-    sizes: list[int], points: int, releases: int
-) -> None:
-    labels = np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes))
-    always = np.array([len(sizes) - 1])
-    groups, chosen, each = choose_originals(labels, points, always, releases)
-    most = max(1, min(300_000, 1_000_000 // releases) // points)
-    count = sum(len(members) for members in chosen)
-    assert always[0] in groups
-    assert (each is None) == (len(labels) <= most)
-    if each is not None:
-        most = max(1, min(300_000, 700_000 // releases) // points)
-    assert count <= max(most, 1)
-    if each is None:
-        assert count == len(labels)
-    for group, members in zip(groups, chosen, strict=True):
-        assert (labels[members] == group).all()
-        assert len(np.unique(members)) == len(members)
-        assert len(members) == min(sizes[group], each or sizes[group])
-
-
-def test_samples_of_several_releases_leave_room_for_their_tracks() -> None:
-    labels = np.repeat(np.arange(1_000), 10)
-    _, members, _ = choose_originals(labels, 30, np.array([999]), 5)
-    assert sum(map(len, members)) == 4 * 1_000  # 140,000 points at most
-
-
-@given(
     st.lists(st.tuples(st.floats(-60, 60), st.floats(-170, 170)), min_size=1, max_size=20),
     st.integers(1, 3),
 )
@@ -68,7 +35,7 @@ def test_each_point_counts_in_the_nearest_cell(
     south, west = points.min(axis=(0, 1)) - 0.001
     north, east = points.max(axis=(0, 1)) + 0.001
     bounds = [[south, west], [north, east]]
-    comb = honeycomb(points, bounds, np.full(len(points), copies))
+    comb = Honeycomb(bounds).add(points, np.full(len(points), copies)).layer
     cells = np.array(comb["cells"]).reshape(-1, 3)
     assert cells[:, 2].sum() == copies * len(points)
     up, right = (each / 1e6 for each in comb["radius"])
@@ -83,25 +50,12 @@ def test_each_point_counts_in_the_nearest_cell(
     assert expected.sum() == cells[:, 2].sum()
 
 
-def test_the_mean_of_a_cell_is_counted_by_hand() -> None:
-    """Two points close to each other, and one far away."""
-    points = np.array([[[40.0, -3.0]], [[40.0, -3.0]], [[40.2, -3.2]]])
-    comb = honeycomb(points, [[40.0, -3.2], [40.2, -3.0]])
-    assert comb["metres"] == 500.0  # 0.2 degrees are 22 km: 494 m for 45 cells
-    assert sorted(comb["cells"][2::3]) == [1, 2]
-
-
 def test_neighbours_have_different_colours() -> None:
     north = np.arange(40) / 1000
     street = np.stack([np.repeat(north[:, None], 30, axis=1)] * 2, axis=2)
     chosen = colours(street)
     assert set(chosen) == set(range(len(PALETTE)))
     assert all(a != b for a, b in pairwise(chosen))
-
-
-def test_larger_groups_have_somewhat_wider_lines() -> None:
-    small, large = weights(np.array([4, 64]))
-    assert small < large < 2 * small
 
 
 lines = st.lists(
@@ -128,9 +82,3 @@ def test_bends_begin_and_end_where_lines_do(lines: list[list[tuple[float, float]
         assert kept[0] == whole[0]
         assert kept[-1] == whole[-1]
         assert all(place in whole for place in kept)
-
-
-def test_points_on_the_way_are_left_out_and_corners_stay() -> None:
-    line = np.array([[0.0, 0.0], [0.0, 1e-3], [2e-5, 2e-3], [0.0, 3e-3], [1e-3, 3e-3]])
-    (flat,) = bends([line])
-    assert places(flat) == [[0, 0], [0, 3000], [1000, 3000]]

@@ -21,7 +21,7 @@ from browsing import (
 from toy import toy
 
 import trajanon
-from trajanon.maps import compare, compare_releases, public
+from trajanon.maps import compare, compare_releases
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 pytestmark = needs_chromium
@@ -189,17 +189,6 @@ def test_names_of_releases_stay_text_and_take_three_lines(see: Open) -> None:
     assert labels.nth(1).get_attribute("title") == names[1]
 
 
-def test_no_group_is_no_bar(see: Open) -> None:
-    """Displacements of two sizes, and nothing between."""
-    points = trajectories().points
-    points[LABELS == 0] = points[LABELS == 0].mean(axis=0).round(7)
-    seen = see(drawn(Trajectories(points)))
-    rows = seen.page.locator(".bars").first.locator("tr").all()
-    counts = [int(row.locator("td").last.inner_text()) for row in rows]
-    assert 0 in counts
-    assert [row.locator("i").is_visible() for row in rows] == [count > 0 for count in counts]
-
-
 def test_a_map_shows_itself_in_a_notebook(see: Open) -> None:
     cell = drawn()._repr_html_()
     seen = see(f"<!DOCTYPE html><title>{escape('notebook')}</title>{cell}")
@@ -211,9 +200,8 @@ def test_a_map_shows_itself_in_a_notebook(see: Open) -> None:
 # Hours of departure
 
 
-@pytest.mark.parametrize("view", ["overlay", "side-by-side"])
-def test_only_lines_of_the_chosen_hours_are_drawn(see: Open, view: str) -> None:
-    seen = see(compare(*timed(), view=view, tiles=None))
+def test_only_lines_of_the_chosen_hours_are_drawn(see: Open) -> None:
+    seen = see(compare(*timed(), view="side-by-side", tiles=None))
     assert shown(seen) == (11, 3)
     assert status(seen) == "All hours: 11 originals, 11 by released times, 3 groups."
     everything = seen.coloured()
@@ -251,16 +239,8 @@ def test_only_lines_of_the_chosen_hours_are_drawn(see: Open, view: str) -> None:
     assert seen.lit()[0] == []  # other lines: nothing stands out
 
 
-def test_bars_are_buttons_as_high_as_they_count(see: Open) -> None:
+def test_bars_are_buttons(see: Open) -> None:
     seen = see(compare(*timed(), tiles=None))
-    heights = (
-        "[...document.querySelectorAll('.day button')].map((one) => ['originals', 'released'].map("
-        "(kind) => one.querySelector('.' + kind).getBoundingClientRect().height))"
-    )
-    high = seen.js(heights)
-    assert high[8][0] == high[8][1] > 40
-    assert high[9][0] * 2 == high[8][0]
-    assert high[3][0] == 0
     bar = seen.page.get_by_role("button", name="08:00–09:00: 4 originals, 4 by released times")
     assert bar.get_attribute("aria-pressed") == "false"
     bar.focus()
@@ -305,14 +285,3 @@ def test_days_are_chosen_beside_hours_and_stay_chosen_from_release_to_release(se
     seen.page.get_by_label("day").check()
     assert shown(seen) == (4, 1)
     assert "Originals (4 of 11)" in text(seen, ".layers")
-
-
-def test_the_public_map_counts_the_release_alone(see: Open) -> None:
-    _, release, _ = timed()
-    seen = see(public(release, tiles=None))
-    hour(seen, 9)
-    assert shown(seen) == (0, 1)
-    assert status(seen) == "Hours chosen: 3 released rows, 1 group."
-    seen.hover(means(trajectories().points, LABELS)[1, 15])
-    assert text(seen, ".leaflet-tooltip") == "Group 1 · 3 rows · 09:00, 15 min"
-    assert "original" not in text(seen, "body").lower()

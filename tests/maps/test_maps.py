@@ -9,10 +9,13 @@ import numpy as np
 import pytest
 from browsing import LABELS, about, held, layer, means, places, report, trajectories
 from commands import mode
+from hypothesis import given
+from hypothesis import strategies as st
 
 from trajanon.errors import BadInput
 from trajanon.maps import Background, compare, compare_releases, html, public, save
 from trajanon.maps.layers import PALETTE
+from trajanon.partition import dense
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.utility import displacement
 
@@ -66,11 +69,12 @@ def test_the_panel_gives_verdict_cost_k_n_groups_sizes_losses_and_stages() -> No
     page = compared()
     said = about(page)
     assert said["headline"] == "k = 3 subjects"
-    assert said["told"] == [
+    assert said["sentences"] == [
         "Ready to publish.",
         "Released points lie 126 m from where people went on average (median 86 m); "
         "information loss 12 %.",
-        "11 trajectories are in the release.",
+        "11 trajectories are in the release. Somebody with several trajectories is on several "
+        "lines, and fewer than k people may be on all of these.",
     ]
     assert said["facts"] == [
         ["Trajectories, n", "11"],
@@ -86,13 +90,6 @@ def test_the_panel_gives_verdict_cost_k_n_groups_sizes_losses_and_stages() -> No
     said = about(compared(counted="records"))
     assert said["headline"] == "k = 3 trajectories"
     assert ["Trajectories in each group", "at least 3"] in said["facts"]
-
-
-def test_many_sizes_share_the_last_row() -> None:
-    sizes = np.arange(1, 15)
-    points = np.repeat(np.arange(14) / 100, sizes)[:, None, None] + np.zeros((30, 2))
-    counts = about(html(public(Trajectories(points))))["counts"]
-    assert counts["sizes"][-2:] == [["9", 1], ["10 or more", 5]]
 
 
 @pytest.mark.parametrize("key", ["notice", "attribution"])
@@ -143,17 +140,6 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     del short["labels"]
     with pytest.raises(BadInput, match="it lacks labels"):
         compare(original, release(), short)
-
-
-@pytest.mark.parametrize(("north", "told"), [(85.0, False), (85.06, True)])
-def test_what_lies_beyond_the_end_of_the_map_is_said(north: float, told: bool) -> None:
-    points = trajectories().points
-    points[..., 0] += north - points[..., 0].max()
-    original = Trajectories(points.round(7))
-    lines = Trajectories(means(original.points, LABELS)[LABELS])
-    for drawn in (compare(original, lines, report(), tiles=None), public(original, tiles=None)):
-        said = about(html(drawn))["drawn"]
-        assert (said is not None and "The map ends at 85.05°" in said) == told
 
 
 def test_one_group_or_two_of_the_same_mean_are_one_line() -> None:
@@ -223,26 +209,30 @@ def test_a_background_is_drawn_and_credited() -> None:
     assert page["page"]["attribution"] == OSM_ATTRIBUTION
 
 
-def test_a_line_across_the_antimeridian_goes_on() -> None:
-    points = np.zeros((2, 4, 2))
-    points[..., 1] = [179.8, 179.9, -180.0, -179.9]
-    same = Trajectories(points)
-    for page in (html(public(same)), html(compare(same, same, report([0, 0])))):
-        (steps,) = layer(page, "released")
-        longitude = np.array(places(steps))[:, 1]
-        assert np.diff(longitude).tolist() == [100_000] * 3
-        (_, west), (_, east) = held(page)["page"]["bounds"]
-        assert east - west == pytest.approx(0.3)
-
-
-def test_a_sample_is_said_on_the_page(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trajanon.maps.drawing._POINTS", 5 * 30)
-    points = np.random.default_rng(0).normal(40, 0.01, (9, 30, 2)).round(7)
-    labels = np.repeat([0, 1, 2], 3)
+@given(st.lists(st.integers(1, 6), min_size=1, max_size=30), st.integers(1, 100))
+def test_of_too_many_some_groups_are_drawn_whole(sizes: list[int], most: int) -> None:
+    """The worst among them; all is counted."""
+    labels = dense(np.random.default_rng(0).permutation(np.repeat(np.arange(len(sizes)), sizes)))
+    points = np.random.default_rng(1).normal(40, 0.01, (len(labels), 30, 2)).round(7)
     released = Trajectories(means(points, labels)[labels])
-    page = html(compare(Trajectories(points), released, report(labels)))
-    assert about(page)["drawn"] == (
-        "Drawn at random: 3 of 9 originals, at most 1 of a group, and all 3 groups. "
-        "All numbers count everything."
-    )
-    assert about(page)["total"] == {"groups": 3, "originals": 9, "outliers": 1}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("trajanon.maps.drawing._POINTS", most * 30)
+        page = html(compare(Trajectories(points), released, report(labels)))
+    said, groups = about(page), about(page)["groups"]["number"]
+    members = [np.flatnonzero(labels == group) for group in groups]
+    shown = np.array([places(steps) for steps in layer(page, "originals")])
+    drawn_of = layer(page, "members")
+    assert [len(each) for each in drawn_of] == [len(each) for each in members]
+    for at, rows in zip(drawn_of, members, strict=True):
+        assert np.abs(shown[at] - 1e6 * points[rows]).max() <= 0.56
+    assert said["total"] == {"groups": len(sizes), "originals": len(labels)}
+    assert sum(layer(page, "density-originals")["cells"][2::3]) == 30 * len(labels)
+    assert len(said["worst"]) == min(10, len(sizes))
+    assert min(said["worst"]) >= 0
+    if len(labels) <= most:
+        assert (said["drawn"], groups) == (None, list(range(len(sizes))))
+    elif said["drawn"] is not None:
+        drawn = sum(map(len, members))
+        assert said["drawn"].startswith(f"Drawn at random: {len(groups)} of {len(sizes)} groups")
+        assert f" with {drawn} of {len(labels)} originals. All numbers count" in said["drawn"]
+        assert drawn < most + 6 or len(groups) == 10

@@ -3,7 +3,6 @@
 import json
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pyarrow as pa
@@ -14,25 +13,27 @@ from shards import POINTS, walks, write_folder
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
+from trajanon.executors import Executor
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.hashing import hashed
-from trajanon.parts import reader
+from trajanon.parts.plan import with_subjects
 from trajanon.parts.reader import Parts, survey_parts
 from trajanon.remote_folder import Folder
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
 
 def surveyed(folder: Path) -> Parts:
-    return survey_parts(Folder(str(folder)), align=False, timed=False)
+    return survey_parts(Folder(str(folder)), align=False, timed=False, exact=False)
 
 
 def all_of(parts: Parts) -> Floats:
+    parts = with_subjects(Executor(), parts)
     return np.concatenate([parts.read(part_slice).points for part_slice in parts.slices])
 
 
 def subjects_of(parts: Parts) -> list[int]:
-    read = [(parts.read_ids(some), some.first) for some in parts.slices]
-    return [one for ids, first in read for one in ids.subjects(parts.named, first).tolist()]
+    ids = with_subjects(Executor(), parts).ids
+    return [] if ids is None else ids.subject.tolist()
 
 
 def as_columns(points: Floats, kind: type = np.float64) -> dict[str, Any]:
@@ -58,19 +59,6 @@ def test_parts_are_read_in_the_order_of_their_names(tmp_path: Path) -> None:
     assert not parts.names_subjects
 
 
-def test_row_groups_are_read_together_up_to_a_unit(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "trips", walks(100), rows=100)
-    (path,) = folder.iterdir()
-    table = pq.read_table(path)
-    pq.write_table(table, path, row_group_size=9)
-    with patch.object(reader, "SLICE_ROWS", 30):
-        parts = surveyed(folder)
-        assert [part_slice.rows for part_slice in parts.slices] == [27, 27, 27, 19]
-        assert (all_of(parts) == walks(100)).all()
-    with patch.object(reader, "SLICE_ROWS", 5):  # a group is never parted
-        assert {part_slice.rows for part_slice in surveyed(folder).slices} == {9, 1}
-
-
 @pytest.mark.parametrize("kind", [np.float32, np.float64])
 def test_tables_of_coordinates_are_read_in_either_precision(tmp_path: Path, kind: type) -> None:
     points = walks(40)
@@ -79,44 +67,6 @@ def test_tables_of_coordinates_are_read_in_either_precision(tmp_path: Path, kind
     assert all_of(parts).dtype == np.float64
     assert (all_of(parts) == points.astype(kind)).all()
     assert len(set(subjects_of(parts))) == 20
-
-
-def test_a_subject_has_one_number_in_all_parts(tmp_path: Path) -> None:
-    points = as_columns(walks(4))
-    subjects = (
-        pa.array([1, 2, 2, 3]),
-        pa.array([3, 1, None, None], pa.int32()),
-        pa.array([1.0, float("nan"), 2.0, 3.0]),
-        pa.array(["1", " ", "2.0", "3"]),
-    )
-    tables = (pa.table(points | {"subject": subject}) for subject in subjects)
-    folder = write_tables(tmp_path / "trips", *tables)
-    one, two, *more = np.array(subjects_of(surveyed(folder))).reshape(4, 4).tolist()
-    a, b, _, c = one
-    assert one == [a, b, b, c]
-    assert two[:2] == [c, a]
-    assert [[some[0], *some[2:]] for some in more] == [[a, b, c]] * 2
-    nobody = {*two[2:], *(some[1] for some in more)}
-    assert len(nobody | {a, b, c}) == 7
-
-
-def test_names_of_subjects_are_numbered_alike_however_they_are_stored(tmp_path: Path) -> None:
-    points, names = as_columns(walks(3)), pa.array(["anna", "ben", "anna"])
-    kinds = (pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string()))
-    tables = (pa.table(points | {"subject": names.cast(kind)}) for kind in kinds)
-    numbers = subjects_of(surveyed(write_tables(tmp_path / "trips", *tables)))
-    assert numbers == numbers[:3] * 3
-    assert numbers[0] == numbers[2] != numbers[1]
-
-
-def test_a_trace_without_a_subject_is_its_own(tmp_path: Path) -> None:
-    columns = as_columns(walks(5)) | {
-        "subject": pa.array([7, None, None, None, 8]),
-        "trace": pa.array([1, 2, 2, 7, 6]),
-    }
-    numbers = subjects_of(surveyed(write_tables(tmp_path / "trips", pa.table(columns))))
-    assert numbers[1] == numbers[2]
-    assert len(set(numbers)) == 4  # trace 7 is not subject 7
 
 
 def test_mixing_gives_each_number_another_one() -> None:
@@ -273,24 +223,6 @@ def test_a_number_that_another_part_may_write_otherwise_is_refused(
     assert len(set(subjects_of(surveyed(write_tables(folder, whole))))) == 2
 
 
-def test_row_groups_without_rows_are_passed_over(tmp_path: Path) -> None:
-    folder = tmp_path / "trips"
-    folder.mkdir()
-    table = pa.table(as_columns(walks(20)))
-    with pq.ParquetWriter(folder / "a.parquet", table.schema) as writer:
-        for some in (table.slice(0, 0), table, table.slice(0, 0), table):
-            writer.write_table(some)
-    assert len(all_of(surveyed(folder))) == 40
-
-
-def test_hidden_drafts_are_no_parts(tmp_path: Path) -> None:
-    folder = write_folder(tmp_path / "trips", walks(60), rows=30)
-    part = folder / "part-00001.parquet"
-    (folder / ".part-00001-1234abcd.parquet").write_bytes(part.read_bytes())
-    part.rename(folder / "LAST.PARQUET")
-    assert surveyed(folder).n == 60
-
-
 def test_columns_of_one_name_are_refused(tmp_path: Path) -> None:
     table = pa.table(as_columns(walks(2)) | {"subject": [1, 2]})
     for name in ("subject", "lat2"):
@@ -317,15 +249,6 @@ def write_lines_of(folder: Path, line: object, **about: object) -> None:
     table = pa.table({"geometry": wkb})
     metadata = {"geo": json.dumps(geo)}
     pq.write_table(table.replace_schema_metadata(metadata), folder / "a.parquet")
-
-
-@pytest.mark.parametrize("line", [None, shapely.LineString(), shapely.Point(1, 2)])
-def test_a_first_geometry_that_is_no_line_is_refused(tmp_path: Path, line: object) -> None:
-    write_lines_of(tmp_path / "trips", line)
-    with pytest.raises(
-        BadInput, match=r"a\.parquet does not hold trajectories: they are LineStrings"
-    ):
-        surveyed(tmp_path / "trips")
 
 
 def test_parts_in_another_system_are_refused(tmp_path: Path) -> None:

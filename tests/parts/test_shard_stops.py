@@ -2,12 +2,7 @@
 
 import os
 import signal
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from socket import socketpair
-from threading import Event, Thread, get_ident
-from typing import Any, Self
 
 import distributed
 import pytest
@@ -16,68 +11,7 @@ from shards import released, walks, write_folder
 
 from trajanon.errors import ServerProblem
 from trajanon.executors import Executor, connected
-from trajanon.parts import finish, plan, workflow
-
-
-@contextmanager
-def another_thread() -> Iterator[int]:
-    """One that does nothing, and may be told of signals."""
-    done = Event()
-    thread = Thread(target=done.wait)
-    thread.start()
-    assert thread.ident is not None
-    try:
-        yield thread.ident
-    finally:
-        done.set()
-        thread.join()
-
-
-def interrupt(thread: int) -> None:
-    """Press Ctrl-C, and wait until a thread that may be told has been told."""
-    ours, theirs = socketpair()
-    ours.settimeout(30)
-    theirs.setblocking(False)
-    before = signal.set_wakeup_fd(theirs.fileno())
-    try:
-        signal.pthread_kill(thread, signal.SIGINT)
-        if thread != get_ident():
-            assert ours.recv(1) == bytes([signal.SIGINT])
-    finally:
-        signal.set_wakeup_fd(before)
-        ours.close()
-        theirs.close()
-
-
-@pytest.mark.parametrize("told", ["this thread", "another one"])
-def test_ctrl_c_while_workers_begin_is_not_lost(monkeypatch: pytest.MonkeyPatch, told: str) -> None:
-    steps: list[str] = []
-
-    class Beginning:
-        """A cluster that is interrupted while it begins."""
-
-        def __init__(self, *_: Any, **__: Any) -> None:
-            interrupt(get_ident() if told == "this thread" else thread)
-            steps.append("has begun")
-
-        def __enter__(self) -> Self:
-            return self
-
-        def __exit__(self, *_: object) -> None:
-            steps.append("is closed")
-
-    class Asking(Beginning):
-        def __init__(self, _: object) -> None:
-            pass
-
-    monkeypatch.setattr(distributed, "LocalCluster", Beginning)
-    monkeypatch.setattr(distributed, "Client", Asking)
-    before = signal.getsignal(signal.SIGINT)
-    with another_thread() as thread, pytest.raises(KeyboardInterrupt), connected("local:2"):
-        pytest.fail("went on")
-    assert steps == ["has begun", "is closed", "is closed"]
-    assert signal.getsignal(signal.SIGINT) is before
-    assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
+from trajanon.parts import plan, workflow
 
 
 def interrupt_oneself(_: int) -> int:
@@ -134,7 +68,7 @@ def test_workers_that_cannot_be_started_are_one_sentence(
     assert "the workers could not be started" in answer.sentence
 
 
-@pytest.mark.parametrize("step", ["look", "scatter", "search", "write_part", "write_groups"])
+@pytest.mark.parametrize("step", ["_look", "scatter", "search", "write_part", "write_groups"])
 def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, step: str) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
@@ -145,7 +79,7 @@ def test_ctrl_c_says_what_it_leaves(run: Run, monkeypatch: pytest.MonkeyPatch, s
     before = released(Path("anonymized"))
     there = sorted(path.name for path in Path().iterdir())
     monkeypatch.setattr(workflow, "shards_for", lambda *_: 3)
-    home = {"look": plan, "write_part": finish}.get(step, workflow)
+    home = {"_look": plan}.get(step, workflow)
     monkeypatch.setattr(home, step, interrupted)
     answer = run(*given)
     assert answer.code == 130

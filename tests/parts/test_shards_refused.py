@@ -26,7 +26,7 @@ def test_more_of_one_place_than_memory_holds_is_refused(tmp_path: Path) -> None:
     with (
         shards_of(25),
         patch.object(workflow, "capacity_of", lambda *_: 100),
-        pytest.raises(BadInput, match=r"of few subjects lie in one place.*`memory`"),
+        pytest.raises(BadInput, match=r"lie in one place, or are of few subjects.*`memory`"),
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     assert [path.name for path in tmp_path.iterdir()] == ["trips"]
@@ -108,6 +108,15 @@ def change_points(path: Path, points: Floats) -> None:
     place = table.column_names.index("geometry")
     changed = table.set_column(place, "geometry", lines)
     pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
+
+
+@pytest.mark.parametrize("how", [{"as_published": True}, {"ledger": "trips.ledger"}])
+def test_what_needs_all_at_once_is_refused_in_shards(tmp_path: Path, how: dict[str, Any]) -> None:
+    source = write_folder(tmp_path / "trips", walks(60))
+    said = f"`{next(iter(how))}` needs all trajectories at once"
+    with shards_of(30), pytest.raises(BadInput, match=said):
+        anonymize_parts(str(source), str(out_of(tmp_path)), 3, **how)
+    assert [path.name for path in tmp_path.iterdir()] == ["trips"]
 
 
 @pytest.mark.parametrize("text", ["Anna", 5])

@@ -11,8 +11,7 @@ from streets_walked import SCALE, Writer, grouped, plain, walked
 
 from trajanon.arrays import Floats, Ints
 from trajanon.perturbation import correlation, displacement_root, perturbed
-from trajanon.privacy.cascade import Cascade, Noise, Root, cascade
-from trajanon.privacy.companions import drawn
+from trajanon.privacy.cascade import Cascade, Noise, Root, cascade, drawn
 
 M = 12
 
@@ -116,3 +115,16 @@ def test_words_and_account() -> None:
         "member are missing, the others are nearest to the line in 30 %, and in 60 % once members "
         "of other lines are taken out."
     )
+
+
+def test_a_hundred_groups_of_k_are_drawn_from_a_seed() -> None:
+    labels = np.append(np.arange(600) // 3, [0, 0])  # the first group is larger
+    members = drawn(labels, np.arange(602), 3, 0)
+    assert members.shape == (100, 3)
+    of = labels[members]
+    assert (of == of[:, :1]).all()
+    assert len(np.unique(of[:, 0])) == 100
+    assert 0 not in of
+    assert np.array_equal(members, drawn(labels, np.arange(602), 3, 0))
+    assert not np.array_equal(members, drawn(labels, np.arange(602), 3, 1))
+    assert len(np.unique(members[:, 0] % 3)) == 3  # anybody may be hidden

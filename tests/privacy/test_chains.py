@@ -1,4 +1,4 @@
-"""Windows of a drive, followed from line to line."""
+"""Windows of a drive and trips of a person, followed from line to line."""
 
 from dataclasses import replace
 
@@ -6,17 +6,31 @@ import naive_attacks as naive
 import numpy as np
 import pytest
 from commands import FAST, Run
+from evaluations import evaluated
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_attacks import cities, timed_cities
-from toy import crossing
+from toy import commuters, crossing
 
 import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.files.trajectory_files import write_trajectories
-from trajanon.privacy.attack import Published
-from trajanon.privacy.chains import LINE, WINDOW, Chained, chains, subjects_left
+from trajanon.privacy import chains
+from trajanon.privacy.attack import Published, Steps
+from trajanon.privacy.chains import (
+    CHANCE,
+    KNOWN,
+    LINE,
+    Chained,
+    drives_chained,
+    drives_left,
+    next_trip,
+    people_chained,
+    people_steps,
+)
+from trajanon.times import DAY, HOUR, departure_days
 from trajanon.tracks import TrackPoints, Tracks
+from trajanon.trajectories import Trajectories
 
 ROOM = 20
 
@@ -35,31 +49,62 @@ def drives_of(draw: st.DrawFn, n: int) -> Tracks:
     return drives(random.integers(0, draw(st.integers(1, 4)), n), random.permutation(ROOM)[:n])
 
 
-def same(found: Chained | None, city: Published, tracks: Tracks) -> None:
-    if found is None:
-        assert not naive.steps(city, tracks)
+def same(found: Chained, city: Published, pairs: list[tuple[int, int]], of: str) -> None:
+    assert set(found.found) == ({LINE, KNOWN, CHANCE} if pairs else set())
+    assert (found.of, found.steps) == (of, len(pairs))
+    for start in (LINE, KNOWN) if pairs else ():
+        told = naive.next_lines(city, pairs, of, start == KNOWN)[:, :2]
+        np.testing.assert_allclose(found.found[start], told.mean(axis=0))
+
+
+@given(st.one_of(cities(most=12), timed_cities()), st.booleans(), st.data())
+def test_drives_are_followed_as_by_the_slow_twin(
+    city: Published, named: bool, data: st.DataObject
+) -> None:
+    tracks = data.draw(drives_of(len(city.points)))
+    city = city if named else replace(city, subjects=None)
+    pairs = naive.steps(tracks.run, np.argsort(tracks.start), city.labels)
+    found = drives_chained(city, tracks)
+    assert (found is None) == (not pairs)
+    if found is not None:
+        same(found, city, pairs, "drive")
+        people = city.owners if named else tracks.run
+        left = naive.left_on(tracks.run, city.labels, people, city.k)
+        assert [list(one) for one in found.left.values()] == [left]
+
+
+@given(st.one_of(cities(most=12), timed_cities()), st.data())
+def test_people_are_followed_as_by_the_slow_twin(city: Published, data: st.DataObject) -> None:
+    n, labels, people = len(city.points), city.labels, city.owners
+    hours = st.lists(st.sampled_from([np.nan, *range(0, 96, 5)]), min_size=n, max_size=n)
+    begin = 3_600.0 * np.array(data.draw(hours))[:, None]
+    times = np.repeat(begin, city.points.shape[1], axis=1)
+    at_sea = np.zeros(city.points.shape)  # by UTC
+    trips = Trajectories(at_sea, people, times=times if data.draw(st.booleans()) else None)
+    days = None if trips.times is None else (begin[:, 0] / 3_600.0 - 3.0) // 24.0
+    cells, order = people, np.arange(n)
+    if days is not None:
+        order = np.argsort(begin[:, 0], kind="stable")
+        own = np.where(np.isnan(days), 10 + np.arange(n), days).astype(int)
+        cells = 100 * people + own
+    pairs = naive.steps(cells, order, labels)
+    of = "day" if days is not None and pairs else "person"
+    pairs = pairs if of == "day" else naive.steps(people, order, labels)
+    seen = replace(city, steps=people_steps(trips, labels))
+    found = people_chained(seen, None if days is None else own)
+    assert found is not None
+    same(found, city, pairs, of)
+    left = {"people": naive.left_on(people, labels, people, city.k)}
+    if days is not None:
+        left["days"] = naive.left_on(cells, labels, people, city.k)
+    assert {name: list(counts) for name, counts in found.left.items()} == left
+    assert found.place == tuple(naive.places(city))
+    if seen.steps is None:
         return
-    assert list(found.left) == naive.subjects_left(city, tracks)
-    starts = {LINE: None, WINDOW: city}
-    assert set(found.followed) == set(starts)
-    for start, followed in found.followed.items():
-        *told, linked = naive.followed(city, tracks, starts[start])
-        np.testing.assert_allclose(followed, told)
-        assert start != LINE or found.linked == pytest.approx(linked)
-
-
-@given(cities(most=12), st.data())
-def test_it_is_the_slow_twin(city: Published, data: st.DataObject) -> None:
-    tracks = data.draw(drives_of(len(city.points)))
-    same(chains(city, tracks), city, tracks)
-    alone = replace(city, subjects=None)
-    same(chains(alone, tracks), alone, tracks)
-
-
-@given(timed_cities(), st.data())
-def test_times_count_like_places(city: Published, data: st.DataObject) -> None:
-    tracks = data.draw(drives_of(len(city.points)))
-    same(chains(city, tracks), city, tracks)
+    attack = next_trip(seen, seen.steps)
+    told = naive.next_lines(city, pairs, of, known=True)
+    np.testing.assert_allclose(sorted(attack.rates), sorted(told[:, 2]))
+    assert attack.targets.tolist() == [b for _, b in zip(*seen.steps[1:], strict=True)]
 
 
 def crossroads() -> tuple[Published, Tracks]:
@@ -79,42 +124,43 @@ def crossroads() -> tuple[Published, Tracks]:
 
 def test_a_heading_tells_the_lines_of_a_crossing_apart() -> None:
     city, tracks = crossroads()
-    found = chains(city, tracks)
+    found = drives_chained(city, tracks)
     assert found is not None
-    assert found.followed[LINE] == found.followed[WINDOW] == (1.0, 1.0, 1.0, 0.0, 1.0)
-    assert found.left == (4, 0, 0, 4, 0, 0)
-    assert found.long_drives == 0
-    assert "the first of all 4 lines in 100 % of the steps" in found.words
-    assert "left with fewer than 2 subjects in 0 of 4 drives on several lines" in found.words
+    assert found.found[LINE] == found.found[KNOWN] == (1.0, 1.0)
+    assert found.found[CHANCE] == (1 / 3, 1.0)
+    assert found.left == {"drives": (4, 0, 0)}
+    assert "the next window of its drive" in found.words.replace("trajectory", "window")
+    assert "first of 4 lines in 100 % of 4 steps" in found.words
+    assert "fewer than 2 subjects in 0 of 4 drives on several lines" in found.words
 
 
 def test_companions_who_turn_off_leave_one_alone() -> None:
     """One of each pair turns at the crossing: each line still has two, each chain but one."""
     city, tracks = crossroads()
     turned = replace(city, labels=np.array([0, 1, 0, 3, 2, 3, 2, 1]))
-    found = chains(turned, tracks)
+    found = drives_chained(turned, tracks)
     assert found is not None
-    assert found.left == (4, 4, 4, 4, 4, 4)
-    assert found.followed[LINE].first == 0.5
-    assert found.linked == 1.0
+    assert found.left == {"drives": (4, 4, 4)}
+    assert found.found[LINE].first == 0.5
     assert found.account["drives_alone"] == 4
     # Where k counts nobody's name, drives are counted, and these are as many.
-    assert subjects_left(turned.labels, tracks, None, 2) == found.left
+    assert drives_left(turned.labels, tracks, None, 2) == found.left
     # Whoever made both drives of a pair was alone on both lines before.
-    one = subjects_left(city.labels, tracks, np.zeros(8, dtype=int), 2)
-    assert one is not None
-    assert (one.drives_below, one.drives_alone) == (4, 4)
+    one = drives_left(city.labels, tracks, np.zeros(8, dtype=int), 2)
+    assert one["drives"][1:] == (4, 4)
 
 
 def test_nothing_chains_without_steps() -> None:
     city, tracks = crossroads()
-    assert chains(city, None) is None
-    assert subjects_left(city.labels, None, city.subjects, 2) is None
+    assert drives_chained(city, None) is None
+    assert drives_left(city.labels, None, city.subjects, 2) == {}
     one_each = drives(np.arange(8), np.zeros(8, dtype=int))
-    assert chains(city, one_each) is None
+    assert drives_chained(city, one_each) is None
     one_line = replace(city, lines=city.lines[:1], labels=np.zeros(8, dtype=int))
-    assert chains(one_line, tracks) is None
-    assert chains(replace(city, points=city.points[:, :1], lines=city.lines[:, :1]), tracks) is None
+    assert drives_chained(one_line, tracks) is None
+    points = replace(city, points=city.points[:, :1], lines=city.lines[:, :1])
+    assert drives_chained(points, tracks) is None
+    assert people_chained(replace(city, subjects=None), None) is None
 
 
 def test_a_window_that_is_known_shows_the_way_that_its_line_hides() -> None:
@@ -127,16 +173,16 @@ def test_a_window_that_is_known_shows_the_way_that_its_line_hides() -> None:
     points = np.array([eastward(off, begin) for off in north for begin in (-30.0, 0.0)] * 2)
     lines = np.array([eastward(0.0, -30.0), *(eastward(off, 0.0) for off in north)])
     city = Published(points, lines, np.array([0, 1, 0, 2] * 2), 2, np.arange(8) // 2)
-    found = chains(city, drives(np.arange(8) // 2, np.arange(8) % 2))
+    found = drives_chained(city, drives(np.arange(8) // 2, np.arange(8) % 2))
     assert found is not None
-    assert found.followed[LINE].first == pytest.approx(0.5)  # two lines are equally near
-    assert found.followed[WINDOW].first == 1.0
+    assert found.found[LINE].first == pytest.approx(0.5)  # two lines are equally near
+    assert found.found[KNOWN].first == 1.0
 
 
 @pytest.mark.parametrize("align", [False, True])
 def test_anonymize_counts_who_is_left_along_drives(align: bool) -> None:
     release = trajanon.anonymize(crossing(), 2, align=align, effort="fast")
-    counted = (4, 4, 4) * 2
+    counted = (4, 4, 4)
     assert tuple(release.report["chains"].values()) == counted
     ways = replace(crossing(), tracks=None)
     assert trajanon.anonymize(ways, 2, align=align, effort="fast").report["chains"] is None
@@ -157,6 +203,7 @@ def test_evaluate_begins_with_drives_that_leave_fewer_than_k() -> None:
     assert found.verdict.kind == "stop"
     assert "with fewer than 2 subjects in 4 of 4 drives" in found.verdict.sentences[0]
     assert found.account["chains"].items() >= release.report["chains"].items()
+    assert found.account["persons"].items() >= release.report["persons"].items()
     assert found.chained is not None
     assert found.chained.words in found.html
     assert "No attack of this kind" not in found.html.partition("<h2>Inference")[0]
@@ -166,3 +213,84 @@ def test_evaluate_begins_with_drives_that_leave_fewer_than_k() -> None:
         assert found.account["chains"] is None
         assert "Windows of one drive" not in found.html
         assert "follows a drive" not in " ".join([*found.verdict.sentences, *found.facts])
+
+
+def followed(trips: Trajectories) -> Published:
+    """Neighbours share the line to work; on the way home each shares one with somebody else."""
+    labels = np.tile([0, 0, 1, 1, 2, 3, 2, 3], 2)
+    lines = np.array([trips.points[labels == line].mean(axis=0) for line in range(4)])
+    steps = people_steps(trips, labels)
+    return Published(trips.points, lines, labels, 2, trips.subject, unit="trip", steps=steps)
+
+
+def test_a_person_is_followed_from_work_to_home() -> None:
+    trips = commuters()
+    seen = followed(trips)
+    assert seen.steps is not None
+    assert (seen.steps.of, len(seen.steps.here)) == ("day", 8)
+    assert set(seen.steps.there - seen.steps.here) == {4}
+    found = people_chained(seen, departure_days(trips))
+    assert found is not None
+    # Both lines home begin half way between the places of work, and the other line far away.
+    assert found.found[LINE] == found.found[KNOWN] == (0.5, 1.0)
+    assert found.left == {"people": (4, 4, 4), "days": (8, 8, 8)}
+    assert found.place == (4, 4, 0)  # lines to work begin at home
+    assert found.few == (
+        "Whoever knows all lines of a person is left with fewer than 2 people in 4 of 4 people on "
+        "several lines, and with one alone in 4; on one day, in 8 of 8 days and in 8"
+    )
+    attack = next_trip(seen, seen.steps)
+    assert attack.rates.tolist() == [0.25] * 8  # four rows, of which one is theirs
+    assert attack.line_found == 0.5
+    naked = next_trip(seen.originals, seen.steps)
+    assert (naked.line_found, naked.expected) == (0.25, 0.5)  # four leave each place of work
+
+
+@pytest.mark.parametrize(("leaves", "found"), [(8.5, 1.0), (8.0, 0.5), (7.0, 0.0)])
+def test_released_hours_tell_what_comes_later(leaves: float, found: float) -> None:
+    """A line begins where the last ended, and so does another at 08:00, before it ended."""
+    lines = np.zeros((3, 2, 2))
+    lines[..., 1] = [[0.0, 0.01], [0.01, 0.02], [0.01, 0.02]]
+    times = HOUR * np.array([[7.0, 8.25], [leaves, 9.0], [8.0, 9.0]])
+    labels = np.array([0, 1, 2])
+    seen = Published(
+        *(lines, lines, labels, 2, np.array([0, 0, 1])),
+        times=times,
+        line_times=times,
+        cycle=DAY,
+        steps=Steps("day", labels[:1], labels[1:2]),
+    )
+    told = people_chained(seen, np.zeros(3, dtype=int))
+    assert told is not None
+    assert told.found[LINE].first == found
+
+
+def test_without_times_the_next_trip_is_that_of_the_file() -> None:
+    trips = replace(commuters(), times=None)
+    seen = followed(trips)
+    assert seen.steps is not None
+    assert (seen.steps.of, len(seen.steps.here)) == ("person", 12)
+    found = people_chained(seen, departure_days(trips))
+    assert found is not None
+    assert list(found.left) == ["people"]
+    assert "the next trip of the person first of 4 lines" in found.words
+
+
+def test_people_on_one_line_each_are_not_followed() -> None:
+    trips = commuters().take(np.arange(4))
+    found = evaluated(trips)
+    assert found.followed is not None
+    assert found.followed.steps == 0
+    words = "No person is on two lines, so none can be followed from line to line."
+    assert found.followed.words == words
+    assert words in found.html
+    assert found.account["persons"]["people"] == 0
+    assert "k is of a line" not in str(found.verdict)
+
+
+def test_only_lines_that_begin_near_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen = followed(commuters())
+    monkeypatch.setattr(chains, "_NEAR", 1)
+    found = people_chained(seen, None)
+    assert found is not None
+    assert found.found[KNOWN].among_three < 1.0

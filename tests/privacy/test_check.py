@@ -143,7 +143,7 @@ COLUMN = {"encoding": "WKB", "geometry_types": ["LineString"]}
         (with_field_metadata, "column 'id'"),
         (with_reference_numbers, "column 'geometry'"),
         (with_a_wider_box, "column 'bbox'"),
-        (lambda table: table.drop_columns("bbox"), "file metadata 'geo'"),
+        (lambda table: table.drop_columns("bbox"), "column 'bbox'"),
     ],
 )
 def test_more_than_lines_and_ids_in_parquet_is_found(

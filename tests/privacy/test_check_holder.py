@@ -24,6 +24,7 @@ NOTHING_MORE: dict[str, Any] = {
     "counted": "records",
     "information_loss": 0.0,
     "stages": [],
+    "rows": {"way": "trajectories"},
     "displacement": dict.fromkeys(("mean", "median", "p95", "max"), 0.0),
 }
 """Of a report: what has to be there beside the groups."""

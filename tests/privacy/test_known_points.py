@@ -1,3 +1,5 @@
+"""Two points known, and their hours: as slow twins find their lines, and by hand."""
+
 from dataclasses import replace
 from typing import Any
 
@@ -6,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_attacks import cities
+from naive_attacks import cities, timed_cities
 from numpy.typing import NDArray
 
 from trajanon import workers
@@ -15,11 +17,11 @@ from trajanon.errors import BadInput
 from trajanon.privacy import known_points as attacks_with_points
 from trajanon.privacy.attack import NOT_ALIKE, Attack, Published
 from trajanon.privacy.known_points import known_points as guesses
+from trajanon.privacy.linkage import attacks
+from trajanon.times import DAY, HOUR, WEEK
 
 STEP = 0.001
 """Degrees of latitude: 111 m."""
-
-TOLERANCES = st.sampled_from([0.0, 50.0, 60.0, 130.0, 1e5, 1e9])
 
 
 def street(*numbers: float) -> Floats:
@@ -32,90 +34,56 @@ def alone(points: Floats, subjects: Any = None) -> Published:
     return Published(points, points, np.arange(len(points)), 2, subjects, "originals")
 
 
+def one_way(*departures: float, took: float = 600.0, cycle: float = np.inf) -> Published:
+    """Trips along one street, published as they are."""
+    times = np.array(departures)[:, None] + [0.0, took]
+    points = np.tile([[40.0, -3.0], [40.0, -2.99]], (len(departures), 1, 1))
+    return replace(alone(points), times=times, line_times=times, cycle=cycle)
+
+
 def known_points(*asked: Any, **options: Any) -> Attack:
     """The adversary who picks a row of any line that fits."""
     return guesses(*asked, **options).evenly
-
-
-def is_the_slow_twin(
-    city: Published, known: int, tolerance: float, order: bool, **options: Any
-) -> None:
-    found = guesses(city, known, tolerance=tolerance, order=order, **options)
-    for form, nearest in zip(found, (False, True), strict=True):
-        expected = naive.known_points(city, known, tolerance, order, nearest=nearest)
-        np.testing.assert_allclose(told(form), expected, rtol=1e-12, atol=0.0)
 
 
 def told(found: Attack) -> Floats:
     return np.column_stack([found.rates, found.line_rates, found.worst])
 
 
-@given(cities(), TOLERANCES, st.booleans(), st.data())
-def test_it_is_the_slow_twin(
-    city: Published, tolerance: float, order: bool, data: st.DataObject
-) -> None:
-    known = data.draw(st.integers(1, 2))
-    is_the_slow_twin(city, known, tolerance, order)
-    is_the_slow_twin(city.originals, known, tolerance, order)
-    for found in guesses(city.originals, known, tolerance=tolerance, order=order):
-        assert (found.rates > 0.0).all(), "an original passes its own points, and none is nearer"
+@given(
+    st.one_of(cities(), timed_cities()),
+    st.sampled_from([0.0, 50.0, 60.0, 130.0, 1e5]),
+    st.sampled_from([np.inf, 0.0, 1_800.0, 3_600.0, 1e9]),
+)
+def test_it_is_the_slow_twin(city: Published, tolerance: float, hour: float) -> None:
+    asked = None if city.times is None else hour
+    for seen in (city, city.originals):
+        found = guesses(seen, tolerance=tolerance, hour=hour)
+        for form, nearest in zip(found, (False, True), strict=True):
+            expected = naive.known_points(seen, tolerance, asked, nearest=nearest)
+            np.testing.assert_allclose(told(form), expected, rtol=1e-9)
+    for form in found:
+        assert (form.rates > 0.0).all(), "an original passes its own points, and none is nearer"
 
 
 def test_who_takes_the_nearest_line_finds_more() -> None:
-    """The own line passes within 45 m, another within 60; in order it is the other that fits."""
-    points, back = street(0, 1, 2), street(2.4, 1.4, 0.4)
-    beside = street(0.5, 1.5, 2.5)
-    lines = np.array([back, beside])
-    city = Published(np.array([points, beside]), lines, np.arange(2), 2)
-    evenly, nearest = guesses(city, known=3, tolerance=60.0, sample=1)
+    """The own line passes within 45 m, another within 60."""
+    lines = np.array([street(0.4, 1.4), street(0.5, 1.5)])
+    evenly, nearest = guesses(
+        replace(alone(lines), points=lines - [0.4 * STEP, 0.0]), tolerance=60.0
+    )
     assert (evenly.rates[0], nearest.rates[0]) == (0.5, 1.0)
-    assert guesses(city, known=3, tolerance=60.0, order=True, sample=1).nearest.rates[0] == 0.0
-    assert (evenly.name, nearest.name) == ("3 known points", "3 known points, nearest")
+    assert (evenly.name, nearest.name) == ("2 known points", "2 known points, nearest")
 
 
 @pytest.mark.parametrize("latitude", [-89.9, -60.0, 0.0, 89.9])
 @pytest.mark.parametrize("longitude", [-179.9, 0.0, 179.9])
 def test_metres_are_metres_anywhere(latitude: float, longitude: float) -> None:
     east = 111_320.0 * np.cos(np.radians(latitude))  # metres of a degree, nearly
-    near, far = np.array([[0.0, 90.0 / east]]), np.array([[0.0, 110.0 / east]])
-    here = np.array([[latitude, longitude]])
-    points = np.array([here, here + near, here - far])
-    found = known_points(alone(points), known=1, tolerance=100.0)
+    near, far = np.array([[0.0, 90.0 / east]] * 2), np.array([[0.0, 110.0 / east]] * 2)
+    here = np.array([[latitude, longitude]] * 2)
+    found = known_points(alone(np.array([here, here + near, here - far])))
     assert found.rates.tolist() == [0.5, 0.5, 1.0]
-
-
-@pytest.mark.parametrize("latitude", [-80.0, 80.0])
-def test_cells_are_wide_enough_where_degrees_are_narrow(latitude: float) -> None:
-    """One trajectory is on the equator, where a degree is six times as wide."""
-    north, east = [latitude, latitude, 0.0], [0.0, 90.0 / 19_394.0, 0.0]
-    points = np.stack([north, east], axis=-1)[:, None]
-    found = known_points(alone(points), known=1, tolerance=100.0)
-    assert found.rates.tolist() == [0.5, 0.5, 1.0]
-
-
-@pytest.mark.parametrize("order", [False, True])
-def test_choices_drawn_come_near_the_exact_mean(order: bool) -> None:
-    random = np.random.default_rng(5)
-    points = 40.0 + np.cumsum(random.normal(0.0, 0.001, (7, 6, 2)), axis=1)
-    city = Published(points, points, np.arange(7), 2, np.arange(7) % 5)
-    asked: dict[str, Any] = {"known": 3, "tolerance": 200.0, "order": order}
-    exact = naive.known_points(city, 3, 200.0, order)
-    drawn = known_points(city, **asked)
-    assert drawn.sampled
-    assert np.abs(drawn.rates - exact[:, 0]).max() < 0.05
-    assert np.abs(drawn.line_rates - exact[:, 1]).max() < 0.05
-    assert (drawn.worst <= exact[:, 2] + 1e-12).all()
-    again, other = (known_points(city, **asked, seed=seed).rates for seed in (0, 1))
-    np.testing.assert_array_equal(again, drawn.rates)
-    assert (other != drawn.rates).any()
-
-
-@given(cities(), TOLERANCES, st.booleans())
-def test_where_one_choice_is_all_who_draws_is_the_slow_twin(
-    city: Published, tolerance: float, order: bool
-) -> None:
-    known = city.points.shape[1]
-    is_the_slow_twin(city, known, tolerance, order, sample=3)
 
 
 def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +95,7 @@ def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -
     found = []
     for cores in (1, 3):
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
-        found.append(told(known_points(city, known=2, tolerance=500.0)))
+        found.append(told(known_points(city, tolerance=500.0)))
     np.testing.assert_array_equal(found[0], found[1])
 
 
@@ -144,6 +112,9 @@ def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -
         {"points": np.full((2, 2, 2), np.nan)},
         {"lines": np.zeros((2, 3, 2))},
         {"own_row": np.ones(3, dtype=bool)},
+        {"times": np.zeros((2, 3))},
+        {"line_times": np.zeros(2)},
+        {"times": np.full((2, 2), np.nan)},
     ],
 )
 def test_what_does_not_belong_together_is_refused(asked: dict[str, Any]) -> None:
@@ -207,13 +178,12 @@ def test_subjects_may_be_any_values() -> None:
         assert (one.rates == found[0].rates).all()
 
 
-def test_of_very_many_pairs_targets_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_many_targets_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
     random = np.random.default_rng(5)
     points = 40.0 + np.cumsum(random.normal(0.0, 0.0006, (60, 5, 2)), axis=1)
     city = alone(points, np.arange(60) // 2)
     whole = known_points(city)
-    monkeypatch.setattr(attacks_with_points, "_PAIRS", 60 * 20)
-    monkeypatch.setattr(attacks_with_points, "_FEWEST", 2)
+    monkeypatch.setattr(attacks_with_points, "_TARGETS", 20)
     some, others = known_points(city), known_points(city, seed=1)
     assert len(some.targets) == len(np.unique(some.targets)) == 20
     np.testing.assert_array_equal(told(some), told(whole)[some.targets])
@@ -222,6 +192,40 @@ def test_of_very_many_pairs_targets_are_drawn(monkeypatch: pytest.MonkeyPatch) -
     assert some.sampled
     assert not whole.sampled
     assert some.knows == f"{whole.knows}; tried on 20 of 60, drawn at random"
-    assert some.account["targets"] == 20
-    monkeypatch.setattr(attacks_with_points, "_PAIRS", 60)
-    assert len(known_points(city).targets) == 2
+
+
+@pytest.mark.parametrize("apart", [3_600.0, 3_601.0])
+def test_an_hour_is_an_hour_to_the_second(apart: float) -> None:
+    city = one_way(30_000.0, 30_000.0 + apart)
+    chance = 0.5 if apart <= HOUR else 1.0
+    assert known_points(city, hour=HOUR).rates.tolist() == [chance, chance]
+    assert known_points(city).rates.tolist() == [0.5, 0.5]
+
+
+@pytest.mark.parametrize("cycle", [DAY, WEEK])
+def test_the_clock_goes_round(cycle: float) -> None:
+    """Ten to midnight and ten past are twenty minutes apart, also where a day is a week."""
+    city = one_way(cycle - 600.0, 600.0, 7_800.0 + 601.0, took=0.0, cycle=cycle)
+    assert known_points(city, hour=HOUR).rates.tolist() == [0.5, 0.5, 1.0]
+    straight = replace(city, cycle=np.inf)
+    assert known_points(straight, hour=HOUR).rates.tolist() == [1.0, 1.0, 1.0]
+    # Times beyond the fold count on: 24:10 is ten past midnight.
+    beyond = one_way(cycle + 600.0, 600.0, cycle=cycle)
+    assert known_points(beyond, hour=0.0).rates.tolist() == [0.5, 0.5]
+
+
+def test_what_is_known_is_said() -> None:
+    found = known_points(replace(one_way(0.0), unit="trip"), hour=HOUR)
+    assert found.name == "2 known points and their hours"
+    assert found.knows == (
+        "2 points of the target's trip, and when it was there, within 100 m and 60 min"
+    )
+
+
+@given(timed_cities())
+def test_the_suite_asks_for_hours_where_there_are_some(city: Published) -> None:
+    for seen in (city, city.originals):
+        without = [one.name for one in attacks(replace(seen, times=None))]
+        assert not [name for name in without if "hours" in name]
+        hours = [f"2 known points and their hours{how}" for how in ("", ", nearest")]
+        assert [one.name for one in attacks(seen)] == without + hours

@@ -22,8 +22,7 @@ from trajanon.perturbation import (
     perturbed,
 )
 from trajanon.privacy import rebuilding as attack
-from trajanon.privacy.cascade import Noise, Root
-from trajanon.privacy.companions import drawn
+from trajanon.privacy.cascade import Noise, Root, drawn
 from trajanon.privacy.rebuilding import Rebuilding, Rebuilt, Ways, rebuilding
 
 M = 12

@@ -8,9 +8,15 @@ from hypothesis import strategies as st
 from naive_refine import Group, Grouped, Neighbourhood, both, grouped
 
 from trajanon import loss
-from trajanon._kernels.group_moves import create_group, dissolve_group, split_group
-from trajanon._kernels.record_moves import Descent, exchange_three, relocate_or_exchange
-from trajanon._kernels.record_moves import near_groups as find_near_groups
+from trajanon._kernels.descent_moves import (
+    Descent,
+    create_group,
+    dissolve_group,
+    exchange_three,
+    relocate_or_exchange,
+    split_group,
+)
+from trajanon._kernels.descent_moves import near_groups as find_near_groups
 from trajanon.arrays import Ints
 from trajanon.neighbours import exact_neighbours, neighbour_count
 from trajanon.partition import dense

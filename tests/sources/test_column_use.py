@@ -1,7 +1,6 @@
 """Columns of tables and layers: which are used, as what, and which should be."""
 
 import json
-import logging
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,12 +10,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import Run
-from geo_tables import lines, points, write
+from geo_tables import points, write
 from gpx_written import timed
 from point_tables import ROWS, csv, names, read
 
 from trajanon.errors import BadInput
-from trajanon.extract import Extraction, Rules, Trace, extract, from_frame, traces
+from trajanon.extract import Extraction, Rules, Trace, extract, traces
 from trajanon.extract.sources.columns import parse_columns
 from trajanon.extract.trips import CUT_OFF
 
@@ -125,19 +124,6 @@ def test_of_day_and_month_that_could_be_either_the_shorter_span_is_right(tmp_pat
     assert one.time == [pd.Timestamp("2024-01-02 15:04:05").timestamp()]
 
 
-def test_what_could_be_taken_too_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    path = csv(tmp_path, MDS)
-    list(traces(path))
-    assert caplog.messages == [
-        f"{path}: 'vehicle_id' is taken for the subject, though 'device_id' could be; "
-        "if it is, say `columns` subject=device_id"
-    ]
-    caplog.clear()
-    list(traces(path, columns={"subject": "vehicle_id"}))
-    list(traces(csv(tmp_path, "lat,lon,x,y,id\n40,-3,4e5,4e6,a\n")))
-    assert not caplog.messages
-
-
 UNUSED_TIMES = ROWS.drop(columns="time").assign(
     sent=pd.date_range("2023-05-01", periods=4, freq="10s").astype(str)
 )
@@ -174,14 +160,6 @@ def test_times_that_are_not_used_are_a_warning_or_refused(
         assert not caplog.messages
 
 
-def test_times_of_a_frame_that_are_not_used_are_a_warning(caplog: pytest.LogCaptureFixture) -> None:
-    caplog.set_level(logging.INFO)
-    assert len(list(from_frame(points(UNUSED_TIMES)))) == 2
-    warned, told = caplog.messages
-    assert "the frame: no column is used as time, but 'sent' holds times" in warned
-    assert told == "the frame: columns id=id; not used: sent"
-
-
 @pytest.mark.parametrize(
     "values",
     [
@@ -207,13 +185,6 @@ def test_what_are_no_times_of_points_is_no_warning(
         assert not caplog.messages
 
 
-def test_numbers_are_times_where_their_column_says_so(tmp_path: Path) -> None:
-    table = ROWS.assign(log_time=ROWS["time"] + 1_700_000_000).drop(columns="time")
-    path = csv(tmp_path, table.to_csv(index=False))
-    with pytest.raises(BadInput, match="'log_time' holds times, such as '1700000010'"):
-        list(traces(path, untimed="reject"))
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".parquet"])
 def test_one_column_may_have_two_roles(tmp_path: Path, suffix: str) -> None:
     table = ROWS.rename(columns={"id": "name_id"})
@@ -223,17 +194,6 @@ def test_one_column_may_have_two_roles(tmp_path: Path, suffix: str) -> None:
     assert names(list(traces(path, columns=columns))) == [("a", "a"), ("b", "b")]
     rows = write(tmp_path / "x.gpkg", points(table))
     assert names(list(traces(rows, columns=columns))) == [("a", "a"), ("b", "b")]
-
-
-def test_a_role_that_there_is_not_is_refused(tmp_path: Path) -> None:
-    path = csv(tmp_path, ROWS.to_csv(index=False))
-    with pytest.raises(BadInput, match="no role 'driver': choose from lat"):
-        list(traces(path, columns={"driver": "id"}))
-
-
-def test_the_columns_of_lines_are_told(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.gpkg", lines(trip_id=["7", "8"], colour=["red", "blue"]))
-    assert used(path) == ["columns id=trip_id; not used: colour"]
 
 
 def test_extract_lists_the_columns_of_each_kind_of_table_once(run: Run, tmp_path: Path) -> None:
@@ -247,23 +207,15 @@ def test_extract_lists_the_columns_of_each_kind_of_table_once(run: Run, tmp_path
         csv(tmp_path, "\n".join([head, *rows]), f"{number}.csv")
     answer = run("extract", tmp_path, "--windows", "--spacing", 100)
     same = "lat=lat, lon=lon, time=time, id=id; not used: timestamp, "
-    assert answer.err.count("though 'timestamp' could be") == 1
+    assert answer.err.count("read as seconds from an unknown beginning") == 1
     assert f"Columns of 3 tables: {same}bl\\x1bue.\n" in answer.out
     assert f"Columns: {same}red.\n" in answer.out
     (tmp_path / "trajectories.parquet").unlink()
     several = run("extract", tmp_path, "--windows", "--spacing", 100, "--jobs", 2, "--json")
-    assert several.err.count("though 'timestamp' could be") == 1
+    assert several.err.count("read as seconds from an unknown beginning") == 1
     told = json.loads(several.out)["columns"]
     assert told == {f"{same}bl\\x1bue": 3, f"{same}red": 1}
     assert extract(tmp_path, spacing=100).provenance["columns"] == told
-
-
-def test_a_table_without_times_is_refused_in_words_that_fit_it(run: Run, here: Path) -> None:
-    csv(here, ROWS.drop(columns="time").to_csv(index=False))
-    told = run("extract", "points.csv", "--windows", "--spacing", 9, "--untimed", "reject").sentence
-    assert "no point has a time, and --untimed reject leaves 4 points out" in told
-    assert "--columns time=..." in told
-    assert "OSM" not in told
 
 
 def test_damage_of_a_column_that_nobody_uses_is_no_matter(tmp_path: Path) -> None:
@@ -324,15 +276,19 @@ def test_nothing_is_said_of_columns_that_cannot_be_subjects(
     assert not caplog.records
 
 
-@pytest.mark.parametrize("text", ["latitude=y", "lat", "lat=", "=y", "", "lat=y,,lon=x"])
-def test_columns_that_are_not_understood_are_refused(text: str) -> None:
-    with pytest.raises(BadInput, match=r"is not understood.*id=\.\.\.,lat=\.\.\."):
-        parse_columns(text)
-
-
-@pytest.mark.parametrize("text", ["lat=a,lon=a,id=b", "lat=y,lat=x"])
-def test_no_column_is_two_coordinates_and_no_role_is_played_twice(text: str) -> None:
-    with pytest.raises(BadInput, match="`columns`"):
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        *(
+            (text, "is not understood.*id=")
+            for text in ("latitude=y", "lat", "lat=", "", "lat=y,,x")
+        ),
+        ("lat=a,lon=a,id=b", "names one column twice"),
+        ("lat=y,lat=x", "is not understood"),
+    ],
+)
+def test_columns_that_are_not_understood_are_refused(text: str, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
         parse_columns(text)
 
 
@@ -382,15 +338,18 @@ def test_a_column_that_may_name_recordings_has_to_be_named(
     assert len(read(path, id=asked)) == 3
 
 
-def test_several_people_in_one_file_without_ids_are_not_mixed(tmp_path: Path) -> None:
+def test_several_people_or_points_without_an_order_are_no_recording(tmp_path: Path) -> None:
     one, other = drive().splitlines(), drive(east=1.0).splitlines()
-    rows = [row for pair in zip(one, other, strict=True) for row in pair]
-    path = csv(tmp_path, "\n".join(["time,lat,lon", *rows, ""]))
-    with pytest.raises(BadInput, match="its points leap 59 times, as if several people"):
-        read(path)
-
-
-def test_points_without_ids_and_times_are_no_recording(tmp_path: Path) -> None:
+    mixed = "\n".join(row for pair in zip(one, other, strict=True) for row in pair)
+    days = "".join(f"2023-05-{1 + i:02},48.2,{16.37 + i / 1000}\n" for i in range(20))
+    for rows, words in (
+        (mixed, "and its points leap 59 times, as if"),
+        (days, "and no times: say"),
+    ):
+        path = csv(tmp_path, f"time,lat,lon\n{rows}\n")
+        with pytest.raises(BadInput, match=words):
+            read(path)
+        assert len(read(path, id="file")) == 1
     with pytest.raises(BadInput, match=r"no column known as id; its columns are lat, lon: say"):
         read(csv(tmp_path, "lat,lon\n48.2,16.37\n48.3,16.38\n"))
 
@@ -430,28 +389,12 @@ def test_columns_said_of_files_without_any_are_not_ignored_silently(
     ]
 
 
-def test_a_column_named_folder_is_not_confused_with_the_folder(tmp_path: Path) -> None:
-    path = csv(tmp_path, "id,lat,lon,folder\na,48.2,16.3,x\n")
-    with pytest.raises(
-        BadInput, match="has a column 'folder', and subject=folder means the folder"
-    ):
-        list(traces(path, columns={"subject": "folder"}))
-
-
 def test_namesakes_of_different_years_are_said(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     rows = [f"{year}-08-0{day} 06:00:00,20,-60,ANA" for year in (1979, 1985) for day in (1, 2)]
     read(csv(tmp_path, "\n".join(["time,lat,lon,id", *rows, ""])))
     assert "points#ANA of points has points more than a year apart" in caplog.text
-
-
-def test_days_alone_do_not_make_one_recording_of_a_file(tmp_path: Path) -> None:
-    rows = "".join(f"2023-05-{1 + i:02},48.2,{16.37 + i / 1000}\n" for i in range(20))
-    path = csv(tmp_path, f"time,lat,lon\n{rows}")
-    with pytest.raises(BadInput, match="no column known as id, and no times"):
-        read(path)
-    assert len(read(path, id="file")) == 1
 
 
 @pytest.mark.parametrize(("cut", "trips"), [(0, 3), (1, 3), (9, 2), (30, 2)])

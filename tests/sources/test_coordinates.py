@@ -64,7 +64,7 @@ def test_degrees_and_minutes_in_one_number_need_letters_beside_them(tmp_path: Pa
     (one,) = read(path)
     assert one.lat == pytest.approx([-48.25, -48.255])
     assert one.lon == pytest.approx([-16.5, -16.51])
-    with pytest.raises(BadInput, match="not in degrees"):
+    with pytest.raises(BadInput, match="not degrees on Earth"):
         read(csv(tmp_path, "id,lat,lon\na,4815.0,1630.0\na,4815.3,1630.6\n"))
 
 
@@ -99,7 +99,7 @@ def test_one_longitude_beyond_180_among_western_ones_is_an_error(tmp_path: Path,
 
 
 def test_more_than_half_off_the_earth_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="not in degrees, with lat from 48 to 191"):
+    with pytest.raises(BadInput, match="not degrees on Earth, with lat from 48 to 191"):
         read(csv(tmp_path, "id,lat,lon\na,191,2\na,191,2.1\na,48,2.2\n"))
 
 

@@ -1,21 +1,29 @@
-"""Geographic files of points and lines: what becomes of every feature."""
+"""Geographic files: which they are, their layers, and damage."""
 
-import struct
+import gzip
+import json
+import logging
+import lzma
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pyogrio
 import pytest
 import shapely
 from geo_tables import (
     FILES,
     LINES,
     ROWS,
+    geojson,
     in_order,
     is_the_two_traces,
+    line,
     lines,
-    names,
+    many,
     places,
     points,
     read,
@@ -23,249 +31,264 @@ from geo_tables import (
     same,
     write,
 )
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import features, geo_files, table_files
-from trajanon.extract.sources.features import Layer
-from trajanon.extract.sources.streams import Reading
-from trajanon.extract.trace import Trace
+from trajanon.extract.sources import geo_files
+from trajanon.extract.sources.formats import FORMATS
+from trajanon.files.trajectory_files import write_trajectories
+from trajanon.trajectories import Trajectories
+
+ONE = Trajectories(np.ones((1, 3, 2)), np.array([0]), np.array([0]))
 
 
 @pytest.mark.parametrize("name", FILES)
-def test_points_of_one_id_are_a_trace(tmp_path: Path, name: str) -> None:
-    path = write(tmp_path / name, points(), **in_order(name))
+def test_files_are_known_by_their_content(tmp_path: Path, name: str) -> None:
+    head = write(tmp_path / name, points()).read_bytes()[:4096]
+    parquet = name == "x.parquet"  # its end says more than its head
+    shapefile = name == "x.shp"  # it is several files, which only names hold together
+    assert FORMATS["geo"].looks_like("noname", head) is not (parquet or shapefile)
+    assert FORMATS["geo"].looks_like(name, b"") is not parquet
+
+
+def test_geojson_may_have_any_name_and_white_space(tmp_path: Path) -> None:
+    path = geojson(tmp_path / "x.json", (line((1, 2), (1, 3)), {}))
+    head = b'\xef\xbb\xbf\n{ "name": "x", "type" : "FeatureCollection"'
+    assert FORMATS["geo"].looks_like("x.json", head)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+    assert places(read(path)) == [[(1, 2), (1, 3)]]
+
+
+@pytest.mark.parametrize("suffix", [".json", ".geojson"])
+def test_a_geometry_may_stand_alone(tmp_path: Path, suffix: str) -> None:
+    shape = {"type": "LineString", "coordinates": [[1, 2], [1, 3]]}
+    path = tmp_path / f"x{suffix}"
+    for content in (shape, {"type": "Feature", "properties": {}, "geometry": shape}):
+        path.write_text(json.dumps(content))
+        assert FORMATS["geo"].looks_like(path.name, path.read_bytes())
+        assert places(read(path)) == [[(1, 2), (1, 3)]]
+
+
+def test_features_one_after_another_may_be_separated_by_records(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.geojsonl", points())
+    texts = path.read_text().splitlines()
+    pretty = (json.dumps(json.loads(text), indent=1) for text in texts)
+    path.write_text("".join(f"\x1e{text}\n" for text in pretty))
+    assert FORMATS["geo"].looks_like("x", path.read_bytes()[:4096])
     assert is_the_two_traces(read(path))
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_a_line_is_a_trace_in_the_order_of_its_points(tmp_path: Path, name: str) -> None:
-    frame = lines(trip_id=["7", "8"], user=["ann", None])
-    found = read(write(tmp_path / name, frame, **in_order(name)))
-    assert names(found) == [("7", "ann"), ("8", None)]
-    assert places(found) == [list(one.coords) for one in LINES]
-    assert all(np.isnan(one.time).all() for one in found)
+def test_parquet_is_known_by_its_footer(tmp_path: Path) -> None:
+    geo = write(tmp_path / "geo.parquet", points())
+    ROWS.to_parquet(table := tmp_path / "table.parquet")
+    own = tmp_path / "own.parquet"
+    write_trajectories(own, ONE)
+    (broken := tmp_path / "broken.parquet").write_bytes(geo.read_bytes()[:-9])
+    (text := tmp_path / "text.parquet").write_text("lat,lon")
+    nothing = tmp_path / "nothing.parquet"
+    every = (geo, table, own, broken, text, nothing)
+    assert [path for path in every if b"geo" in geo_files.footer_of(path)] == [geo, own]
+    assert [path for path in every if b"trajanon" in geo_files.footer_of(path)] == [own]
 
 
-def test_lines_without_subjects_are_named_after_their_file(tmp_path: Path) -> None:
-    named = write(tmp_path / "named.gpkg", lines(trip_id=["7", None]))
-    bare = write(tmp_path / "bare.gpkg", lines(colour=["red", "blue"]))
-    assert names(read(named)) == [("f#7", None), ("f#2", None)]
-    assert names(read(bare)) == [("f#1", None), ("f#2", None)]
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_parts_of_a_line_share_its_name(tmp_path: Path, name: str) -> None:
-    both = shapely.MultiLineString([one.coords for one in LINES])
-    path = write(tmp_path / name, lines([both, LINES[0]], id=["u", "v"]))
-    found, counts = read_counting(path)
-    assert not counts
-    by_name = sorted(zip((one.name for one in found), places(found), strict=True))
-    first, second = ([*one.coords] for one in LINES)
-    assert by_name == sorted([("f#u", first), ("f#u", second), ("f#v", first)])
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_heights_of_lines_are_not_looked_at(tmp_path: Path, name: str) -> None:
-    high = shapely.LineString([(2, 41, 1.6e9), (3, 42, 1.6e9)])
-    (one,) = read(write(tmp_path / name, lines([high], id=["a"])))
-    assert places([one]) == [[(2, 41), (3, 42)]]
-    assert np.isnan(one.time).all()
-
-
-@pytest.mark.parametrize("kind", ["M", "ZM"])
-def test_measures_that_look_like_times_are_not_taken_for_them(tmp_path: Path, kind: str) -> None:
-    more = "5 1600000000" if kind == "ZM" else "1600000000"
-    measured = shapely.from_wkt(f"LINESTRING {kind} (2 41 {more}, 3 42 {more})")
-    (one,) = read(write(tmp_path / "x.parquet", lines([measured], id=["a"])))
-    assert places([one]) == [[(2, 41), (3, 42)]]
-    assert np.isnan(one.time).all()
-
-
-def test_a_shapefile_with_measures_is_read(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.shp", lines(LINES[1:], id=["a"]))
-    box = np.array([-3, 40, -3, 41], "<f8").tobytes()
-    content = struct.pack("<i", 23) + box + struct.pack("<iii", 1, 2, 0) + box
-    content += np.array([1.6e9, 1.6e9 + 1] * 2, "<f8").tobytes()  # range, measures
-    record = struct.pack(">ii", 1, len(content) // 2) + content
-    head = struct.pack("<ii", 1000, 23) + box + bytes(32)
-    for suffix, rest in ((".shp", record), (".shx", struct.pack(">ii", 50, 56))):
-        size = struct.pack(">6ii", 9994, 0, 0, 0, 0, 0, (100 + len(rest)) // 2)
-        path.with_suffix(suffix).write_bytes(size + head + rest)
-    (one,) = read(path)
-    assert places([one]) == [[(-3, 40), (-3, 41)]]
-    assert np.isnan(one.time).all()
-
-
-@pytest.mark.parametrize("name", ["x.gpkg", "x.parquet", "x.geojson"])
-def test_points_with_heights_are_read(tmp_path: Path, name: str) -> None:
-    frame = points().set_geometry(shapely.force_3d(points().geometry.values, 7.0))
-    assert is_the_two_traces(read(write(tmp_path / name, frame)))
-
-
-@pytest.mark.parametrize("name", ["x.gpkg", "x.parquet"])
-def test_a_multipoint_of_one_point_is_that_point(tmp_path: Path, name: str) -> None:
-    many = [shapely.MultiPoint([one]) for one in points().geometry]
-    assert is_the_two_traces(read(write(tmp_path / name, points().set_geometry(many))))
-
-
-@pytest.mark.parametrize("name", FILES[:-1])
-def test_features_without_geometry_are_counted(tmp_path: Path, name: str) -> None:
-    frame = points()
-    frame.loc[[1, 3], "geometry"] = [None, shapely.Point()]
-    path = write(tmp_path / name, frame, **in_order(name))
-    found, counts = read_counting(path)
-    assert names(found) == [("f#a", None)]
-    assert counts == {"features without geometry": 2}
-
-
-def test_features_without_geometry_in_a_flatgeobuf(tmp_path: Path) -> None:
-    # GDAL puts what follows such a feature upon what went before.
-    frame = points()
-    frame.loc[[0, 1], "geometry"] = None
-    path = write(tmp_path / "first.fgb", frame, SPATIAL_INDEX="NO")
-    found, counts = read_counting(path)
-    assert [one.lat.tolist() for one in found] == [[42], [43]]
-    assert counts == {"features without geometry": 2}
-    write(path, frame.iloc[::-1], SPATIAL_INDEX="NO")
-    with pytest.raises(FileProblem, match=r"without geometry, .* save it as GeoPackage"):
+def test_what_extract_wrote_is_no_source(tmp_path: Path) -> None:
+    path = tmp_path / "trajectories.parquet"
+    write_trajectories(path, ONE)
+    with pytest.raises(BadInput, match=r"extract wrote.* give it to trajanon anonym"):
         read(path)
 
 
-def test_the_number_of_a_line_counts_lines_without_geometry(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.gpkg", lines([LINES[0], None, LINES[1]], c=[1, 2, 3]))
-    found, counts = read_counting(path)
-    assert [one.name for one in found] == ["f#1", "f#3"]
-    assert counts == {"features without geometry": 1}
+@pytest.mark.parametrize("pack", [gzip.compress, lzma.compress])
+@pytest.mark.parametrize("name", ["x.geojson", "x.gpkg", "x.parquet"])
+def test_packed_files_are_unpacked(tmp_path: Path, name: str, pack: Any) -> None:
+    path = write(tmp_path / name, points())
+    packed = tmp_path / f"{name}.packed"
+    packed.write_bytes(pack(path.read_bytes()))
+    assert is_the_two_traces(read(packed))
 
 
-def test_waypoints_beside_lines_are_counted(tmp_path: Path) -> None:
-    mixed = [LINES[0], shapely.Point(1, 2), LINES[1], shapely.Point(2, 3)]
-    found, counts = read_counting(write(tmp_path / "x.geojson", lines(mixed)))
-    assert [one.name for one in found] == ["f#1", "f#3"]
-    assert counts == {"points beside lines": 2}
+def test_all_layers_are_read_and_keep_their_names_apart(tmp_path: Path) -> None:
+    path = tmp_path / "x.gpkg"
+    write(path, points(), layer="monday")
+    write(path, lines(id=["a", "b"]), layer="tuesday")
+    assert [one.name for one in read(path)] == [
+        "f:monday#a",
+        "f:monday#b",
+        "f:tuesday#a",
+        "f:tuesday#b",
+    ]
 
 
-def test_lines_beside_points_are_counted(tmp_path: Path) -> None:
-    mixed = [shapely.Point(1, 2), LINES[1], shapely.Point(2, 3)]
-    path = write(tmp_path / "x.parquet", lines(mixed, id=["a"] * 3))
-    found, counts = read_counting(path)
-    assert places(found) == [[(1, 2), (2, 3)]]
-    assert counts == {"lines beside points": 1}
-
-
-def test_columns_can_be_named(tmp_path: Path) -> None:
-    frame = points().rename(columns={"id": "ride", "time": "when"})
-    path = write(tmp_path / "x.gpkg", frame.assign(id="z", who="ann"))
-    found = read(path, id="ride", time="when", subject="who")
-    assert names(found) == [("a", "ann"), ("b", "ann")]
-    assert [one.time.tolist() for one in found] == [[10, 30], [20, 40]]
-
-
-def test_the_geometry_counts_even_beside_columns_of_coordinates(tmp_path: Path) -> None:
-    path = write(tmp_path / "x.gpkg", points().assign(lat=1.0, lon=2.0))
-    assert is_the_two_traces(read(path, lat="lat", lon="lon"))
-
-
-@pytest.mark.parametrize(("kind", "role"), [(points, "time"), (points, "id"), (lines, "subject")])
-def test_a_column_of_lists_is_refused_where_values_are_needed(
-    tmp_path: Path, kind: Any, role: str
+def test_layers_of_other_things_are_left_out_with_a_word(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
-    frame = kind(id=["a", "b"]) if kind is lines else kind()
-    path = write(tmp_path / "x.parquet", frame.assign(many=[[1]] * len(frame)))
-    how = Reading(columns={role: "many"})
-    with pytest.raises(BadInput, match=r"the column 'many' of .*x\.parquet holds list"):
-        list(geo_files.read(path, "f", how))
+    path = tmp_path / "x.gpkg"
+    write(path, lines([shapely.box(0, 0, 1, 1)]), layer="districts")
+    write(path, points().drop(columns="id"), layer="shops")
+    write(path, lines(), layer="tours")
+    pyogrio.write_dataframe(pd.DataFrame({"a": [1]}), path, layer="notes")
+    write(path, points().iloc[:0], layer="nothing")
+    with caplog.at_level(logging.WARNING):
+        found = read(path)
+    assert [one.name for one in found] == ["f:tours#1", "f:tours#2"]
+    for said in (
+        "layer 'districts' holds Polygons",
+        "layer 'shops' has no column known as id",
+        "layer 'notes' has no geometries",
+        "layer 'nothing' holds no features",
+    ):
+        assert any(
+            said in text and text.endswith("this layer is left out") for text in caplog.messages
+        )
+    assert len(caplog.messages) == 4
 
 
-def test_large_numbers_stay_exact_beside_gaps(tmp_path: Path) -> None:
-    ids = [2**60 + 1, None, 2**60 + 1, 2**60 + 2]
-    rows = ROWS.assign(id=pd.array(ids, dtype="Int64"))
-    for name in ("x.parquet", "x.gpkg"):
-        found, counts = read_counting(write(tmp_path / name, points(rows)))
-        assert [one.name for one in found] == [f"f#{2**60 + 1}", f"f#{2**60 + 2}"]
-        assert counts == {"points without an id": 1}
-
-
-recordings = st.lists(
-    st.tuples(
-        st.floats(-90, 90),
-        st.floats(-180, 180),
-        st.integers(1_000_000_000, 2_000_000_000),
-        st.sampled_from(["a", "b", "7"]),
-        st.sampled_from(["ann", "bob", None]),
-    ),
-    min_size=1,
-    max_size=12,
-).map(lambda rows: pd.DataFrame(rows, columns=["lat", "lon", "time", "id", "user"]))
+def test_a_table_without_geometries_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.gpkg"
+    pyogrio.write_dataframe(pd.DataFrame({"id": [1]}), path)
+    with pytest.raises(BadInput, match="has no geometries; save its table as CSV"):
+        read(path)
 
 
 @pytest.mark.parametrize("name", FILES)
-@given(rows=recordings)
-@settings(max_examples=8)
-def test_points_are_what_a_table_gives(tmp_path: Path, name: str, rows: pd.DataFrame) -> None:
-    rows["user"] = rows["user"].astype("string")
-    rows.to_parquet(table := tmp_path / "table.parquet")
-    options = in_order(name)
-    if name.startswith("x.geojson"):
-        options = {"COORDINATE_PRECISION": "17", "SIGNIFICANT_FIGURES": "17"}
-    (path := tmp_path / name).unlink(missing_ok=True)
-    write(path, points(rows), **options)
-    expected = list(table_files.read(table, "f", Reading()))
-    found = read(path)
-    assert names(found) == names(expected)
-    for one, other in zip(found, expected, strict=True):
-        np.testing.assert_array_equal(one.time, other.time)
-        np.testing.assert_allclose(one.lat, other.lat, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(one.lon, other.lon, rtol=0, atol=1e-12)
+def test_no_features_are_refused(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    if name == "x.geojsonl":
+        path.write_text("\n")
+        with pytest.raises(FileProblem, match=r"begins like no GeoJSON"):
+            read(path)
+        return
+    write(path, points().iloc[:0])
+    with pytest.raises(BadInput, match=r"x\.\w+ holds no (features|points or lines)"):
+        read(path)
 
 
-@given(rows=recordings, cuts=st.sets(st.integers(0, 12)), as_lines=st.booleans())
-def test_traces_do_not_depend_on_the_batches(
-    rows: pd.DataFrame, cuts: set[int], as_lines: bool
-) -> None:
-    frame = points(rows)
-    if as_lines:
-        frame["geometry"] = [shapely.LineString([p, (0, 0)]) for p in frame.geometry]
-        frame["time"] = [[second, second + 1] for second in rows.time]
-
-    def in_batches(*ends: int) -> list[Trace]:
-        parts = np.split(np.arange(len(frame)), sorted(ends))
-        columns = pd.DataFrame(frame.drop(columns="geometry"))
-        batches = [
-            (frame.geometry.to_numpy()[part], columns.iloc[part].reset_index(drop=True))
-            for part in parts
-        ]
-        layer = Layer("it", "f", list(columns), "EPSG:4326", lambda names: batches)
-        return list(features.traces_of_features(layer, Reading()))
-
-    assert same(in_batches(*cuts), in_batches())
+@pytest.mark.parametrize("name", FILES)
+def test_nothing_but_empty_geometries_is_refused(tmp_path: Path, name: str) -> None:
+    nothing = lines([None, None], id=["a", "b"])
+    path = write(tmp_path / name, nothing, **in_order(name))
+    with pytest.raises(BadInput, match=r"x\.\w+ holds no points or lines"):
+        read_counting(path)
 
 
-@given(
-    rows=recordings.filter(lambda rows: rows.lat.abs().max() < 80),
-    crs=st.sampled_from(["EPSG:3857", "EPSG:3395", "EPSG:4087", "EPSG:4258"]),
+@pytest.mark.parametrize(
+    ("geometry", "said"),
+    [
+        (shapely.box(0, 0, 1, 1), "Polygon"),
+        (shapely.MultiPolygon([shapely.box(0, 0, 1, 1)]), "MultiPolygon"),
+        (shapely.GeometryCollection([LINES[0]]), "GeometryCollection"),
+        (shapely.MultiPoint([(0, 1), (2, 3)]), "MultiPoint"),
+    ],
 )
-@settings(max_examples=20)
-def test_a_reference_system_moves_no_point_by_a_millimetre(
-    tmp_path: Path, rows: pd.DataFrame, crs: str
+@pytest.mark.parametrize("name", ["x.geojson", "x.gpkg", "x.parquet", "x.fgb"])
+def test_other_geometries_are_refused(tmp_path: Path, name: str, geometry: Any, said: str) -> None:
+    path = write(tmp_path / name, lines([geometry], id=["a"]))
+    with pytest.raises(BadInput, match=f"holds (a )?{said}"):
+        read(path)
+
+
+def test_points_that_a_spatial_index_has_sorted_need_times(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.fgb", points())
+    assert {one.name: sorted(one.time) for one in read(path)} == {"f#a": [10, 30], "f#b": [20, 40]}
+    untimed = write(tmp_path / "untimed.fgb", points().drop(columns="time"))
+    with pytest.raises(BadInput, match=r"sorted by place.*SPATIAL_INDEX=NO"):
+        read(untimed)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("text", ["", "lat,lon\n1,2\n", "<gpx/>", '{"type": 3}', "{"])
+def test_files_that_are_something_else_are_refused(tmp_path: Path, name: str, text: str) -> None:
+    (path := tmp_path / name).write_text(text)
+    with pytest.raises(FileProblem, match=rf"{name} (is empty|begins)|cannot read .*{name}"):
+        read(path)
+
+
+@pytest.mark.parametrize("name", FILES)
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
+def test_a_file_that_was_cut_off_is_never_read_as_whole(
+    tmp_path: Path, name: str, share: float
 ) -> None:
-    rows["lon"] *= 0.99  # at the antimeridian, -180 may come back as 180
-    path = tmp_path / "x.parquet"
-    plain = read(write(path, points(rows)))
-    moved = read(write(path, points(rows, crs)))
-    assert names(moved) == names(plain)
-    for one, other in zip(moved, plain, strict=True):
-        np.testing.assert_allclose(one.lat, other.lat, rtol=0, atol=9e-9)
-        np.testing.assert_allclose(one.lon, other.lon, rtol=0, atol=9e-9)
+    path = write(tmp_path / name, many())
+    content = path.read_bytes()
+    path.write_bytes(content[: int(share * len(content)) - 9])
+    if name == "x.geojsonl":
+        assert read_counting(path)[1] == {"lines that are no features": 1}
+        return
+    with pytest.raises(FileProblem, match=name):
+        read(path)
 
 
-@needs_real_data
-def test_the_cabs_are_all_there(tmp_path: Path) -> None:
-    rows = pd.read_parquet(REAL / "sf_cabs" / "cabs_dataset_20080608.parquet")
-    found = read(write(tmp_path / "x.parquet", points(rows)))
-    assert len(found) == 23_830
-    assert len({one.subject for one in found}) == 496
-    assert sum(map(len, found)) == 240_280
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
+def test_a_packed_file_that_was_cut_off_is_refused(tmp_path: Path, share: float) -> None:
+    content = gzip.compress(write(tmp_path / "x.gpkg", many()).read_bytes())
+    path = tmp_path / "x.gpkg.gz"
+    path.write_bytes(content[: int(share * len(content))])
+    with pytest.raises(FileProblem, match=r"cannot unpack .*x\.gpkg\.gz"):
+        read(path)
+
+
+def test_broken_lines_of_geojson_are_counted(tmp_path: Path) -> None:
+    path = write(tmp_path / "x.geojsonl", points())
+    texts = path.read_text().splitlines()
+    path.write_text("\n".join([*texts[:2], "{broken", "", *texts[2:], "{}"]) + "\n\n")
+    found, counts = read_counting(path)
+    assert is_the_two_traces(found)
+    assert counts == {"lines that are no features": 2}
+
+
+@pytest.mark.parametrize("suffix", [".shx", ".dbf"])
+def test_a_shapefile_needs_its_other_files(tmp_path: Path, suffix: str) -> None:
+    path = write(tmp_path / "x.shp", points())
+    path.with_suffix(suffix).unlink()
+    with pytest.raises(FileProblem, match=rf"no {suffix} beside it"):
+        read(path)
+
+
+@pytest.mark.parametrize("wkb", [b"", b"\x01\x01\x00\x00\x00", b"no geometry at all"])
+def test_geometries_that_cannot_be_read_are_counted(tmp_path: Path, wkb: bytes) -> None:
+    path = broken_geometry(tmp_path / "x.parquet", wkb)
+    found, counts = read_counting(path)
+    assert [one.lat.tolist() for one in found] == [[40], [41, 43]]
+    assert counts == {"features without geometry": 1}
+
+
+def broken_geometry(path: Path, wkb: bytes) -> Path:
+    """The two traces, the geometry of the third row broken."""
+    table = pq.read_table(write(path, points()))
+    content = table["geometry"].to_pylist()
+    content[2] = wkb
+    place = table.schema.get_field_index("geometry")
+    column = pa.array(content, pa.binary())
+    pq.write_table(table.set_column(place, table.schema.field(place), column), path)
+    return path
+
+
+@pytest.mark.parametrize("geometry", [points, lines])
+def test_geoarrow_encodings_are_read(tmp_path: Path, geometry: Any) -> None:
+    plain = write(tmp_path / "x.parquet", geometry())
+    path = write(tmp_path / "y.parquet", geometry(), geometry_encoding="geoarrow")
+    encoding = json.loads(pq.read_metadata(path).metadata[b"geo"])
+    assert encoding["columns"]["geometry"]["encoding"] != "WKB"
+    assert same(read(path), read(plain))
+
+
+@pytest.mark.parametrize(
+    ("geo", "error", "said"),
+    [
+        (b"no json", FileProblem, "does not describe its geometries"),
+        (b"[]", FileProblem, "does not describe its geometries"),
+        (b'{"primary_column": "g", "columns": {}}', FileProblem, "does not describe"),
+        (b'{"primary_column": "g", "columns": {"g": {}}}', FileProblem, "has no column 'g'"),
+        (
+            b'{"primary_column": "id", "columns": {"id": {"encoding": "TWKB"}}}',
+            FileProblem,
+            "in the encoding 'TWKB'",
+        ),
+    ],
+)
+def test_footers_that_make_no_sense_are_refused(
+    tmp_path: Path, geo: bytes, error: type[Exception], said: str
+) -> None:
+    table = pa.table(ROWS).replace_schema_metadata({b"geo": geo})
+    pq.write_table(table, path := tmp_path / "x.parquet")
+    with pytest.raises(error, match=said):
+        read(path)

@@ -22,25 +22,6 @@ from trajanon.extract.sources.xml_parser import CHUNK
 
 
 @pytest.mark.parametrize(
-    "namespace", ["", "http://www.topografix.com/GPX/1/0", "http://www.topografix.com/GPX/1/1"]
-)
-def test_any_namespace_is_read(namespace: str) -> None:
-    text = document(f"<trk>{SEGMENT}</trk>", f'xmlns="{namespace}" version="1.1"')
-    (segment,) = gpx_document.read_document(text, "a.gpx").segments
-    assert segment.lat.tolist() == [41.5, 41.5]
-    assert segment.lon.tolist() == [2.25, 2.25]
-    assert segment.time.tolist() == [1577836801.0] * 2
-
-
-def test_prefixed_names_are_read() -> None:
-    text = (
-        b'<g:gpx xmlns:g="http://www.topografix.com/GPX/1/1"><g:trk><g:trkseg>'
-        b'<g:trkpt lat="1" lon="2"/></g:trkseg></g:trk></g:gpx>'
-    )
-    assert len(gpx_document.read_document(text, "a.gpx").segments) == 1
-
-
-@pytest.mark.parametrize(
     ("text", "seconds"),
     [
         ("1970-01-01T00:01:00Z", 60.0),
@@ -86,11 +67,11 @@ def test_tracks_are_numbered_and_empty_segments_left_out() -> None:
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (b"", r"bad.gpx is not well-formed XML \(line 1\); it may be cut off"),
-        (b"PK\x03\x04 zip", r"bad.gpx is not well-formed XML \(line 1\)"),
-        (b"\nid,lat,lon\n1,40,2\n", r"line 2\); it begins with 'id,lat,.*: give it the suffix"),
-        (b"\n\n<gpx>\n<trk></gpx>", r"line 4\); mend the mismatched tag, or save"),
-        (document(f"<trk>\n{SEGMENT}")[:-20], r"\(line 2\); .*: download it again"),
+        (b"", r"bad.gpx is not well-formed XML \(no element found\): it may be cut off"),
+        (b"PK\x03\x04 zip", r"bad.gpx is not well-formed XML"),
+        (b"\nid,lat,lon\n1,40,2\n", r"syntax error\): .* of another kind"),
+        (b"\n\n<gpx>\n<trk></gpx>", r"mismatched tag"),
+        (document(f"<trk>\n{SEGMENT}")[:-20], r"unclosed token\): it may be cut off"),
         (b"<html><body>Sign in</body></html>", "begins with <html>, not with <gpx>"),
         (b"<!DOCTYPE html><html/>", "declares the document type 'html'"),
         (gzip.compress(document(SEGMENT))[:-9], "cannot be read to its end"),
@@ -112,13 +93,6 @@ def test_blanks_before_the_declaration_are_passed_over(before: bytes, size: int)
     stream = GpxStream(Slowly(text, size).read, "a.gpx")
     assert [len(segment.lat) for segment in stream] == [2]
     assert FORMATS["gpx"].looks_like("a.xml", text.getvalue())
-
-
-def test_an_xml_bomb_is_refused() -> None:
-    entities = "".join(f'<!ENTITY e{i} "{f"&e{i - 1};" * 10}">' for i in range(1, 10))
-    bomb = f'<!DOCTYPE gpx [<!ENTITY e0 "lol">{entities}]><gpx>&e9;</gpx>'
-    with pytest.raises(FileProblem, match="declares the document type 'gpx'"):
-        gpx_document.read_document(bomb.encode(), "bomb.gpx")
 
 
 numbers = st.floats(-90, 90).map(str) | st.sampled_from(["", "north", "-0", " 7 "])
@@ -174,12 +148,6 @@ def test_segments_do_not_depend_on_the_chunks(
 def nested(inside: str) -> bytes:
     point = f'<trkpt lat="1" lon="1">{inside}</trkpt>'
     return document(f"<trk><trkseg>{point}</trkseg></trk>")
-
-
-@pytest.mark.parametrize("inside", ["<e><trkpt/></e>", "<time>t</time><trkseg/><trk/><gpx/>"])
-def test_what_stands_in_a_point_is_no_point(inside: str) -> None:
-    (segment,) = gpx_document.read_document(nested(inside), "odd.gpx").segments
-    assert segment.lat.tolist() == [1]
 
 
 @pytest.mark.parametrize(
@@ -268,7 +236,7 @@ def account(kind: type[GpxStream], text: bytes, sizes: Sequence[int]) -> list[ob
             found.append((part.track, part.url, *(column.tobytes() for column in columns)))
     except FileProblem as problem:
         found.append(str(problem))
-    return [*found, stream.points, stream.is_gpx, stream.contents, stream.creator]
+    return [*found, stream.points, stream.is_gpx, stream.creator]
 
 
 plain = st.sampled_from([PLAIN, GARMIN, UNTIMED]).flatmap(
@@ -312,13 +280,6 @@ def test_points_are_those_of_the_parser_in_any_encoding(encoding: str) -> None:
         assert account(GpxStream, content, [400]) == account(Parsed, content, [400])
 
 
-def test_letters_of_utf_16_that_look_like_points_are_none() -> None:
-    looks = (PLAIN + b" " * (len(PLAIN) % 2)).decode("utf-16-le")
-    text = f'<gpx creator="{looks}"><trk><trkseg>{9 * looks}</trkseg></trk></gpx>'.encode("utf-16")
-    assert account(GpxStream, text, [10_000])[-4:-2] == [0, True]
-    assert account(GpxStream, text, [10_000]) == account(Parsed, text, [10_000])
-
-
 @pytest.mark.parametrize("one", [PLAIN, GARMIN, UNTIMED])
 def test_most_points_never_come_to_the_parser(one: bytes) -> None:
     text = HEADS[0] + 500 * one + TAIL
@@ -330,11 +291,6 @@ def test_most_points_never_come_to_the_parser(one: bytes) -> None:
 def taken(text: bytes) -> int:
     """How many bytes of points a text begins with."""
     return GpxStream(io.BytesIO().read, "a.gpx")._take(text)
-
-
-def test_a_run_ends_where_a_point_is_odd() -> None:
-    assert taken(3 * PLAIN + ODD[6] + PLAIN) == 3 * len(PLAIN)
-    assert taken(ODD[6] + PLAIN) == 0
 
 
 def test_what_never_ends_is_given_up_in_one_pass() -> None:

@@ -10,7 +10,6 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources import json_members
 from trajanon.extract.sources.json_members import json_members as members
 
 OPENED = {"list", "object"}
@@ -36,14 +35,6 @@ def given_of(value: dict[str, Any]) -> Iterator[tuple[str, Any]]:
 
 def read(text: str) -> list[tuple[str, Any]]:
     return list(members(io.BytesIO(text.encode()), OPENED, "x.json"))
-
-
-@pytest.fixture(autouse=True, params=[1, 7, 1 << 20])
-def chunk(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Read the text in pieces of any size."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_members, "_CHUNK", request.param)
-        yield
 
 
 @given(objects, st.sampled_from([None, 1]), st.booleans())
@@ -97,18 +88,3 @@ def test_bytes_that_are_no_text_are_refused() -> None:
     stream = io.BytesIO(b'{"a": "\xff"}')
     with pytest.raises(FileProblem, match=r"x\.json is not UTF-8, perhaps Latin-1"):
         list(members(stream, OPENED, "x.json"))
-
-
-def test_elements_come_before_the_end_is_read() -> None:
-    """The text held is that of a value: what comes after it may be broken, or endless."""
-    stream = io.BytesIO(b'{"list": [1, 2, ' + b" " * (1 << 21) + b"x")
-    found = members(stream, OPENED, "x.json")
-    assert [next(found), next(found)] == [("list", 1), ("list", 2)]
-
-
-def test_a_value_too_long_to_hold_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(json_members, "LONGEST", 50)
-    monkeypatch.setattr(json_members, "_CHUNK", 8)
-    assert len(read(json.dumps({"list": ["x" * 30] * 9}))) == 9
-    with pytest.raises(FileProblem, match="a value of more than 50 characters"):
-        read(json.dumps({"list": ["x" * 300]}))

@@ -120,16 +120,12 @@ def test_a_page_without_trips_is_no_mistake(path: Path) -> None:
     assert read(write(path)) == []
 
 
-def test_timestamps_in_seconds_are_read_with_a_warning(
-    path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_timestamps_may_be_seconds_but_not_in_turn(path: Path) -> None:
     old = [(lon, lat, time / 1e3) for lon, lat, time in WAY]
     milliseconds = read(write(path, trip()))
-    with caplog.at_level(logging.WARNING):
-        assert same(read(write(path, trip(way=old))), milliseconds)
-        assert same(read(write(path, trip(), trip("t2", old)))[:1], milliseconds)
-    assert "timestamps in seconds, where MDS has milliseconds" in caplog.messages[0]
-    assert len(caplog.messages) == 2  # once a file
+    assert same(read(write(path, trip(way=old))), milliseconds)
+    with pytest.raises(BadInput, match="numbers of no known clock"):
+        read(write(path, trip(), trip("t2", old)))
 
 
 def test_a_fix_without_time_is_left_to_the_cleaning(path: Path) -> None:

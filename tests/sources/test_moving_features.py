@@ -1,31 +1,20 @@
 """OGC Moving Features JSON as a source of traces."""
 
-import gzip
 import json
-import warnings
-from datetime import datetime
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import geopandas
 import numpy as np
-import pandas as pd
 import pytest
 from geo_tables import names, places, same
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from point_tables import without_columns
 
-from trajanon import anonymize
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract import traces
 from trajanon.extract.sources import geo_files, moving_points
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
-from trajanon.trajectories import Trajectories
 
 PLACES = [[2.0, 41.0], [2.5, 41.5], [3.0, 41.25]]
 TIMES = ["2020-01-01T00:00:10Z", "2020-01-01T00:00:20.5Z", "2020-01-01T01:00:30+01:00"]
@@ -108,11 +97,6 @@ def test_the_trajectory_encoding_has_its_times_beside_a_line(path: Path) -> None
     assert other.time.tolist() == SECONDS
 
 
-def test_heights_are_left_out(path: Path) -> None:
-    high = [[*place, 12.5] for place in PLACES]
-    assert same(read(write(path, feature(moving(high)))), read(write(path, feature(moving()))))
-
-
 def test_each_part_is_a_trace_of_one_recording(path: Path) -> None:
     parts = [moving(), moving([[1, 2]], [TIMES[0]]), moving(PLACES[::-1], TIMES)]
     for geometry in (
@@ -175,7 +159,7 @@ MERCATOR = {"type": "Name", "properties": {"name": "EPSG:3857"}}
             "cannot be turned",
         ),
         ({"features": [feature(moving([[41.0, 102.0], [41.5, 102.5]]))]}, "longitude seem swapped"),
-        ({"features": [feature(moving([[4e6, 5e5], [4e6, 5e5]]))]}, "not on Earth"),
+        ({"features": [feature(moving([[4e6, 5e5], [4e6, 5e5]]))]}, "not degrees on Earth"),
     ],
 )
 def test_what_is_not_in_degrees_is_refused(path: Path, document: Any, why: str) -> None:
@@ -204,11 +188,6 @@ def test_broken_features_are_counted(path: Path, broken: Any) -> None:
     assert len(read(path, counts={"features that could not be read": 1})) == 1
 
 
-def test_positions_without_numbers_are_left_to_the_cleaning(path: Path) -> None:
-    (one,) = read(write(path, feature(moving([[2, 41], [None, None], [3, 42]]))))
-    assert np.isnan(one.lat).tolist() == np.isnan(one.lon).tolist() == [False, True, False]
-
-
 def test_times_that_do_not_fit_are_counted(path: Path) -> None:
     write(
         path, feature(moving()), feature(moving(datetimes=TIMES[:2])), feature(moving(datetimes=3))
@@ -226,11 +205,6 @@ def test_odd_values_of_json_make_no_trouble(path: Path) -> None:
     assert len(list(moving_points.read_mf_json(path, "f", Reading()))) == len(odd) + 1
 
 
-def test_a_list_is_no_name(path: Path) -> None:
-    with pytest.raises(BadInput, match=r"column 'id' .* holds lists"):
-        read(write(path, feature(moving(), {"id": [1, 2]})))
-
-
 def test_files_are_read_feature_by_feature(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is broken at the end does not take back what came before."""
     write(path, *(feature(moving(), {"id": n}) for n in range(50)))
@@ -242,87 +216,3 @@ def test_files_are_read_feature_by_feature(path: Path, monkeypatch: pytest.Monke
     assert [next(found).name for _ in range(48)] == [one.name for one in whole[:48]]
     with pytest.raises(FileProblem, match=r"x\.json is no JSON, or damaged or cut off"):
         list(found)
-
-
-@pytest.mark.parametrize("name", ["x.mfjson", "x.json", "x", "x.json.gz"])
-def test_files_are_found_by_name_or_content(tmp_path: Path, name: str) -> None:
-    path = write(tmp_path / name, feature(moving()))
-    if name.endswith(".gz"):
-        path.write_bytes(gzip.compress(path.read_bytes()))
-    assert format_of(path, Reading()) == "mf-json"
-    assert len(list(traces(path))) == 1
-
-
-def test_plain_geojson_is_no_moving_feature(tmp_path: Path) -> None:
-    line = {"type": "LineString", "coordinates": PLACES}
-    path = tmp_path / "x.geojson"
-    path.write_text(json.dumps({"type": "Feature", "geometry": line, "properties": {}}))
-    assert format_of(path, Reading()) == "geo"
-
-
-@pytest.mark.skipif(find_spec("movingpandas") is None, reason="movingpandas is not installed")
-@given(
-    st.lists(
-        st.lists(
-            st.tuples(
-                st.integers(-179_999_999, 179_999_999),
-                st.integers(-89_999_999, 89_999_999),
-                st.integers(1, 86_400),
-            ),
-            min_size=2,
-            max_size=6,
-        ),
-        min_size=1,
-        max_size=4,
-    )
-)
-@settings(max_examples=20)
-def test_what_movingpandas_writes_is_read_back(
-    tmp_path_factory: pytest.TempPathFactory, ways: list[list[tuple[int, int, int]]]
-) -> None:
-    rows = pd.DataFrame(
-        [
-            (f"t{n}", f"u{n}", x / 1e6, y / 1e6, 1_600_000_000 + seconds)
-            for n, way in enumerate(ways)
-            for (x, y, _), seconds in zip(way, np.cumsum([step for *_, step in way]), strict=True)
-        ],
-        columns=["trajectory_id", "user_id", "x", "y", "seconds"],
-    )
-    rows["t"] = pd.to_datetime(rows.seconds, unit="s")
-    path = tmp_path_factory.mktemp("mf") / "x.json"
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        movingpandas = import_module("movingpandas")
-        made = movingpandas.TrajectoryCollection(
-            rows.drop(columns="seconds"), "trajectory_id", t="t", x="x", y="y"
-        )
-        path.write_text(json.dumps(made.to_mf_json()))
-        back = movingpandas.read_mf_json(path, "trajectory_id")
-    found = read(path)
-    assert names(found) == [(f"t{n}", f"u{n}") for n in range(len(ways))]
-    for n, one in enumerate(found):
-        own = rows[rows.trajectory_id == f"t{n}"]
-        assert places([one]) == [list(zip(own.x, own.y, strict=True))]
-        assert one.time.tolist() == own.seconds.tolist()
-    assert len(back.trajectories) == len(found)
-
-
-@pytest.mark.parametrize("times", ["of-day", "date"])
-def test_a_release_is_read_as_any_other_file(tmp_path: Path, times: str) -> None:
-    """Its times of day lie on a documented day; what they mean is not asked."""
-    rng = np.random.default_rng(0)
-    given = Trajectories(
-        np.array([40.4, -3.7]) + np.cumsum(rng.normal(0, 1e-3, (12, 4, 2)), axis=1),
-        subject=np.arange(12),
-        times=1.6e9 + rng.uniform(0, 80_000, (12, 1)) + 400.0 * np.arange(4),
-    )
-    release = anonymize(given, 3, times=times, method="mdav", refine="none")
-    release.write(tmp_path / "x.mfjson")
-    found, lines = list(traces(tmp_path / "x.mfjson")), release.trajectories
-    assert lines.times is not None
-    begin = (
-        0.0 if times == "date" else (datetime(2001, 1, 1) - datetime(1970, 1, 1)).total_seconds()
-    )
-    for one, points, seconds in zip(found, lines.points, lines.times, strict=True):
-        assert np.allclose(np.column_stack([one.lat, one.lon]), points, atol=1e-9)
-        assert np.allclose(one.time - begin, seconds, atol=1e-4)

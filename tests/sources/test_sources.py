@@ -19,7 +19,7 @@ from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import Extraction, Rules, Trace, traces
 from trajanon.extract.sources import files, streams
-from trajanon.extract.sources.streams import Reading, meter
+from trajanon.extract.sources.streams import Reading
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.trajectories import OSM_ATTRIBUTION
 
@@ -116,7 +116,7 @@ def test_releases_are_nobodys_traces(mixed: Path) -> None:
         release.write(mixed / f"released{suffix}")
     counts: Counter[str] = Counter()
     assert len(list(traces(mixed, counts=counts))) == 5
-    assert counts["releases, which are nobody's traces"] == 5
+    assert counts["releases and their counts, which are no traces"] == 5
 
 
 def test_links_are_followed_to_files_and_named_if_they_lead_to_folders(
@@ -143,19 +143,6 @@ def test_links_are_followed_to_files_and_named_if_they_lead_to_folders(
         assert words in caplog.text
     with pytest.raises(BadInput, match=r"pipe\.gpx is a device or a pipe: save it"):
         list(traces(mixed / "pipe.gpx"))
-
-
-def test_a_file_that_vanishes_is_left_out(mixed: Path) -> None:
-    extraction = Extraction(mixed, rules=Rules(spacing=5))
-    (mixed / "9.gpx").unlink()
-    counts = extraction.write(mixed.parent / "out.parquet")["counts"]
-    assert counts[streams.UNREADABLE] == 1
-    assert counts["recordings read"] == 4
-
-
-def test_the_server_is_no_file() -> None:
-    with pytest.raises(BadInput, match="of osm-api take extract"):
-        list(traces("osm-api"))
 
 
 def test_its_own_output_is_no_source(mixed: Path) -> None:
@@ -211,28 +198,18 @@ def test_of_warnings_of_a_kind_ten_are_shown_and_the_others_counted(
     assert len(caplog.messages) == 44
 
 
-def test_where_nothing_can_be_read_the_reason_is_given(tmp_path: Path) -> None:
-    for name in ("a.gpx", "b.gpx"):
-        (tmp_path / name).write_bytes(gpx(1)[:90])
-    with pytest.raises(FileProblem, match=r"a\.gpx"):
-        list(traces(tmp_path))
-    with pytest.raises(FileProblem, match=r"b\.gpx"):
-        list(traces(tmp_path / "b.gpx"))
-
-
-def test_several_at_once_give_the_same(mixed: Path) -> None:
+@pytest.mark.parametrize("large", [500, files.LARGE])
+def test_several_at_once_give_the_same(
+    mixed: Path, monkeypatch: pytest.MonkeyPatch, large: int
+) -> None:
+    """Those that are large are read as streams."""
+    monkeypatch.setattr(files, "LARGE", large)
     one, two = Counter[str](), Counter[str]()
     source = [mixed, sample()]
     alone = list(traces(source, counts=one))
     assert equal(list(traces(source, counts=two, jobs=2)), alone)
     assert one == two
     assert len(alone) > 300
-
-
-def test_a_large_file_is_read_as_a_stream(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    alone = list(traces(mixed))
-    monkeypatch.setattr(files, "LARGE", 500)
-    assert equal(list(traces(mixed, jobs=2)), alone)
 
 
 def test_a_process_that_is_ended_is_said(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -266,14 +243,6 @@ def test_progress_goes_from_nothing_to_all(mixed: Path) -> None:
     done = [some for _, some, _ in said]
     assert done == sorted(done)
     assert done[-1] == total
-
-
-def test_a_meter_never_says_more_than_all() -> None:
-    said = []
-    read = meter("task", 20, lambda task, done, total, note="": said.append(done))
-    for size in (10, 8, 9):
-        read(size)
-    assert said == [10, 18, 20]
 
 
 def test_the_attribution_of_openstreetmap_is_found(tmp_path: Path) -> None:

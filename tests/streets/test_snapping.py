@@ -2,38 +2,27 @@
 
 import json
 import re
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
 import pytest
-import shapely
-from commands import FAST, Run, mode, names
+from commands import FAST, Run
 from hypothesis import given
 from hypothesis import strategies as st
 from naive_roads import best_likelihood, entry, likelihood_of, ways_from
 from osm_xml import OsmFile
-from real_data import OSM, needs_real_data
 from shards import shards_of, write_parts
 
 import trajanon
 from trajanon._kernels.road_matching import Matching, Network
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import roads_to_follow
-from trajanon.parts import finish
-from trajanon.snapping import (
-    RoadsToFollow,
-    kept_on,
-    matched,
-    network_of,
-    snapped,
-    streets_of,
-    traced,
-)
+from trajanon.snapping import kept_on, matched, snapped, streets_of, traced
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+
+pytestmark = pytest.mark.usefixtures("few_tried")
 
 LAT, LON = 47.0, 9.5
 NORTH, EAST = 1 / 111_177.0, 1 / 76_055.0  # degrees of a metre there
@@ -58,9 +47,9 @@ def streets(side: int, step: float = 100.0, seed: int | None = None) -> Network:
         tail, head, passable = tail[kept], head[kept], passable[kept]
         passable[random.random(passable.shape) < 0.15] = False
     lat, lon = at(*places.T).T
-    if seed is None:
-        return network_of(lat, lon, tail, head, passable)
-    dear = np.random.default_rng(seed).choice([1.0, 1.3], len(tail))
+    dear = np.ones(len(tail))
+    if seed is not None:
+        dear = np.random.default_rng(seed).choice([1.0, 1.3], len(tail))
     return streets_of(lat, lon, tail, head, passable, dear)[0]
 
 
@@ -138,13 +127,6 @@ def test_a_noisy_line_comes_back_on_its_street_and_never_turns() -> None:
     assert (np.diff(found[:, 1]) >= 0).all()
 
 
-def test_a_line_between_two_streets_stays_on_one() -> None:
-    """Its points are nearer to one, then to the other."""
-    y = 50 + 8 * np.sign(np.sin(np.arange(30)))
-    found, _ = way_along(streets(11), at(np.linspace(0, 1_000, 30), y))
-    assert len(np.unique(np.round((found[5:25, 0] - LAT) / NORTH, -1))) == 1
-
-
 def test_who_turns_round_may() -> None:
     x = np.append(np.linspace(0, 500, 15), np.linspace(500, 0, 15))
     found, _ = way_along(streets(11), at(x, np.full(30, 102.0)))
@@ -160,7 +142,8 @@ def test_what_no_road_explains_stays_as_it_was(off: str) -> None:
         network = streets(11)
     else:  # two streets that do not meet
         lat, lon = at(np.array([0, 400, 500, 900.0]), np.full(4, 100.0)).T
-        network = network_of(lat, lon, np.array([0, 2]), np.array([1, 3]), np.ones((2, 2), bool))
+        tail, head = np.array([0, 2]), np.array([1, 3])
+        network, _ = streets_of(lat, lon, tail, head, np.ones((2, 2), bool), np.ones(2))
     found, on_roads = way_along(network, points)
     assert not on_roads.any()
     assert np.array_equal(found, points)
@@ -217,10 +200,9 @@ def drives(n: int = 60, seed: int = 0) -> Trajectories:
     return Trajectories(at(x, random.normal(0, 10, (n, 30))), np.arange(n) // 2)
 
 
-@pytest.mark.parametrize("rows", ["subjects", "lines"])
-def test_a_release_on_roads_holds_and_is_evaluated(tmp_path: Path, rows: str) -> None:
+def test_a_release_on_roads_holds_and_is_evaluated(tmp_path: Path) -> None:
     trips, roads = drives(), roads_to_follow(town(tmp_path), "car")
-    release = trajanon.anonymize(trips, 4, roads=roads, rows=rows, method="mdav", refine="none")
+    release = trajanon.anonymize(trips, 4, roads=roads, method="mdav", refine="none")
     points, told = release.trajectories.points, release.report["roads"]
     assert told["on_roads"] == release.report["groups"]
     assert np.abs((points[..., 0] - LAT) / NORTH).max() < 1.2  # five decimals
@@ -261,110 +243,22 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     assert answer.code == 0
     assert "were laid on roads." in answer.out
     assert run("check", "-k", 4, "--trajectories", "trips.parquet").code == 0
-    assert run("evaluate", "trips.parquet", "anonymized.parquet", "--roads", "town.osm").code == 0
     assert run("map", "trips.parquet", "anonymized.parquet", "--offline").code == 0
     assert "Lines on roads" in (tmp_path / "map.html").read_text()
-    assert run("anonymize", "trips.parquet", "-k", 4, "--out", "plain.csv", *FAST).code == 0
-    before = (tmp_path / "plain.csv").read_bytes()
-    snap = ("snap", "plain.csv", "--pbf", "town.osm")
-    answer = run(*snap, "--out", "laid.csv", "--json")
-    told = json.loads(answer.out)
-    assert told["on_roads"] == told["lines"] > 0
-    assert run("check", "laid.csv", "-k", 4).code == 0
-    assert (tmp_path / "plain.csv").read_bytes() == before
-    originals = ("snap", "trips.parquet", *snap[2:], "--out", "public.parquet")
-    assert "trips.parquet is no release" in run(*originals).sentence
-    assert not (tmp_path / "public.parquet").exists()
-    assert "plain.csv is read as input" in run(*snap, "--out", "plain.csv").sentence
-    assert "'boat' is not known" in run(*snap, "--mode", "boat", "--out", "a.csv").sentence
-    assert "keep-off" in run(*snap, "--keep-off", "-1", "--out", "a.csv").sentence
-    (tmp_path / "parts").mkdir()
-    assert "no part of a release" in run("snap", "parts", *snap[2:], "--out", "a").sentence
 
 
-@pytest.mark.parametrize("rows", ["subjects", "lines"])
-def test_a_release_in_parts_is_laid_on_roads(run: Run, tmp_path: Path, rows: str) -> None:
+def test_parts_are_laid_on_roads_while_they_are_anonymised(run: Run, tmp_path: Path) -> None:
     town(tmp_path)
     write_parts(tmp_path / "trips", drives(200))
-    how: dict[str, Any] = {"rows": rows, "effort": "fast"}
-    with shards_of(100), patch.object(finish, "PART", 60):
-        trajanon.anonymize_parts("trips", "out", 4, **how)
-        answer = run("snap", "out", "--pbf", "town.osm", "--out", "laid")
-    assert answer.code == 0
-    assert len(names(tmp_path / "laid")) == len(names(tmp_path / "out")) > 1
-    assert run("check", "laid", "-k", 4).code == 0
-    for name in ("", "part-00000.parquet"):
-        assert mode(tmp_path / "laid" / name) == mode(tmp_path / "out" / name)
-    before, after = (trajanon.read_release(tmp_path / name) for name in ("out", "laid"))
-    assert len(after) == len(before)
-    assert np.abs((after.points[..., 0] - LAT) / NORTH).max() < 1.2
-    assert "is read as input" in run("snap", "out", "--pbf", "town.osm", "--out", "out").sentence
-
-
-@pytest.mark.parametrize(("rows", "shards"), [("subjects", 1), ("lines", 2)])
-def test_parts_are_laid_on_roads_while_they_are_anonymised(
-    run: Run, tmp_path: Path, rows: str, shards: int
-) -> None:
-    town(tmp_path)
-    write_parts(tmp_path / "trips", drives(200))
-    words = ("anonymize", "trips", "-k", 4, "--out", "out", "--rows", rows, *FAST)
-    with shards_of(100) if shards > 1 else nullcontext():
+    words = ("anonymize", "trips", "-k", 4, "--out", "out", "--rows", "lines", *FAST)
+    with shards_of(100):
         assert run(*words, "--roads", "town.osm").code == 0
     report = json.loads((tmp_path / "out.parts.report.json").read_text())
     told = report["roads"]
-    assert report["shards"] == shards
+    assert report["shards"] == 2
     assert told["on_roads"] == report["groups"]
     assert 0 < told["moved"]["mean"] < 20
     release = trajanon.read_release(tmp_path / "out")
     assert np.abs((release.points[..., 0] - LAT) / NORTH).max() < 1.2
     assert run("check", "out", "-k", 4, "--trajectories", "trips").code == 0
     assert run("evaluate", "trips", "out", "--roads", "town.osm").code == 0
-
-
-# Real streets.
-
-
-@needs_real_data
-def test_tracks_drawn_on_streets_come_back_on_them() -> None:
-    network = roads_to_follow(OSM / "liechtenstein.osm.pbf", "car").network
-    random, share = np.random.default_rng(0), np.linspace(0, 1, 30)
-    ways = [walked_way(network, random) for _ in range(150)]
-    exact = np.array(
-        [[way.interpolate(one, normalized=True).coords[0] for one in share] for way in ways]
-    )
-    flat = np.array([EAST / NORTH, 1.0])  # degrees of longitude to those of latitude
-    for noise, right in ((5.0, 0.97), (20.0, 0.94), (60.0, 0.83)):
-        lines = exact[..., ::-1] + random.normal(0, noise, (150, 30, 2)) * (NORTH, EAST)
-        found = RoadsToFollow(network, 300.0).lay(lines).lines
-        off = [
-            shapely.distance(shapely.points(line[:, ::-1] / flat), scaled(way, flat)) / NORTH
-            for line, way in zip(found, ways, strict=True)
-        ]
-        assert (np.array(off) < 3.0).mean() > right, noise
-
-
-def scaled(way: shapely.LineString, flat: Floats) -> shapely.LineString:
-    return shapely.LineString(shapely.get_coordinates(way) / flat)
-
-
-def walked_way(network: Network, random: np.random.Generator) -> shapely.LineString:
-    """A way of 2.9 km that takes no segment twice."""
-    while True:
-        way, metres = [int(random.choice(network.leaving))], 0.0
-        while metres < 2_900:
-            node = network.ends[way[-1] // 2, 1 - way[-1] % 2]
-            leaving = network.leaving[network.first[node] : network.first[node + 1]]
-            others = [one for one in leaving.tolist() if one != way[-1] ^ 1]
-            if not others or way[-1] // 2 in {one // 2 for one in way[:-1]}:
-                break
-            metres += network.whole[way[-1] // 2]
-            way.append(int(random.choice(others)))
-        else:
-            nodes = np.concatenate([nodes_along(network, one) for one in way])
-            return shapely.LineString(np.stack([network.lon[nodes], network.lat[nodes]], axis=1))
-
-
-def nodes_along(network: Network, state: int) -> Ints:
-    """The nodes of a street in one direction, without the last."""
-    segments = np.flatnonzero(network.street == state // 2)
-    return network.head[segments][::-1] if state % 2 else network.tail[segments]

@@ -103,12 +103,6 @@ def test_a_line_that_leaves_the_roads_counts_inside(roads: RoadsToFollow) -> Non
     assert list(nowhere.columns) == list(out.columns)
 
 
-def test_a_line_counts_once_on_a_street(roads: RoadsToFollow) -> None:
-    there_and_back = at(np.array([200.0, 500.0, 800.0, 500.0, 200.0, 500.0, 800.0]), np.zeros(7))
-    found = streets(lines(there_and_back), roads)
-    assert found[["people", "lines"]].to_numpy().tolist() == [[4, 1], [4, 1]]
-
-
 def test_few_people_are_left_out(roads: RoadsToFollow) -> None:
     some = ReleasedLines(np.stack([east(50, 900), east(50, 1_950)]), np.array([4, 6]))
     assert streets(some, roads).people.tolist() == [10, 6]

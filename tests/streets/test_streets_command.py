@@ -13,7 +13,7 @@ from osm_xml import OsmFile
 from shards import shards_of, write_parts
 
 import trajanon
-from trajanon.parts import finish
+from trajanon.parts import shards as parts_shards
 from trajanon.trajectories import Trajectories
 
 LAT, LON = 47.0, 9.5
@@ -76,6 +76,7 @@ def test_flows_are_counted_without_roads(run: Run, here: Path) -> None:
     zone.set_crs(4326).to_file(here / "zones.geojson")
     assert run("streets", "--od", "zones.geojson", "--out", "od.csv").code == 0
     assert pd.read_csv(here / "od.csv").people.tolist() == [40]
+    assert "od.csv is a release, or counts of one" in run("extract", "od.csv").sentence
 
 
 def test_what_cannot_be_counted_is_refused(run: Run, here: Path) -> None:
@@ -98,12 +99,13 @@ def test_what_cannot_be_counted_is_refused(run: Run, here: Path) -> None:
 def test_parts_are_counted_together(run: Run, tmp_path: Path) -> None:
     write_town(tmp_path)
     write_parts(tmp_path / "trips", drives(100))
-    with shards_of(50), patch.object(finish, "PART", 30):
+    with shards_of(50), patch.object(parts_shards, "PART", 30):
         assert run("anonymize", "trips", "-k", 4, "--out", "out", "--effort", "fast").code == 0
     assert run("streets", "out", "--roads", "town.osm", "--out", "a.csv").code == 0
     assert pd.read_csv(tmp_path / "a.csv").people.tolist() == [100]
 
 
+@pytest.mark.usefixtures("few_tried")
 def test_an_evaluation_compares_streets(run: Run, here: Path) -> None:
     answer = run("evaluate", "--roads", "town.osm", "--json")
     assert answer.code == 0
@@ -111,4 +113,3 @@ def test_an_evaluation_compares_streets(run: Run, here: Path) -> None:
     assert (told["streets"], told["busiest_error"]) == (1, 0.0)
     assert told["speed_error"] < 0.2
     assert "Counts of people on 1 streets" in (here / "evaluation.html").read_text()
-    assert "--roads is its new name" in run("evaluate", "--pbf", "town.osm").sentence

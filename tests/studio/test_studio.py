@@ -89,7 +89,6 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
     expect(drawn.get_by_text("Originals (10), thin")).to_be_visible()
     assert barriers(page) == ""
     page.set_viewport_size({"width": 390, "height": 844})
-    assert barriers(page) == ""
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     for tab in (other, page):  # nothing is lost by a reload, or in another tab
         tab.reload()
@@ -97,9 +96,6 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
         expect(tab.get_by_role("button", name="Remove cabs.csv")).to_be_visible()
 
     costs = section(page, "4. What it costs")
-    fill(page, "Other k", "2,few")
-    press(page, "Compare")
-    expect(costs.get_by_role("alert")).to_contain_text("few")
     fill(page, "Other k", "2")
     press(page, "Compare")
     expect(costs.get_by_role("row")).to_have_count(3)
@@ -114,8 +110,7 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
     settings = save(page, "settings.toml", tmp_path)
     monkeypatch.chdir(tmp_path)
     saved[0].unlink()
-    whole = settings.read_text("utf-8")
-    made, _, shown = whole.partition("[evaluate]")
+    made, _, shown = settings.read_text("utf-8").partition("[evaluate]")
     settings.write_text(made, "utf-8")  # to evaluate and to draw it again takes long
     assert "[map]" in shown
     assert run("run", str(settings)).code == 0
@@ -129,15 +124,6 @@ def test_from_a_table_to_a_release_by_keyboard_and_what_is_old(
     address = running.address.split("/?")[0]
     for name in ("anonymized.geojson", "map.public.html", "settings.toml"):
         assert page.request.get(f"{address}/out/{name}").status == 404
-    press(page, "Make the release")
-    expect(section(page, "2. Release").get_by_role("alert").first).to_contain_text("10 records")
-    expect(old).to_be_visible()
-    fill(page, "How many stand behind", "3")
-    expect(page.get_by_role("link", name="settings.toml")).to_be_hidden()
-
-    verdict = section(page, "3. May it be published?")
-    verdict.get_by_role("button", name=re.compile("column", re.IGNORECASE)).click()
-    expect(asked).to_be_in_viewport()
     choose(page, person, "medallion")
     press(page, "Look into the files")
     expect(files).to_contain_text("k counts people: 5 people are named")

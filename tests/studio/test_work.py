@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from trajanon.cli.main import app
 from trajanon.cli.run_commands import Table
 from trajanon.studio.fields import FIELDS, FILES, NOBODY
-from trajanon.studio.work import ASK, COMPARE, COUNT, LOOK, RELEASE, Work
+from trajanon.studio.work import ASK, COMPARE, LOOK, RELEASE, Work
 
 USED = "id=trip, lat=lat, lon=lon, time=time; not used: medallion, fare"
 FOUND = "id=trip, lat=lat, lon=lon, subject=user; not used: none"
@@ -67,7 +67,7 @@ CHANGES: dict[str, list[Any]] = {
     "times": ["of-day"],
     "format": [".csv"],
     "trim_ends": [200],
-    "lat": ["y"],
+    "named": ["lat=y"],
 }
 
 
@@ -140,19 +140,6 @@ def test_a_comparison_leaves_the_release_and_holds_for_each_k() -> None:
     assert work.go(COMPARE) == [*RELEASE[1:], "compare"]
 
 
-def test_streets_are_counted_where_roads_are_named() -> None:
-    work = Quick()
-    work.go()
-    assert work.go(COUNT) == []
-    assert work.trouble["roads"] == "Name the file with the roads first."
-    work.chosen["roads"] = "town.osm.pbf"
-    assert work.go(COUNT) == ["streets"]
-    assert "streets.gpkg" in work.offered
-    work.chosen["roads"] = "other.osm.pbf"
-    assert "streets.gpkg" not in work.offered
-    assert work.offered
-
-
 def test_what_must_not_be_published_has_no_public_files() -> None:
     work = Quick()
     work.kind = "stop"
@@ -169,8 +156,11 @@ def test_a_column_is_asked_for_before_anybody_is_counted() -> None:
     assert [*work.persons] == ["", "trip", "medallion", "fare", NOBODY]
     work.chosen["subject"] = "medallion"
     assert work.tables()["extract"]["columns"] == "subject=medallion"
+    work.chosen["named"] = "lat=y"
+    assert work.tables()["extract"]["columns"] == "lat=y,subject=medallion"
     work.found = {FOUND.replace("user", "medallion"): 1}
     assert work.go() == [*RELEASE]
+    assert not work.asks
 
 
 def test_that_no_column_names_people_is_an_answer() -> None:
@@ -183,27 +173,10 @@ def test_that_no_column_names_people_is_an_answer() -> None:
     assert not work.chosen["subject"]  # of other files one is asked again
 
 
-@pytest.mark.parametrize("columns", [(FOUND,), (FOUND, USED), ()])
-def test_nobody_is_asked_where_people_are_named_or_there_is_no_table(
-    columns: tuple[str, ...],
-) -> None:
-    work = Quick(columns=columns)
-    assert work.go() == [*RELEASE]
-    assert not work.asks
-
-
-def test_columns_are_named_in_one_option() -> None:
-    work = Quick()
-    work.chosen |= {"id": "n", "lat": " y", "lon": "x", "time": "", "subject": "folder"}
-    table = work.tables()["extract"]
-    assert table["columns"] == "id=n,lat=y,lon=x,subject=folder"
-    assert table[FILES] == ["/somewhere/tracks"]
-
-
 @pytest.mark.parametrize(
     ("sentence", "field"),
     [
-        ("a.csv has no column known as lat; its columns are a, b: say --columns lat=...", "lat"),
+        ("a.csv has no column known as lat; its columns are a, b: say --columns lat=...", "named"),
         ("there is no city atlantis: give --bbox W,S,E,N", "bbox"),
         ("a.csv has no column 'cab' for subject; its columns are a, b", FILES),
     ],
@@ -214,22 +187,6 @@ def test_a_sentence_stands_beside_the_field_that_it_speaks_of(sentence: str, fie
     assert [name for name, said in work.trouble.items() if said] == [field]
 
 
-def test_what_a_remedy_names_is_chosen() -> None:
-    work = Quick(columns=(USED,))
-    assert work.can_mend({"k": 3, "times": "of-day"})
-    work.mend({"k": 3, "times": "of-day"})
-    assert (work.chosen["k"], work.chosen["times"]) == (3, "of-day")
-    assert work.tables()["anonymize"] == {"k": 3, "times": "of-day", "out": "anonymized.parquet"}
-    assert not work.can_mend({"as_published": False})
-    assert not work.can_mend({"columns": "subject=NAME"})  # no table was read
-    work.chosen["subject"] = NOBODY
-    work.go(LOOK)
-    assert work.can_mend({"columns": "subject=NAME"})
-    work.mend({"columns": "subject=NAME"})
-    assert work.go() == []  # somebody has to say which
-    assert work.trouble["subject"] == ASK
-
-
 def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:
     from typer.main import get_command
 
@@ -238,7 +195,7 @@ def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:
     work.bring("tracks.gpx")
     work.chosen |= {"windows": True, "times": "of-day"}
     work.chosen |= {field.name: 1.0 for field in FIELDS if field.number}
-    work.chosen |= {"id": "n", "bbox": "madrid", "hide_near": "x=y", "pbf": "z.osm.pbf"}
+    work.chosen |= {"named": "id=n", "bbox": "madrid", "hide_near": "x=y", "pbf": "z.osm.pbf"}
     lines = work.typed.splitlines()
     assert len(lines) == len(RELEASE)
     assert "--columns id=n" in lines[0]

@@ -1,7 +1,7 @@
 """Weights of columns: in the search, of tables, and on the command line."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -68,15 +68,6 @@ def test_weights_count_in_proportion(
     other = trajanon.microaggregate(X, 3, weights=times * weights, **how)
     assert one.labels.tolist() == other.labels.tolist()
     assert one.information_loss == other.information_loss
-
-
-@both
-@given(X=records)
-def test_weights_of_1_are_none(how: dict[str, Any], X: Floats) -> None:
-    one = trajanon.microaggregate(X, 3, **how)
-    other = trajanon.microaggregate(X, 3, weights=np.ones(X.shape[1]), **how)
-    assert one.labels.tolist() == other.labels.tolist()
-    assert one.sse == other.sse
 
 
 def test_a_heavier_column_loses_less() -> None:
@@ -156,27 +147,6 @@ def test_groups_of_a_stratum_are_weighted(table: Path) -> None:
         assert np.array_equal(found[own].to_numpy(), alone.aggregated)
 
 
-REFUSED: list[tuple[Callable[[], dict[str, Any]], str]] = [
-    (lambda: {"aa": 2}, "has no column 'aa'; did you mean 'a'"),
-    (
-        lambda: {"region": 2},
-        "column 'region' has a weight but is not averaged; name it in `columns`",
-    ),
-    (lambda: {"a": -1}, r"weight of 'a' in `weights` must be a number from 0 to 1e\+30"),
-    (lambda: {"a": float("nan")}, r"must be a number from 0 to 1e\+30 \(got nan\)"),
-    (lambda: {"a": "2"}, r"must be a number from 0 to 1e\+30 \(got '2'\)"),
-    (lambda: dict.fromkeys(("a", "b", "c,d"), 0), "all `weights` of .* are 0; give a column more"),
-]
-
-
-@pytest.mark.parametrize(("weights", "why"), REFUSED)
-def test_weights_that_make_no_sense_are_refused(
-    table: Path, weights: Callable[[], dict[str, Any]], why: str
-) -> None:
-    with pytest.raises(BadInput, match=why):
-        of_table(table, weights())
-
-
 def test_the_bound_takes_no_weights(table: Path) -> None:
     """It counts all columns alike, so a weighted loss must not stand beside it."""
     with pytest.raises(TypeError, match="weights"):
@@ -189,14 +159,13 @@ def test_the_bound_takes_no_weights(table: Path) -> None:
 def test_weights_are_told_on_the_screen_and_in_json(run: Run, table: Path) -> None:
     words = ("microaggregate", table.name, "-k", 3, *FAST, "--weights")
     answer = run(*words, 'a=2, "c,d=0"')
-    told = " ".join(answer.out.replace("│", " ").split())
-    assert "Weights of columns a: 2, b: 1, c,d: 0 " in told
-    assert "Weighted loss after mdav" in told
-    assert "Information loss" not in told
+    assert "Weights of columns: a: 2, b: 1, c,d: 0\n" in answer.out
+    assert "Weighted loss after mdav" in answer.out
+    assert "Information loss" not in answer.out
     report = json.loads(run(*words, "a=2,b=0.5", "--json").out)
     assert report["weights"] == {"a": 2, "b": 0.5, "c,d": 1}
     plain = run(*words[:-1]).out
-    assert "Information loss after mdav" in " ".join(plain.replace("│", " ").split())
+    assert "Information loss after mdav" in plain
     assert "eight" not in plain
 
 
@@ -209,6 +178,8 @@ def test_weights_are_told_on_the_screen_and_in_json(run: Run, table: Path) -> No
         ("=2", "is not understood at '=2'"),
         ("a=x", "is not understood at 'a=x'"),
         ("a=-1", "the weight of 'a' in --weights must be a number from 0"),
+        ("aa=2", "has no column 'aa'; did you mean 'a'"),
+        ("a=nan", "must be a number from 0 to 1e+30 (got nan)"),
         ('a=0,b=0,"c,d"=0', "all --weights of x.csv are 0; give a column more"),
         ("region=1", "column 'region' has a weight but is not averaged; name it in --columns, too"),
     ],

@@ -1,17 +1,14 @@
 """What is left of the hours of trips, against numbers worked out by hand."""
 
 from dataclasses import asdict, replace
-from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from toy import AWAY, HOME, WORK, on_earth
 
 from trajanon.arrays import Floats
 from trajanon.times import DAY, HOUR, Clock
-from trajanon.utility.grid import query_errors
 from trajanon.utility.usefulness import (
     CLASSES,
     HoursLeft,
@@ -24,7 +21,6 @@ from trajanon.utility.usefulness import (
 )
 
 OF_DAY = Clock("of-day", "Europe/Madrid", 300)
-ASKED: dict[str, Any] = {"cell": 500.0, "queries": 50, "sides": (100.0, 800.0), "seed": 0}
 
 
 def seconds(*hours_and_minutes: tuple[float, float]) -> Floats:
@@ -36,7 +32,7 @@ def seconds(*hours_and_minutes: tuple[float, float]) -> Floats:
 
 def left(before: Floats, after: Floats, lines: Floats, moved: Floats | None = None) -> HoursLeft:
     to = lines if moved is None else moved
-    return hours_left(lines, to, Seconds(before, after, OF_DAY), **ASKED)
+    return hours_left(lines, to, Seconds(before, after, OF_DAY))
 
 
 def test_errors_are_those_of_departure_and_duration() -> None:
@@ -55,14 +51,6 @@ def test_hours_of_the_day_are_counted() -> None:
     found = left(before, after, np.array([[HOME, WORK]] * 3))
     hours = np.bincount([8, 9, 2], minlength=24)
     assert found.by_hour == hours.tolist()
-    # Shares (2/3, 0, 1/3) against (1/3, 1/3, 1/3) in the hours 8, 9 and 2.
-    middle = np.array([1 / 2, 1 / 6, 1 / 3])
-    bits = [
-        sum(p * np.log2(p / m) for p, m in zip(shares, middle, strict=True) if p)
-        for shares in ((2 / 3, 0, 1 / 3), (1 / 3, 1 / 3, 1 / 3))
-    ]
-    assert found.departures == pytest.approx(np.sqrt(sum(bits) / 2))
-    assert found.durations == 0.0
 
 
 def test_flows_are_those_of_the_hour() -> None:
@@ -80,49 +68,11 @@ def test_flows_are_those_of_the_hour() -> None:
     assert left(before, before + 5 * HOUR, lines).flow_similarity == 0.0
 
 
-def test_the_busiest_are_cells_with_their_hours() -> None:
-    lines = np.array([[HOME, WORK]] * 3 + [[WORK, HOME]])
-    before = seconds((8, 10), (8, 10), (17, 10), (9, 10))
-    turned = seconds((17, 10), (17, 10), (8, 10), (9, 10))
-    assert left(before, before, lines).busiest == pytest.approx(1.0)
-    # Counts 2, 1, 1 became 1, 2, 1: the pairs with the first disagree, or are tied.
-    assert left(before, turned, lines).busiest == pytest.approx(-0.5)
-    even = seconds((8, 10), (9, 10))
-    assert left(even, even, lines[:2]).busiest is None
-
-
 def test_durations_are_classes_round_whole_steps() -> None:
     took = seconds((8, 0), (8, 2.4), (8, 2.6), (8, 7.4), (8, 9), (8, 1e4))
     assert duration_classes(took)[:5].tolist() == [0, 0, 1, 1, 2]
     found = up_to_last(duration_classes(took))
     assert (found[:3], found[-1], len(found), sum(found)) == ([2, 2, 1], 1, CLASSES, 6)
-
-
-@given(st.integers(0, 10**6), st.integers(1, 3))
-def test_counts_in_boxes_and_hours_are_those_of_every_point(seed: int, hours: int) -> None:
-    rng = np.random.default_rng(seed)
-    before, after = on_earth(rng.normal(0, 300, (2, 30, 4, 2)))
-    when = rng.integers(0, hours, (2, 30, 4))
-    sides = 100.0, 800.0
-    found = query_errors(
-        before, after, queries=20, sides=sides, seed=seed, hours=(when[0], when[1])
-    )
-    random = np.random.default_rng(seed)
-    chosen = random.integers(0, 120, 20)
-    half = random.uniform(*sides, (20, 2)) / 2 / (110_574.3, 111_319.5)
-    for error, which, side in zip(found, chosen, half, strict=True):
-        place, hour = before.reshape(-1, 2)[which], when[0].reshape(-1)[which]
-        counts = [
-            sum(
-                any(
-                    (np.abs(point - place) <= side).all() and at == hour
-                    for point, at in zip(line, there, strict=True)
-                )
-                for line, there in zip(lines, times, strict=True)
-            )
-            for lines, times in ((before, when[0]), (after, when[1]))
-        ]
-        assert error == pytest.approx(abs(counts[1] - counts[0]) / counts[0])
 
 
 @given(st.integers(0, 10**6), st.sampled_from(["of-day", "of-week", "date"]))
@@ -137,12 +87,9 @@ def test_measures_keep_their_bounds_and_what_stays_is_whole(seed: int, times: st
     other = usefulness(points, moved, seconds=Seconds(before, after, clock)).times
     assert same is not None
     assert other is not None
-    assert (same.departures, same.durations, same.query_error) == (0.0, 0.0, 0.0)
     assert (same.flow_similarity, same.departure_error["max"]) == (1.0, 0.0)
     assert sum(same.by_hour) == sum(other.by_duration) == n
-    for share in (other.departures, other.durations, other.flow_similarity):
-        assert 0.0 <= share <= 1.0
-    assert other.busiest is None or -1.0 <= other.busiest <= 1.0
+    assert 0.0 <= other.flow_similarity <= 1.0
     again = usefulness(points, moved, seconds=Seconds(before, after, clock)).times
     assert again is not None
     assert asdict(again) == asdict(other)

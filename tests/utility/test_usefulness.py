@@ -1,88 +1,21 @@
 """What is left of trajectories, against numbers worked out by hand."""
 
 from dataclasses import asdict, replace
-from functools import cache
 
-import naive
 import numpy as np
 import pyproj
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive_sliding import town, tracks_of
-from scipy.spatial.distance import jensenshannon
 from toy import AWAY, EAST, HOME, NORTH, WORK, on_earth
 
-from trajanon._kernels.curves import closest_couplings
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.geodesy import DEGREE
-from trajanon.utility.displacements import (
-    closeness,
-    displacement,
-    from_runs,
-    length_change,
-    lengths,
-    on_plane,
-)
-from trajanon.utility.grid import (
-    BUSIEST,
-    busiest_order,
-    cells,
-    class_distance,
-    density_divergence,
-    flow_similarity,
-    flows,
-    query_errors,
-)
+from trajanon.utility.displacements import displacement, from_runs, length_change, lengths, on_plane
+from trajanon.utility.grid import cells, density_divergence, flow_similarity, flows, query_errors
 from trajanon.utility.usefulness import cell_for_od, share_on_roads, usefulness
-
-
-def naive_couplings(one: Floats, other: Floats) -> tuple[float, float]:
-    """By their definitions: over all ways to come to each pair of points."""
-
-    @cache
-    def at(i: int, j: int) -> tuple[float, float]:
-        distance = naive.distance(one[i], other[j])
-        before = [
-            at(a, b) for a, b in ((i - 1, j), (i, j - 1), (i - 1, j - 1)) if a >= 0 and b >= 0
-        ]
-        if not before:
-            return distance, distance
-        return (
-            max(min(way for way, _ in before), distance),
-            min(total for _, total in before) + distance,
-        )
-
-    return at(len(one) - 1, len(other) - 1)
-
-
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(0, 4),
-    a=st.integers(1, 7),
-    b=st.integers(1, 7),
-    grid=st.booleans(),
-)
-def test_couplings_are_the_naive_ones(seed: int, n: int, a: int, b: int, grid: bool) -> None:
-    rng = np.random.default_rng(seed)
-    ones, others = rng.normal(0, 3, (n, a, 2)), rng.normal(0, 3, (n, b, 2))
-    if grid:
-        ones, others = ones.round(), others.round()
-    frechet, warping = np.empty(n), np.empty(n)
-    closest_couplings(ones, others, np.empty((2, b)), frechet, warping)
-    expected = [naive_couplings(*pair) for pair in zip(ones, others, strict=True)]
-    assert frechet == pytest.approx([way for way, _ in expected])
-    assert warping == pytest.approx([total for _, total in expected])
-
-
-def test_who_walks_the_same_way_later_is_close_all_the_same() -> None:
-    one = on_earth([[[0, 0], [0, 100], [0, 200], [0, 300]]])
-    later = on_earth([[[0, 0], [0, 0], [0, 100], [0, 300]]])
-    frechet, warping = closeness(one, later)
-    assert frechet == pytest.approx([100.0], rel=1e-4)  # at 200, from 100 or 300
-    assert warping == pytest.approx([100.0 / 4], rel=1e-4)
-    assert displacement(one, later).mean() == pytest.approx(50.0, rel=1e-4)
 
 
 @given(latitude=st.floats(-80, 80), longitude=st.floats(-170, 170), seed=st.integers(0, 99))
@@ -162,31 +95,6 @@ def test_ends_are_counted_by_cells_of_several_sizes() -> None:
     assert found == {"0.5 km": 0.375, "1 km": 0.75, "2 km": 1.0, "3 km": 1.0}
     assert cell_for_od(found) == "1 km"
     assert cell_for_od({"0.5 km": 0.74, "1 km": 0.749}) is None
-
-
-@given(st.lists(st.integers(0, 5), min_size=1), st.lists(st.integers(0, 5), min_size=1))
-def test_class_distance_is_that_of_scipy(one: list[int], other: list[int]) -> None:
-    shares = [np.bincount(each, minlength=6) / len(each) for each in (one, other)]
-    expected = jensenshannon(*shares, base=2)
-    found = class_distance(np.array(one), np.array(other))
-    assert found == pytest.approx(expected, abs=1e-7)
-
-
-def test_the_order_of_the_busiest() -> None:
-    busy = np.repeat([1, 2, 3], [5, 3, 1])
-    assert busiest_order(busy, busy) == 1.0
-    assert busiest_order(busy, np.repeat([1, 2, 3], [1, 3, 5])) == -1.0
-    # Of the pairs (5, 3), (5, 1), (3, 1) one is turned round.
-    assert busiest_order(busy, np.repeat([1, 2, 3], [9, 1, 4])) == pytest.approx(1 / 3)
-    assert busiest_order(busy, np.append(busy, [9] * 50)) == 1.0, "only what was busy counts"
-    assert busiest_order(np.arange(3), busy) is None, "all were as busy"
-    assert busiest_order(busy, np.array([7])) is None, "none is left of any"
-    assert busiest_order(np.zeros(4, int), np.zeros(4, int)) is None, "one has no order"
-    many = np.repeat(np.arange(2 * BUSIEST), np.arange(2 * BUSIEST, 0, -1))
-    turned = np.where(many < BUSIEST, many, 3 * BUSIEST - 1 - many)
-    assert busiest_order(many, turned) == 1.0, "beyond the busiest the order may be any"
-    rows = np.column_stack([busy, busy % 2])
-    assert busiest_order(rows, rows[::-1]) == 1.0
 
 
 def test_density_maps() -> None:
@@ -273,7 +181,6 @@ def test_flows_are_those_of_trips_with_both_true_ends(seed: int, true: list[bool
     alone = usefulness(original[whole], released[whole]) if whole.any() else None
     expected = dict.fromkeys(found.flow_similarity, 0.0) if alone is None else alone.flow_similarity
     assert found.flow_similarity == expected
-    assert found.busiest_flows == (None if alone is None else alone.busiest_flows)
     assert found.displacement == usefulness(original, released).displacement
 
 
@@ -284,16 +191,11 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
     assert asdict(whole) == {
         "displacement": nothing,
         "from_runs": None,
-        "frechet": nothing,
-        "warping": nothing,
         "length": float(lengths(points).mean()),
         "length_change": 0.0,
-        "length_distance": 0.0,
         "by_length": whole.by_length,
         "flow_similarity": dict.fromkeys(("0.5 km", "1 km", "2 km", "3 km"), 1.0),
         "trips_with_true_ends": 20,
-        "busiest_flows": whole.busiest_flows,
-        "busiest_cells": pytest.approx(1.0),
         "density_divergence": 0.0,
         "query_error": 0.0,
         "on_roads": None,

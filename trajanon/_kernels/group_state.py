@@ -40,26 +40,6 @@ def holds_subject(groups, group, subject, leave_out):
 
 
 @bare
-def chain_members(groups):
-    """Build the chains of members; count the subjects, and stack the empty groups."""
-    groups.first[:] = -1
-    groups.different[:] = 0
-    for record in range(groups.labels.shape[0] - 1, -1, -1):
-        group = groups.labels[record]
-        if not holds_subject(groups, group, groups.subjects[record], NONE):
-            groups.different[group] += 1
-        head = groups.first[group]
-        groups.following[record], groups.preceding[record] = head, -1
-        if head >= 0:
-            groups.preceding[head] = record
-        groups.first[group] = record
-    groups.empty[-1] = 0
-    for group in range(groups.sizes.shape[0] - 1, -1, -1):
-        if groups.sizes[group] == 0:
-            close_group(groups, group)
-
-
-@bare
 def close_group(groups, group):
     """Stack a group that has become empty."""
     groups.empty[groups.empty[-1]] = group

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import draw_bits
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.group_moves import create_group, dissolve_group
+from trajanon._kernels.descent_moves import Descent, create_group, dissolve_group
 from trajanon._kernels.group_state import (
     exchange,
     exchange_change,
@@ -17,7 +17,6 @@ from trajanon._kernels.group_state import (
     may_replace,
     move,
 )
-from trajanon._kernels.record_moves import Descent
 from trajanon._kernels.slide_moves import slid_exchange_change, slide, sliding_change
 
 AT_ONE_HEAT = 256  # moves, which are drawn together

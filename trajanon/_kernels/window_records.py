@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from trajanon._kernels.common import keep_nearest, squared_distance
 from trajanon._kernels.compiled import bare, kernel
 
-TILE = 16  # starts whose rows are read at once
-
 
 class Windows(NamedTuple):
     """Where windows may slide, and what record a window is at each place.
@@ -63,93 +61,16 @@ def read_records(windows, start, records):
 
 
 @bare
-def lost_in_groups(windows, start, members, first, room):
-    """Sum up what windows lose in groups; the members of a group stand together, (g + 1,).
-
-    There is ``room`` for three records.
-    """
-    total = 0.0
-    origin, record, away = room[0], room[1], room[2]
-    for group in range(first.shape[0] - 1):
-        # About a member, so that nothing is lost far from zero.
-        head = members[first[group]]
-        read_record(windows, head, start[head], origin)
-        for number in range(away.shape[0]):
-            away[number] = 0.0
-        for x in members[first[group] + 1 : first[group + 1]]:
-            read_record(windows, x, start[x], record)
-            for number in range(record.shape[0]):
-                step = record[number] - origin[number]
-                away[number] += step
-                total += step * step
-        squares = 0.0
-        for step in away:
-            squares += step * step
-        total -= squares / (first[group + 1] - first[group])
-    return total
-
-
-@bare
-def build_rows(windows, by_axis, record, first, rows):
-    """Read all windows at all their starts, turned to axes, (q, p); with room for a record."""
+def build_rows(windows, axes, record, first, rows):
+    """Read all windows at all their starts, turned to axes, (p, q); with room for a record."""
     for x in range(first.shape[0]):
         for start in range(windows.most[x] + 1):
             read_record(windows, x, start, record)
-            for axis in range(by_axis.shape[0]):
-                total = 0.0
-                for number in range(record.shape[0]):
-                    total += record[number] * by_axis[axis, number]
-                rows[first[x] + start, axis] = total
-
-
-@bare
-def build_rows_at_once(windows, weights, centre, rest, room, first, rows):
-    """Read all windows at all their starts, as `build_rows`, several starts at once.
-
-    In single precision, about a place near all of them: points less ``centre``, (2,), times
-    ``weights``, plus ``rest``, (q,). The departure is less its mean. Weights are (q, p); where the
-    points are odd, with those of one more, which are 0. There is ``room`` for four numbers of each
-    step of the longest, and of a window and a tile more, which are finite.
-    """
-    axes, m = weights.shape[0], windows.mean.shape[0] // 2
-    lats, lons, ones, others = room[0], room[1], room[2], room[3]
-    for x in range(first.shape[0]):
-        starts = windows.most[x] + 1
-        # What is left of a loop that does several at once is slow: it ends beyond the last start.
-        wide = (starts + TILE - 1) // TILE * TILE
-        for step in range(starts + windows.stride * (m - 1)):
-            point = windows.points[windows.place[x] + step]
-            lats[step] = point[0] - centre[0]
-            lons[step] = point[1] - centre[1]
-        # Two axes and two points at once: each number read serves twice.
-        for axis in range(0, axes, 2):
-            twin = min(axis + 1, axes - 1)
-            one, other = ones[:wide], others[:wide]
-            for start in range(wide):
-                one[start], other[start] = rest[axis], rest[twin]
-            for place in range(0, m, 2):
-                number = 2 * place
-                a, b = weights[axis, number], weights[axis, number + 1]
-                c, d = weights[axis, number + 2], weights[axis, number + 3]
-                e, f = weights[twin, number], weights[twin, number + 1]
-                g, h = weights[twin, number + 2], weights[twin, number + 3]
-                here = windows.stride * place
-                there = here + windows.stride
-                lat, lon = lats[here : here + wide], lons[here : here + wide]
-                next_lat, next_lon = lats[there : there + wide], lons[there : there + wide]
-                for start in range(wide):
-                    north, east = lat[start], lon[start]
-                    next_north, next_east = next_lat[start], next_lon[start]
-                    one[start] += a * north + b * east + c * next_north + d * next_east
-                    other[start] += e * north + f * east + g * next_north + h * next_east
-            for start in range(starts):
-                rows[first[x] + start, axis] = one[start]
-                rows[first[x] + start, twin] = other[start]
-        if windows.mean.shape[0] > 2 * m:
-            for start in range(starts):
-                late = np.float32(windows.departure[windows.place[x] + start] - windows.mean[-1])
-                for axis in range(axes):
-                    rows[first[x] + start, axis] += weights[axis, -1] * late
+            row = rows[first[x] + start]
+            row[:] = 0.0
+            for number in range(record.shape[0]):
+                for axis in range(axes.shape[1]):
+                    row[axis] += record[number] * axes[number, axis]
 
 
 @bare

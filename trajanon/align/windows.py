@@ -7,26 +7,24 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.spatial import cKDTree
 
 from trajanon._kernels.slide_moves import SIGHT
 from trajanon._kernels.window_records import (
     Windows,
     build_rows,
     compare_places,
-    lost_in_groups,
     read_records,
     tell_each_other,
 )
-from trajanon.arrays import Bools, Floats, Ints
-from trajanon.neighbours import grow_trees, in_leaves, leaf_size, nearest_points
+from trajanon.arrays import Floats, Ints
+from trajanon.loss import sse
+from trajanon.neighbours import grow_trees, in_leaves, leaf_size
 from trajanon.tracks import STEPS, Tracks
 from trajanon.workers import Result, in_parts
 
 _AT_ONCE = 10_000  # windows whose records a thread reads
 _PACE = 2 * STEPS  # steps between two places where a window is looked for: twice the spacing
 _PLACES = 15  # about the most places of a window: with more room, its places lie farther apart
-_SEEN = 3  # how many places are looked at for each window wanted, at least
 _TREES = 3  # of places: with four, a million drawn windows come 0.4 % nearer to their groups
 
 
@@ -105,8 +103,7 @@ def fill_turned(
 ) -> None:
     """Read the records of some windows, each at a start, turned to axes."""
     there = windows._replace(place=windows.place[rows] + start, most=np.zeros_like(start))
-    by_axis, record = np.ascontiguousarray(axes.T), np.empty(len(axes))
-    build_rows(there, by_axis, record, np.arange(len(rows)), turned)
+    build_rows(there, axes, np.empty(len(axes)), np.arange(len(rows)), turned)
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
@@ -146,20 +143,6 @@ def start_ranges(
 def take(windows: Windows, rows: Ints | slice) -> Windows:
     """Take some windows, to read their records: where they start."""
     return windows._replace(place=windows.place[rows])
-
-
-def in_order(windows: Windows, order: Ints) -> Windows:
-    """Put windows into another order."""
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    before, after = windows.before[order], windows.after[order]
-    return windows._replace(
-        place=windows.place[order],
-        most=windows.most[order],
-        before=np.where(before < 0, before, rank[before]),
-        after=np.where(after < 0, after, rank[after]),
-        apart=windows.apart[order],
-    )
 
 
 def part_of(
@@ -204,71 +187,19 @@ class Aligned(NamedTuple):
 
 def lost_at(windows: Windows, aligned: Aligned) -> float:
     """Sum up what windows lose in groups 0..g-1."""
-    start, labels = aligned
-    members = np.argsort(labels, kind="stable")
-    first = np.append(0, np.cumsum(np.bincount(labels)))
-
-    def lost(groups: Ints, stop: Event) -> float:
-        bounds, room = first[groups[0] : groups[-1] + 2], np.empty((3, len(windows.mean)))
-        return float(lost_in_groups(windows, start, members, bounds, room))
-
-    return sum(in_parts(lost, np.arange(len(first) - 1), _AT_ONCE))
+    return sse(records_at(windows, aligned.start), aligned.labels)
 
 
-def exact_window_neighbours(windows: Windows, start: Ints, axes: Floats, count: int) -> Ints:
-    """Find windows that are near each one, if either of the two slides.
-
-    Each window where it is, and all others at every eighth step that they may slide to, or at fewer
-    where they have much room. Two that are near in one of these ways are neighbours of each other.
-    """
-    n = len(start)
-    rows, window, here = _build_places(windows, start, axes, np.float64)
-    # Several of the nearest places are of one window, the more it has.
-    seen = min(max(_SEEN, -(-len(rows) // (2 * n))) * count, len(rows))
-    away, found = nearest_points(cKDTree(rows), rows[here], seen)
-    others = window[found]
-    firsts = _first_in_row(others) & (others != np.arange(n)[:, None])
-    # Whoever is farther than so many that a window found by itself is not among its nearest.
-    enough = firsts & (np.cumsum(firsts, axis=1) == count)
-    farthest = np.where(enough, away, np.inf).min(axis=1)
-    one, other, away = np.nonzero(firsts)[0], others[firsts], away[firsts]
-    one, other, away = np.append(one, other), np.append(other, one), np.tile(away, 2)
-    near_enough = away <= farthest[one]
-    one, other, away = one[near_enough], other[near_enough], away[near_enough]
-    # The nearest partners of each window in these pairs, each counted once and both ways.
-    pair = one * n + other
-    order = np.argsort(pair)
-    pair, away = pair[order], away[order]
-    begin = np.flatnonzero(np.append(True, np.diff(pair) != 0)[: len(pair)])
-    (one, other), away = np.divmod(pair[begin], n), np.minimum.reduceat(away, begin)
-    order = np.lexsort((away, one))  # equally near ones by number
-    one, other = one[order], other[order]
-    rank = np.arange(len(one)) - np.searchsorted(one, one)
-    near = np.repeat(np.arange(n)[:, None], count, axis=1)
-    kept = rank < count
-    near[one[kept], rank[kept]] = other[kept]
-    return near
-
-
-def _first_in_row(values: Ints) -> Bools:
-    """Tell where a value occurs for the first time in its row, (n, c)."""
-    order = np.argsort(values, axis=1, kind="stable")
-    ordered = np.take_along_axis(values, order, axis=1)
-    first = np.ones(values.shape, dtype=np.bool_)
-    np.put_along_axis(first, order[:, 1:], np.diff(ordered, axis=1) != 0, axis=1)
-    return first
-
-
-def approximate_window_neighbours(
+def window_neighbours(
     windows: Windows, start: Ints, axes: Floats, count: int
 ) -> NDArray[np.integer[Any]]:
-    """Find windows that are near each one, as `exact_window_neighbours`, among very many.
+    """Find windows that come near each one, if either of the two slides, (n, c).
 
-    Trees halve all places, and each window where it is is compared with the places that share a
-    leaf with it in any of them.
+    Trees halve the places of all windows: every eighth step that they may slide to, or fewer where
+    they have much room. Each window, where it is, is compared with those that share a leaf with it.
     """
     n = len(start)
-    rows, window, here = _build_places(windows, start, axes, np.float32)
+    rows, window, here = _build_places(windows, start, axes)
     near, away = np.full((n, count), -1, np.int32), np.full((n, count), np.inf, np.float32)
     compare = partial(compare_places, rows, window, here)
     # A window is in one leaf of a tree where it is, so no two threads write its list.
@@ -279,8 +210,8 @@ def approximate_window_neighbours(
 
 
 def _build_places(
-    windows: Windows, start: Ints, axes: Floats, precision: type[np.floating[Any]]
-) -> tuple[NDArray[Any], Ints, Ints]:
+    windows: Windows, start: Ints, axes: Floats
+) -> tuple[NDArray[np.float32], Ints, Ints]:
     """The places where windows are looked for, (v,), and which of them each window is at, (n,).
 
     Of each place its record in the axes, and its window, rising.
@@ -291,7 +222,7 @@ def _build_places(
     places = back + on + 1
     begin = np.append(0, np.cumsum(places))
     window = np.repeat(np.arange(len(start)), places)
-    rows = np.empty((len(window), axes.shape[1]), precision)
+    rows = np.empty((len(window), axes.shape[1]), np.float32)
 
     def read(some: Ints, stop: Event) -> None:
         mine = slice(begin[some[0]], begin[some[-1] + 1])

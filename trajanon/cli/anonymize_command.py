@@ -10,32 +10,35 @@ from trajanon.cli.options import ANONYMIZED, RELEASE, TRAJECTORIES, options, sec
 from trajanon.errors import BadInput
 from trajanon.settings import ReleaseSettings, Settings
 
+PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aeroway=aerodrome"
+"""Tags of places where everybody may be known to be."""
+
+PLACE = 200.0  # metres around them
+
 
 @options(
     ReleaseSettings,
     Settings,
     groups={
-        "Release": "k rows exact_means subjects_exact ledger per_subject_in_all out as_json",
+        "Release": "k rows exact_means subjects_exact ledger out as_json",
+        "People": "one_line_each days distinct_ends public_places",
         "Times": "times minute_worth time_step timezone",
         "Roads": "roads",
-        "Search": "as_published align method heuristic compression refine effort seed",
+        "Search": "as_published method refine effort",
         "Running": "memory cluster",
     },
-    without="compress_by expansion gamma path_neighbours subsets shuffle_probability max_events",
+    without="align heuristic compression compress_by expansion gamma path_neighbours subsets "
+    "shuffle_probability max_events seed",
     trajectories="What extract wrote: a file, or a folder of parts.",
     k="Least number of different subjects in a group. With 2, the spacing of windows helps to tell "
     "the two apart.",
     time_step="Released times are rounded to this: seconds, or a time such as 5min.",
-    align=(
-        "Let trajectories slide on their tracks towards their groups.",
-        "align; no-align with --as-published",
-    ),
     refine=("anneal, descent, swap, rcs or none.", "anneal; none with --as-published"),
     memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", "4GB"),
     ledger="Your private list of what was released, such as trips.ledger, made if there is none: "
     "what it knows is not released again, and this release is entered in it.",
-    per_subject_in_all="With --ledger: how many trajectories one person may have in all releases "
-    "together.",
+    public_places="An .osm.pbf file: at its stations, bus stations and airports everybody may be "
+    "known to be, and --distinct-ends asks nothing of ends there.",
     roads="An .osm.pbf file: lay the released lines on its roads, computed from these lines and "
     "public data alone; a line with a point over 100 m from all roads stays as it is.",
     cluster="Dask scheduler to use for a folder of parts, such as tcp://10.0.0.1:8786, or local:4 "
@@ -51,13 +54,12 @@ def anonymize(
     *,
     k: int,
     time_step: str = "5min",
-    align: bool | None = None,
     refine: str | None = None,
     subjects_exact: bool = False,
     memory: str | None = None,
     cluster: str | None = None,
     ledger: Path | None = None,
-    per_subject_in_all: int | None = None,
+    public_places: Path | None = None,
     roads: Path | None = None,
     out: str | None = None,
     as_json: bool = False,
@@ -66,13 +68,12 @@ def anonymize(
     """Replace each trajectory by the centroid of a group of at least k."""
     from trajanon.cli.report_tables import rows_of, show_release, without_lists
 
-    named = {"align": align, "refine": refine}
-    how |= {name: value for name, value in named.items() if value is not None}
+    if refine is not None:
+        how["refine"] = refine
     in_parts = "://" in trajectories or Path(trajectories).is_dir()
     if out is None:
         out = str(RELEASE if in_parts else ANONYMIZED)
-    how |= {"k": k, "subjects_exact": subjects_exact}
-    how |= {"ledger": ledger, "per_subject_in_all": per_subject_in_all}
+    how |= {"k": k, "subjects_exact": subjects_exact, "ledger": ledger}
     seconds = seconds_of("--time-step", time_step)
     # Of others than whole seconds the settings say what is wrong.
     how["time_step"] = int(seconds) if seconds.is_integer() else seconds
@@ -80,7 +81,18 @@ def anonymize(
         from trajanon.extract import roads_to_follow
 
         how["roads"] = roads_to_follow(roads)
+    if public_places is not None:
+        from trajanon.extract import hidden
+
+        try:
+            how["public_places"] = hidden(public_places, PUBLIC, radius=PLACE)
+        except BadInput as error:
+            raise BadInput(
+                f"{public_places} holds no station and no airport: leave out --public-places"
+            ) from error
     if in_parts:
+        if public_places is not None:
+            raise BadInput("--public-places is for a file of trajectories: put the parts into one")
         beside, report = _of_parts(trajectories, out, memory or "4GB", cluster, **how)
     else:
         for name, value in (("--memory", memory), ("--cluster", cluster)):

@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import typer
 
@@ -61,22 +61,19 @@ def check(
     elif rewrite is not None:
         answer = _of_rewritten(released, rewrite, k)
     else:
-        answer = _of_release(
-            released, k, trajectories, against or [], certificate, exact=subjects_exact
-        )
+        beside = trajectories, against or [], certificate
+        answer = _of_release(released, k, *beside, exact=subjects_exact)
+    account, headline, sentences = answer
     if as_json:
-        show_json(answer.account)
+        show_json(account)
     else:
-        for line in [*answer.headline.split("\n"), *(f"- {one}" for one in answer.sentences)]:
+        for line in [*headline.split("\n"), *(f"- {one}" for one in sentences)]:
             tell(line)
-    if not answer.account["holds"]:
+    if not account["holds"]:
         raise typer.Exit(1)
 
 
-class _Answer(NamedTuple):
-    account: Mapping[str, Any]
-    headline: str
-    sentences: Sequence[str]
+_Answer = tuple[Mapping[str, Any], str, Sequence[str]]  # for scripts; for people
 
 
 def _of_table(file: Path, k: int, columns: Sequence[str]) -> _Answer:
@@ -84,18 +81,15 @@ def _of_table(file: Path, k: int, columns: Sequence[str]) -> _Answer:
     account = {**asdict(table), "holds": table.holds, "answered": "rows"}
     names = ", ".join(table.columns)
     if not table.holds:
-        occur = "occurs" if table.rare == 1 else "occur"
         rare = (
-            f"{table.rare:,} of {number_of(table.rows, 'row')} of {names} {occur} fewer "
-            f"than {k} times, the rarest {table.smallest}"
+            f"{table.rare:,} of {number_of(table.rows, 'row')} of {names} occur fewer than {k} "
+            f"times, the rarest {table.smallest}"
         )
-        return _Answer(account, _amiss(file), [rare])
+        return account, _amiss(file), [rare]
     holds = f"{file} holds for rows: {_each(table, table.rows, f'rows of {names}')}."
-    if table.others:
-        holds += f" Not looked at: {', '.join(table.others)}."
-    return _Answer(
-        account, f"{holds} How many people stand behind each cannot be seen in a table.", []
-    )
+    others = f" Not looked at: {', '.join(table.others)}." * bool(table.others)
+    people = "How many people stand behind each cannot be seen in a table."
+    return account, f"{holds}{others} {people}", []
 
 
 def _of_rewritten(released: Path, out: Path, k: int) -> _Answer:
@@ -105,9 +99,7 @@ def _of_rewritten(released: Path, out: Path, k: int) -> _Answer:
     if found.holds:
         lines = _each(found, found.trajectories, "trajectories")
         headline = f"Wrote {out}. It holds for rows: {lines}, and {found.claim}."
-    return _Answer(
-        {**asdict(found), "problems": problems, "holds": found.holds}, headline, problems
-    )
+    return {**asdict(found), "problems": problems, "holds": found.holds}, headline, problems
 
 
 def _of_release(
@@ -145,7 +137,7 @@ def _of_release(
             holds += "\nSay beside it:"
         sentences = list(judged.sentences)
         account["problems"] = [] if judged else sentences
-    return _Answer(account, holds if account["holds"] else _amiss(released), sentences)
+    return account, holds if account["holds"] else _amiss(released), sentences
 
 
 def _amiss(file: Path) -> str:
@@ -178,7 +170,7 @@ def _beside(
         return found, UNITS[unit_in(report)], whole.nameless
     read = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
     found = trajanon.check(released, k, trajectories=read, against=against)
-    return found, read.units, nameless(read.provenance)
+    return found, UNITS[unit_in(read_report(released))], nameless(read.provenance)
 
 
 def _counted(released: Path, unknown: int | None, against: Sequence[Path], k: int) -> str:

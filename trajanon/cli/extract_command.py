@@ -18,17 +18,9 @@ if TYPE_CHECKING:
 
 _RADIUS = 150.0  # metres that are cut out around sensitive places
 
-_OF_WINDOWS = {
-    "all": "--per-recording all takes all windows",
-    "first": "--windows takes one of each recording, and --per-recording N more",
-    "spread": "--windows takes one of each recording, and --per-recording N more, spread evenly",
-}
-"""What takes the place of the values that --windows had in the version before."""
-
-_ONE_TRAJECTORY = "A group needs at least two, of two subjects."
-_ONE_SUBJECT = (
-    "All are of one subject, and a group needs at least two: add recordings of others, or "
-    "name a column with --columns subject=..."
+_TOO_FEW = (
+    "A group needs at least two, of two subjects: add recordings of others, or name a column with "
+    "--columns subject=..."
 )
 
 
@@ -86,9 +78,6 @@ def extract(
             f"--spacing {spacing:g} is for windows, and whole trips have their points at equal "
             "shares of the way: add --windows, or leave out --spacing"
         )
-    for name in paths or [] if windows else []:
-        if name in _OF_WINDOWS and not Path(name).exists():
-            raise BadInput(f"--windows {name} was removed: {_OF_WINDOWS[name]}")
     where, of_the_city = _where(bbox or [], pbf, hide_near)
     if where is None and not paths:
         raise BadInput(SAY_WHERE)
@@ -122,17 +111,13 @@ def _checked(out: Path | None, partition: int | None) -> Path:
 
 def _show(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> None:
     from trajanon.cli.report_tables import show_extraction
-    from trajanon.extract.dropped import cut_most
 
     show_extraction(provenance)
     counts = provenance["counts"]
     n, subjects = counts["trajectories"], counts["subjects of trajectories"]
     what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
-    few = windows and 2 * n < counts["recordings read"]
-    if few and (hint := cut_most(counts, provenance)):
-        tell(f"{number_of(counts['recordings read'], 'recording')} gave {what}: {hint}")
     if min(n, subjects) < 2:
-        tell(f"Wrote {what} to {out}. {_ONE_SUBJECT if n > 1 else _ONE_TRAJECTORY}")
+        tell(f"Wrote {what} to {out}. {_TOO_FEW}")
         return
     # Folders are named in any case: the next command's default is a file.
     say_written(what, out, TRAJECTORIES, "anonymize", min(4, subjects))
@@ -160,8 +145,6 @@ def _where(
             f"--pbf {pbf} is for --hide-near TAGS, or for a boundary: name it, or its relation, "
             "with --area"
         )
-    if pbf is not None and names and not {*names[0]} & {*",./"}:
-        tell(f"{names[0]} is the box of a city; for a boundary of {pbf} give its relation number")
     return found
 
 

@@ -16,7 +16,7 @@ from trajanon.cli.anonymize_command import anonymize
 from trajanon.cli.check_command import check
 from trajanon.cli.evaluate_command import evaluate
 from trajanon.cli.extract_command import extract
-from trajanon.cli.file_commands import clean, ledger, snap
+from trajanon.cli.file_commands import clean, ledger
 from trajanon.cli.map_command import draw
 from trajanon.cli.messages import INTERRUPTED, log_to_screen, say, tell, usage_error
 from trajanon.cli.options import GroupedCommand
@@ -64,7 +64,7 @@ def studio(
 
 _COMMANDS: tuple[Callable[..., None], ...] = (
     *(extract, anonymize, check, evaluate, draw),
-    *(run, studio, streets, snap, ledger, microaggregate, bound, benchmark, figures, demo, clean),
+    *(run, studio, streets, ledger, microaggregate, bound, benchmark, figures, demo, clean),
 )
 for command in _COMMANDS:
     app.command("map" if command is draw else None, cls=GroupedCommand)(command)

@@ -23,17 +23,12 @@ _MARGIN = 0.002  # degrees of background around what is shown
 
 @options(
     files=(
-        "Trajectories and release, files or folders of parts; with --view public the release "
-        "alone; with --compare several releases.",
+        "Trajectories and release, files or folders of parts, or several releases with a switch "
+        "between them; with --view public the release alone.",
         BOTH,
     ),
     view="overlay: both on one map; side-by-side: on two maps that move together; public: the "
     "release only.",
-    compare="All files are releases, with a switch between them.",
-    originals=(
-        "With --compare: the trajectories that the releases were made from.",
-        str(TRAJECTORIES),
-    ),
     tiles=(
         "Street map behind the lines, or none. The browser asks its server for tiles, so that "
         "server learns where the data are.",
@@ -47,8 +42,6 @@ def draw(
     files: list[Path] | None = None,
     *,
     view: str = "overlay",
-    compare: bool = False,
-    originals: Path | None = None,
     tiles: str | None = None,
     offline: bool = False,
     background: Path | None = None,
@@ -61,19 +54,24 @@ def draw(
 
     if view not in _VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
-    trajectories, releases = _inputs(files, view, compare, originals)
+    given = files or [TRAJECTORIES, ANONYMIZED]
+    public = view == "public"
+    if len(given) < 2 - public or (public and len(given) > 2):
+        raise BadInput(
+            "map takes trajectories and their release, or several releases; or, with --view "
+            "public, one release"
+        )
+    releases = given[-1:] if public else given[1:]
     check_page(out, "a map")
     if offline and (tiles or "none").lower() != "none":
         raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
-    read = [*releases, *map(report_path, releases)]
-    read += [path for path in (trajectories, background) if path is not None]
-    public = [out] if trajectories is None else []
-    with replacing(out, inputs=read, public=public) as (draft,):
-        if trajectories is None:
+    read = [*given, *map(report_path, releases), *filter(None, [background])]
+    with replacing(out, inputs=read, public=[out] * public) as (draft,):
+        if public:
             page = _public(releases[0], street_map, background)
         else:
-            page = _for_the_holder(trajectories, releases, view, street_map, background)
+            page = _for_the_holder(given[0], releases, view, street_map, background)
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 
@@ -93,7 +91,7 @@ def _for_the_holder(
 ) -> "Map":
     from trajanon import maps
     from trajanon.files.report import read_report
-    from trajanon.maps.views import compare_in_parts
+    from trajanon.maps.page import compare_in_parts
     from trajanon.privacy.originals import in_parts, is_large
 
     # The files' names, or where two are alike the whole paths.
@@ -106,36 +104,8 @@ def _for_the_holder(
         return compare_in_parts(names[0], whole, view=view, tiles=tiles, background=behind)
     pairs = [(trajanon.read_release(path), read_report(path)) for path in releases]
     shown = trajanon.read_trajectories(originals)
-    return maps.compare_releases(
-        shown,
-        dict(zip(names, pairs, strict=True)),
-        view=view,
-        tiles=tiles,
-        background=_behind(shown, background),
-    )
-
-
-def _inputs(
-    files: list[Path] | None, view: str, compare: bool, originals: Path | None
-) -> tuple[Path | None, list[Path]]:
-    """Tell trajectories, None where they are not to be seen, from releases."""
-    given = files or [TRAJECTORIES, ANONYMIZED]
-    if compare:
-        if view != "public" and len(files or ()) > 1:
-            return originals or TRAJECTORIES, given
-        msg = (
-            "map --compare takes two or more releases, and the view overlay or "
-            "side-by-side; their trajectories are named by --originals"
-        )
-    elif originals is not None:
-        msg = f"--originals {originals} goes with --compare; else name trajectories and release"
-    elif view == "public" and len(given) <= 2:
-        return None, given[-1:]
-    elif len(given) == 2:
-        return given[0], given[1:]
-    else:
-        msg = "map takes two files, trajectories and release; or, with --view public, one"
-    raise BadInput(msg)
+    named, behind = dict(zip(names, pairs, strict=True)), _behind(shown, background)
+    return maps.compare_releases(shown, named, view=view, tiles=tiles, background=behind)
 
 
 def _behind(shown: "Trajectories", pbf: Path | None) -> "Background | None":

@@ -81,8 +81,8 @@ def figures(
     """Draw figures for a paper, each as SVG and PNG.
 
     Of a benchmark: loss by method and k, against path length, and against seconds. Of a release:
-    loss by stage, group sizes, departures by hour, and one group in detail. which-k: metres moved
-    and the chance of the best attack, for k = 2 to 20; trajectories are anonymized for each k.
+    one group in detail. which-k: metres moved and the chance of the best attack, for k = 2 to 20;
+    trajectories are anonymized for each k.
     """
     if find_spec("matplotlib") is None:
         raise BadInput("figures are drawn by matplotlib; run pip install 'trajanon[figures]'")

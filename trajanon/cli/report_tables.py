@@ -9,13 +9,9 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-import rich.console
-from rich.console import ConsoleOptions, RenderableType
+from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
-from rich.segment import Segment
-from rich.table import Table
-from rich.text import Text
 
 from trajanon.cli.messages import announce_compilation, tell
 from trajanon.errors import printable
@@ -37,19 +33,6 @@ LINES = "TRAJANON_PROGRESS"
 _OFTEN = 0.2  # seconds between two such lines
 
 
-class Console(rich.console.Console):
-    """A terminal that no name in a file can steer."""
-
-    def render(
-        self, renderable: RenderableType, options: ConsoleOptions | None = None
-    ) -> Iterable[Segment]:
-        """Render as ever, but for control characters."""
-        for text, style, control in super().render(renderable, options):
-            if not control:
-                text = "\n".join(map(printable, text.split("\n")))
-            yield Segment(text, style, control)
-
-
 @contextmanager
 def bars() -> Iterator[Progress]:
     """Show progress bars on standard error; nothing where that is no terminal."""
@@ -63,13 +46,13 @@ def bars() -> Iterator[Progress]:
     def move(task: str, done: float, total: float | None, note: str = "") -> None:
         if task not in tasks:
             tasks[task] = shown.add_task(printable(task, _NAME), total=total, note="")
-        shown.update(tasks[task], completed=done, total=total, note=note)
+        shown.update(tasks[task], completed=done, total=total, note=printable(note))
 
     with RichProgress(
         TextColumn("{task.description}", markup=False),
         BarColumn(),
         TextColumn("{task.percentage:>3.0f} %"),
-        TextColumn("{task.fields[note]}"),
+        TextColumn("{task.fields[note]}", markup=False),
         TimeElapsedColumn(),
         TextColumn("left:"),
         TimeRemainingColumn(),
@@ -94,20 +77,6 @@ def _lines() -> Progress:
     return tell
 
 
-def show_table(
-    title: str, rows: Iterable[Sequence[str]], names: Iterable[str], *, numbers: Iterable[str] = ()
-) -> None:
-    """Print a table: columns of texts, then of numbers."""
-    table = Table(*names, title=title, title_justify="left")
-    for name in numbers:
-        table.add_column(name, justify="right")
-    table.show_header = any(column.header for column in table.columns)
-    for row in rows:
-        # One in brackets is no markup.
-        table.add_row(*map(Text, row))
-    Console().print(table)
-
-
 def listed(names: Iterable[str]) -> str:
     """List names, each cut where it is long."""
     return printable(", ".join(printable(name, _NAME) for name in names))
@@ -119,9 +88,7 @@ STOPPED = (
 )
 NOT_ALIGNED = "Windows did not slide: they stay where extraction cut them."
 
-_MOST_LOSSES = 8  # columns whose losses are listed
 _HEADERS = 5  # kinds of tables whose columns are listed
-_Facts = Iterator[tuple[str, str]]
 
 
 def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -143,9 +110,7 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
     for use, count in uses[:_HEADERS]:
         tell(f"Columns{f' of {count:,} tables' * (count > 1)}: {use}.")
     if len(uses) > _HEADERS:
-        more = sum(count for _, count in uses[_HEADERS:])
-        have = number_of(more, "more table has", "more tables have")
-        tell(f"{have} other columns: --json lists them.")
+        tell("More tables have other columns: --json lists them.")
     tell(recordings_sentence(provenance))
     if limits := limits_sentence(provenance):
         tell(limits)
@@ -160,14 +125,6 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
         tell(
             "No point lies near a hidden place: look whether the file of --pbf holds "
             "the area of the traces."
-        )
-    if provenance["fill"] >= 0.005:
-        spacing = provenance["spacing"]
-        far = "the spacing of their trip" if spacing is None else f"{spacing:g} m"
-        tell(
-            f"{percent(provenance['fill'], 2)} of the points lie farther than {far} from both "
-            "fixes around them, on straight lines: a lower --max-gap leaves out "
-            f"{'trips' if provenance['trips'] else 'trajectories'} with longer hops."
         )
     if provenance["attribution"]:
         tell(provenance["attribution"])
@@ -225,99 +182,54 @@ def rounded_text(value: float, way: str) -> str:
 
 def show_certificate(account: Mapping[str, Any]) -> None:
     """Print the loss reached beside the bound."""
-    reached = rounded_text(account["information_loss"], ROUND_CEILING)
-    facts = [
-        ("Rows", f"{account['n']:,}"),
-        ("Columns", listed(account["columns"])),
-        ("Rows in each group", f"at least {account['k']}"),
-        *_stages(account),
-        ("Information loss reached", f"{reached} %"),
-        ("No groups lose less than", f"{rounded_text(account['bound'], ROUND_FLOOR)} %"),
-        ("The gap between them", f"{rounded_text(account['gap'], ROUND_CEILING)} % of the loss"),
-    ]
-    show_table("The certificate", facts, ["", ""])
+    tell(f"Rows: {account['n']:,}")
+    tell(f"Columns: {listed(account['columns'])}")
+    tell(f"Rows in each group: at least {account['k']}")
+    _show_stages(account)
+    tell(f"Information loss reached: {rounded_text(account['information_loss'], ROUND_CEILING)} %")
+    tell(f"No groups lose less than: {rounded_text(account['bound'], ROUND_FLOOR)} %")
+    tell(f"The gap between them: {rounded_text(account['gap'], ROUND_CEILING)} % of the loss")
 
 
 def show_microaggregated(report: Mapping[str, Any]) -> None:
     """Print what a microaggregated table lost, how its groups are, and what they left of it."""
-    show_table("The microaggregated table", _of_table(report), ["", ""])
-    tell("A row hardly moved if no value of it moved by 5 % of its standard deviation.")
-    _show_moments(report["moments"], report["loss_by_column"])
+    tell(f"Rows: {report['n']:,}")
+    tell(f"Columns microaggregated: {listed(report['columns'])}")
+    if report["kept"]:
+        tell(f"Columns kept: {listed(report['kept'])}")
+    counted = "Different subjects" if report["counted"] == "subjects" else "Rows"
+    tell(f"{counted} in each group: at least {report['k']}")
+    if report["strata"] is not None:
+        tell(f"Groups lie within a value of: {listed([report['strata']])}")
+    if report["weights"] is not None:
+        weights = (f"{name}: {weight:g}" for name, weight in report["weights"].items())
+        tell(f"Weights of columns: {listed(weights)}")
+    sizes, risk = report["sizes"], report["risk"]
+    tell(f"Groups: {report['groups']:,}, of {sizes['min']} to {sizes['max']} rows")
+    _show_stages(report)
+    linked = percent(risk["linkage_mean"]), percent(risk["linkage_highest"])
+    tell(f"Chance to link a row to a person: {linked[0]} on average, {linked[1]} at most")
+    tell(
+        f"Rows of which no value moved by 5 % of a standard deviation: "
+        f"{percent(risk['near_original'])}"
+    )
+    spread = report["moments"]["sd"].values()
+    shrunk = [1.0 - after / before for before, after in spread if before > 0.0]
+    if shrunk:
+        mean, highest = percent(sum(shrunk) / len(shrunk), 2), percent(max(shrunk), 2)
+        tell(f"Means are kept; standard deviations shrink by {mean} on average, {highest} at most.")
     if report["stopped"]:
         tell(STOPPED)
 
 
-def _show_moments(moments: Mapping[str, Any], losses: Mapping[str, float]) -> None:
-    most = sorted(losses, key=lambda name: -losses[name])
-    rows = [
-        [
-            listed([name]),
-            *map(_figure, (*moments["mean"][name], *moments["sd"][name])),
-            f"{losses[name]:.3g} %",
-        ]
-        for name in most[:_MOST_LOSSES]
-    ]
-    numbers = ["Mean", "after", "SD", "after", "Loss"]
-    show_table("Before and after", rows, ["Column"], numbers=numbers)
-    if len(most) > _MOST_LOSSES:
-        lost = f"{losses[most[_MOST_LOSSES]]:.3g} %"
-        tell(
-            f"{len(most) - _MOST_LOSSES} more columns lose {lost} each at most: --json lists them."
-        )
-    shrunk = [1.0 - after / before for before, after in moments["sd"].values() if before > 0.0]
-    if shrunk:
-        mean, highest = percent(sum(shrunk) / len(shrunk), 2), percent(max(shrunk), 2)
-        tell(f"Means are kept; standard deviations shrink by {mean} on average, {highest} at most.")
-    for pair in moments["correlations"][:1]:
-        before, after = pair["correlation"]
-        tell(
-            f"The correlation that changed most is that of {' and '.join(pair['columns'])}: "
-            f"{before:.3f} before, {after:.3f} after."
-        )
-
-
-def _figure(value: float) -> str:
-    return f"{value:,.0f}" if 1e3 <= abs(value) < 1e15 else f"{value:.4g}"
-
-
-def _of_table(report: Mapping[str, Any]) -> _Facts:
-    yield "Rows", f"{report['n']:,}"
-    names = {"microaggregated": report["columns"], **report}
-    for what in ("microaggregated", "kept"):
-        if names[what]:
-            yield f"Columns {what}", listed(names[what])
-    yield "Groups", f"{report['groups']:,}"
-    yield _promised(report, "Rows")
-    if report["strata"] is not None:
-        yield "Groups lie within a value of", listed([report["strata"]])
-    if report["weights"] is not None:
-        weights = [f"{name}: {weight:g}" for name, weight in report["weights"].items()]
-        yield "Weights of columns", listed(weights)
-    yield "Group sizes", f"{report['sizes']['min']} to {report['sizes']['max']}"
-    yield from _stages(report)
-    risk = report["risk"]
-    linked = (
-        f"{percent(risk['linkage_mean'])} on average, {percent(risk['linkage_highest'])} at most"
-    )
-    yield "Chance to link a row to a person", linked
-    yield "Rows that hardly moved", percent(risk["near_original"])
-
-
-def _promised(report: Mapping[str, Any], records: str) -> tuple[str, str]:
-    counted = "Different subjects" if report["counted"] == "subjects" else records
-    return f"{counted} in each group", f"at least {report['k']}"
-
-
-def _stages(report: Mapping[str, Any]) -> _Facts:
-    lost = "Loss with departures" if report.get("times") else "Information loss"
-    if report.get("weights"):
-        lost = "Weighted loss"
+def _show_stages(report: Mapping[str, Any]) -> None:
+    lost = "Weighted loss" if report.get("weights") else "Information loss"
     for stage in report["stages"]:
         seconds, loss = f"({stage['seconds']:.2f} s)", stage["information_loss"]
         if loss is None:
-            yield f"Time for the {stage['name']}", seconds
+            tell(f"Time for the {stage['name']}: {seconds}")
         else:
-            yield f"{lost} after {stage['name']}", f"{loss:.4g} %  {seconds}"
+            tell(f"{lost} after {stage['name']}: {loss:.4g} % {seconds}")
 
 
 def show_measurements(measurements: "Sequence[Measurement]") -> None:
@@ -326,10 +238,7 @@ def show_measurements(measurements: "Sequence[Measurement]") -> None:
     for m in measurements:
         if m.difference is not None and m.statistic in ("il", "avg", "path_length"):
             compared.setdefault((m.table, m.dataset, m.method), []).append(m.difference)
-    rows = [
-        [*place, str(len(differences)), f"{sum(differences) / len(differences):+.1f} %"]
-        for place, differences in compared.items()
-    ]
-    numbers = ["Numbers compared", "Ours above them (mean)"]
-    if rows:
-        show_table("Beside the papers", rows, ["Table", "Data", "Method"], numbers=numbers)
+    for place, differences in compared.items():
+        mean = sum(differences) / len(differences)
+        numbers = number_of(len(differences), "number")
+        tell(f"{', '.join(place)}: {mean:+.1f} % above the published, mean of {numbers}")

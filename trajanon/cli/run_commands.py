@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from pathlib import Path
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 import typer
 
@@ -12,22 +12,14 @@ from trajanon.cli.anonymize_command import anonymize
 from trajanon.cli.check_command import check
 from trajanon.cli.extract_command import extract
 from trajanon.cli.map_command import draw
-from trajanon.cli.messages import removed, tell, usage_error
+from trajanon.cli.messages import tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
 from trajanon.errors import BadInput, FileProblem
-from trajanon.inputs import other_encoding, seems_utf16
 
 _NOT_HERE = {"run", "studio"}
 
 Table = Mapping[str, Any]
 """The options of a command by their long names, and its files by theirs."""
-
-
-class _Parameter(Protocol):
-    name: str
-    opts: Sequence[str]
-    secondary_opts: Sequence[str]
-    param_type_name: str
 
 
 def run(
@@ -52,8 +44,6 @@ def run(
     steps = []
     for name, table in given.items():  # all before the first begins, which may take hours
         try:
-            if gone := next(filter(None, (removed(name, option) for option in table)), ""):
-                raise BadInput(gone)
             words = words_of(commands[name].params, table)
             steps.append((name, words, commands[name].make_context(name, list(words), context)))
         except Exception as error:
@@ -69,7 +59,7 @@ def run(
             tell()
 
 
-def words_of(parameters: Sequence[_Parameter], table: Table) -> list[str]:
+def words_of(parameters: Sequence[Any], table: Table) -> list[str]:
     """Write the options of a command as words of a command line, and then its files."""
     named = {name.lstrip("-"): one for one in parameters for name in (*one.opts, one.name)}
     words: list[str] = []
@@ -97,26 +87,16 @@ def _read(path: Path) -> dict[str, Table]:
     import tomllib  # --help does not wait for it
 
     try:
-        text = path.read_bytes()
-        if seems_utf16(text):
-            raise BadInput(f"{path} {other_encoding(text)}")
-        found = tomllib.loads(text.decode("utf-8-sig"))
+        found = tomllib.loads(path.read_text("utf-8-sig"))
     except OSError as error:
         raise FileProblem(f"cannot read the settings {path}: {error.strerror}") from error
-    except BadInput:
-        raise
-    except UnicodeDecodeError as error:
-        raise BadInput(f"{path} {other_encoding(text)}") from error
     except ValueError as error:
-        raise BadInput(f"{path} is no file of settings: {error}") from error
-    tables: dict[str, Table] = {
-        name: table for name, table in found.items() if isinstance(table, dict)
-    }
-    if not tables or tables.keys() != found.keys():
+        raise BadInput(f"{path} is no file of settings in UTF-8: {error}") from error
+    if not found or not all(isinstance(table, dict) for table in found.values()):
         raise BadInput(
             f"{path} needs a table for each command, such as [anonymize] and below it k = 4"
         )
-    return tables
+    return found
 
 
 @options(folder="Where the results go.")

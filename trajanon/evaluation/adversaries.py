@@ -25,6 +25,7 @@ from trajanon.partition import dense
 from trajanon.perturbation import correlation, displacement_root
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.cascade import Cascade, Noise, cascade
+from trajanon.privacy.chains import people_steps
 from trajanon.privacy.ledger import Entry, opened
 from trajanon.privacy.linkage import other_tracks
 from trajanon.privacy.originals import Matched, matched
@@ -60,6 +61,7 @@ def published(
         subjects,
         unit=originals.unit,
         own_row=found.own_row,
+        steps=people_steps(originals, found.labels),
     )
     if timing is None:
         return seen

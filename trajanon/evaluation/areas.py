@@ -75,7 +75,7 @@ class Sampled:
 
 COUNTED_OF_ALL = (
     *("trajectories", "subjects", "left_out", "nameless", "area", "groups", "rows", "sizes"),
-    *("violations", "problems", "chains.drives", "chains.steps"),
+    *("violations", "problems", "chains.drives", "persons.people"),
 )
 """Entries of an account that are of all trajectories also where others are of a sample."""
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from trajanon.anonymization import anonymize_trajectories
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.evaluation.adversaries import published, timing_in
-from trajanon.files.report import Report, checked, key_in, rows_in
+from trajanon.files.report import Report, checked, key_in, released_of, rows_in
 from trajanon.number_text import metres, percent
 from trajanon.partition import check_k, dense
 from trajanon.privacy.linkage import attacks
@@ -93,6 +93,7 @@ def options_in(report: Report) -> dict[str, Any]:
         "as_published": report["as_published"],
         "align": report.get("alignment") is not None,
         "rows": "lines" if rows_in(report) == "lines" else "subjects",
+        "distinct_ends": report.get("distinct_ends", 2),
         "key": (key := key_in(report)),
         "exact_means": key is None,
     }
@@ -105,12 +106,13 @@ def options_in(report: Report) -> dict[str, Any]:
 
 
 def _choice(trajectories: Trajectories, k: int, options: Mapping[str, Any]) -> Choice:
-    release = anonymize_trajectories(trajectories, k, **options)
+    how = {**options, "distinct_ends": min(options.get("distinct_ends", 2), k)}
+    release = anonymize_trajectories(trajectories, k, **how)
     if release.report["stopped"]:
         raise KeyboardInterrupt
     report = checked(release.report)
-    subjects = None if trajectories.subject is None else dense(trajectories.subject)
-    found = matched(trajectories, release.trajectories, report)
+    found = matched(released_of(trajectories, report), release.trajectories, report)
+    subjects = None if found.slid.subject is None else dense(found.slid.subject)
     seen = published(found.slid, found, k, subjects, timing_in(report))
     best = max(attacks(seen), key=lambda one: one.expected)
     return Choice(k, report["displacement"]["mean"], best.expected, best.name)

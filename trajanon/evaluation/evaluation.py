@@ -15,13 +15,12 @@ from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
 from trajanon.evaluation.evidence import MDAV, NOTHING, RELEASE, Evaluation
 from trajanon.evaluation.holdout import drawn, hold_out
-from trajanon.files.report import Report, checked, key_in, promise_in, released_of
+from trajanon.files.report import Report, checked, key_in, left_out_in, promise_in, released_of
 from trajanon.loss import group_means, loss_to
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import broken_promises, check_k, dense, regrouped
 from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.chains import chains, subjects_left
-from trajanon.privacy.companions import companions
+from trajanon.privacy.chains import drives_chained, drives_left, left_on, people_chained
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.inference import diversity, inferred
 from trajanon.privacy.linkage import attacks
@@ -32,7 +31,7 @@ from trajanon.released_lines import TrajectoryGroups
 from trajanon.snapping import RoadsToFollow
 from trajanon.street_counts import compared, different_lines
 from trajanon.subjects import nameless
-from trajanon.times import Timing, search_columns
+from trajanon.times import Timing, departure_days, search_columns
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import length_change
 from trajanon.utility.usefulness import ROAD, Seconds, ToRoad, share_on_roads, usefulness
@@ -125,7 +124,7 @@ def evaluate(
         file=file,
         date=date.today(),
         area=area_of(release.points),
-        left_out=len(trajectories) - len(given.in_file),
+        left_out=len(left_out_in(given.report)),
         problems=None if findings is None else findings.problems,
         report=given.report,
         **_counts(given),
@@ -148,12 +147,17 @@ def with_counts_of_all(
 ) -> Evaluation:
     """Lay what is counted of all trajectories over the evaluation of a sample."""
     chained = evaluation.chained
-    left = subjects_left(whole.line, whole.runs, whole.subject, evaluation.k)
-    if chained is not None and left is not None:
+    followed = evaluation.followed
+    left = drives_left(whole.line, whole.runs, whole.subject, evaluation.k)
+    if chained is not None and left:
         chained = replace(chained, left=left)
+    if followed is not None and whole.subject is not None:
+        people = left_on(whole.subject, whole.line, whole.subject, evaluation.k)
+        followed = replace(followed, left={"people": people})
     return replace(
         evaluation,
         chained=chained,
+        followed=followed,
         area=area_of(whole.lines.points),
         period=None,  # a sample may miss months
         trajectories=len(whole.line),
@@ -248,10 +252,10 @@ def _protection(given: _Given, seed: int) -> dict[str, Any]:
     verified, rebuilt = patient(seen, tracks, given.report, spacing=spacing, seed=seed)
     return {
         "attacks": _by_name([*attacks(seen), *attacks(seen.originals)]),
-        "companions": companions(seen, tracks, spacing=spacing, seed=seed),
         "cascade": verified,
         "rebuilding": rebuilt,
-        "chained": chains(seen, tracks),
+        "chained": drives_chained(seen, tracks),
+        "followed": people_chained(seen, departure_days(given.kept)),
         "inferred": inferred(seen),
         "diversity": diversity(seen),
     }

@@ -22,14 +22,12 @@ from trajanon.number_text import STAGES, UNITS, metres, percent, span
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.cascade import Cascade
 from trajanon.privacy.chains import Chained
-from trajanon.privacy.companions import Companions
 from trajanon.privacy.inference import Diversity, Inferred
 from trajanon.privacy.rebuilding import Rebuilding
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
 from trajanon.times import Clock
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
-from trajanon.utility.grid import BUSIEST
 from trajanon.utility.usefulness import DURATION_CLASS
 from trajanon.utility.volumes import StreetUsefulness
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
@@ -96,17 +94,16 @@ class Evaluation:
         perturbed, which makes short lines longer.
     attacks
         In the order in which to show them.
-    companions
-        What somebody finds who holds the tracks of everybody but one member of a group; None if no
-        group has k members of k subjects, or trajectories have one point.
     cascade
-        How many groups somebody verifies who holds all tracks; None as for companions.
+        How many groups somebody verifies who holds all tracks; None if no group has k members of k
+        subjects, or trajectories have one point.
     rebuilding
-        How near somebody comes to one member of a group who knows all others; None as for
-        companions.
+        How near somebody comes to one member of a group who knows all others; None as for cascade.
     chained
         What the windows of a drive give away together; None of trips, and where tracks are not
         known or no drive has windows on two lines.
+    followed
+        What the lines of a person give away together; None if nothing is known of subjects.
     inferred
         What the nearest line tells of somebody known in part, beside a guess for all.
     curve
@@ -166,10 +163,10 @@ class Evaluation:
     usefulness: Mapping[str, measures.Usefulness]
     length_kept: float
     attacks: Sequence[Attack]
-    companions: Companions | None
     cascade: Cascade | None
     rebuilding: Rebuilding | None
     chained: Chained | None
+    followed: Chained | None
     inferred: Sequence[Inferred]
     curve: Curve | None
     holdout: Holdout | None
@@ -264,10 +261,10 @@ class Evaluation:
             "times": None if self.clock is None else self.clock.sentence,
             "information_loss": dict(self.loss),
             "attacks": [attack.account | self._interval(attack) for attack in self.attacks],
-            "companions": None if self.companions is None else self.companions.account,
             "cascade": None if self.cascade is None else self.cascade.account,
             "rebuilding": None if self.rebuilding is None else self.rebuilding.account,
             "chains": None if self.chained is None else self.chained.account,
+            "persons": None if self.followed is None else self.followed.account,
             "inferred": [one._asdict() for one in self.inferred],
             "curve": None if self.curve is None else self.curve.account,
             "holdout": None if self.holdout is None else self.holdout.account,
@@ -298,7 +295,6 @@ class Evaluation:
             histogram=_histogram,
             beside=_beside,
             measures=measures,
-            busiest=BUSIEST,
             minutes=DURATION_CLASS / 60.0,
         )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from trajanon.anonymization import anonymize_trajectories
 from trajanon.arrays import Bools, Floats, Ints
@@ -14,6 +15,8 @@ from trajanon.evaluation.curve import options_in
 from trajanon.files.report import Report, promise_in
 from trajanon.number_text import metres, number_of, percent
 from trajanon.partition import dense
+from trajanon.privacy.attack import Steps
+from trajanon.privacy.chains import in_metres, people_steps, places_found
 from trajanon.privacy.inference import (
     NEAR,
     Auc,
@@ -30,9 +33,7 @@ from trajanon.trajectories import Trajectories
 RADII = (25.0, 50.0, 100.0, 200.0, 400.0)
 """Metres from a line within which a predicate looks for somebody."""
 
-AS_CUT, AS_SLID = "a trajectory", "a drive, at the start nearest to a line"
-BY_SUBJECT = "all trajectories of a subject"
-BY_SUBJECT_AS_SLID = "all drives of a subject, at the starts nearest to lines"
+AS_CUT, BY_SUBJECT = "a trajectory", "all trajectories of a subject"
 """Of what the adversary measures the distance to the nearest line: of several, the mean."""
 
 
@@ -111,7 +112,12 @@ class Holdout:
     @property
     def beside(self) -> str:
         """Members beside those held out, in a few sentences."""
-        hour = ""
+        hour = following = ""
+        if "linkability of the next" in self.risks:
+            following = (
+                " The line that begins nearest to its end is the one of the person's next "
+                f"{self.risks['linkability of the next'].words}."
+            )
         if "inference of the hour" in self.risks:
             hour = (
                 " The line nearest to all its places departs within an hour of it "
@@ -121,7 +127,7 @@ class Holdout:
             f"{number_of(self.members, 'subject')} were anonymized anew as this release was, and "
             f"{number_of(self.others, 'subject')} held out. "
             "Linkability: both halves of a trajectory lead to the same line "
-            f"{self.risks['linkability'].words}. "
+            f"{self.risks['linkability'].words}.{following} "
             f"Inference: the line nearest to its first two thirds ends within {metres(NEAR)} of "
             f"its end {self.risks['inference'].words}.{hour}"
         )
@@ -175,12 +181,12 @@ def hold_out(
         raise KeyboardInterrupt
     rows, timing = release.trajectories, timing_in(report)
     once = rows.take(np.unique(rows.records, axis=0, return_index=True)[1])
-    hours = None
+    points, hours = trajectories.points, None
     if timing is not None and once.times is not None:
         departures = timing.seconds(trajectories)[:, 0], once.times[:, 0]
-        hours = departures_told(trajectories.points, once.points, *departures, timing.clock.round)
-    slides = release.report.get("alignment") is not None
-    return measured(trajectories, members, subjects, once.points, k, slides=slides, hours=hours)
+        hours = departures_told(points, once.points, *departures, timing.clock.round)
+    steps = people_steps(trajectories, np.arange(len(trajectories)))
+    return measured(points, members, subjects, once.points, k, hours=hours, steps=steps)
 
 
 def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
@@ -199,36 +205,36 @@ def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Int
 
 
 def measured(
-    trajectories: Trajectories,
+    points: Floats,
     members: Bools,
     subjects: Ints,
     lines: Floats,
     k: int,
     *,
-    slides: bool,
     hours: tuple[Bools, Bools] | None = None,
+    steps: Steps | None = None,
 ) -> Holdout:
     """Attack members, by mask, and the others, with the different lines of the members' release.
 
     ``hours`` says of each trajectory whether its departure is found by the line, and by one guess.
+    ``steps`` lead to the next trajectory of a person.
     """
-    points, released = trajectories.points, Lines(lines)
-    away, _ = released.nearest(points)
+    released = Lines(lines)
+    away, nearest = released.nearest(points)
     membership = {
         AS_CUT: told_apart(away, members, subjects),
         BY_SUBJECT: _of_subjects(away, members, subjects),
     }
-    if slides and trajectories.tracks is not None:
-        run, first = np.unique(trajectories.tracks.run, return_index=True)
-        # Members too at their nearest start, not at that of the release: both halves are alike.
-        away = released.from_runs(trajectories.tracks, points.shape[1])[run]
-        of_runs = members[first], subjects[first]
-        membership[AS_SLID] = told_apart(away, *of_runs)
-        membership[BY_SUBJECT_AS_SLID] = _of_subjects(away, *of_runs)
     linked = _linked(points, lines)
     asked = {"inference": ends_told(points, lines)}
     if hours is not None:
         asked["inference of the hour"] = hours
+    whom, found, guessed = places_found(points, lines, nearest, subjects)
+    people: dict[str, tuple[Ints, Bools, Bools | None]]
+    people = {"linkability by place": (whom, found, guessed)}
+    if steps is not None:
+        followed = _next(points, lines, nearest, steps)
+        people = {"linkability of the next": (steps.here, followed, None)} | people
     predicates, isolated = _predicates(released, points, members, k)
     all_lines = np.arange(len(lines))
     return Holdout(
@@ -242,10 +248,13 @@ def measured(
             "singling out": risk(*isolated, all_lines, all_lines),
             "linkability": _risk_of(linked, members, subjects),
             **{
-                question: _risk_of(told, members, subjects)._replace(
-                    guess=float(guessed[members].mean())
-                )
-                for question, (told, guessed) in asked.items()
+                question: _risk_of(told, members[rows], subjects[rows], guess)
+                for question, (rows, told, guess) in people.items()
+                if 0 < members[rows].sum() < len(rows)  # some in each half
+            },
+            **{
+                question: _risk_of(told, members, subjects, guess)
+                for question, (told, guess) in asked.items()
             },
         },
     )
@@ -292,9 +301,23 @@ def _alone(count: Ints, weight: Floats | float) -> Floats:
     return np.asarray(count * weight * (1.0 - weight) ** np.maximum(count - 1, 0))
 
 
-def _risk_of(succeeded: Bools, members: Bools, subjects: Ints) -> Risk:
+def _next(points: Floats, lines: Floats, nearest: Ints, steps: Steps) -> Bools:
+    """Whether the line that begins nearest to the end of each is the one nearest to its next.
+
+    The line nearest to the known trajectory is set aside.
+    """
+    entries, ends = in_metres(lines[:, 0], lines), in_metres(points[steps.here, -1], lines)
+    one, other = cKDTree(entries).query(ends, k=[1, 2])[1].T
+    first = np.where(one == nearest[steps.here], other, one)
+    return np.asarray(first == nearest[steps.there])
+
+
+def _risk_of(
+    succeeded: Bools, members: Bools, subjects: Ints, guessed: Bools | None = None
+) -> Risk:
     rates = succeeded.astype(np.float64)
-    return risk(rates[members], rates[~members], subjects[members], subjects[~members])
+    found = risk(rates[members], rates[~members], subjects[members], subjects[~members])
+    return found if guessed is None else found._replace(guess=float(guessed[members].mean()))
 
 
 def risk(main: Floats, control: Floats, of_main: Ints, of_control: Ints) -> Risk:

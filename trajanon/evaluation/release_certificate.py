@@ -88,7 +88,7 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
         },
         "WP29 Opinion 05/2014": {
             "singling out": singling_out or NOT_ASSESSED,
-            "linkability": [*linkability, _of_pieces(account)],
+            "linkability": [*linkability, *_followed(account)],
             "inference": [*inference, *map(_inferred, account["inferred"])],
             "whoever holds all other tracks": _patient(account),
         },
@@ -175,14 +175,22 @@ def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:
     }
 
 
-def _of_pieces(account: _Account) -> dict[str, Any]:
-    """How often the pieces of one drive are put together."""
-    linked: float | str = NOT_ASSESSED
-    if account["unit"] == "trip":
-        linked = "a trip is whole"
-    elif account["chains"] is not None:
-        linked = round(account["chains"]["linked"], 2)
-    return {"attack": "pieces of one drive, put together", "linked": linked}
+def _followed(account: _Account) -> list[dict[str, Any]]:
+    """How often the next line of a drive or a person is found, and how many lines leave too few."""
+    attacks = {"persons": ("people", "one person, from line to line")}
+    if account["unit"] == "trajectory":  # else each is whole
+        attacks["chains"] = "drives", "pieces of one drive, from line to line"
+    said: list[dict[str, Any]] = []
+    for name, (what, attack) in attacks.items():
+        found = account[name] or {"followed": {}, what: 0}
+        first: Any = "none is on two lines" if account[name] else NOT_ASSESSED
+        if followed := found["followed"]:
+            first = round(followed["known"]["first"], 2)
+        said.append({"attack": attack, "next line first": first})
+        if found[what]:
+            few = found[f"{what}_below"] / found[what]
+            said[-1][f"{what} with fewer than k on all their lines"] = round(few, 2)
+    return said
 
 
 def _inferred(one: _Account) -> dict[str, Any]:

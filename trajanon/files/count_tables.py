@@ -1,6 +1,5 @@
 """Tables of streets or flows as files, and the datasheet beside each."""
 
-from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,54 +19,41 @@ WORTH = {
 """What counts are worth, until the holder measures it, by what a row is."""
 
 
+_SUFFIXES = (".parquet", ".gpkg", ".geojson", ".csv")
+
+
 def write_counts(path: Path, table: "GeoDataFrame") -> None:
     """Write a table in the format that its suffix says."""
-    _FORMATS[path.suffix.lower()](path, table)
+    match path.suffix.lower():
+        case ".parquet":
+            table.to_parquet(path, index=False)
+        case ".gpkg":
+            write_layer(path, table, "counts", table.attrs.get("attribution"))
+        case ".geojson":
+            path.write_text(table.to_json(drop_id=True, ensure_ascii=False), encoding="utf-8")
+        case _:
+            table.to_wkt().to_csv(path, index=False)
 
 
 def check_table_format(path: Path) -> None:
     """Refuse a path whose suffix is not that of a format."""
-    if path.suffix.lower() not in _FORMATS:
-        raise BadInput(f"{path} must end in one of {', '.join(_FORMATS)}")
-
-
-def _parquet(path: Path, table: "GeoDataFrame") -> None:
-    table.to_parquet(path, index=False)
-
-
-def _csv(path: Path, table: "GeoDataFrame") -> None:
-    table.to_wkt().to_csv(path, index=False)
-
-
-def _geopackage(path: Path, table: "GeoDataFrame") -> None:
-    write_layer(path, table, "counts", table.attrs.get("attribution"))
-
-
-def _geojson(path: Path, table: "GeoDataFrame") -> None:
-    path.write_text(table.to_json(drop_id=True, ensure_ascii=False), encoding="utf-8")
-
-
-_FORMATS: Mapping[str, Callable[[Path, "GeoDataFrame"], None]] = {
-    ".parquet": _parquet,
-    ".gpkg": _geopackage,
-    ".geojson": _geojson,
-    ".csv": _csv,
-}
+    if path.suffix.lower() not in _SUFFIXES:
+        raise BadInput(f"{path} must end in one of {', '.join(_SUFFIXES)}")
 
 
 def datasheet_of_counts(path: Path, table: "GeoDataFrame", what: str) -> str:
     """Say what a table counts, of what, and what that is worth, as Markdown."""
-    told = table.attrs
-    lines = number_of(told["of_lines"], "line")
+    about = table.attrs
+    lines, people = number_of(about["of_lines"], "line"), f"{about['of_people']:,}"
     rows = {
         "File": f"`{path.name}`",
         "Rows": number_of(len(table), what),
-        "Made from": f"the released lines alone: {lines} for {told['of_people']:,} people or trips",
-        "Left out": f"rows of fewer than {told['least_people']:,} people",
+        "Made from": f"the released lines alone: {lines} for {people} people or trips",
+        "Left out": f"rows of fewer than {about['least_people']:,} people",
     }
-    if "on_roads" in told:
-        rows["On roads"] = f"{percent(told['on_roads'])} of the ways; the rest is not counted"
-    if told["attribution"]:
-        rows["Source"] = told["attribution"]
+    if "on_roads" in about:
+        rows["On roads"] = f"{percent(about['on_roads'])} of the ways; the rest is not counted"
+    if about["attribution"]:
+        rows["Source"] = about["attribution"]
     listed = "\n".join(f"| {name} | {said} |" for name, said in rows.items())
     return f"# Datasheet of counts\n\n| | |\n|---|---|\n{listed}\n\n{WORTH[what]}\n"

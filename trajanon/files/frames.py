@@ -10,7 +10,7 @@ import pandas as pd
 
 from trajanon.errors import BadInput
 from trajanon.files.release_lines import clock_of
-from trajanon.times import instants, rising
+from trajanon.times import instants
 from trajanon.trajectories import Trajectories
 
 OLDER_PANDAS = ("The inplace keyword", DeprecationWarning)
@@ -71,8 +71,10 @@ def to_collection(trajectories: Trajectories) -> Any:
     if times is None or np.isnan(times).any():
         dates = pd.to_datetime(np.tile(np.arange(m), n), unit="s")
     else:
-        counted = instants(times, clock_of(trajectories))
-        dates = pd.to_datetime(rising(counted).ravel())
+        # In microseconds; those that would be the same rise by one.
+        counted = instants(times, clock_of(trajectories)).astype(np.int64) - np.arange(m)
+        rising = np.maximum.accumulate(counted, axis=-1) + np.arange(m)
+        dates = pd.to_datetime(rising.ravel(), unit="us")
     rows = trajectories.to_dataframe().set_index(pd.DatetimeIndex(dates, name="t"))
     frame = GeoDataFrame(
         rows.drop(columns=["lat", "lon", "time"], errors="ignore"),

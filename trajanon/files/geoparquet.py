@@ -7,7 +7,6 @@ environment) would have to be taken out again.
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import IO, Any, NotRequired, TypedDict
 
@@ -194,8 +193,7 @@ def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> in
     if lines.times is not None:
         n, m = lines.times.shape
         columns["times"] = arrow.column_of_lists(lines.times.astype(int).ravel(), np.full(n, m))
-    if release.provenance.get("boxes") != "none":
-        columns["bbox"] = column_of_boxes(lines.points)
+    columns["bbox"] = column_of_boxes(lines.points)
     write_tables(file, [pa.table(columns)], words)
     return len(lines)
 
@@ -213,8 +211,7 @@ def _read(path: Path) -> Lines:
         times = _times(file, len(written)) if "times" in names else None
         columns = {name: written_column(path, file, name) for name in COUNTED}
         counted = {name: some for name, some in columns.items() if some is not None}
-        found = replace(Lines.of(geometries, written), boxes="bbox" in names)
-        return found.with_words(words[0], times, words[1], counted)
+        return Lines.of(geometries, written).with_words(words[0], times, words[1], counted)
 
 
 def _times(file: Any, n: int) -> Iterable[Any]:

@@ -14,7 +14,6 @@ import numpy as np
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
-from trajanon.inputs import named_rightly
 from trajanon.remote_folder import Folder
 from trajanon.subjects import text_of_subject
 
@@ -160,7 +159,7 @@ def parquet_of(
 ) -> Iterator[ParquetParts]:
     """Open a file, or all parts of a folder, which must be alike; ``look`` at each schema."""
     if isinstance(place, Path):
-        with arrow.parquet(named_rightly(place)) as file:
+        with arrow.parquet(place) as file:
             look(file.schema_arrow, place)
             rows = file.metadata.num_rows
             yield ParquetParts([partial(nullcontext, file)], file.schema_arrow, rows)

@@ -17,7 +17,7 @@ from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_counts, clock_of
 from trajanon.files.text_formats import CSV, GEOJSON, GPX, MF_JSON
 from trajanon.files.trajectory_files import is_part
-from trajanon.inputs import named_rightly
+from trajanon.inputs import regular
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories, joined_trajectories
 
@@ -71,7 +71,7 @@ def read_as_found(path: Path) -> Lines:
     check_release_format(path)
     if not path.exists():
         raise FileProblem(f"there is no {path}; make it with: trajanon anonymize -k 4")
-    return RELEASE_FORMATS[path.suffix.lower()].read(named_rightly(path))
+    return RELEASE_FORMATS[path.suffix.lower()].read(regular(path))
 
 
 def release_parts(folder: Path) -> list[Path]:

@@ -145,7 +145,6 @@ class Lines:
     clock: str | None = None  # the words that say what times count from
     counts: Ints | None = None  # rows of each, (n,); 0 for what is no count; None: each has one
     people: bool = False  # whether the file speaks of people, and not of records
-    boxes: bool = True  # whether a file whose format has boxes does, as those of 0.1 have not
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -171,8 +170,7 @@ class Lines:
     @property
     def form(self) -> dict[str, str]:
         """What it says beside, which follows from the lines, as provenance tells a writer."""
-        people = {"counted": "subjects"} if self.people else {}
-        return people if self.boxes else people | {"boxes": "none"}
+        return {"counted": "subjects"} if self.people else {}
 
     @property
     def of_rows(self) -> Ints:

@@ -3,11 +3,12 @@
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple, NotRequired, TypedDict, cast
+from typing import IO, Any, Literal, NamedTuple, NotRequired, TypedDict, cast
 
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.days import days_of
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geoparquet import written_column
 from trajanon.files.json_types import Finite, Whole, parsed, typed
@@ -16,7 +17,7 @@ from trajanon.files.track_rows import whole_numbers
 from trajanon.inputs import regular
 from trajanon.partition import check_k, dense
 from trajanon.remote_folder import Folder
-from trajanon.settings import ROWS, ReleaseSettings, TimesName
+from trajanon.settings import ReleaseSettings, TimesName
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
@@ -30,21 +31,14 @@ class _Stage(TypedDict):
     information_loss: Finite | None  # None where there were no groups yet
 
 
-class _Metres(TypedDict):
-    mean: Finite
-    median: Finite
-    p95: Finite
-    max: Finite
-
-
 class _Length(TypedDict):
     mean: Finite
     median: Finite
 
 
-class _Alone(TypedDict):
-    hours: list[str]  # in which one line alone departs
-    of: Whole
+class _Metres(_Length):
+    p95: Finite
+    max: Finite
 
 
 class _Times(TypedDict):
@@ -54,7 +48,7 @@ class _Times(TypedDict):
     minute_worth: Finite
     departure_error: _Metres  # seconds, as written
     duration_error: _Metres
-    alone: NotRequired[_Alone]
+    alone: NotRequired[dict[str, list[str] | Whole]]  # the hours in which one line departs, of all
 
 
 class _Alignment(TypedDict):
@@ -76,16 +70,16 @@ class _Chains(TypedDict):
     drives_below: Whole
 
 
+class _Persons(TypedDict):
+    people: Whole  # on several lines
+    people_below: Whole  # with fewer than k people on all of them
+
+
 class _Mended(TypedDict):
     groups: Whole
     left: Whole
     exchanged: NotRequired[Whole]
     trajectories: NotRequired[Whole]
-
-
-class _Mends(TypedDict):
-    one_place: _Mended
-    wide: _Mended
 
 
 class _Roads(TypedDict):
@@ -97,8 +91,19 @@ class _LeftOut(TypedDict):
     rows: list[Whole]  # of the trajectories in the file
 
 
+class _Choice(TypedDict):
+    # One line each, or days.
+    people: NotRequired[Whole]
+    left_out: NotRequired[Whole]  # their other trips
+    most: NotRequired[Whole]  # trips of a day
+    timezone: NotRequired[str]
+    days: NotRequired[Whole]  # of all trips with times
+    too_many: NotRequired[Whole]  # of these, with more trips
+    untimed: NotRequired[Whole]  # trips without times
+
+
 class _Rows(TypedDict):
-    way: str
+    way: Literal["subjects", "trajectories", "lines"]
     without: NotRequired[list[Whole]]  # released trajectories that have no row of their own
 
 
@@ -106,18 +111,21 @@ class Report(TypedDict):
     """What is read of a report; there may be more in it."""
 
     notice: str
-    unit: NotRequired[str]
+    unit: NotRequired[Literal["trip", "day", "trajectory"]]
     n: Whole
     k: Whole
-    counted: str
+    counted: Literal["subjects", "records"]
     as_published: NotRequired[bool]
     information_loss: Finite
     stages: list[_Stage]
     displacement: _Metres
     length: NotRequired[_Length]  # of what was averaged
     source: NotRequired[_Source]
-    mended: NotRequired[_Mends | None]
+    mended: NotRequired[dict[str, _Mended] | None]  # one_place, wide
+    distinct_ends: NotRequired[Whole]  # places that a line needs at each end
+    choice: NotRequired[_Choice | None]
     chains: NotRequired[_Chains | None]
+    persons: NotRequired[_Persons | None]
     groups: NotRequired[Whole]
     sizes: NotRequired[list[Whole]]
     groups_of_size: NotRequired[dict[str, Whole]]
@@ -131,7 +139,7 @@ class Report(TypedDict):
     subjects_per_group: NotRequired[list[Whole] | None]
     key: NotRequired[str | None]  # the secret by which lines are perturbed; None: plain means
     groups_of_equal_lines: NotRequired[list[list[Whole]]]
-    rows: NotRequired[_Rows]
+    rows: _Rows
     search: NotRequired[dict[str, Any]]
     shards: NotRequired[Whole]
     roads: NotRequired[_Roads]
@@ -140,23 +148,20 @@ class Report(TypedDict):
     lines_of_rows: NotRequired[Any]  # `LinesOfRows`, read from beside the report; not in it
 
 
-def report_path(release: Path) -> Path:
+def report_path(release: Path, kind: str = "report.json") -> Path:
     """Where the report of a release stands, which is a file, or a folder of parts."""
-    return release.parent / f"{_called(release)}.report.json"
+    name = f"{release.name}.parts" if release.is_dir() else release.stem
+    return release.parent / f"{name}.{kind}"
 
 
 def datasheet_path(release: Path) -> Path:
     """Where the datasheet of a release stands: each release has its own."""
-    return release.parent / f"{_called(release)}.datasheet.md"
+    return report_path(release, "datasheet.md")
 
 
 def certificate_path(release: Path) -> Path:
     """Where the certificate of a release stands, beside its datasheet."""
-    return release.parent / f"{_called(release)}.certificate.json"
-
-
-def _called(release: Path) -> str:
-    return f"{release.name}.parts" if release.is_dir() else release.stem
+    return report_path(release, "certificate.json")
 
 
 def read_report(release: Path) -> Report:
@@ -186,7 +191,6 @@ def report_beside(release: Path) -> Report | None:
     except BadInput as error:
         raise _no_report(path, error) from error
     report.pop("lines_of_rows", None)
-    unit_in(report)
     return report
 
 
@@ -202,26 +206,18 @@ def checked(report: Mapping[str, Any]) -> Report:
             raise BadInput("it lacks labels")
     except BadInput as error:
         raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
-    unit_in(found)
     return found
 
 
 def promise_in(report: Report) -> tuple[int, str]:
     """Take from a report the group size promised, and what it counts."""
-    counted = _one_of(report["counted"], ("subjects", "records"), "what k counts")
     check_k(report["k"])
-    return report["k"], counted
+    return report["k"], report["counted"]
 
 
 def unit_in(report: Report) -> str:
     """Take from a report what a released line is of: a trip, or a trajectory."""
-    return _one_of(report.get("unit", "trajectory"), ("trip", "trajectory"), "the unit")
-
-
-def _one_of(found: str, known: tuple[str, ...], what: str) -> str:
-    if found not in known:
-        raise BadInput(f"{what} in the report is {found!r}, not {' or '.join(known)}: {_AGAIN}")
-    return found
+    return report.get("unit", "trajectory")
 
 
 def clock_in(report: Report) -> Clock | None:
@@ -243,15 +239,13 @@ def key_in(report: Report) -> bytes | None:
 
 
 def rows_in(report: Report) -> str:
-    """Take from a report what has a row each; before 0.2 each trajectory had one."""
-    way = report["rows"]["way"] if "rows" in report else "trajectories"
-    return _one_of(way, (*ROWS, "trajectories"), "what has a row")
+    """Take from a report what has a row each."""
+    return report["rows"]["way"]
 
 
 def own_rows_in(report: Report) -> Bools:
     """Which of the released trajectories have a row of their own, shape (n,)."""
-    without = report["rows"].get("without", []) if "rows" in report else []
-    return _all_but(report["n"], without)
+    return _all_but(report["n"], report["rows"].get("without", []))
 
 
 def labels_in(report: Report) -> Ints:
@@ -268,15 +262,27 @@ def labels_in(report: Report) -> Ints:
 
 
 def released_of(trajectories: Trajectories, report: Report) -> Trajectories:
-    """Take those trajectories that were released: all, unless some were suppressed."""
+    """Take those trajectories, or days of them, that were released."""
+    trajectories = days_in(trajectories, report)[0]
     kept = kept_in(report, len(trajectories))
     return trajectories if kept.all() else trajectories.take(kept)
+
+
+def days_in(trajectories: Trajectories, report: Report) -> tuple[Trajectories, Ints]:
+    """Put trips together as a report says; also the day of each, -1 of those in none."""
+    choice = report.get("choice") or {}
+    if "most" not in choice or trajectories.unit == "day":
+        return trajectories, np.arange(len(trajectories))
+    if trajectories.subject is None or trajectories.times is None:
+        raise BadInput(NOT_TOGETHER)
+    days = days_of(trajectories, choice["most"], choice["timezone"])
+    return days.trajectories, days.of_trip
 
 
 def all_labels_in(report: Report) -> Ints:
     """Take the group of each trajectory of the file; -1 of those that were suppressed."""
     labels = labels_in(report)
-    kept = kept_in(report, len(labels) + len(_left_out(report)))
+    kept = kept_in(report, len(labels) + len(left_out_in(report)))
     of_all = np.full(len(kept), -1)
     of_all[kept] = labels
     return of_all
@@ -295,13 +301,14 @@ def all_lines_in(report: Report) -> Ints:
 
 def kept_in(report: Report, n: int) -> Bools:
     """Which of n trajectories were released, shape (n,)."""
-    kept = _all_but(n, _left_out(report))
+    kept = _all_but(n, left_out_in(report))
     if report["n"] != kept.sum():
         raise BadInput(NOT_TOGETHER)
     return kept
 
 
-def _left_out(report: Report) -> list[int]:
+def left_out_in(report: Report) -> list[int]:
+    """List the trajectories, or days of them, that were not released."""
     lists = (report.get("suppressed"), report.get("ledger"))
     return [row for some in lists if some for row in some["rows"]]
 

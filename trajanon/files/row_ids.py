@@ -1,16 +1,18 @@
 """Numbers for the subjects and traces of rows: the same in all parts, whatever their type there."""
 
-from collections.abc import Mapping
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from trajanon.arrays import Bools, Ints
+from trajanon.arrays import Bools, Hashes, Ints
 from trajanon.errors import BadInput
+from trajanon.files.geoparquet import written_column
 from trajanon.hashing import hashed
-from trajanon.subjects import key_of, spelled, text_of_subject
+from trajanon.subjects import Merged, key_of, spelled, text_of_subject
 
 ID_COLUMNS = ("subject", "trace")
 
@@ -21,64 +23,69 @@ _OF_TRACES = np.uint64(0x9E3779B97F4A7C15)
 class ColumnIds(NamedTuple):
     """The values of a column, as numbers."""
 
-    number: NDArray[np.uint64]  # of each row's value, (r,): the same in all parts
+    number: Hashes  # of each row's value, (r,): the same in all parts
     missing: Bools  # rows without a value, (r,); their numbers mean nothing
-    spellings: NDArray[np.uint64]  # of each different name: hashes of it as written, with blanks
-    # and accents made alike, and with case, too, (names, 3)
+    spellings: Hashes  # of each different name: hashes of it as written, with blanks and accents
+    # made alike, and with case, too, (names, 3)
 
 
-class RowIds(NamedTuple):
-    """The subjects and traces of rows; where there are only traces, these are the subjects."""
+@dataclass(frozen=True, eq=False)
+class RowIds:
+    """The subjects of rows; a trace without one is its own subject, and so is a row without both.
 
-    subject: ColumnIds
-    trace: ColumnIds
+    A trace that names its subject in some rows only has the first of them in all. Two names may
+    get one number, once in 2**64: then two subjects count as one, and groups are larger than they
+    need be.
+    """
+
+    subject: Ints  # number of each row's subject, (r,)
+    nobody: Bools  # rows that have neither a subject nor a trace, (r,)
+    nameless: Bools  # rows whose subject has no name, (r,)
+    merged: Merged  # names that were another one's spelling
 
     @property
-    def nobody(self) -> Bools:
-        """Rows that have neither a subject nor a trace, (r,)."""
-        return self.subject.missing & self.trace.missing
+    def unnamed(self) -> int:
+        """How many subjects have no name."""
+        return len(np.unique(self.subject[self.nameless]))
 
-    @property
-    def nameless(self) -> NDArray[np.uint64]:
-        """The traces that name no subject in some of the rows; rising, (t,)."""
-        return np.unique(self.trace.number[self.subject.missing & ~self.trace.missing])
-
-    def named_by(self, traces: NDArray[np.uint64]) -> pd.Series:
-        """Find whom some of the traces name in a row; by trace, in the order of the rows."""
-        names = ~self.subject.missing & ~self.trace.missing & np.isin(self.trace.number, traces)
-        return pd.Series(self.subject.number[names], index=self.trace.number[names])
-
-    def subjects(self, named: pd.Series, first: int) -> Ints:
-        """Number the subject of each row, (r,); a trace without one is its own, and so is a row.
-
-        Two names may get one number, once in 2**64: then two subjects count as one, and groups are
-        larger than they need be.
-        """
-        number = np.where(self.subject.missing, self.trace.number, self.subject.number)
-        place = named.index.get_indexer(self.trace.number)
-        found = (place >= 0) & self.subject.missing & ~self.trace.missing
-        number[found] = named.to_numpy()[place[found]]
-        rows = first + np.flatnonzero(self.nobody)
-        number[self.nobody] = hashed(hashed(rows.astype(np.uint64)) ^ _OF_TRACES)
-        return number.view(np.int64)
+    @classmethod
+    def of(cls, columns: Sequence[tuple[ColumnIds, ColumnIds]]) -> "RowIds":
+        """Take subjects and traces of all rows, in several pieces."""
+        (number, lacks, spellings), (trace, untraced, _) = (
+            ColumnIds(*map(np.concatenate, zip(*some, strict=True)))
+            for some in zip(*columns, strict=True)
+        )
+        names = ~lacks & ~untraced
+        named = pd.Series(number[names], index=trace[names])
+        named = named[~named.index.duplicated()]
+        place = named.index.get_indexer(trace)
+        place[untraced] = -1
+        nobody = lacks & untraced
+        subject = np.where(lacks, trace, number)
+        known = lacks & (place >= 0)
+        subject[known] = named.to_numpy()[place[known]]
+        rows = np.flatnonzero(nobody).astype(np.uint64)
+        subject[nobody] = hashed(hashed(rows) ^ _OF_TRACES)
+        merged = Merged.among(*({*column.tolist()} for column in spellings.T))
+        return cls(subject.view(np.int64), nobody, lacks & (place < 0), merged)
 
 
-def row_ids(
-    where: str, columns: Mapping[str, NDArray[Any] | None], rows: int, *, exact: bool
-) -> RowIds:
-    """Number what columns, by their names, say of the subjects and traces of rows."""
+def row_ids(where: object, file: Any, *, exact: bool) -> tuple[ColumnIds, ColumnIds]:
+    """Number what a file says of the subjects and traces of its rows; traces may be subjects."""
     nothing = ColumnIds(
-        np.zeros(rows, np.uint64), np.ones(rows, np.bool_), np.empty((0, 3), np.uint64)
+        np.zeros(file.n, np.uint64), np.ones(file.n, np.bool_), np.empty((0, 3), np.uint64)
     )
+    columns = {name: written_column(where, file, name) for name in ID_COLUMNS}
     found = [
-        _numbered(where, values, name, exact=exact or name == "trace")
+        _numbered(where, values, name, exact or name == "trace")
         for name, values in columns.items()
         if values is not None
     ]
-    return RowIds(*[*found, nothing, nothing][: len(ID_COLUMNS)])
+    one, other = [*found, nothing, nothing][: len(ID_COLUMNS)]
+    return one, other
 
 
-def _numbered(where: str, column: NDArray[Any], name: str, *, exact: bool) -> ColumnIds:
+def _numbered(where: object, column: NDArray[Any], name: str, exact: bool) -> ColumnIds:
     """Make a number of each value, 7 and "7" alike, and tell which are missing."""
     code, values = pd.factorize(column)
     if values.dtype.kind == "f":

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.atomic_output import replacing
@@ -24,9 +23,8 @@ from trajanon.files.parquet_parts import (
     coordinate_columns,
     parquet_of,
 )
-from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
+from trajanon.files.row_ids import RowIds, row_ids
 from trajanon.hashing import hashes_of, least_hashes
-from trajanon.inputs import named_rightly
 from trajanon.number_text import number_of
 from trajanon.remote_folder import Folder, folder_or_file
 from trajanon.subjects import Identities, identities, nameless
@@ -196,7 +194,9 @@ def read_trajectories(
     return _read(path, exact=subjects_exact, marked=True)
 
 
-def read_unmarked(path: str | os.PathLike[str], *, subjects_exact: bool = False) -> Trajectories:
+def read_unmarked(
+    path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
+) -> Trajectories:
     """Read trajectories without the marks by which recordings are known again."""
     return _read(path, exact=subjects_exact, marked=False)
 
@@ -262,7 +262,7 @@ def _opened(path: str | os.PathLike[str] | Folder) -> Iterator[ParquetParts]:
     place = folder_or_file(path)
     if isinstance(place, Path) and not place.exists():
         raise FileProblem(f"there is no {path}; make it with: trajanon extract --bbox madrid")
-    if isinstance(place, Path) and named_rightly(place).suffix.lower() in _TRACES:
+    if isinstance(place, Path) and place.suffix.lower() in _TRACES:
         raise FileProblem(f"{path} is no Parquet: make it of traces with trajanon extract {path}")
     with parquet_of(place, look_at_schema) as file:
         yield file
@@ -319,21 +319,12 @@ def read_rows(
 
 
 def read_marks(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Hashes:
-    """Read by what recordings are known again, (n, 1 + HOPS), as `marks_of_rows`."""
+    """Read by what recordings are known again, (n, 1 + HOPS): marks, else their own points."""
     with _opened(path) as file:
-        columns = {name: geoparquet.written_column(path, file, name) for name in ID_COLUMNS}
-        ids = row_ids(str(path), columns, file.n, exact=subjects_exact)
-        return marks_of_rows(path, file, ids, ids.named_by(ids.nameless))
-
-
-def marks_of_rows(where: object, file: ParquetParts, ids: RowIds, named: pd.Series) -> Hashes:
-    """Read by what recordings are known again, (n, 1 + HOPS): marks, else their own points.
-
-    ``named`` has the subjects of traces that name one in some rows only.
-    """
-    if (marks := _marks(where, file)) is not None:
-        return marks
-    points, _, times = read_rows(where, file, tracks=False)
+        if (marks := _marks(path, file)) is not None:
+            return marks
+        ids = RowIds.of([row_ids(path, file, exact=subjects_exact)])
+        points, _, times = read_rows(path, file, tracks=False)
     n, m = points.shape[:2]
     columns = [*points.transpose(2, 0, 1), *([] if times is None else [times])]
     ends = [column[:, some].ravel() for some in (slice(m - 1), slice(1, m)) for column in columns]
@@ -344,7 +335,7 @@ def marks_of_rows(where: object, file: ParquetParts, ids: RowIds, named: pd.Seri
     tells[~tells.any(axis=1), 0] = True  # unless that is all there is of him
     row, hashes = np.nonzero(tells)[0], hashes_of(*ends)[tells.ravel()]
     hops = least_hashes(row, hashes, n, HOPS)
-    who = ids.subjects(named[~named.index.duplicated()], 0).view(np.uint64)
+    who = ids.subject.view(np.uint64).copy()
     who[ids.nobody] = hops[ids.nobody, 0]
     return np.column_stack([who, hops])
 

@@ -2,23 +2,20 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from trajanon.align.ground import without_ends
-from trajanon.arrays import Bools, Hashes, Ints
+from trajanon.arrays import Ints
 from trajanon.errors import BadInput
-from trajanon.files.geoparquet import written_column
 from trajanon.files.parquet_parts import ParquetParts, RowGroups, parquet_of, part_opened
-from trajanon.files.row_ids import ID_COLUMNS, RowIds, row_ids
-from trajanon.files.track_rows import whole_numbers
-from trajanon.files.trajectory_files import look_at_schema, marks_of_rows, provenance_of, read_rows
+from trajanon.files.row_ids import ID_COLUMNS, ColumnIds, RowIds, row_ids
+from trajanon.files.trajectory_files import look_at_schema, provenance_of, read_rows
 from trajanon.remote_folder import Folder
-from trajanon.subjects import Identities, Merged
+from trajanon.subjects import Identities
 from trajanon.times import without_times
 from trajanon.tracks import refuse_off_earth
 from trajanon.trajectories import Trajectories, refuse_odd_times
@@ -39,12 +36,16 @@ class PartSlice(NamedTuple):
     first: int  # number of the first row among those of all parts
     groups: tuple[int, ...] = ()  # which of its row groups
     sizes: tuple[int, ...] = ()  # rows of each of these
-    which: Bools | None = None  # of these rows, those that are read; None: all
 
     @property
     def rows(self) -> int:
         """How many rows."""
-        return sum(self.sizes) if self.which is None else int(self.which.sum())
+        return sum(self.sizes)
+
+    @property
+    def numbers(self) -> slice:
+        """The rows among those of all parts."""
+        return slice(self.first, self.first + self.rows)
 
     def parted(self, rows: int) -> "list[PartSlice]":
         """Slices of at most this number of rows, or of one row group."""
@@ -67,13 +68,10 @@ class Parts:
     schema: Any  # of Arrow, of all parts
     slices: tuple[PartSlice, ...]  # in the order of the names
     points: int  # of each trajectory
-    track_points: int = 0  # of a row, about; 0 where windows do not slide
-    timed: bool = False  # whether times are wanted
-    named: pd.Series = field(default_factory=partial(pd.Series, dtype=np.uint64))  # subjects, by
-    # trace, of those traces that name them in some rows only
-    subjects_exact: bool = False
-    merged: Merged = field(default_factory=Merged)  # names that were another one's spelling
-    unnamed: int = 0  # subjects without a name, once all rows were read
+    track_points: int  # of a row, about; 0 where windows do not slide
+    timed: bool  # whether times are wanted
+    subjects_exact: bool
+    ids: RowIds | None = None  # of all rows, once they were read
 
     @property
     def n(self) -> int:
@@ -82,7 +80,7 @@ class Parts:
 
     @property
     def columns(self) -> int:
-        """Numbers of a row: coordinates, and with times these and the departure that is seen."""
+        """Numbers of a row: coordinates, and with times these and the departure."""
         return 2 * self.points + (self.points + 1 if self.timed else 0)
 
     @property
@@ -93,8 +91,10 @@ class Parts:
     @property
     def provenance(self) -> Mapping[str, Any]:
         """As in a file of all rows."""
-        found = Identities(None, None, self.unnamed, self.merged)
-        return found.counted_in(provenance_of(self.schema))
+        provenance = provenance_of(self.schema)
+        if self.ids is None or not self.names_subjects:
+            return provenance
+        return Identities(None, None, self.ids.unnamed, self.ids.merged).counted_in(provenance)
 
     def slice_of(self, rows: Ints) -> Ints:
         """Find the number of the slice that each row is in."""
@@ -114,31 +114,12 @@ class Parts:
             )
         return replace(self, slices=tuple(slices))
 
-    def chosen(self, which: Bools) -> "Parts":
-        """Read some of the rows only, by a mask of all: these are numbered anew."""
-        slices, first, begin = [], 0, 0
-        for part_slice in self.slices:
-            some = which[begin : begin + part_slice.rows]
-            begin += part_slice.rows
-            if some.any():
-                slices.append(part_slice._replace(first=first, which=some))
-                first += slices[-1].rows
-        return replace(self, slices=tuple(slices))
-
-    def read_marks(self, part_slice: PartSlice) -> tuple[Hashes, Ints | None]:
-        """Read by what recordings are known again, and the run that each lies on, if any does."""
-        where, file = _opened(self.folder, self.schema, part_slice)
-        run = None
-        if "track" in self.schema.names:
-            run = whole_numbers("run", written_column(where, file, "run"))
-        return marks_of_rows(where, file, self.read_ids(part_slice), self.named), run
-
     def read(self, part_slice: PartSlice, *, tracks: bool = False) -> Trajectories:
         """Read rows; a trace is the number of its row among those of all parts.
 
         With times, if they are wanted; with tracks, if windows may slide.
         """
-        where, file = _opened(self.folder, self.schema, part_slice)
+        where, file = self._opened(part_slice)
         points, runs, times = read_rows(
             where, file, tracks=tracks and self.track_points > 0, times=self.timed
         )
@@ -156,22 +137,21 @@ class Parts:
             refuse_odd_times(times, f"{named}, row {{}}")
         if runs is not None and runs.recording is None:  # or no other row has anything of them
             runs = without_ends(runs, self.points)
-        subject = self.read_ids(part_slice).subjects(self.named, part_slice.first)
+        subject = None
+        if self.names_subjects and self.ids is not None:
+            subject = self.ids.subject[part_slice.numbers]
         trace = part_slice.first + np.arange(part_slice.rows)
         return Trajectories(points, subject, trace, self.provenance, runs, times)
 
-    def read_ids(self, part_slice: PartSlice) -> RowIds:
-        """Read whose some rows are, without points."""
-        where, file = _opened(self.folder, self.schema, part_slice)
-        columns = {name: written_column(where, file, name) for name in ID_COLUMNS}
-        return row_ids(where, columns, part_slice.rows, exact=self.subjects_exact)
+    def read_ids(self, part_slice: PartSlice) -> tuple[ColumnIds, ColumnIds]:
+        """Read the subjects and traces of some rows, without points."""
+        where, file = self._opened(part_slice)
+        return row_ids(where, file, exact=self.subjects_exact)
 
-
-def _opened(folder: Folder, schema: Any, part_slice: PartSlice) -> tuple[str, ParquetParts]:
-    opened = partial(_rows_opened, folder, part_slice.name, part_slice.groups)
-    file = ParquetParts([opened], schema, sum(part_slice.sizes))
-    which = part_slice.which
-    return f"{folder}/{part_slice.name}", file if which is None else file.chosen(which)
+    def _opened(self, part_slice: PartSlice) -> tuple[str, ParquetParts]:
+        opened = partial(_rows_opened, self.folder, part_slice.name, part_slice.groups)
+        file = ParquetParts([opened], self.schema, sum(part_slice.sizes))
+        return f"{self.folder}/{part_slice.name}", file
 
 
 @contextmanager
@@ -180,7 +160,7 @@ def _rows_opened(folder: Folder, name: str, groups: Sequence[int]) -> Iterator[R
         yield RowGroups(file, groups)
 
 
-def survey_parts(folder: Folder, *, align: bool, timed: bool) -> Parts:
+def survey_parts(folder: Folder, *, align: bool, timed: bool, exact: bool) -> Parts:
     """Look at the parts of a folder, without reading their rows; parts that differ are refused."""
     slices: list[PartSlice] = []
     first = 0
@@ -190,13 +170,13 @@ def survey_parts(folder: Folder, *, align: bool, timed: bool) -> Parts:
             whole = PartSlice(name, first, filled, tuple(rows[group] for group in filled))
             slices += whole.parted(SLICE_ROWS)
             first += whole.rows
-        schema = file.schema_arrow
-        some, _, _ = read_rows(*_opened(folder, schema, slices[0]), tracks=False, times=False)
-        size = 0
+        schema, size = file.schema_arrow, 0
         if align and "track" in schema.names:
             with file.opened[0]() as part:
                 about, place = part.metadata, schema.get_field_index("track")
                 held = [about.row_group(number) for number in range(about.num_row_groups)]
                 stored = sum(group.column(place).total_uncompressed_size for group in held)
                 size = max(stored // (_POINT * about.num_rows), 1)
-    return Parts(folder, schema, tuple(slices), some.shape[1], size, timed)
+    parts = Parts(folder, schema, tuple(slices), 0, size, timed, exact)
+    some, _, _ = read_rows(*parts._opened(slices[0]), tracks=False, times=False)
+    return replace(parts, points=some.shape[1])

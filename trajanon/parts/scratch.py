@@ -2,9 +2,9 @@
 
 import logging
 import secrets
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from io import SEEK_END, BytesIO
+from io import BytesIO
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,8 @@ DRAFT, GROUPS, REPORT = "release", "groups", "report.json"
 _AT_WORK = "at-work"
 _OLD = f"{BEFORE}-groups"  # the line of each row, as it was before
 
-Arrays = Sequence[NDArray[Any]]
+Arrays = Mapping[str, NDArray[Any]]
+"""Arrays by their names, each with a row for each trajectory, or with what these lie on."""
 
 
 class Stored(NamedTuple):
@@ -57,28 +58,24 @@ class Scratch(Folder):
     """
 
     def write_pieces(
-        self, name: str, pieces: Iterable[tuple[int, Arrays]]
+        self, name: str, pieces: Iterable[tuple[int, int, Arrays]]
     ) -> list[tuple[int, Stored]]:
-        """Write pieces, each some arrays for a target; say where they are."""
+        """Write pieces, each for a target, of some rows; say where they are."""
         places = []
         with self.writing(name) as file:
-            for target, piece in pieces:
-                begin = file.tell()
-                for array in piece:
-                    np.save(file, array, allow_pickle=False)
-                places.append((target, Stored(name, begin, file.tell(), len(piece[0]))))
+            for target, rows, piece in pieces:
+                begin, held = file.tell(), BytesIO()
+                np.savez(held, **dict[str, Any](piece))
+                file.write(held.getbuffer())
+                places.append((target, Stored(name, begin, file.tell(), rows)))
         return places
 
     def read_piece(self, place: Stored) -> Arrays:
         """Read the arrays of a piece, and nothing else of its file."""
         with self.named(place.name):
             path = f"{self.path}/{place.name}"
-            file = BytesIO(self.system.cat_file(path, start=place.begin, end=place.end))
-            end, arrays = file.seek(0, SEEK_END), []
-            file.seek(0)
-            while file.tell() < end:
-                arrays.append(np.load(file, allow_pickle=False))
-            return arrays
+            piece = self.system.cat_file(path, start=place.begin, end=place.end)
+            return dict(np.load(BytesIO(piece), allow_pickle=False))
 
     def remove_files_of(self, tasks: Iterable[Task]) -> None:
         """Remove the files of tasks that are all done: one that is done again needs them."""
@@ -86,12 +83,11 @@ class Scratch(Folder):
             self.remove_file(name)
 
 
-def parted(target: Ints, arrays: Arrays) -> Iterator[tuple[int, Arrays]]:
-    """Part rows of arrays by their targets, (n,)."""
+def parted(target: Ints) -> Iterator[tuple[int, Ints]]:
+    """Yield each target, and which rows are for it."""
     order = np.argsort(target, kind="stable")
     numbers, first = np.unique(target[order], return_index=True)
-    for number, rows in zip(numbers.tolist(), np.split(order, first[1:]), strict=False):
-        yield number, [array[rows] for array in arrays]
+    yield from zip(numbers.tolist(), np.split(order, first[1:]), strict=False)
 
 
 def tasks_of(placed: Iterable[tuple[int, Stored]]) -> list[Task]:
@@ -158,11 +154,11 @@ def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
             scratch = Scratch(f"{whole}/{secrets.token_hex(4)}")
             (draft := scratch / DRAFT).make()
             yield scratch
-            moving.enter_context(exchanged(out, draft, before, there, is_part))
+            moving.enter_context(exchanged(out, draft, before, there))
             if (drafted := scratch / GROUPS).exists:
                 if drafted.local is not None:
                     drafted.local.chmod(0o700)
-                moving.enter_context(exchanged(groups, drafted, old, then, is_part))
+                moving.enter_context(exchanged(groups, drafted, old, then))
             elif groups.exists:  # of a release that is replaced
                 groups.move(old)
                 moving.push(lambda kind, *_: old.move(groups) if kind else None)

@@ -1,7 +1,7 @@
 """Anonymisation beyond memory: parts -> shards -> a release in parts, on one page."""
 
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -10,58 +10,50 @@ import numpy as np
 
 from trajanon.anonymization import (
     Promise,
-    anonymize_trajectories,
     build_report,
     key_for,
     of_roads,
     of_times,
     refuse_attribution,
 )
-from trajanon.arrays import Bools
-from trajanon.errors import BadInput
+from trajanon.errors import BadInput, TrajanonError
 from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
 from trajanon.files.parquet_parts import part_states, unchanged
-from trajanon.files.trajectory_files import read_trajectories
-from trajanon.loss import information_loss
 from trajanon.partition import Stage, check_enough, check_k
-from trajanon.parts.finish import Tally, joined_tallies, parts_of, write_groups, write_release_parts
-from trajanon.parts.plan import (
-    Plan,
-    capacity_of,
-    rounds_for,
-    shards_for,
-    split_table,
-    survey_table,
-    timing_of_parts,
-    with_subjects,
-)
+from trajanon.parts.plan import Plan, capacity_of, shards_for, survey_table, with_subjects
 from trajanon.parts.reader import Parts, survey_parts
 from trajanon.parts.scratch import (
     DRAFT,
     GROUPS,
     REPORT,
     Scratch,
-    Task,
     refuse_inputs,
     refuse_places,
     replacing_release,
     tasks_of,
 )
-from trajanon.parts.shard_search import Search, scatter, search, shards_of
-from trajanon.privacy.ledger import Keyed, Ledger, Sorted
+from trajanon.parts.shards import (
+    Tally,
+    joined_tallies,
+    parts_of,
+    scatter,
+    search,
+    shards_of,
+    write_groups,
+    write_part,
+)
+from trajanon.privacy.ledger import Keyed, Ledger
 from trajanon.progress import Progress, silent
-from trajanon.publication import LedgerLike, check_limit, opened_for, waiting
-from trajanon.release import json_report, way_of
+from trajanon.publication import LedgerLike, anonymized, check_limit, opened_for
+from trajanon.release import json_report, published_with, way_of
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.utility.displacements import joined_histograms
+from trajanon.trajectories import OSM_ATTRIBUTION
 
 if TYPE_CHECKING:
     from distributed import Client
-
-_ANEW = ("", " anew", *(f" a {nth} time" for nth in ("third", "fourth", "fifth", "sixth")))
 
 
 @takes_settings(ReleaseSettings, Settings)
@@ -84,9 +76,8 @@ def anonymize_parts(
 
     If it fits, it is read and anonymised as one file. If not, the records are split into shards, as
     many as the memory asks for, by halving them across their leading principal axes, and each shard
-    is grouped as a table of its own, in columns that are standardised by the whole. Then all groups
-    are split anew, with other borders, and searched once more. In both rounds windows slide; what
-    lies between two windows of a run is shared out between their shards.
+    is anonymised as a table of its own. What lies between two windows of a run is shared out
+    between their shards.
 
     Parameters
     ----------
@@ -104,7 +95,7 @@ def anonymize_parts(
     subjects_exact
         Whether subjects whose names differ only in upper and lower case are different ones.
     ledger, per_subject_in_all
-        As in `trajanon.anonymize_file`; the ledger is a file of this machine, whatever works.
+        As in `trajanon.anonymize_file`; only if all fits into memory at once.
     memory
         Memory that the search may take, in bytes or as ``4GB``; with a client, of each worker.
         The number of shards depends on it, and so does the result.
@@ -149,183 +140,131 @@ def anonymize_parts(
     memory = bytes_of(memory)
     folder, release = Folder(source), Folder(out).real
     refuse_places(folder, release)
-    before = part_states(folder)
-    with unchanged(folder, before):
-        parts = survey_parts(folder, align=asked.align, timed=asked.times is not None)
-    parts = replace(parts, subjects_exact=subjects_exact)
-    refuse_inputs(release, [folder / part_slice.name for part_slice in parts.slices])  # as links
-    check_enough(parts.n, k, what="trajectory")
-    check_limit(ledger, per_subject_in_all, asked)
-    refuse_attribution(parts.provenance.get("attribution"))
-    capacity = capacity_of(memory, parts.columns, k, parts.track_points)
-    parts = parts.fitting(capacity)
     executor = Executor(client, progress)
     quiet = progress if client is None else silent  # workers cannot show bars
-    secret = key_for(asked, key)
-    which = None
-    with ExitStack() as stack:
-        book = stack.enter_context(opened_for(ledger))
-        if book is not None:
-            entry = stack.enter_context(book.recording(out))
-            with unchanged(folder, before):
-                keyed, found = _offered(executor, parts, book, per_subject_in_all)
-            stack.enter_context(waiting(found, book))
-            which = found.new
-            parts, secret = parts.chosen(which), key_for(asked, book.release_key)
-            check_enough(parts.n, k, what="trajectory")
+    with ExitStack() as stack, unchanged(folder, part_states(folder)):
+        timed = asked.times is not None or asked.days is not None
+        parts = survey_parts(folder, align=asked.align, timed=timed, exact=subjects_exact)
+        refuse_inputs(release, [folder / some.name for some in parts.slices])  # through links
+        check_enough(parts.n, k, what="trajectory")
+        check_limit(ledger, per_subject_in_all, asked)
+        refuse_attribution(parts.provenance.get("attribution"))
+        capacity = capacity_of(memory, parts.columns, k, parts.track_points)
+        parts = parts.fitting(capacity)
         shards = shards_for(parts.n, capacity)
-        if shards > 1 and asked.as_published:
+        alone = ("as_published", "one_line_each", "days")
+        needs = [name for name in alone if getattr(asked, name)] + ["ledger"] * (ledger is not None)
+        if shards > 1 and needs:
             raise BadInput(
-                f"`as_published` needs all trajectories at once, and of {parts.n:,} some "
+                f"`{needs[0]}` needs all trajectories at once, and of {parts.n:,} some "
                 f"{capacity:,} fit into `memory`: raise it, or leave this out"
             )
+        book, entry, entered = stack.enter_context(opened_for(ledger)), None, None
+        if book is not None:
+            entry = stack.enter_context(book.recording(out))
         scratch = stack.enter_context(replacing_release(release, out))
         if shards == 1:
-            with unchanged(folder, before):
-                how = {"roads": roads, "key": secret, "progress": quiet, **options}
-                task = partial(_as_one, parts, which, k, how)
-                (report,) = executor.each("Anonymising", task, [scratch])
+            how = {"roads": roads, "key": key, "progress": quiet, **options}
+            task = partial(_as_one, parts, k, how, book, per_subject_in_all)
+            if book is None:
+                ((report, _),) = executor.each("Anonymising", task, [scratch])
+            else:  # no worker has it
+                report, entered = task(scratch)
         else:
-            steps = _InShards(executor, capacity)
-            with unchanged(folder, before):
-                how = {"key": secret, "k": k, "roads": roads, "progress": quiet}
-                plan = steps.planned(parts, scratch, shards, asked, settings, **how)
-                first, last = steps.searched(plan)
-            report = steps.written(plan, first, last)
-        if book is not None:
-            kept = found.told_in(report, book.path)
-            entry.announce(scratch / DRAFT, source, report, keyed.take(kept))
+            began = perf_counter()
+            parts = with_subjects(executor, parts)
+            split, timing = survey_table(executor, parts, shards, asked)
+            secret = key_for(asked, key)
+            plan = Plan(parts, scratch, split, timing, asked, settings, k, secret, roads, quiet)
+            report = _in_shards(plan, executor, capacity, began)
+        if entry is not None and entered is not None:
+            entry.announce(scratch / DRAFT, source, report, entered)
         with scratch.writing(REPORT) as file:
             file.write(json_report(report).encode())
     return report
 
 
-def _offered(
-    executor: Executor, parts: Parts, ledger: Ledger, limit: int | None
-) -> tuple[Keyed, Sorted]:
-    """What a ledger says of the rows of all parts."""
-    read = executor.each("Reading what is known again", parts.read_marks, parts.slices)
-    marks, runs = zip(*read, strict=True)
-    run = None if runs[0] is None else np.concatenate(runs)
-    keyed = ledger.keyed(np.concatenate(marks), executor.progress)
-    return keyed, ledger.sort(keyed, run, limit)
-
-
 def _as_one(
-    parts: Parts, which: Bools | None, k: int, how: dict[str, Any], scratch: Scratch
-) -> dict[str, Any]:
+    parts: Parts,
+    k: int,
+    how: dict[str, Any],
+    book: Ledger | None,
+    limit: int | None,
+    scratch: Scratch,
+) -> tuple[dict[str, Any], Keyed | None]:
     try:
-        trajectories = read_trajectories(parts.folder, subjects_exact=parts.subjects_exact)
+        release, entered = anonymized(
+            parts.folder, k, book, limit, exact=parts.subjects_exact, **how
+        )
     except BadInput:
         for part_slice in parts.slices:  # to name the part, and the row in it
             parts.read(part_slice, tracks=True)
         raise
-    trajectories = trajectories if which is None else trajectories.take(which)
-    release = anonymize_trajectories(trajectories, k, **how)
     for name, some, first in parts_of(release.trajectories):
         with scratch.writing(f"{DRAFT}/{name}") as file:
             write_released(file, some, first)
-    return release.report | {"shards": 1}
+    return release.report | {"shards": 1}, entered
 
 
-class _InShards:
-    """A run in several shards: its steps, and how long each took."""
+def _in_shards(plan: Plan, executor: Executor, capacity: int, began: float) -> dict[str, Any]:
+    """Scatter rows to shards, group these, and write the release and the line of each row."""
+    stages: list[Stage] = []
 
-    def __init__(self, executor: Executor, capacity: int) -> None:
-        self.executor, self.capacity = executor, capacity
-        self.stages: list[Stage] = []
-        self._since = perf_counter()
+    def end(name: str, loss: float | None = None) -> None:
+        stages.append(Stage(name, loss, perf_counter() - began - sum(s.seconds for s in stages)))
 
-    def _end(self, name: str, loss: float | None = None) -> None:
-        now = perf_counter()
-        self.stages.append(Stage(name, loss, now - self._since))
-        self._since = now
-
-    def planned(
-        self,
-        parts: Parts,
-        scratch: Scratch,
-        shards: int,
-        asked: ReleaseSettings,
-        settings: Settings,
-        **how: Any,
-    ) -> Plan:
-        """Read all parts, and decide where the table is split in each round."""
-        timing = timing_of_parts(self.executor, parts, asked)
-        parts = with_subjects(self.executor, parts)
-        survey, sample = survey_table(self.executor, parts, timing)
-        self._end("reading")
-        rounds = range(rounds_for(parts, shards, settings))
-        splits = tuple(split_table(sample, shards, number) for number in rounds)
-        return Plan(parts, scratch, survey, splits, timing, asked, settings, **how)
-
-    def searched(self, plan: Plan) -> tuple[list[Search], list[Search]]:
-        """Scatter rows to shards and search these, in each round with other borders.
-
-        Gives what the first and the last round found.
-        """
-        slices = [Task(number, ()) for number in range(len(plan.parts.slices))]
-        rounds: list[list[Search]] = []
-        for number in range(len(plan.splits)):
-            anew, task = _ANEW[number], partial(scatter, plan, number)
-            some = self.executor.each(f"Splitting into shards{anew}", task, slices)
-            plan.scratch.remove_files_of(slices)
-            scattered = [one for each in some for one in each]
-            shards = tasks_of((shard, place) for shard, place, _ in scattered)
-            if number == 0:
-                shards = shards_of(plan, scattered, self.capacity)
-            self._end(f"splitting{anew}")
-            found = self.executor.each(
-                f"Grouping shards{anew}", partial(search, plan, number), shards
-            )
-            plan.scratch.remove_files_of(shards)
-            lost = information_loss(sum(one.lost for one in found), plan.survey.sst)
-            self._end(f"shards{anew}", lost)
-            slices = tasks_of(state for one in found for state in one.states)
-            rounds.append(found)
-        return rounds[0], rounds[-1]
-
-    def written(self, plan: Plan, first: list[Search], last: list[Search]) -> dict[str, Any]:
-        """Write the release, and the line of each row; give the report."""
-        tally = joined_tallies([one.tally for one in last if one.tally is not None])
-        write_release_parts(self.executor, plan, tally)
-        rows = tasks_of(state for one in last for state in one.states)
-        (plan.scratch / GROUPS).make()
-        self.executor.each("Writing groups", partial(write_groups, plan), rows)
-        self._end("writing")
-        return _report(plan, tally, first, last, self.stages)
+    end("reading")
+    slices = range(len(plan.parts.slices))
+    some = executor.each("Splitting into shards", partial(scatter, plan), slices)
+    tasks = shards_of(plan, [one for each in some for one in each], capacity)
+    end("splitting")
+    tally = joined_tallies(executor.each("Grouping shards", partial(search, plan), tasks))
+    plan.scratch.remove_files_of(tasks)
+    end("shards", tally.information_loss)
+    _write_release(plan, executor, tally)
+    (plan.scratch / GROUPS).make()
+    executor.each("Writing groups", partial(write_groups, plan), tasks_of(tally.rows))
+    end("writing")
+    return _report(plan, tally, len(tasks), stages)
 
 
-def _report(
-    plan: Plan, tally: Tally, first: list[Search], last: list[Search], stages: list[Stage]
-) -> dict[str, Any]:
-    parts, timing = plan.parts, plan.timing
-    accounts, rows = zip(*(one.mended for one in last if one.mended is not None), strict=True)
-    left_out = np.sort(np.concatenate(rows)).tolist()
-    n = parts.n - len(left_out)
+def _write_release(plan: Plan, executor: Executor, tally: Tally) -> None:
+    """Write all parts of the release, whose lines lie in files of the scratch folder."""
+    asked = plan.release
+    provenance = published_with(
+        plan.parts.provenance.get("attribution") if plan.roads is None else OSM_ATTRIBUTION,
+        asked.rows,
+        plan.timing.clock if plan.timing else None,
+        by_subjects=plan.parts.names_subjects,
+    )
+    lines = np.bincount(np.unique(tally.of_groups, axis=0)[:, 0])
+    parts, first = [], 1
+    for number, part in enumerate(tasks_of(tally.lines)):
+        parts.append(part._replace(number=number, first=first))
+        first += int(lines[part.number]) if asked.rows == "lines" else part.rows
+    if (came := sum(part.rows for part in parts)) != tally.of_subjects:
+        raise TrajanonError(
+            f"{came} of {tally.of_subjects} rows came to the release; please report it"
+        )
+    task = partial(write_part, plan.scratch, provenance)
+    executor.each("Writing the release", task, parts)
+    plan.scratch.remove_files_of(parts)
+
+
+def _report(plan: Plan, tally: Tally, shards: int, stages: list[Stage]) -> dict[str, Any]:
+    parts, by_subjects = plan.parts, plan.parts.names_subjects
+    left_out = np.sort(tally.left_out).tolist()
+    n, lines = parts.n - len(left_out), len(np.unique(tally.of_groups[:, 1]))
     errors = {name: histogram.summary for name, histogram in tally.errors.items()}
     slid, along = errors.pop("slid", None), errors.pop("to_roads", None)
-    alignment = None
-    if (cut := [one.cut for one in first if one.cut is not None]) and slid is not None:
-        lost, before = zip(*cut, strict=True)
-        alignment = {
-            "measured": "As slid: against the windows that were averaged.",
-            "before": {
-                "information_loss": information_loss(sum(lost), plan.survey.sst_in_space),
-                "displacement": joined_histograms(before).summary,
-            },
-            "slid": {"share": tally.slid / n, **slid},
-        }
-    counted = Promise(
-        k=plan.k,
-        by_subjects=parts.names_subjects,
-        groups=tally.sizes.total(),
-        few=tally.few if parts.names_subjects else None,
-        provenance=parts.provenance,
-    )
-    lines = len(np.unique(tally.of_groups[:, 1]))
     return build_report(
-        counted,
+        Promise(
+            k=plan.k,
+            by_subjects=by_subjects,
+            groups=tally.sizes.total(),
+            few=0 if by_subjects else None,  # each was counted
+            provenance=parts.provenance,
+        ),
         n=n,
         lines=lines,
         loss=tally.information_loss,
@@ -335,20 +274,21 @@ def _report(
         length=errors.pop("length"),
         key=plan.key,
         rows={
-            "way": way_of(plan.release.rows, by_subjects=parts.names_subjects),
+            "way": way_of(plan.release.rows, by_subjects=by_subjects),
             "trajectories": n,
-            "subjects": tally.of_subjects if parts.names_subjects else None,
+            "subjects": tally.of_subjects if by_subjects else None,
             "lines": lines,
         },
         **of_roads(plan.roads, tally.on_roads, along),
-        times=of_times(timing, errors, tally.hours),
+        times=of_times(plan.timing, errors, tally.hours),
         mended={
-            name: {key: sum(one[name][key] for one in accounts) for key in accounts[0][name]}
-            for name in accounts[0]
+            name: {key: sum(one[name][key] for one in tally.mended) for key in account}
+            for name, account in tally.mended[0].items()
         },
+        distinct_ends=plan.release.distinct_ends,
         suppressed={"rows": left_out} if left_out else None,
-        alignment=alignment,
+        alignment=None if slid is None else {"slid": {"share": tally.slid / n, **slid}},
         search=asdict(plan.settings),
-        shards=len(first),
+        shards=shards,
         groups_of_size={str(s): tally.sizes[s] for s in sorted(tally.sizes)},
     )

@@ -2,13 +2,17 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from threading import Event
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.axes import principal_axes, turn
 from trajanon.errors import BadInput
 from trajanon.partition import check_k
+from trajanon.workers import in_parts
 
 _AS_THEY_ARE = (
     *("name", "question", "knows", "against", "expected", "worst_case", "baseline"),
@@ -22,6 +26,18 @@ QUESTIONS = ("singling out", "linkability", "inference")
 NOT_ALIKE = "points, lines, labels, subjects, rows and times are not of the same trajectories"
 
 _ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
+_AT_ONCE = 500  # originals that a thread links
+TIED = 1e-9
+"""Distances that differ by less, as a share, are equal but for rounding."""
+_SAME = 1e-12  # a distance of 0 but for rounding, in standard deviations or metres
+
+
+class Steps(NamedTuple):
+    """From trajectories to the next of the same drive, or of the same person, (s,)."""
+
+    of: str  # what is followed: a ``drive``, a ``day`` of a person, or a ``person``
+    here: Ints
+    there: Ints  # which is on another line
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +55,7 @@ class Published:
     cycle: float = np.inf  # seconds after which that clock begins anew
     unit: str = "trajectory"  # what an original is called
     own_row: Bools | None = None  # whether each original has a row of its own; None: all have
+    steps: Steps | None = None  # to the next of the same person; None: there are none
 
     def __post_init__(self) -> None:
         check_k(self.k)
@@ -82,6 +99,39 @@ class Published:
         """The subject that each original counts for, (n,)."""
         return np.arange(len(self.points)) if self.subjects is None else self.subjects
 
+    @cached_property
+    def _on_lines(self) -> tuple[Any, Ints, Ints, Ints]:
+        """Subjects; pairs of one and a line, as numbers; the rows and trajectories of each pair."""
+        names, number = np.unique(self.owners, return_inverse=True)
+        pairs, pair, held = np.unique(
+            number * len(self.lines) + self.labels, return_inverse=True, return_counts=True
+        )
+        return names, pairs, np.bincount(pair[self.of_rows], minlength=len(pairs)), held
+
+    def held(self, subject: Any, line: Ints) -> tuple[Ints, Ints]:
+        """Count the rows that subjects have on lines, and their trajectories there, (q,)."""
+        names, pairs, rows, held = self._on_lines
+        asked = np.searchsorted(names, subject) * len(self.lines) + line
+        place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
+        there = pairs[place] == asked
+        return rows[place] * there, held[place] * there
+
+    @cached_property
+    def nearest(self) -> Any:
+        """The lines at the smallest distance from each original, exactly: lists, (n,).
+
+        Both as records, by the means and deviations of the originals; see `loss.standardise`.
+        """
+        both = (each.reshape(len(each), -1) for each in (self.points, self.lines))
+        # About the first original first, for the mean of numbers far from zero loses digits.
+        originals, lines = (each - self.points[:1].reshape(1, -1) for each in both)
+        mean = originals.mean(axis=0)
+        spread = np.sqrt(((originals - mean) ** 2).sum(axis=0) / max(len(originals) - 1, 1))
+        unit = np.where(spread > 0.0, spread, np.inf)  # a constant column counts 0
+        originals, lines = (originals - mean) / unit, (lines - mean) / unit
+        axes = principal_axes(originals)
+        return nearest_of(turn(originals, axes), turn(lines, axes))
+
     @property
     def originals(self) -> "Published":
         """The originals as if they were published: each a group of one."""
@@ -94,6 +144,18 @@ class Published:
             line_times=self.times,
             own_row=None,
         )
+
+
+def nearest_of(originals: Floats, lines: Floats) -> Any:
+    """Find the rows of the second at the smallest distance from each of the first: lists, (n,)."""
+    tree = cKDTree(lines)
+
+    def link(rows: Ints, _: Event) -> Any:
+        some = originals[rows]
+        away, _ = tree.query(some)
+        return tree.query_ball_point(some, away * (1.0 + TIED) + _SAME)
+
+    return np.concatenate(in_parts(link, np.arange(len(originals)), _AT_ONCE))
 
 
 @dataclass(frozen=True, eq=False)

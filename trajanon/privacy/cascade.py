@@ -9,9 +9,9 @@ import numpy as np
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import number_of, percent
+from trajanon.partition import dense, subjects_per_group
 from trajanon.perturbation import determinants
 from trajanon.privacy.attack import Published
-from trajanon.privacy.companions import drawn
 from trajanon.workers import in_parts
 
 Root = Callable[[Floats, Floats], Floats]
@@ -28,6 +28,7 @@ class Noise(NamedTuple):
 TRIED = 40
 """Groups."""
 
+_DRAWN = 100  # groups, of which the first are tried
 _NEAR = 30  # trajectories that may be members of a line, at least; and three times its members
 _LINES = 8  # near a line, that are tried before it
 _SURE = 0.95  # chance from which on a group counts as verified
@@ -89,6 +90,18 @@ def cascade(published: Published, noise: Noise, *, seed: int = 0) -> Cascade | N
     sure, right, first, after = tried.mean(axis=0).tolist()
     wrong = 1.0 - right / sure if sure else 0.0
     return Cascade(k, len(members), sure, wrong, first, after)
+
+
+def drawn(labels: Ints, owners: Ints, k: int, seed: int) -> Ints:
+    """Draw groups of k trajectories of k subjects, (s, k), each in random order.
+
+    The first member of each is the one who is hidden.
+    """
+    of_k = (np.bincount(labels) == k) & (subjects_per_group(labels, dense(owners)) == k)
+    groups, random = np.flatnonzero(of_k), np.random.default_rng(seed)
+    chosen = random.choice(groups, min(_DRAWN, len(groups)), replace=False)
+    members = [random.permutation(np.flatnonzero(labels == group)) for group in chosen]
+    return np.array(members, dtype=np.int64).reshape(-1, k)
 
 
 class _Outcome(NamedTuple):

@@ -1,251 +1,383 @@
-"""Chains: windows of one drive, put together again from released line to released line."""
+"""Chains: lines of one drive, or of one person, put together again from line to line."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.sparse import coo_array, csr_array
+from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.files.trajectory_files import Runs
 from trajanon.geodesy import metres_of_degrees
-from trajanon.number_text import number_of, percent
+from trajanon.number_text import UNITS, metres, number_of, percent
 from trajanon.partition import dense
-from trajanon.privacy.attack import Published
-from trajanon.privacy.linkage import nearest_lines
-from trajanon.settings import ReleaseSettings
+from trajanon.privacy.attack import TIED, Attack, Published, Steps
+from trajanon.times import HOUR, MINUTE, departure_days
 from trajanon.tracks import Tracks
+from trajanon.trajectories import Trajectories
+from trajanon.workers import in_parts
 
 _HEADING = 4.0  # a metre between two hops counts as much as this between two places
-_MINUTE = ReleaseSettings.minute_worth  # metres of place that count as much as a minute
-_TIED = 1e-9  # distances that differ by less, as a share, are equal but for rounding
+_EARLY, _LATE = 10.0, 3.0  # metres that count as much as a minute too early, or later
 _SAME = 1e-6  # metres that are nothing but rounding
+_NEAR = 200  # lines that begin nearest, of which he chooses
+_AT_ONCE = 1_000  # steps that a thread tries
 
-LINE, WINDOW = "the line of a window", "a window"
-"""What the adversary starts from."""
+LINE, KNOWN, CHANCE = "line", "known", "chance"
+"""What the adversary starts from: the line of what he knows, that itself, or a guess."""
 
-
-class SubjectsLeft(NamedTuple):
-    """How few subjects are on all lines of a drive, and on both of a step."""
-
-    drives: int  # with windows on several lines
-    drives_below: int  # of these, with fewer than k subjects
-    drives_alone: int  # with one
-    steps: int  # from a window to the next of its drive, on another line
-    steps_below: int
-    steps_alone: int
-
-    def words(self, k: int) -> str:
-        """What this means, a sentence without its end."""
-        return (
-            "Somebody who follows a drive from line to line is left with fewer than "
-            f"{k} subjects in {self.drives_below:,} of {number_of(self.drives, 'drive')} on "
-            f"several lines, and with one alone in {self.drives_alone:,}"
-        )
+PLACE = 200.0
+"""Metres from an end within which others are at the same place."""
+_ENDS = 3  # of the trips of a person that make a place
+_APART = 1e9  # metres between two people, on an axis of their own
 
 
-class Followed(NamedTuple):
-    """How well an adversary follows drives; mean chances, if he decides ties at random."""
+class Left(NamedTuple):
+    """How few subjects are on all lines of each drive, day or person."""
 
-    first: float  # that of all other lines that of the next window ranks first
-    among_three: float  # that it ranks among the first three
-    drives: float  # that he follows a drive to its end
-    long_drives: float  # the same, of drives of two steps or more; 0 if there are none
-    steps: float  # share of a drive's steps that he follows before he goes astray
+    several: int  # of these, on several lines
+    below: int  # with fewer than k subjects on all of them
+    alone: int  # with one
+
+    def account(self, name: str) -> dict[str, int]:
+        """Ready for JSON, by the name of what is counted."""
+        return {name: self.several, f"{name}_below": self.below, f"{name}_alone": self.alone}
 
 
-@dataclass(frozen=True, eq=False)
+class Ranks(NamedTuple):
+    """How the line of the next one ranks; mean chances, if ties are decided at random."""
+
+    first: float
+    among_three: float
+
+
+class Place(NamedTuple):
+    """How many people have a place where most of their lines begin or end, too."""
+
+    people: int  # with a place where three of their trips begin or end
+    found: int  # of these, with most ends of their lines there
+    guess: int  # of these, with the place where most of all lines begin or end
+
+
+@dataclass(frozen=True)
 class Chained:
-    """What the windows of a drive give away together."""
+    """What lines of one drive, or of one person, give away together."""
 
     k: int
     lines: int  # released
-    linked: float  # chance that the first line after one that drives leave is next of one of these
-    long_drives: int  # drives of two steps or more
-    left: SubjectsLeft
-    followed: Mapping[str, Followed]  # by what the adversary starts from
+    unit: str
+    of: str  # what is followed, as in `Steps`
+    left: Mapping[str, Left]  # by ``drives``; or by ``people`` and, where known, ``days``
+    steps: int = 0
+    found: Mapping[str, Ranks] = field(default_factory=dict)  # by what the adversary starts from
+    place: Place | None = None
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single drives."""
-        return {
-            "k": self.k,
-            "lines": self.lines,
-            "linked": self.linked,
-            "long_drives": self.long_drives,
-            **self.left._asdict(),
-            "followed": {start: found._asdict() for start, found in self.followed.items()},
-        }
+        """Ready for JSON: nothing of single drives or people."""
+        followed = {start: ranks._asdict() for start, ranks in self.found.items()}
+        whole = {"k": self.k, "lines": self.lines, "of": self.of, "steps": self.steps}
+        place = None if self.place is None else self.place._asdict()
+        return whole | counts_of(self.left) | {"followed": followed, "place": place}
+
+    @property
+    def first(self) -> float:
+        """How often the line of the next one ranks first for somebody who knows the one before."""
+        return self.found[KNOWN].first if self.found else 0.0
+
+    @property
+    def next(self) -> str:
+        """What is looked for."""
+        within = {"drive": " of its drive", "day": " of the person on that day"}
+        return f"the next {self.unit}{within.get(self.of, ' of the person')}"
+
+    @property
+    def few(self) -> str:
+        """How few subjects are left, a sentence without its end."""
+        (what, left), *more = self.left.items()
+        one, whom = ("drive", "subjects") if what == "drives" else ("person", "people")
+        said = (
+            f"Whoever knows all lines of a {one} is left with fewer than {self.k} {whom} in "
+            f"{left.below:,} of {number_of(left.several, one, what)} on several lines, and with "
+            f"one alone in {left.alone:,}"
+        )
+        for _, days in more:
+            said += (
+                f"; on one day, in {days.below:,} of {number_of(days.several, 'day')} and in "
+                f"{days.alone:,}"
+            )
+        return said
 
     @property
     def words(self) -> str:
         """What came out, in a few sentences."""
-        found, known = self.followed[LINE], self.known
-        return (
-            f"{number_of(self.left.steps, 'step leads', 'steps lead')} from the line of a window "
-            "to that of the next window of its drive. By place and heading that is the first of "
-            f"all {self.lines:,} lines in {percent(found.first)} of the steps, and among the first "
-            f"three in {percent(found.among_three)}; for somebody who knows the window before, in "
-            f"{percent(known.first)} and {percent(known.among_three)}. At best, "
-            f"{percent(self.to_end)} of the drives are followed to their end. Somebody who knows "
-            f"nobody links {percent(self.linked)} of the lines that drives leave to a line where "
-            f"one of these goes on. {self.left.words(self.k)}."
-        )
-
-    @property
-    def known(self) -> Followed:
-        """What somebody finds who knows a window."""
-        return self.followed[WINDOW]
-
-    @property
-    def to_end(self) -> float:
-        """Mean chance that a drive is followed to its end, from the best start."""
-        return max(found.drives for found in self.followed.values())
+        if not any(left.several for left in self.left.values()):
+            return "No person is on two lines, so none can be followed from line to line."
+        said = [f"{self.few}."]
+        if self.found:
+            line, known, chance = (self.found[start] for start in (LINE, KNOWN, CHANCE))
+            said.append(
+                f"Somebody who knows a {self.unit} ranks the line of {self.next} first of "
+                f"{self.lines:,} lines in {percent(known.first)} of {number_of(self.steps, 'step')}"
+                f" (by its line {percent(line.first)}, by chance {percent(chance.first)})."
+            )
+        if (place := self.place) is not None and place.people:
+            have = number_of(place.people, "person has", "people have")
+            said.append(
+                f"{have} a place of {metres(PLACE)} where three {UNITS[self.unit]} begin or end. "
+                f"For {place.found:,} of them most ends of their lines lie there; one guess for "
+                f"everybody is right for {place.guess:,}."
+            )
+        return " ".join(said)
 
 
-def chains(published: Published, tracks: Tracks | None) -> Chained | None:
-    """Put together again the windows of each drive, a run of the tracks.
-
-    They lie end to end, each in a group of its own. From a line the adversary goes to the one that
-    best begins where the first would be a hop later, with a hop like its last. He starts from the
-    line of a window; or he knows that window, sets aside the line nearest to it, and goes on from
-    the window's own end. Where times are released, they count like places. None if the tracks are
-    not known, or no drive has windows on two lines.
-    """
-    labels = published.labels
-    left = subjects_left(labels, tracks, published.subjects, published.k)
-    if tracks is None or left is None or published.points.shape[1] == 1:  # a point has no heading
-        return None
-    step = _steps(labels, tracks)
-    entries, onward = _ends(published.lines, published.line_times, published)
-    tree, here, there = cKDTree(entries), labels[step.window], labels[step.next]
-    from_line = _chances(tree, onward[here], here, there)
-    times = None if published.line_times is None else published.times
-    _, onward = _ends(published.points, times, published)
-    linked = np.array([nearest[0] for nearest in nearest_lines(published)])
-    from_window = _chances(tree, onward[step.window], linked[step.window], there)
-    return Chained(
-        k=published.k,
-        lines=len(published.lines),
-        linked=_linked(here, there, from_line.first),
-        long_drives=int((step.of_drives > 1).sum()),
-        left=left,
-        followed={
-            LINE: _followed(step, from_line, from_line),
-            WINDOW: _followed(step, from_window, from_line),
-        },
-    )
+def counts_of(left: Mapping[str, Left]) -> dict[str, int]:
+    """Give all counts, ready for JSON."""
+    return {key: n for name, one in left.items() for key, n in one.account(name).items()}
 
 
-def subjects_left(
-    labels: Ints, tracks: Tracks | Runs | None, subjects: Ints | None, k: int
-) -> SubjectsLeft | None:
-    """Count the subjects who are on all lines of a drive, from the line of each window, (n,).
-
-    Where subjects are not known, each drive counts as one. None if the tracks are not known, or no
-    drive has windows on two lines.
-    """
-    if tracks is None or not len((step := _steps(labels, tracks)).window):
-        return None
-    held = _marked(labels, tracks.run if subjects is None else dense(subjects))
-    lines = labels[np.append(step.window, step.next)]
-    counts = []
-    for cell in (step.drive, np.arange(len(step.drive))):
-        on = _marked(np.tile(cell, 2), lines, held.shape[0])
-        common = (on @ held).tocoo()
-        on_all = common.row[common.data == on.sum(axis=1)[common.row]]
-        people = np.bincount(on_all, minlength=on.shape[0])
-        counts += [len(people), int((people < k).sum()), int((people == 1).sum())]
-    return SubjectsLeft(*counts)
+def left_on(cells: Ints, labels: Ints, subjects: Ints, k: int) -> Left:
+    """Count the subjects who are on all lines of each cell: a drive, a day or a person, (n,)."""
+    cell, line = np.unique(np.column_stack([cells, labels]), axis=0).T
+    _, lines = np.unique(cell, return_counts=True)
+    several = np.repeat(lines > 1, lines)
+    if not several.any():
+        return Left(0, 0, 0)
+    on, held = _marked(dense(cell[several]), line[several]), _marked(labels, dense(subjects))
+    on.resize(on.shape[0], held.shape[0])
+    common = (on @ held).tocoo()
+    on_all = common.row[common.data == lines[lines > 1][common.row]]
+    people = np.bincount(on_all, minlength=on.shape[0])
+    return Left(len(people), int((people < k).sum()), int((people == 1).sum()))
 
 
-class _Steps(NamedTuple):
-    """Steps of drives in their order, those of a drive together, (s,)."""
-
-    drive: Ints  # numbered from 0
-    window: Ints
-    next: Ints  # the next window of the drive, on another line
-
-    @property
-    def of_drives(self) -> Ints:
-        """How many steps each drive has."""
-        return np.bincount(self.drive)
-
-
-def _steps(labels: Ints, tracks: Tracks | Runs) -> _Steps:
-    order = np.lexsort((tracks.start, tracks.run))
-    window, after = order[:-1], order[1:]
-    goes_on = (tracks.run[window] == tracks.run[after]) & (labels[window] != labels[after])
-    window, after = window[goes_on], after[goes_on]
-    return _Steps(dense(tracks.run[window]), window, after)
-
-
-def _marked(row: Ints, column: Ints, columns: int | None = None) -> csr_array:
-    shape = (int(row.max()) + 1, int(column.max()) + 1 if columns is None else columns)
-    marks: csr_array = coo_array((np.ones(len(row), np.int64), (row, column)), shape).tocsr()
+def _marked(row: Ints, column: Ints) -> csr_array:
+    marks = csr_array((np.ones(len(row), np.int64), (row, column)))
+    marks.sum_duplicates()
     marks.data[:] = 1
     return marks
 
 
-def _ends(points: Floats, times: Floats | None, seen: Published) -> tuple[Floats, Floats]:
-    """Where lines or windows begin, and where they would go on, in metres: place and hop."""
-    ways = (points - seen.lines[0, 0]) * metres_of_degrees(seen.lines[..., 0].mean())
-    if times is not None:
-        ways = np.dstack([ways, times * (_MINUTE / 60.0)])
-    around = seen.cycle * (_MINUTE / 60.0) / (2.0 * np.pi)
+def drives_left(
+    labels: Ints, tracks: Tracks | Runs | None, subjects: Ints | None, k: int
+) -> dict[str, Left]:
+    """Count the subjects on all lines of each drive; nothing if no drive is on two lines.
 
-    def described(place: Floats, hop: Floats) -> Floats:
-        if times is not None and np.isfinite(around):  # the clock is a circle
-            angle = place[:, 2] / around
-            circle = around * np.column_stack([np.cos(angle), np.sin(angle)])
-            place = np.hstack([place[:, :2], circle])
-        return np.hstack([place, _HEADING * hop])
-
-    first_hop, last_hop = ways[:, 1] - ways[:, 0], ways[:, -1] - ways[:, -2]
-    return described(ways[:, 0], first_hop), described(ways[:, -1] + last_hop, last_hop)
+    Where subjects are not known, each drive counts as one.
+    """
+    if tracks is None:
+        return {}
+    left = left_on(tracks.run, labels, tracks.run if subjects is None else subjects, k)
+    return {"drives": left} if left.several else {}
 
 
-class _Chances(NamedTuple):
-    first: Floats  # that the right line ranks first, of each step
-    among_three: Floats
+def people_left(labels: Ints, subjects: Ints, days: Ints | None, k: int) -> dict[str, Left]:
+    """Count the subjects on all lines of each person, and of each of their days."""
+    left = {"people": left_on(subjects, labels, subjects, k)}
+    if days is not None:
+        left["days"] = left_on(_cells(subjects, days), labels, subjects, k)
+    return left
 
 
-def _chances(tree: cKDTree, onward: Floats, own: Ints, right: Ints) -> _Chances:
-    """Rank all lines but one's own by how well they go on, and look for the right one."""
-    own_away, away = (np.linalg.norm(onward - tree.data[line], axis=1) for line in (own, right))
-
-    def others(radius: Floats) -> Ints:
-        counted = tree.query_ball_point(onward, np.maximum(radius, 0.0), return_length=True)
-        return np.where(radius < 0.0, 0, counted - (own_away <= radius))
-
-    tied = _TIED * away + _SAME
-    nearer = others(away - tied)
-    alike = np.maximum(others(away + tied) - nearer, 1)
-    among = np.clip(np.array([[1], [3]]) - nearer, 0, alike) / alike
-    return _Chances(*np.where(own == right, 0.0, among))
+def _cells(subjects: Ints, days: Ints) -> Ints:
+    pairs = np.column_stack([subjects, days])
+    return np.asarray(np.unique(pairs, axis=0, return_inverse=True)[1].reshape(-1))
 
 
-def _linked(here: Ints, there: Ints, first: Floats) -> float:
-    """Mean chance, over lines that drives leave, that a next line of any of these ranks first."""
-    _, once = np.unique(np.column_stack([here, there]), axis=0, return_index=True)
-    return float(first[once].sum()) / len(np.unique(here))
+def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
+    """Go from each trajectory to the next of its subject on that day, or at all.
+
+    By departure, or in the order of the file where times are not known. It must be on another line.
+    None where no person is on two.
+    """
+    if (subjects := trajectories.subject) is None:
+        return None
+    order, days = np.arange(len(labels)), departure_days(trajectories)
+    if trajectories.times is not None:
+        order = np.argsort(trajectories.times[:, 0], kind="stable")
+    cells = {"person": subjects}
+    if days is not None:
+        cells = {"day": _cells(subjects, days)} | cells
+    steps = (_steps(of, cell, order, labels) for of, cell in cells.items())
+    return next((one for one in steps if len(one.here)), None)
 
 
-def _followed(step: _Steps, begin: _Chances, on: _Chances) -> Followed:
-    """Follow drives from their first step, and then on from line to line."""
-    later = np.append(False, np.diff(step.drive) == 0)
-    chance = np.where(later, on.first, begin.first)
-    for one in np.flatnonzero(later):
-        chance[one] *= chance[one - 1]
-    to_end = chance[np.append(~later[1:], True)]
-    long = to_end[step.of_drives > 1]
-    shares = np.bincount(step.drive, chance) / step.of_drives
-    return Followed(
-        first=float(begin.first.mean()),
-        among_three=float(begin.among_three.mean()),
-        drives=float(to_end.mean()),
-        long_drives=float(long.mean()) if len(long) else 0.0,
-        steps=float(shares.mean()),
+def _steps(of: str, cells: Ints, order: Ints, labels: Ints) -> Steps:
+    """Go on within cells, in an order."""
+    order = order[np.argsort(cells[order], kind="stable")]
+    here, there = order[:-1], order[1:]
+    goes_on = (cells[here] == cells[there]) & (labels[here] != labels[there])
+    return Steps(of, here[goes_on], there[goes_on])
+
+
+def drives_chained(published: Published, tracks: Tracks | None) -> Chained | None:
+    """Put together again the windows of each drive, a run of the tracks.
+
+    They lie end to end, each in a group of its own. From a line the adversary goes to the one that
+    best begins where the first would be a hop later, with a hop like its last. None if the tracks
+    are not known, or no drive has windows on two lines.
+    """
+    left = drives_left(published.labels, tracks, published.subjects, published.k)
+    if tracks is None or not left or published.points.shape[1] == 1:  # a point has no heading
+        return None
+    order = np.argsort(tracks.start, kind="stable")
+    steps = _steps("drive", tracks.run, order, published.labels)
+    return _chained(published, steps, left, None)
+
+
+def people_chained(published: Published, days: Ints | None) -> Chained | None:
+    """Follow each person from trip to trip, by `Published.steps`, and ask where they mostly go.
+
+    The next trip begins where the last one ended, and where times are released, later. The
+    adversary starts from the line of a trip; or he knows the trip, and sets aside the line nearest
+    to it. Who knows all lines of a person takes the place where most of them begin or end.
+    None if nothing is known of subjects.
+    """
+    if (subjects := published.subjects) is None:
+        return None
+    left = people_left(published.labels, subjects, days, published.k)
+    whom, *found = places_found(published.points, published.lines, published.labels, subjects)
+    place = Place(len(whom), *(int(one.sum()) for one in found))
+    return _chained(published, published.steps, left, place)
+
+
+def _chained(
+    published: Published, steps: Steps | None, left: Mapping[str, Left], place: Place | None
+) -> Chained:
+    k, lines = published.k, len(published.lines)
+    if steps is None:
+        return Chained(k, lines, published.unit, "person", left, place=place)
+    tried = {start: _tried(published, steps, known=start == KNOWN) for start in (LINE, KNOWN)}
+    found = {
+        start: Ranks(float(one.first.mean()), float(one.among_three.mean()))
+        for start, one in tried.items()
+    }
+    found[CHANCE] = Ranks(*(min(n / (lines - 1), 1.0) for n in (1, 3)))
+    return Chained(k, lines, published.unit, steps.of, left, len(steps.here), found, place)
+
+
+def next_trip(published: Published, steps: Steps) -> Attack:
+    """Go from a known trip to the line that best goes on, and pick one of its rows."""
+    tried, n = _tried(published, steps, known=True), len(steps.here)
+    here, there = steps.here[tried.step], steps.there[tried.step]
+    rows = published.rows[tried.line]
+    own, _ = published.held(published.owners[here], tried.line)
+    own[tried.line == published.labels[here]] = 0  # the row of the known trip is no other
+    home = rows * (tried.line == published.labels[there])
+    picked, own, home = (np.bincount(tried.step, each, n) for each in (rows, own, home))
+    unit = published.unit
+    return Attack(
+        f"next {unit}",
+        f"a {unit} of the target's subject, and looks for one that begins where it ends",
+        published,
+        steps.there,
+        own / picked,
+        home / picked,
+        worst=own / picked,
+        question="linkability",
     )
+
+
+class _Tried(NamedTuple):
+    """How lines rank as the next one of each step that was tried, (s,)."""
+
+    first: Floats  # chance that the right line ranks first
+    among_three: Floats
+    step: Ints  # with each of the lines that rank first in it
+    line: Ints
+
+
+def _tried(published: Published, steps: Steps, *, known: bool) -> _Tried:
+    """Rank the lines but one's own by how well they go on, of those that begin near."""
+    own, right = published.labels[steps.here], published.labels[steps.there]
+    points, times, row = published.lines, published.line_times, own
+    if known:
+        points, times, row = published.points, published.times, steps.here
+        if published.against == "release":
+            own = np.array([lines[0] for lines in published.nearest[steps.here]])
+    tree = cKDTree(_ends(published, published.lines, steps.of)[0])
+    onward = _ends(published, points[row], steps.of)[1]
+    arrive = _arrivals(published, times, row, steps.of)
+    near = np.arange(1, min(_NEAR, len(published.lines)) + 1)
+
+    def ranked(rows: Ints, _: Event) -> tuple[Floats, Floats, Ints, Ints]:
+        away, line = tree.query(onward[rows], k=near)
+        if arrive is not None and published.line_times is not None:
+            minutes = (published.line_times[line, 0] - arrive[rows, None]) / MINUTE
+            late = _LATE * np.minimum(minutes, HOUR / MINUTE)
+            away = np.hypot(away, np.where(minutes < 0.0, _EARLY * minutes, late))
+        away[line == own[rows, None]] = np.inf
+        right_away = np.where(line == right[rows, None], away, np.inf).min(axis=1, keepdims=True)
+        there = np.isfinite(right_away[:, 0])
+        tied = np.where(np.isfinite(right_away), TIED * right_away + _SAME, 0.0)
+        nearer = (away < right_away - tied).sum(axis=1)
+        alike = np.maximum((away <= right_away + tied).sum(axis=1) - nearer, 1)
+        among = np.clip(np.array([[1], [3]]) - nearer, 0, alike) / alike * there
+        least = away.min(axis=1, keepdims=True)
+        step, place = np.nonzero(away <= least * (1.0 + TIED) + _SAME)
+        return (*among, rows[step], line[step, place])
+
+    found = in_parts(ranked, np.arange(len(own)), _AT_ONCE)
+    return _Tried(*map(np.concatenate, zip(*found, strict=True)))
+
+
+def _ends(published: Published, points: Floats, of: str) -> tuple[Floats, Floats]:
+    """Where lines or originals begin, and where they would go on, in metres.
+
+    At the end; for drives a hop later, in the direction of the hop.
+    """
+    ways = in_metres(points, published.lines)
+    begin, end = ways[:, 0], ways[:, -1]
+    if of != "drive":
+        return begin, end
+    first, last = ways[:, 1] - begin, end - ways[:, -2]
+    return np.hstack([begin, _HEADING * first]), np.hstack([end + last, _HEADING * last])
+
+
+def _arrivals(published: Published, times: Floats | None, row: Ints, of: str) -> Floats | None:
+    """When others would go on; None where times are not released, or days are not."""
+    if times is None or published.line_times is None:
+        return None
+    if of == "person" and np.isfinite(published.cycle):
+        return None
+    arrive: Floats = times[row, -1]
+    return 2.0 * arrive - times[row, -2] if of == "drive" else arrive
+
+
+def in_metres(points: Floats, lines: Floats) -> Floats:
+    """Put points on the plane of some lines."""
+    return np.asarray((points - lines[0, 0]) * metres_of_degrees(lines[..., 0].mean()))
+
+
+def places_found(
+    points: Floats, lines: Floats, labels: Ints, subjects: Ints
+) -> tuple[Ints, Bools, Bools]:
+    """Find the place where most lines of each person begin or end, for those who have one.
+
+    Gives one trajectory of each such person; whether that place is theirs; and whether the place
+    where most of all lines begin or end is.
+    """
+    went, ended = (
+        np.concatenate([in_metres(each[:, end], lines) for end in (0, -1)])
+        for each in (points, lines)
+    )
+    own, person = np.append(labels, labels + len(lines)), np.tile(dense(subjects), 2)
+    true, many = _busiest(went, person)
+    true, told = true[many >= _ENDS], _busiest(ended[own], person)[0][many >= _ENDS]
+    guess, _ = _busiest(ended, np.zeros(len(ended), dtype=np.int64))
+    found, guessed = (
+        np.hypot(*(place - went[true]).T) <= PLACE for place in (ended[own[told]], ended[guess])
+    )
+    return true % len(points), found, guessed
+
+
+def _busiest(ends: Floats, subjects: Ints) -> tuple[Ints, Ints]:
+    """For each subject the end near which most of theirs lie, and how many do."""
+    at = np.column_stack([ends, _APART * subjects])
+    near = cKDTree(at).query_ball_point(at, PLACE, return_length=True)
+    order = np.lexsort((-np.arange(len(near)), near, subjects))
+    last = order[np.append(np.diff(subjects[order]) != 0, True)]
+    return last, near[last]

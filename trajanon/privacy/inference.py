@@ -14,7 +14,6 @@ from trajanon.number_text import metres, number_of
 from trajanon.partition import dense
 from trajanon.privacy.attack import Published
 from trajanon.times import HOUR
-from trajanon.tracks import STEPS, Tracks
 from trajanon.utility.displacements import displacement
 from trajanon.workers import in_parts
 
@@ -22,7 +21,6 @@ Z = float(ndtri(0.975))
 """Standard errors on each side of what an interval of 95 % is about."""
 
 _AT_ONCE = 500  # trajectories that a thread looks up
-_COARSE = 4 * STEPS  # steps between the starts on a run that are tried first
 
 
 class Auc(NamedTuple):
@@ -57,47 +55,6 @@ class Lines:
         """Count the trajectories within some metres of each line, (g,)."""
         tree = cKDTree(self._records(points))
         return np.asarray(tree.query_ball_point(self._tree.data, radius, return_length=True))
-
-    def from_runs(self, tracks: Tracks, m: int) -> Floats:
-        """How far each run's nearest window of m points is from any line, at all its starts, (r,).
-
-        A window a step later is at most the run's longest hop from the one before. So between two
-        starts none is nearer than half of what both distances exceed the hops between them; where
-        that is farther than the nearest found, none is tried.
-        """
-        last = np.diff(tracks.first) - STEPS * (m - 1) - 1
-        hops = np.linalg.norm(np.diff(tracks.points[:], axis=0) * self._scale, axis=1)
-        hops[tracks.first[1:-1] - 1] = 0.0  # from run to run
-        hop = np.maximum.reduceat(np.append(hops, 0.0), tracks.first[:-1])
-
-        def away(run: Ints, start: Ints) -> Floats:
-            def looked_up(rows: Ints, _: Event) -> Floats:
-                places = (tracks.first[run] + start)[rows, None] + STEPS * np.arange(m)
-                return self.nearest(tracks.points[places])[0]
-
-            return np.concatenate(in_parts(looked_up, np.arange(len(run)), _AT_ONCE))
-
-        tried = -(-last // _COARSE) + 1
-        run = np.repeat(np.arange(len(last)), tried)
-        place = np.arange(len(run)) - np.repeat(np.cumsum(tried) - tried, tried)
-        start = np.minimum(_COARSE * place, last[run])
-        found, least = away(run, start), np.full(len(last), np.inf)
-        np.minimum.at(least, run, found)
-        both = np.flatnonzero(run[1:] == run[:-1])
-        run, ends = run[both], np.stack([start[both], start[both + 1]])
-        at_ends = np.stack([found[both], found[both + 1]])
-        while True:
-            apart = ends[1] - ends[0]
-            open_ = (apart > 1) & (at_ends.sum(axis=0) - hop[run] * apart < 2.0 * least[run])
-            run, ends, at_ends = run[open_], ends[:, open_], at_ends[:, open_]
-            if not len(run):
-                return least
-            middle = ends.sum(axis=0) // 2
-            found = away(run, middle)
-            np.minimum.at(least, run, found)
-            ends = np.hstack([[ends[0], middle], [middle, ends[1]]])
-            at_ends = np.hstack([[at_ends[0], found], [found, at_ends[1]]])
-            run = np.tile(run, 2)
 
 
 def told_apart(away: Floats, members: Bools, subjects: Ints) -> Auc:
@@ -210,10 +167,7 @@ class Diversity:
     sizes: Ints  # members of each group, (g,)
     origins: Ints  # different cells of the members' first points, (g,)
     destinations: Ints  # the same of their last points, (g,)
-    origins_entropy: Floats  # effective number of these cells, exp of the entropy, (g,)
-    destinations_entropy: Floats  # the same of their last points, (g,)
     radius: Floats  # largest distance of a member's point from that of the line, metres, (g,)
-    mean_radius: Floats  # mean of these distances, metres, (g,)
 
     @property
     def alarms(self) -> Ints:
@@ -234,12 +188,12 @@ class Diversity:
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single groups."""
-        measures = ("origins", "destinations", "origins_entropy", "destinations_entropy")
+        measures = ("origins", "destinations", "radius")
         return {
             "cell": self.cell,
             "tight": self.tight,
             "groups": len(self.sizes),
-            **{name: _spread(getattr(self, name)) for name in (*measures, "radius", "mean_radius")},
+            **{name: _spread(getattr(self, name)) for name in measures},
             "one_origin": int((self.origins == 1).sum()),
             "one_destination": int((self.destinations == 1).sum()),
             "alarms": len(self.alarms),
@@ -250,52 +204,14 @@ class Diversity:
 def diversity(published: Published, *, cell: float = CELL, tight: float = 50.0) -> Diversity:
     """Measure how much the members of each group differ."""
     points, labels = published.points, published.labels
-    (origins, origins_entropy), (destinations, destinations_entropy) = (
-        _cells(points[:, end], labels, cell) for end in (0, -1)
+    cells = (
+        np.unique(np.column_stack([labels, _cell_of(points[:, end], cell)]), axis=0)
+        for end in (0, -1)
     )
-    radius, mean_radius = _radii(points, published.lines, labels)
-    return Diversity(
-        cell=float(cell),
-        tight=float(tight),
-        sizes=published.sizes,
-        origins=origins,
-        destinations=destinations,
-        origins_entropy=origins_entropy,
-        destinations_entropy=destinations_entropy,
-        radius=radius,
-        mean_radius=mean_radius,
-    )
-
-
-def ends_in_places(points: Floats, true_ends: Bools | None = None) -> Ints:
-    """Number the cells where trajectories begin and end, (n, 2), as `diversity` has them.
-
-    An end that is none, as at the border of an area, is a place of its own.
-    """
-    cells = np.concatenate([_cell_of(points[:, end], CELL) for end in (0, -1)])
-    numbers = np.unique(cells, axis=0, return_inverse=True)[1].reshape(2, -1).T
-    if true_ends is not None:
-        numbers = np.where(true_ends, numbers, -1 - np.arange(numbers.size).reshape(-1, 2))
-    return numbers
-
-
-def _radii(points: Floats, released: Floats, labels: Ints) -> tuple[Floats, Floats]:
-    """The largest and the mean distance of members' points to their line's, (g,)."""
-    away = displacement(points, released[labels])
-    largest = np.zeros(len(released))
-    np.maximum.at(largest, labels, away.max(axis=1))
-    mean = np.bincount(labels, away.mean(axis=1)) / np.bincount(labels)
-    return largest, mean
-
-
-def _cells(points: Floats, labels: Ints, cell: float) -> tuple[Ints, Floats]:
-    """Cells of the points, (n, 2), of each group: how many, and effectively, (g,)."""
-    triples = np.column_stack([labels, _cell_of(points, cell)])
-    cells, members = np.unique(triples, axis=0, return_counts=True)
-    group = cells[:, 0].astype(np.int64)
-    share = members / np.bincount(labels)[group]
-    entropy = np.bincount(group, -share * np.log(share))
-    return np.bincount(group), np.exp(entropy)
+    origins, destinations = (np.bincount(each[:, 0].astype(np.int64)) for each in cells)
+    radius = np.zeros(len(published.lines))
+    np.maximum.at(radius, labels, displacement(points, published.lines[labels]).max(axis=1))
+    return Diversity(float(cell), float(tight), published.sizes, origins, destinations, radius)
 
 
 def _cell_of(points: Floats, cell: float) -> Floats:

@@ -27,11 +27,11 @@ from trajanon.progress import Progress, silent
 from trajanon.remote_folder import Folder, folder_or_file
 
 _AT_ONCE = 100_000  # trajectories
-_VERSION = 2
+_VERSION = 3
 _TABLES = """
 create table ledger (version integer not null, key blob not null);
 create table releases (number integer primary key, told text not null, hops blob not null,
-  people blob not null, digest blob not null);
+  people blob not null);
 """
 
 
@@ -98,6 +98,11 @@ class Ledger:
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
         self.path, self._database = path, database
         ((version, key),) = database.execute("select version, key from ledger")
+        if version == 2:
+            database.executescript(
+                f"alter table releases drop column digest; update ledger set version = {_VERSION}"
+            )
+            version = _VERSION
         if version != _VERSION:
             raise FileProblem(
                 f"{path} is a ledger of version {version}, and this trajanon knows {_VERSION}"
@@ -237,19 +242,12 @@ class Ledger:
         found: Hashes = np.frombuffer(b"".join(parts), dtype="<u8").astype(np.uint64)
         return found[inverse]
 
-    def _digest_of(self, *row: object) -> bytes:
-        """A digest with the key: a byte that a disk lost would make a recording new again."""
-        return hmac.digest(self._key, repr(row).encode(), "sha256")
-
     def _read(self) -> list[Entry]:
         entries = []
         rows = self._database.execute(
-            "select number, told, hops, people, digest from releases order by number"
+            "select number, told, hops, people from releases order by number"
         )
-        for *row, digest in rows:
-            if self._digest_of(*row) != digest:
-                raise _damaged(self.path)
-            number, told, *blobs = row
+        for number, told, *blobs in rows:
             digests = (np.frombuffer(one, dtype="<u8").astype(np.uint64) for one in blobs)
             entries.append(Entry(number, parsed(told, Told), *digests))
         return entries
@@ -258,11 +256,9 @@ class Ledger:
         """Write a release, in place of the one of its number."""
         told = json.dumps(entry.told, ensure_ascii=False)
         blobs = (one.astype("<u8").tobytes() for one in (entry.hops, entry.people))
-        row = (entry.number, told, *blobs)
         with _named(self.path):
             self._database.execute(
-                "insert or replace into releases values (?, ?, ?, ?, ?)",
-                (*row, self._digest_of(*row)),
+                "insert or replace into releases values (?, ?, ?, ?)", (entry.number, told, *blobs)
             )
         self.entries = [one for one in self.entries if one.number != entry.number] + [entry]
 

@@ -1,24 +1,16 @@
 """Record linkage: an adversary who knows whole trajectories, or ends, and takes the nearest row."""
 
-from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
-from trajanon.arrays import Floats, Ints
-from trajanon.axes import principal_axes, turn
+from trajanon.arrays import Ints
 from trajanon.geodesy import in_space
 from trajanon.number_text import UNITS
-from trajanon.partition import dense
-from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.known_points import known_ends, known_in_both_orders, known_points
+from trajanon.privacy.attack import Attack, Published, nearest_of
+from trajanon.privacy.chains import next_trip
+from trajanon.privacy.known_points import known_points
 from trajanon.times import HOUR
-from trajanon.workers import in_parts
-
-_AT_ONCE = 500  # originals that a thread links
-_TIED = 1e-9  # distances that differ by less, as a share, are equal but for rounding
-_SAME = 1e-12  # a distance of 0 but for rounding, in standard deviations or metres
 
 
 def nearest_record(published: Published) -> Attack:
@@ -28,7 +20,7 @@ def nearest_record(published: Published) -> Attack:
     smallest Euclidean distance of the standardised records, and picks one.
     """
     knows = f"the target's whole {published.unit}"
-    return _picked("nearest record", knows, published, nearest_lines(published))
+    return _picked("nearest record", knows, published, published.nearest)
 
 
 def nearest_ends(published: Published) -> Attack:
@@ -43,7 +35,7 @@ def nearest_ends(published: Published) -> Attack:
         for each in (published.points, published.lines)
     )
     knows = f"both ends of the target's {published.unit}"
-    return _picked("both ends, nearest", knows, published, _nearest(*ends))
+    return _picked("both ends, nearest", knows, published, nearest_of(*ends))
 
 
 def _picked(name: str, knows: str, published: Published, found: Any) -> Attack:
@@ -62,7 +54,7 @@ def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
     the rows of all that he knows, and picks among the rows left there. A row that also stands for
     one that he does not know stays. All choices are counted.
     """
-    linked = _link(published, nearest_lines(published))
+    linked = _link(published, published.nearest)
     at_home = linked.home > 0
     _, subject, tracks = np.unique(published.owners, return_inverse=True, return_counts=True)
     targets = np.flatnonzero(tracks[subject] > 1)
@@ -114,71 +106,27 @@ class _Linked(NamedTuple):
 
 def _link(published: Published, found: Any) -> _Linked:
     """Count the rows that each original is linked to, by the lines found for it."""
-    n, g = len(published.points), len(published.lines)
+    n = len(published.points)
     original = np.repeat(np.arange(n), [len(lines) for lines in found])
     line = np.concatenate(found).astype(np.int64)
-    # What a subject has on a line: a pair as one number.
-    subject = dense(published.owners)
-    pairs, pair, held = np.unique(
-        subject * g + published.labels, return_inverse=True, return_counts=True
-    )
-    owned = np.bincount(pair.reshape(-1)[published.of_rows], minlength=len(pairs))
-    asked = subject[original] * g + line
-    place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
-    there = pairs[place] == asked
+    own, held = published.held(published.owners[original], line)
     rows = published.rows[line]
     home = rows * (line == published.labels[original])
-    counts = rows, owned[place] * there, held[place] * there, home
+    counts = rows, own, held, home
     return _Linked(*(np.bincount(original, each, n).astype(np.int64) for each in counts))
-
-
-def nearest_lines(published: Published) -> Any:
-    """Find the lines at the smallest distance from each original, exactly: lists, (n,)."""
-    originals, lines = _standardised(published)
-    axes = principal_axes(originals)
-    return _nearest(turn(originals, axes), turn(lines, axes))
-
-
-def _nearest(originals: Floats, lines: Floats) -> Any:
-    """Find the rows of the second at the smallest distance from each of the first: lists, (n,)."""
-    tree = cKDTree(lines)
-
-    def link(rows: Ints, _: Event) -> Any:
-        some = originals[rows]
-        away, _ = tree.query(some)
-        return tree.query_ball_point(some, away * (1.0 + _TIED) + _SAME)
-
-    return np.concatenate(in_parts(link, np.arange(len(originals)), _AT_ONCE))
-
-
-def _standardised(published: Published) -> tuple[Floats, Floats]:
-    """Both as records, by the means and deviations of the originals; see `loss.standardise`."""
-    both = (each.reshape(len(each), -1) for each in (published.points, published.lines))
-    # About the first original first, for the mean of numbers far from zero loses digits.
-    originals, lines = (each - published.points[:1].reshape(1, -1) for each in both)
-    mean = originals.mean(axis=0)
-    spread = np.sqrt(((originals - mean) ** 2).sum(axis=0) / max(len(originals) - 1, 1))
-    unit = np.where(spread > 0.0, spread, np.inf)  # a constant column counts 0
-    return (originals - mean) / unit, (lines - mean) / unit
-
-
-_CHOICES = 200  # of four points of each target, drawn: the mean over all targets hardly varies
 
 
 def attacks(published: Published) -> list[Attack]:
     """Run every attack on a release; on the originals those that find more than themselves.
 
-    Where there are times, also those that know the hour of what they know, to an hour.
+    Where there are times, also one that knows the hours of what it knows, to an hour.
     """
-    known = [attack for both in known_in_both_orders(published) for attack in both]
-    known += [known_ends(published).evenly, nearest_ends(published)]
-    found = known
+    found = [*known_points(published), nearest_ends(published)]
     if published.against == "release":
         others = [] if published.subjects is None else [other_tracks(published)]
-        found = [nearest_record(published), *known, *others]
+        found = [nearest_record(published), *found, *others]
+    if published.steps is not None:
+        found.append(next_trip(published, published.steps))
     if published.times is not None and published.line_times is not None:
-        points = [m for m in (2, 4) if m <= published.points.shape[1]]
-        guesses = [known_points(published, m, hour=HOUR, sample=_CHOICES) for m in points]
-        guesses.append(known_ends(published, hour=HOUR))
-        found += [attack for both in guesses for attack in both]
+        found += known_points(published, hour=HOUR)
     return found

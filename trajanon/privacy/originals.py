@@ -20,6 +20,7 @@ from trajanon.files.report import (
     all_labels_in,
     all_lines_in,
     clock_in,
+    days_in,
     digest_of,
     kept_in,
     labels_in,
@@ -175,7 +176,7 @@ def beside_earlier(release: Path, sizes: Ints, k: int, against: Sequence[Path]) 
 
 
 def _held(path: Path, release: Trajectories, trajectories: Trajectories) -> Ints:
-    """Find the line of each original, -1 where left out."""
+    """Find the line of each original, or of its day; -1 where left out."""
     report = read_report(path)
     try:
         found = matched(released_of(trajectories, report), release, report)
@@ -184,7 +185,8 @@ def _held(path: Path, release: Trajectories, trajectories: Trajectories) -> Ints
     labels = all_labels_in(report)
     lines = np.full_like(labels, -1)
     lines[labels >= 0] = found.labels
-    return lines
+    day = days_in(trajectories, report)[1]  # or each trajectory itself
+    return np.where(day < 0, -1, lines[day])
 
 
 def _labels(release: Path, sizes: Ints) -> Ints:

@@ -13,8 +13,7 @@ from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import metres, number_of, percent
 from trajanon.perturbation import spread_around
 from trajanon.privacy.attack import Published
-from trajanon.privacy.cascade import TRIED, Noise
-from trajanon.privacy.companions import drawn
+from trajanon.privacy.cascade import TRIED, Noise, drawn
 from trajanon.workers import in_parts
 
 _CELL = 12.0  # metres, a place on the map

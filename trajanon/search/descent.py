@@ -6,13 +6,12 @@ from threading import Event
 
 import numpy as np
 
-from trajanon._kernels.group_moves import creation_pass, group_pass
-from trajanon._kernels.group_state import Groups, chain_members, refresh_centroids
-from trajanon._kernels.record_moves import Descent, record_pass
+from trajanon._kernels.descent_moves import CREATED, GROUPS, RECORDS, Descent, descent_pass
+from trajanon._kernels.group_state import Groups, refresh_centroids
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import group_means, sse
 from trajanon.neighbours import Neighbours, neighbour_count, neighbours_of
-from trajanon.partition import dense
+from trajanon.partition import dense, subjects_per_group
 from trajanon.problem import Problem
 from trajanon.search.blocks import block_of, draw_blocks, neighbours_within, put_together
 from trajanon.workers import in_threads
@@ -105,26 +104,24 @@ def build_groups(records: Floats, labels: Ints, subjects: Ints, places: int = 0)
     """Lay out copies of records in groups, with places for as many groups as there may ever be."""
     # Centred, so that rounding is small beside the spread.
     records = records - records.mean(axis=0)
-    means = group_means(records, labels)
+    means, n = group_means(records, labels), len(records)
     places = max(places, len(means))
-    centroids = np.zeros((places, records.shape[1]))
-    centroids[: len(means)] = means
-    n = len(records)
-    groups = Groups(
-        records=records,
-        subjects=subjects,
-        repeats=len(np.unique(subjects)) < n,
-        labels=labels.copy(),
-        centroids=centroids,
-        sizes=np.bincount(labels, minlength=places),
-        different=np.zeros(places, dtype=np.int64),
-        first=np.full(places, -1, dtype=np.int64),
-        following=np.full(n, -1, dtype=np.int64),
-        preceding=np.full(n, -1, dtype=np.int64),
-        empty=np.zeros(places + 1, dtype=np.int64),
+    centroids, different = np.zeros((places, records.shape[1])), np.zeros(places, dtype=np.int64)
+    centroids[: len(means)], different[: len(means)] = means, subjects_per_group(labels, subjects)
+    first, following, preceding = np.full(places, -1), np.full(n, -1), np.full(n, -1)
+    members = np.argsort(labels, kind="stable")
+    held = np.diff(labels[members], prepend=-1) > 0
+    first[: len(means)] = members[held]
+    before, behind = members[:-1][~held[1:]], members[1:][~held[1:]]
+    following[before], preceding[behind] = behind, before
+    sizes, empty = np.bincount(labels, minlength=places), np.zeros(places + 1, dtype=np.int64)
+    spare = np.flatnonzero(sizes == 0)[::-1]
+    empty[: len(spare)], empty[-1] = spare, len(spare)
+    repeats = len(np.unique(subjects)) < n
+    return Groups(
+        *(records, subjects, repeats, labels.copy(), centroids, sizes, different),
+        *(first, following, preceding, empty),
     )
-    chain_members(groups)
-    return groups
 
 
 def build_descent(
@@ -150,7 +147,12 @@ def build_descent(
 def passes_of(descent: Descent) -> list[tuple[Pass, int]]:
     """List the moves of descent, and how many records or groups make them."""
     n, places = len(descent.groups.labels), len(descent.groups.sizes)
-    return [(record_pass, n), (group_pass, places), (creation_pass, n)]
+    made: list[tuple[np.int64, int]] = [(RECORDS, n), (GROUPS, places), (CREATED, n)]
+    return [(partial(_descend, what), count) for what, count in made]
+
+
+def _descend(what: np.int64, descent: Descent, k: int, moves: int, start: int, stop: int) -> int:
+    return int(descent_pass(descent, what, k, moves, start, stop))
 
 
 def settle(

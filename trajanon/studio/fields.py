@@ -10,9 +10,6 @@ FILES = "paths"
 RUN = "run"
 """Stands for the run as a whole, where a sentence is of no field."""
 
-ROLES = ("id", "lat", "lon", "time", "subject")
-"""Fields that name columns of tables."""
-
 FOLDER, NOBODY = "folder", "nobody"
 """Chosen as the subject: each folder is a person; no column names the people."""
 
@@ -29,13 +26,10 @@ class Field:
     choices: Mapping[Any, str] = field(default_factory=dict)  # words for each value
     number: bool = False
     more: bool = True  # not needed at first
-    only: str = ""  # of use if this field has a value
 
     def option(self, chosen: Mapping[str, Any]) -> Any:
         """Give the value of the option."""
         value = chosen[self.name]
-        if self.only and not chosen[self.only]:
-            return None
         if value in (None, "") or not self.number:
             return value.strip() if isinstance(value, str) else value
         return int(value) if float(value).is_integer() else value
@@ -43,10 +37,7 @@ class Field:
 
 FIELDS = (
     Field("subject", "columns", "Which column names the person?", default="", more=False),
-    Field("id", "columns", "Column that tells recordings apart"),
-    Field("lat", "columns", "Column of the latitude"),
-    Field("lon", "columns", "Column of the longitude"),
-    Field("time", "columns", "Column of the time"),
+    Field("named", "columns", "Other columns", "Such as lat=y,lon=x,time=when,id=trip."),
     Field(
         "bbox",
         "extract",
@@ -65,16 +56,15 @@ FIELDS = (
         "spacing",
         "extract",
         "Metres between the points of a window",
+        "Such as 100. Empty: as usual for the city named as area.",
         number=True,
-        hint="Such as 100. Empty: as usual for the city named as area.",
-        only="windows",
     ),
     Field(
         "trim_ends",
         "extract",
         "Cut off around ends and stops, in metres",
+        "Hides homes and places of work. Empty: nothing is cut off.",
         number=True,
-        hint="Hides homes and places of work. Empty: nothing is cut off.",
     ),
     Field(
         "hide_near",
@@ -82,20 +72,36 @@ FIELDS = (
         "Sensitive places to cut out",
         "Tags of OpenStreetMap, such as amenity=hospital,place_of_worship.",
     ),
-    Field(
-        "pbf",
-        "extract",
-        "OpenStreetMap file with these places",
-        "The path of an .osm.pbf file on this machine.",
-    ),
+    Field("pbf", "extract", "OpenStreetMap file with these places", "Its path, .osm.pbf."),
     Field(
         "k",
         "anonymize",
         "How many stand behind each line, at least (k)",
+        "More protect more, and move the lines farther.",
         default=4,
         number=True,
-        hint="More protect more, and move the lines farther.",
         more=False,
+    ),
+    Field(
+        "one_line_each",
+        "anonymize",
+        "How often somebody is in the release",
+        default=False,
+        choices={False: "On a line for each trip, or day", True: "On one line at most"},
+    ),
+    Field(
+        "days",
+        "anonymize",
+        "Release whole days of up to this many trips",
+        number=True,
+        hint="k people then share all trips of a day. Empty: each trip is a line of its own.",
+    ),
+    Field(
+        "distinct_ends",
+        "anonymize",
+        "Places where the members of a line begin, and where they end, at least",
+        number=True,
+        hint="200 m apart. More hide where people come from, and move lines farther. Empty: 2.",
     ),
     Field(
         "times",
@@ -110,14 +116,6 @@ FIELDS = (
         },
     ),
     Field(
-        "minute_worth",
-        "anonymize",
-        "A minute between departures counts as this many metres",
-        number=True,
-        hint="Less lets the departures of a line differ more. Empty: 3.",
-        only="times",
-    ),
-    Field(
         "format",
         "",
         "Format of the release",
@@ -129,13 +127,6 @@ FIELDS = (
             ".csv": "CSV",
             ".gpx": "GPX",
         },
-    ),
-    Field(
-        "roads",
-        "streets",
-        "OpenStreetMap file with the roads",
-        hint="The path of an .osm.pbf file on this machine.",
-        more=False,
     ),
     Field("curve", "compare", "Other k", "Between commas.", default="2,3,4,5,8,10", more=False),
 )

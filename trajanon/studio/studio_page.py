@@ -12,7 +12,7 @@ from trajanon.cli.options import MAP
 from trajanon.data import sample
 from trajanon.number_text import metres, number_of, percent
 from trajanon.studio.fields import FIELDS, FILES, RUN, Field
-from trajanon.studio.work import COMPARE, COMPARISON, COUNT, LOOK, PAGE, RELEASE, Work
+from trajanon.studio.work import COMPARE, COMPARISON, LOOK, PAGE, RELEASE, Work
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")
@@ -106,11 +106,9 @@ class Page:
         """Show fields, and give their names."""
         own = [one for one in FIELDS if one.command in commands and one.more == more]
         for field in own:
-            with ui.column().classes("field") as shown:
+            with ui.column().classes("field"):
                 _choice(field, self.work.chosen)
                 _trouble(self.work, field.name)
-            if field.only:
-                shown.bind_visibility_from(self.work.chosen, field.only, backward=bool)
         return [field.name for field in own]
 
     def _more(self, title: str, *commands: str) -> None:
@@ -133,10 +131,6 @@ class Page:
         self.found.refresh()
         if any(self.work.trouble.values()):
             ui.run_javascript(_SHOW)
-
-    async def _mend(self, options: Mapping[str, Any]) -> None:
-        self.work.mend(options)
-        await self._run(RELEASE)
 
     # What goes on.
 
@@ -188,24 +182,19 @@ class Page:
             + f" in {seconds / 3_600:,.0f} hours" * (seconds > 0)
             + f". They become {number_of(counts['trajectories'], unit)}."
         )
-        columns = self.work.columns
-        for use in columns.uses[:_TABLES]:
+        for use in self.work.uses[:_TABLES]:
             ui.label(f"Columns found: {use}.")
-        if columns.uses:
+        if self.work.uses:
             with ui.column().classes("field"):
                 person = next(field for field in FIELDS if field.name == "subject")
                 _choice(person, self.work.chosen, self.work.persons)
                 _trouble(self.work, person.name)
         nameless = counts["recordings of unknown subjects"]
         people = counts["subjects read"] - nameless
-        if people > 0:
-            beside = f" {number_of(nameless, 'recording names', 'recordings name')} nobody."
-            ui.label(
-                f"k counts people: {number_of(people, 'person', 'people')} are named."
-                + beside * bool(nameless)
-            )
-        else:
-            ui.label("k counts recordings: nothing here tells who made them.")
+        named = f"people: {number_of(people, 'person', 'people')} are named"
+        ui.label(f"k counts {named if people > 0 else 'recordings: nobody is named'}.")
+        if people > 0 < nameless:
+            ui.label(f"{number_of(nameless, 'recording')} without a name count as one person each.")
         with ui.expansion("What became of the points").classes("w-full"):
             counted = [(step, f"{count:,}") for step, count in counts.items() if count]
             _table(["Step", "Count"], counted)
@@ -237,8 +226,6 @@ class Page:
                 for name, what in self.work.offered.items():
                     _link(f"{name}: {what}", name, save=True)
             links.bind_visibility_from(self.work, "chosen", backward=lambda _: self.work.released)
-            self._fields("streets")
-            self._button("Count people on streets", COUNT)
 
     def _verdict(self) -> None:
         judged = self.work.verdict
@@ -249,14 +236,7 @@ class Page:
                 with ui.element("li"):
                     ui.label(sentence)
         for remedy in judged["remedies"]:
-            options = remedy["options"]
-            if self.work.can_mend(options):
-                mend = ui.button(remedy["sentence"], on_click=lambda o=options: self._mend(o))
-                mend.props("outline no-caps").bind_enabled_from(
-                    self.work, "busy", backward=lambda busy: not busy
-                )
-            else:
-                ui.label(f"{remedy['sentence']} {remedy['command']}")
+            ui.label(remedy["sentence"])
         _link("The whole evaluation, for you alone", PAGE)
 
     def _ks(self) -> None:

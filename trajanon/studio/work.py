@@ -10,48 +10,36 @@ from asyncio.subprocess import PIPE, Process, create_subprocess_exec
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
 from trajanon.cli.report_tables import LINES
 from trajanon.cli.run_commands import Table, words_of
-from trajanon.studio.fields import FIELDS, FILES, FOLDER, NOBODY, ROLES, RUN
+from trajanon.studio.fields import FIELDS, FILES, FOLDER, NOBODY, RUN
 
 PAGE = "evaluation.html"
 COMPARISON = "comparison.html"
 PUBLIC = "map.public.html"
-STREETS = "streets.gpkg"
 
 LOOK = ("extract",)
 RELEASE = ("extract", "anonymize", "check", "evaluate", "map", "public")
 COMPARE = (*RELEASE, "compare")
-COUNT = (*RELEASE, "streets")
 """What each button does."""
 
 _RESTS_ON = {
     "extract": (),
     "anonymize": ("extract",),
     **dict.fromkeys(RELEASE[2:], ("anonymize",)),
-    "streets": ("anonymize",),
     "compare": ("extract",),  # it makes releases of its own
 }
 _NAMES = {"compare": "evaluate", "public": "map"}  # those of commands that run in two ways
-_RESULTS = {"extract", "anonymize", "check", "evaluate", "streets"}  # commands with --json
+_RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
 _OPTION = re.compile(r"(?<!\S)--?([a-z][a-z-]*)")
-_ROLE = re.compile(r"--columns (id|lat|lon|time)=")
 
 _EMPTY: tuple[Any, ...] = (None, "", False, [])
 ASK = "Say which column names the person, or that none does."
 
 Commands = Mapping[str, Any]
-
-
-class Columns(NamedTuple):
-    """The columns of the tables that were read."""
-
-    uses: Sequence[str]  # in words, one for each kind of table
-    roles: Mapping[str, str]
-    unused: Sequence[str]
 
 
 class Work:
@@ -75,17 +63,15 @@ class Work:
         chosen = {field.name: field.option(self.chosen) for field in FIELDS}
         released = ANONYMIZED.with_suffix(chosen["format"]).name
         both = [str(TRAJECTORIES), released]
-        named = (
-            f"{role}={chosen[role]}" for role in ROLES if chosen[role] not in (*_EMPTY, NOBODY)
-        )
+        person = chosen["subject"]
+        named = [chosen["named"], f"subject={person}" * (person not in (*_EMPTY, NOBODY))]
         fixed: dict[str, dict[str, Any]] = {
-            "extract": {"columns": ",".join(named), FILES: self.files.copy()},
+            "extract": {"columns": ",".join(filter(None, named)), FILES: self.files.copy()},
             "anonymize": {"out": released},
             "check": {"k": chosen["k"], "trajectories": both[0], "released": released},
             "evaluate": {"files": both},
             "map": {"offline": True, "files": both},
             "public": {"view": "public", "offline": True, "out": PUBLIC, "files": [released]},
-            "streets": {"release": released, "out": STREETS},
             "compare": {"files": both, "out": COMPARISON},
         }
         tables: dict[str, dict[str, Any]] = {}
@@ -165,8 +151,6 @@ class Work:
             f"{Path(name).stem}.certificate.json": "the same for machines, to be published",
             PUBLIC: "the map of the release alone, to be published if you like",
         }
-        if self.fresh("streets"):
-            public[STREETS] = "people on streets, counted on the release, to be published"
         return (public if self.publishable else {}) | {
             "settings.toml": "repeats the work, for you alone",
             PAGE: "the evaluation, for you alone",
@@ -188,27 +172,28 @@ class Work:
         return "\n".join([*lines, ""])
 
     @property
-    def columns(self) -> Columns:
-        """The columns of the tables that were looked into."""
-        uses = list(self.results.get("extract", {}).get("columns", {}))
+    def uses(self) -> list[str]:
+        """How the columns of tables are used, in words, one for each kind of table."""
+        return list(self.results.get("extract", {}).get("columns", {}))
+
+    def _roles(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Columns by their roles, and those that have none."""
         roles: dict[str, str] = {}
-        unused: list[str] = []
-        for use in uses:
+        unused: dict[str, str] = {}
+        for use in self.uses:
             used, _, others = use.partition("; not used: ")
             roles |= dict(one.split("=", 1) for one in used.split(", ") if "=" in one)
-            unused += [name for name in others.split(", ") if name != "none"]
-        return Columns(uses, roles, list(dict.fromkeys(unused)))
+            unused |= {name: name for name in others.split(", ") if name != "none"}
+        return roles, unused
 
     @property
     def persons(self) -> dict[str, str]:
         """What may name the people, in words."""
-        found, chosen = self.columns, self.chosen["subject"]
-        auto = "" if chosen else found.roles.get("subject", "")
-        others = [found.roles[role] for role in ("id", "subject") if role in found.roles]
-        words = {
-            "": f"{auto}, found by its name" if auto else "Not said yet",
-            **{name: name for name in [*others, *found.unused] if name != auto},
-        }
+        (roles, unused), chosen = self._roles(), self.chosen["subject"]
+        auto = "" if chosen else roles.get("subject", "")
+        words = {"": f"{auto}, found by its name" if auto else "Not said yet"}
+        used = [roles[role] for role in ("id", "subject") if role in roles]
+        words |= {name: name for name in [*used, *unused] if name != auto}
         if any((self.folder / name).is_dir() for name in self.files):
             words[FOLDER] = "The folder that a file is in"
         if not auto:
@@ -217,9 +202,8 @@ class Work:
 
     @property
     def asks(self) -> bool:
-        """Whether tables name nobody as far as is known, and nobody has said who does."""
-        found = self.columns
-        return bool(found.uses and "subject" not in found.roles and not self.chosen["subject"])
+        """Whether no column of a table is known to name people, and none was chosen."""
+        return bool(self.uses and "subject" not in self._roles()[0] and not self.chosen["subject"])
 
     @property
     def choices(self) -> Mapping[int, Mapping[str, float]]:
@@ -238,12 +222,6 @@ class Work:
 
     # What changes it.
 
-    def can_mend(self, options: Table) -> bool:
-        """Whether the fields here set what a remedy of the verdict names."""
-        found = self.columns
-        of_columns = "columns" in options and bool(found.uses) and "subject" not in found.roles
-        return of_columns or options.keys() <= self.chosen.keys()
-
     def bring(self, name: str) -> None:
         """Take a file, or one of the same name anew."""
         if name not in self.files:
@@ -256,11 +234,7 @@ class Work:
         if not Path(name).is_absolute():
             (self.folder / name).unlink(missing_ok=True)
         if not self.files:  # the next ones have other columns
-            self.chosen.update(dict.fromkeys(ROLES, ""))
-
-    def mend(self, options: Table) -> None:
-        """Choose what a remedy of the verdict names; which column, is asked anew."""
-        self.chosen.update({"subject": ""} if "columns" in options else options)
+            self.chosen.update(subject="", named="")
 
     async def run(self, commands: Sequence[str]) -> None:
         """Run commands until one fails, but for those whose results are there."""
@@ -307,8 +281,6 @@ class Work:
             self.trouble["subject"] = ASK
         elif command == "anonymize" and "k" not in table:
             self.trouble["k"] = "Say how many stand behind each line at least, such as 4."
-        elif command == "streets" and "roads" not in table:
-            self.trouble["roads"] = "Name the file with the roads first."
         else:
             return False
         return True
@@ -358,14 +330,11 @@ class Work:
 
     def _place(self, command: str, code: int, sentence: str) -> None:
         """Put a sentence beside the field that it speaks of."""
-        commands = (command, "columns") if command == "extract" else (command,)
-        own = {field.name for field in FIELDS if field.command in commands}
-        named = [found.replace("-", "_") for found in _OPTION.findall(sentence)]
-        named += _ROLE.findall(sentence)
-        fields = [name for name in named if name in own]
-        rest = {"extract": FILES, "anonymize": "k", "compare": "curve", "streets": "roads"}.get(
-            command, RUN
-        )
+        own = {field.name: field.name for field in FIELDS if field.command == command}
+        if command == "extract":
+            own["columns"] = "named"
+        named = [own.get(found.replace("-", "_")) for found in _OPTION.findall(sentence)]
+        rest = {"extract": FILES, "anonymize": "k", "compare": "curve"}.get(command, RUN)
         if code != 2 or "cannot write" in sentence:  # of no field: a fault of ours, a full disk
-            rest, fields = RUN, []
-        self.trouble[fields[0] if fields else rest] = sentence
+            rest, named = RUN, []
+        self.trouble[next(filter(None, named), rest)] = sentence

@@ -1,4 +1,4 @@
-"""How far points moved, and how lengths, directions and courses of lines change."""
+"""How far points moved, and how lengths of lines change."""
 
 from collections.abc import Sequence
 from threading import Event
@@ -6,14 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.curves import closest_couplings, nearest_on_runs
-from trajanon.arrays import Floats, Ints, Metres
+from trajanon._kernels.curves import nearest_on_runs
+from trajanon.arrays import Bools, Floats, Ints, Metres
 from trajanon.geodesy import metres_of_degrees, radii
 from trajanon.tracks import TICKS, Tracks
 from trajanon.workers import in_parts
 
 _AT_ONCE = 2_000  # trajectories that a thread measures
-_PAIRS_AT_ONCE = 2_000  # pairs of lines: some hundredths of a second
 _RUNS_AT_ONCE = 2_000  # windows: some hundredths of a second
 
 _LEAST, _STEP, _BINS = 1e-3, 0.002, 12_500
@@ -102,6 +101,16 @@ def moved_to(points: Floats, lines: Floats, labels: Ints) -> Metres:
     return metres
 
 
+def until_rest(points: Floats) -> Bools:
+    """Tell which points of trajectories, (n, m, 2), come before the last stay, or begin it, (n, m).
+
+    A day of few trips stays at its last place for long, which counts as one point.
+    """
+    rests = (points[:, :-1] == points[:, -1:]).all(axis=2)
+    later = np.logical_and.accumulate(rests[:, ::-1], axis=1)[:, ::-1]
+    return np.column_stack([np.ones(len(points), dtype=np.bool_), ~later])
+
+
 def on_plane(original: Floats, released: Floats) -> tuple[Floats, Floats]:
     """Put each pair of lines on a plane of its own, tangent half way between them."""
     lowest = np.minimum(original.min(axis=1), released.min(axis=1))
@@ -152,22 +161,3 @@ def length_change(original: Floats, released: Floats) -> Floats:
     still = before == 0.0
     change = (after - before) / np.where(still, 1.0, before)
     return np.where(still, (after > 0.0).astype(np.float64), change)
-
-
-def closeness(original: Floats, released: Floats) -> tuple[Floats, Floats]:
-    """Measure discrete Fréchet and DTW distances of pairs of lines.
-
-    Source: T. Eiter, H. Mannila, "Computing discrete Fréchet distance", TU Wien CD-TR 94/64 (1994);
-    H. Sakoe, S. Chiba, "Dynamic programming algorithm optimization for spoken word recognition",
-    IEEE Trans. ASSP 26 (1978), without a window.
-    """
-    ones, others = on_plane(original, released)
-
-    def measured(rows: Ints, _: Event) -> Floats:
-        found: Floats = np.empty((2, len(rows)))
-        room = np.empty((2, others.shape[1]))
-        closest_couplings(ones[rows], others[rows], room, *found)
-        return found
-
-    frechet, warping = np.hstack(in_parts(measured, np.arange(len(ones)), _PAIRS_AT_ONCE))
-    return frechet, warping / original.shape[1]

@@ -13,8 +13,6 @@ _COLUMNS = 2**31  # more than there are cells of a metre round the equator's hal
 
 _BOXES_AT_ONCE = 125  # in which a thread counts lines
 
-BUSIEST = 100  # cells, or flows, whose order by counts is compared
-
 _FEWEST = 0.001
 """Share of all trajectories below which an error is not taken relative to the count."""
 
@@ -76,34 +74,6 @@ def divergence(before: Floats, after: Floats) -> float:
     return float(bits.sum()) / 2
 
 
-def class_distance(one: Ints, other: Ints) -> float:
-    """Compare how two sets spread over classes: 0 as equal, 1 with no class in common.
-
-    Source: D. M. Endres, J. E. Schindelin, "A new metric for probability distributions", IEEE
-    Trans. Inform. Theory 49 (2003): the square root of the Jensen-Shannon divergence.
-    """
-    before, after = counted(one, other)
-    return float(np.sqrt(max(divergence(before / len(one), after / len(other)), 0.0)))
-
-
-def busiest_order(one: Ints, other: Ints) -> float | None:
-    """Compare the counts of what the first set holds most often, by Kendall's tau.
-
-    1 where they are in the same order, -1 where in reverse; None where all are as busy.
-
-    Source: M. G. Kendall, "The treatment of ties in ranking problems", Biometrika 33 (1945); of
-    popular places, M. E. Gursoy et al., "Utility-aware synthesis of differentially private and
-    attack-resilient location traces", ACM CCS (2018).
-    """
-    from scipy.stats import kendalltau  # takes a second to load: few commands need it
-
-    before, after = counted(one, other)
-    busy = np.argsort(-before, kind="stable")[:BUSIEST]
-    busy = busy[before[busy] > 0]
-    tau = float(kendalltau(before[busy], after[busy]).statistic) if len(busy) > 1 else np.nan
-    return None if np.isnan(tau) else tau
-
-
 def flows(points: Floats, cell: float) -> Ints:
     """Number the cells where trips begin and end, (n, 2)."""
     return cells(points[:, [0, -1]], cell)
@@ -125,59 +95,40 @@ def in_common(before: Ints, after: Ints) -> float:
 
 
 def query_errors(
-    original: Floats,
-    released: Floats,
-    *,
-    queries: int,
-    sides: tuple[float, float],
-    seed: int,
-    hours: tuple[Ints, Ints] | None = None,
+    original: Floats, released: Floats, *, queries: int, sides: tuple[float, float], seed: int
 ) -> Floats:
     """Ask how many trajectories pass random boxes, before and after.
 
-    The boxes lie round random points of the originals. With the hour of the day of each point, (n,
-    m), of both: how many pass there in the hour of that point.
+    The boxes lie round random points of the originals.
 
     Source: X. Xiao, G. Wang, J. Gehrke, "Differential privacy via wavelet transforms", IEEE TKDE 23
     (2011), for the least count.
     """
     random = np.random.default_rng(seed)
     places = original.reshape(-1, 2)
-    chosen = random.integers(0, len(places), queries)
-    middle = places[chosen]
+    middle = places[random.integers(0, len(places), queries)]
     half = random.uniform(*sides, (queries, 2)) / 2
     half /= metres_of_degrees(middle[:, 0])
     boxes = np.stack([middle - half, middle + half], axis=1)
-    if hours is None:
-        hours = np.zeros(original.shape[:2], int), np.zeros(released.shape[:2], int)
-    asked = hours[0].reshape(-1)[chosen]
-    before, after = (
-        _passing(points, hour, boxes, asked)
-        for points, hour in zip((original, released), hours, strict=True)
-    )
+    before, after = (_passing(points, boxes) for points in (original, released))
     fewest = max(_FEWEST * len(original), 1.0)
     return np.asarray(np.abs(after - before) / np.maximum(before, fewest))
 
 
-def _passing(points: Floats, hours: Ints, boxes: Floats, asked: Ints) -> Ints:
-    """Count lines with a point in each box of shape (queries, 2, 2), in the hour asked."""
-    n, m, _ = points.shape
-    # By hour, and in each by latitude.
-    order = np.lexsort((points[..., 0].reshape(-1), hours.reshape(-1)))
+def _passing(points: Floats, boxes: Floats) -> Ints:
+    """Count lines with a point in each box of shape (queries, 2, 2)."""
+    m = points.shape[1]
+    order = np.argsort(points[..., 0].reshape(-1), kind="stable")
     latitude, longitude = points.reshape(-1, 2)[order].T
-    line, hour = order // m, hours.reshape(-1)[order]
+    line = order // m
 
     def passing(queries: Ints, stop: Event) -> list[int]:
         counts = []
-        for ((south, west), (north, east)), at in zip(boxes[queries], asked[queries], strict=True):
-            first, last = np.searchsorted(hour, [at, at + 1])
-            within = latitude[first:last]
-            low = first + np.searchsorted(within, south)
-            high = first + np.searchsorted(within, north, side="right")
+        for (south, west), (north, east) in boxes[queries]:
+            low = np.searchsorted(latitude, south)
+            high = np.searchsorted(latitude, north, side="right")
             inside = (longitude[low:high] >= west) & (longitude[low:high] <= east)
-            seen = np.zeros(n, dtype=np.bool_)
-            seen[line[low:high][inside]] = True
-            counts.append(int(np.count_nonzero(seen)))
+            counts.append(len(np.unique(line[low:high][inside])))
         return counts
 
     return np.concatenate(in_parts(passing, np.arange(len(boxes)), _BOXES_AT_ONCE))

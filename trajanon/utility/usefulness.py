@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,22 +11,14 @@ from trajanon.errors import BadInput
 from trajanon.times import Clock
 from trajanon.tracks import Tracks
 from trajanon.utility.displacements import (
-    closeness,
     displacement,
     from_runs,
     length_change,
     lengths,
     summary,
+    until_rest,
 )
-from trajanon.utility.grid import (
-    busiest_order,
-    cells,
-    class_distance,
-    density_divergence,
-    flow_similarity,
-    flows,
-    query_errors,
-)
+from trajanon.utility.grid import density_divergence, flow_similarity, flows, query_errors
 
 FLOW_CELL = 500.0  # metres: trips begin and end in a neighbourhood
 OD_CELLS = {"0.5 km": FLOW_CELL, "1 km": 1_000.0, "2 km": 2_000.0, "3 km": 3_000.0}  # a district
@@ -62,11 +54,7 @@ class HoursLeft:
 
     departure_error: Mapping[str, float]
     duration_error: Mapping[str, float]
-    departures: float  # Jensen-Shannon distance of the departures by hour of the day: 0 to 1
-    durations: float  # the same of durations, in classes of 5 min
     flow_similarity: float  # share of trips that keep origin, destination and hour of departure
-    busiest: float | None  # Kendall's tau of the busiest cells and hours of departure
-    query_error: float  # mean relative error of the trips in random boxes in an hour
     by_hour: Sequence[int]  # departures in each hour of the day as published
     by_duration: Sequence[int]  # trips in each class of durations as published
 
@@ -77,17 +65,12 @@ class Usefulness:
 
     displacement: Mapping[str, float]  # how far points were moved
     from_runs: Mapping[str, float] | None  # from a point to the nearest of the window's run
-    frechet: Mapping[str, float]  # discrete Fréchet distance of a line to its original
-    warping: Mapping[str, float]  # DTW distance, divided by the points of a line
     length: float  # mean length of the originals, metres
     length_change: float  # mean share by which lines got longer; negative where they got shorter
-    length_distance: float  # Jensen-Shannon distance of the lengths, in classes of 500 m: 0 to 1
-    by_length: Sequence[int]  # lines in each of these classes as published
+    by_length: Sequence[int]  # lines in each class of 500 m as published
     flow_similarity: Mapping[str, float]  # of trips counted from cell to cell, by the size of these
     # cells: the share of the counts that stay
     trips_with_true_ends: int  # that are counted so: others are cut at the border of the area
-    busiest_flows: float | None  # Kendall's tau of the busiest of these flows
-    busiest_cells: float | None  # the same of the points in cells of the same size
     density_divergence: float  # Jensen-Shannon divergence of the density maps, bits: 0 to 1
     query_error: float  # mean relative error of the number of trajectories in random boxes
     on_roads: float | None  # share of the points that lie on a road; None where no roads are given
@@ -113,41 +96,27 @@ def usefulness(
             "originals and released lines must have one shape (trajectories, points, "
             f"2); got {original.shape} and {released.shape}"
         )
-    frechet, warping = closeness(original, released)
-    boxes: dict[str, Any] = {"queries": QUERIES, "sides": SIDES, "seed": seed}
-    errors = query_errors(original, released, **boxes)
+    errors = query_errors(original, released, queries=QUERIES, sides=SIDES, seed=seed)
     whole = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
     trips = {
         name: [flows(points[whole], cell) for points in (original, released)]
         for name, cell in OD_CELLS.items()
     }
-    places = (cells(points, FLOW_CELL).reshape(-1) for points in (original, released))
-    classes = [
-        (lengths(points) // LENGTH_CLASS).astype(np.int64) for points in (original, released)
-    ]
-    times = None
-    if seconds is not None:
-        times = hours_left(original, released, seconds, cell=FLOW_CELL, **boxes)
     runs = None
     if tracks is not None:
         runs = summary(from_runs(tracks, released, np.arange(len(released))))
     return Usefulness(
-        displacement=summary(displacement(original, released)),
+        displacement=summary(displacement(original, released)[until_rest(original)]),
         from_runs=runs,
-        frechet=summary(frechet),
-        warping=summary(warping),
         length=float(lengths(original).mean()),
         length_change=float(length_change(original, released).mean()),
-        length_distance=class_distance(*classes),
-        by_length=up_to_last(classes[1]),
+        by_length=up_to_last((lengths(released) // LENGTH_CLASS).astype(np.int64)),
         flow_similarity={name: flow_similarity(*both) for name, both in trips.items()},
         trips_with_true_ends=int(whole.sum()),
-        busiest_flows=busiest_order(*trips[SMALLEST]),
-        busiest_cells=busiest_order(*places),
         density_divergence=density_divergence(original, released, DENSITY_CELL),
         query_error=float(errors.mean()),
         on_roads=None if to_road is None else share_on_roads(released, to_road, ROAD),
-        times=times,
+        times=None if seconds is None else hours_left(original, released, seconds),
     )
 
 
@@ -166,36 +135,21 @@ def share_on_roads(points: Floats, to_road: ToRoad, metres: float) -> float:
     return float((to_road(lat, lon, metres) <= metres).mean())
 
 
-def hours_left(
-    original: Floats,
-    released: Floats,
-    seconds: Seconds,
-    *,
-    cell: float,
-    queries: int,
-    sides: tuple[float, float],
-    seed: int,
-) -> HoursLeft:
+def hours_left(original: Floats, released: Floats, seconds: Seconds) -> HoursLeft:
     """Measure what is left of the hours of trips, of points (n, m, 2) and their seconds."""
-    pairs = (original, seconds.original), (released, seconds.released)
-    hours = seconds.clock.hour(seconds.original), seconds.clock.hour(seconds.released)
-    classes = duration_classes(seconds.original), duration_classes(seconds.released)
+    ways = (original, seconds.original), (released, seconds.released)
+    hours = [seconds.clock.hour(when[:, 0]) for _, when in ways]
     timed = [
-        np.column_stack([flows(points, cell), hour[:, 0]])
-        for (points, _), hour in zip(pairs, hours, strict=True)
+        np.column_stack([flows(points, FLOW_CELL), hour])
+        for (points, _), hour in zip(ways, hours, strict=True)
     ]
-    errors = query_errors(original, released, queries=queries, sides=sides, seed=seed, hours=hours)
     departed, took = time_errors(seconds.original, seconds.released)
     return HoursLeft(
         departure_error=summary(departed),
         duration_error=summary(took),
-        departures=class_distance(hours[0][:, 0], hours[1][:, 0]),
-        durations=class_distance(*classes),
         flow_similarity=flow_similarity(*timed),
-        busiest=busiest_order(*(rows[:, [0, 2]] for rows in timed)),
-        query_error=float(errors.mean()),
-        by_hour=np.bincount(hours[1][:, 0], minlength=HOURS).tolist(),
-        by_duration=up_to_last(classes[1]),
+        by_hour=np.bincount(hours[1], minlength=HOURS).tolist(),
+        by_duration=up_to_last(duration_classes(seconds.released)),
     )
 
 

@@ -1,23 +1,34 @@
-"""Google's location history in its three forms: Takeout's records and months, and Timeline."""
+"""What phones write: Google's location history, OwnTracks, and JSON with a point an object."""
 
 import io
+import json
 import re
 from array import array
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import chain, islice
 from math import inf, isnan, nan
 from pathlib import Path
 from typing import Any
 
-from trajanon.extract.sources.fixes import Fix, moment, number, traces_of_fixes
-from trajanon.extract.sources.json_members import json_members
-from trajanon.extract.sources.streams import Reading
+import pandas as pd
+
+from trajanon.errors import FileProblem
+from trajanon.extract.sources.column_use import check_use, with_recordings
+from trajanon.extract.sources.columns import known_as, roles
+from trajanon.extract.sources.json_members import json_members, plain_value
+from trajanon.extract.sources.point_groups import traces_of_points
+from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, Reading
+from trajanon.extract.sources.tables import POINTS, UNREAD
+from trajanon.extract.sources.trace_pieces import Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
+from trajanon.files.arrow import reading
 
 VAGUE = "positions that may be more than 500 m off"
 VISITS = "visits of places"
-UNREAD = "positions that could not be read"
+UNREAD_POSITIONS = "positions that could not be read"
 REPEATED = "points of the timeline on days with raw positions"
+OTHERS = "messages of OwnTracks that are no locations"
 
 _VAGUE = 500.0  # metres: a hop that long ends a track
 
@@ -29,25 +40,27 @@ _TIMELINE, _RAW = ("timeline", ""), ("raw", "")
 _MONTH = re.compile(r"(\d{4})/\1_[A-Z]+\.json")
 _LATLNG = re.compile(r"(?:geo:)?\s*([-.\d]+)°?\s*,\s*([-.\d]+)°?\s*")
 
-
-def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a file as one recording of one person, its activities and devices as pieces."""
-    with how.unpacked(path) as stream:
-        yield from traces_of_fixes(
-            _fixes(stream, str(path), how), label, how, _person(path.absolute())
-        )
+_HEAD = re.compile(rb"\s*(\[\s*\{|\{|[-:0-9TZ]{20}\t.{1,99}\t\{)")  # the last is OwnTracks' .rec
+_NAME = re.compile(rb'"([^"\\]{2,99})"\s*:')
+_CHUNK = 50_000  # points that are read at a time
+_LONGEST = 1 << 20  # bytes of a line
+_DEEPEST = 4
 
 
-def _person(path: Path) -> str | None:
-    """Name the person after the folder of Takeout that holds the records and, below, the months.
+def read_google(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read a file as one recording of one person, its activities and devices as pieces.
 
-    So that the months do not count as a person each.
+    It is Takeout's records, one of its months, or a phone's Timeline. The person is the folder that
+    holds the records and, below, the months: so that the months do not count as a person each.
     """
+    folders = path.absolute().parts
+    person = None
     if path.name == "Records.json":
-        return "/".join(path.parts[-4:-1])
-    if _MONTH.fullmatch("/".join(path.parts[-2:])):
-        return "/".join(path.parts[-6:-3])
-    return None
+        person = "/".join(folders[-4:-1])
+    elif _MONTH.fullmatch("/".join(path.parts[-2:])):
+        person = "/".join(folders[-6:-3])
+    with how.unpacked(path) as stream:
+        yield from traces_of_fixes(_fixes(stream, str(path), how), label, how, person)
 
 
 def _fixes(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[Fix | None]:
@@ -60,7 +73,7 @@ def _fixes(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[Fix |
             how.counts[VISITS] += 1
         for piece, fix, off in _READ[name](entry, place):
             if isnan(fix[0]) or isnan(fix[1]):
-                how.counts[UNREAD] += 1
+                how.counts[UNREAD_POSITIONS] += 1
             elif off > _VAGUE:
                 how.counts[VAGUE] += 1
             else:
@@ -160,3 +173,82 @@ def _latlng(value: object, time: float) -> Fix:
     text = value.get("latLng") if isinstance(value, Mapping) else value
     found = _LATLNG.fullmatch(text) if isinstance(text, str) else None
     return (number(found[1]), number(found[2]), time) if found else (nan, nan, time)
+
+
+def looks_like_points(name: str, head: bytes) -> bool:
+    """Tell whether a file is JSON that names lat and lon, as columns of tables are named."""
+    names = (found.decode(errors="replace") for found in _NAME.findall(head))
+    is_json = _HEAD.match(head.removeprefix(BYTE_ORDER_MARK)) is not None
+    return is_json and {"lat", "lon"} <= {role for name in names for role in known_as(name)}
+
+
+def read_points(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read points as rows of a table; without ids and subjects, a file is one recording."""
+    what = str(path)
+    with reading(path, POINTS, *DAMAGED), how.unpacked(path) as stream:
+        rows = (row for value in _values(stream, what, how) if (row := _row(value, how)))
+        begun = list(islice(rows, _CHUNK))
+        if not begun:
+            raise FileProblem(f"{what} holds no JSON object with a point, in a line or in a list")
+        names = list(dict.fromkeys(name for row in begun for name in row))
+        frame = _frame(begun, names)
+
+        def first(columns: Sequence[str]) -> pd.DataFrame:
+            return frame[list(columns)]
+
+        column_of = roles(names, how.columns, what)
+        if "id" in column_of:
+            column_of = with_recordings(names, column_of, first, what, how)
+        check_use(names, column_of, first, what, how)
+
+        def points(some: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
+            columns = _frame(some, list(column_of.values()))
+            return pd.DataFrame({role: columns[name] for role, name in column_of.items()})
+
+        more = iter(lambda: list(islice(rows, _CHUNK)), [])
+        yield from traces_of_points(map(points, chain([begun], more)), label, how)
+
+
+def _values(stream: io.BufferedReader, what: str, how: Reading) -> Iterator[Any]:
+    """Give the elements of a list, or what stands in each line, from its first brace on."""
+    if stream.peek().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
+        yield from (value for _, value in json_members(stream, ("",), what))
+        return
+    while line := stream.readline(_LONGEST):
+        try:
+            if line.strip():
+                yield json.loads(line[max(line.find(b"{"), 0) :])
+        except (ValueError, RecursionError):
+            how.counts[UNREAD] += 1
+
+
+def _row(value: Any, how: Reading) -> dict[str, Any] | None:
+    """Give what an object says in plain values; None if it is no point."""
+    if not isinstance(value, dict):
+        how.counts[UNREAD] += 1
+        return None
+    row: dict[str, Any] = {}
+    _add_to(row, value, _DEEPEST)
+    if "_type" not in row:
+        return row
+    if row["_type"] != "location":
+        how.counts[OTHERS] += 1
+        return None
+    _, user, device, *_ = [*str(row.get("topic", "")).split("/"), "", "", ""]
+    names = {"user": user or row.get("tid"), "trace_id": f"{user}/{device}" if device else ""}
+    place = {"lat": row.get("lat"), "lon": row.get("lon"), "time": row.get("tst")}
+    return place | {name: value for name, value in names.items() if value}
+
+
+def _add_to(row: dict[str, Any], value: Mapping[str, Any], levels: int) -> None:
+    """Add the members of an object, and of those within it, whose names are not taken."""
+    for name, one in value.items():
+        if isinstance(one, str | int | float) and not isinstance(one, bool):
+            row.setdefault(name, plain_value(one))
+    for one in value.values():
+        if isinstance(one, dict) and levels:
+            _add_to(row, one, levels - 1)
+
+
+def _frame(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> pd.DataFrame:
+    return pd.DataFrame({name: [row.get(name) for row in rows] for name in names}, dtype=object)

@@ -21,10 +21,9 @@ from point_tables import ROWS, csv, is_the_two_traces, names, read
 from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import delimited, table_files
+from trajanon.extract.sources import tables
 from trajanon.extract.sources.formats import FORMATS
 from trajanon.extract.sources.geo_files import footer_of
-from trajanon.extract.sources.streams import Reading
 
 TEXT = ROWS.to_csv(index=False)
 
@@ -44,13 +43,6 @@ def test_csv_of_any_dialect_is_read(
 ) -> None:
     content = ROWS.to_csv(sep=separator, index=False).encode(encoding)
     assert is_the_two_traces(read(csv(tmp_path, pack(content))))
-
-
-@pytest.mark.parametrize("ending", ["\r\n", "\n"])
-def test_quotes_and_line_endings_make_no_difference(tmp_path: Path, ending: str) -> None:
-    lines = ['"id","lat","lon"', '"a, b","40","-3"', "x,41,-3"]
-    path = csv(tmp_path, ending.join(lines) + ending, "POINTS.CSV")
-    assert names(read(path)) == [("POINTS#a, b", None), ("POINTS#x", None)]
 
 
 def test_parquet_is_known_by_its_suffix_or_its_first_bytes(tmp_path: Path) -> None:
@@ -161,20 +153,6 @@ def test_any_names_can_be_given(
     assert (one.name, one.lat.tolist(), one.lon.tolist()) == ("points#1131", [39.9], [116.5])
 
 
-def test_coordinates_that_are_no_numbers_are_nan(tmp_path: Path) -> None:
-    text = "lat,lon,id\n40,-3,a\nnorth,-3,a\n,-3,a\n41,-3,a\n"
-    (one,) = read(csv(tmp_path, text))
-    assert np.isnan(one.lat).tolist() == [False, True, True, False]
-
-
-def test_rows_without_an_id_are_counted_and_left_out(tmp_path: Path) -> None:
-    path = csv(tmp_path, "lat,lon,id\n40,-3,a\n41,-3,\n42,-3,a\n")
-    counts: Counter[str] = Counter()
-    (one,) = read(path, counts=counts)
-    assert one.lat.tolist() == [40, 42]
-    assert counts == {"points without an id": 1}
-
-
 @pytest.mark.parametrize(
     ("ids", "expected"),
     [
@@ -206,17 +184,6 @@ def test_names_in_two_files(
     tmp_path: Path, one: str, two: str, expected: list[tuple[str, str | None]]
 ) -> None:
     assert names(read(csv(tmp_path, one, "one.csv"), csv(tmp_path, two, "two.csv"))) == expected
-
-
-def test_an_empty_parquet_gives_no_trace(tmp_path: Path) -> None:
-    path = tmp_path / "points.parquet"
-    ROWS.iloc[:0].to_parquet(path)
-    assert read(path) == []
-
-
-def test_a_separator_at_the_end_of_each_row_shifts_no_column(tmp_path: Path) -> None:
-    (one,) = read(csv(tmp_path, "lat,lon,id\n40,-3,a,\n41,-3,a,\n"))
-    assert (one.lat.tolist(), one.lon.tolist()) == ([40, 41], [-3, -3])
 
 
 @pytest.mark.parametrize(
@@ -253,15 +220,8 @@ def test_a_file_that_cannot_be_read_is_one_sentence(
     assert len(said) < 400
 
 
-def test_progress_is_told_every_byte(tmp_path: Path) -> None:
-    path = csv(tmp_path, gzip.compress(TEXT.encode()))
-    told: list[int] = []
-    list(table_files.read(path, "points", Reading(read=told.append)))
-    assert sum(told) == path.stat().st_size
-
-
 def test_a_long_parquet_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(table_files, "_CHUNK", 1)
+    monkeypatch.setattr(tables, "_CHUNK", 1)
     ROWS.to_parquet(tmp_path / "points.parquet")
     assert is_the_two_traces(read(tmp_path / "points.parquet"))
 
@@ -298,21 +258,6 @@ def test_coordinates_that_are_projected_or_swapped_are_refused(tmp_path: Path) -
         read(path)
 
 
-@pytest.mark.parametrize(
-    ("columns", "words"),
-    [
-        ({}, r"no column known as lat or lon or id; its columns are northing, easting, when: say "
-             r"`columns` lat=\.\.\.,lon=\.\.\.,id=\.\.\."),
-        ({"lat": "breite"}, "no column 'breite' for lat; its columns are"),
-    ],
-)  # fmt: skip
-def test_columns_that_are_missing_are_listed_with_those_there_are(
-    tmp_path: Path, columns: dict[str, Any], words: str
-) -> None:
-    with pytest.raises(BadInput, match=words):
-        read(csv(tmp_path, "northing,easting,when\n1,2,3\n"), **columns)
-
-
 @pytest.mark.parametrize("above", ["", "# 2020, by me\n"])
 @pytest.mark.parametrize("columns", [{}, {"lat": "lat"}])
 def test_a_table_without_a_line_of_names_says_what_it_lacks(
@@ -338,6 +283,7 @@ def test_a_table_without_a_line_of_names_says_what_it_lacks(
         f"# of 2020\n#{TEXT}",  # names in the last comment
         f"# of 2020\n# {TEXT}",
         ROWS.to_csv(index_label="#"),
+        TEXT.replace("\n", ",\n").replace(",\n", "\n", 1),  # a separator ends each row
         f"sep=,\n{TEXT}",  # Excel's
         f"sep=;\n{ROWS.to_csv(index=False, sep=';')}",
         f"sep=\t\n{ROWS.to_csv(index=False, sep=chr(9))}",
@@ -346,19 +292,9 @@ def test_a_table_without_a_line_of_names_says_what_it_lacks(
 def test_what_stands_above_the_rows_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, block: int, mark: str
 ) -> None:
-    monkeypatch.setattr(delimited, "_BLOCK", block)
-    monkeypatch.setattr(delimited, "_HEAD", block)
+    monkeypatch.setattr(tables, "_BLOCK", block)
+    monkeypatch.setattr(tables, "_HEAD", block)
     assert is_the_two_traces(read(csv(tmp_path, f"{mark}{text}")))
-
-
-def test_the_line_of_excel_says_what_separates(tmp_path: Path) -> None:
-    rows = ROWS.to_csv(sep=";", index=False, header=False)
-    path = csv(tmp_path, f"sep=;\r\nlat|,,deg;lon;time;id\r\n{rows}")
-    assert is_the_two_traces(read(path, lat="lat|,,deg"))
-
-
-def test_a_comment_need_not_be_utf_8(tmp_path: Path) -> None:
-    assert is_the_two_traces(read(csv(tmp_path, b"# a\xf1o\n" + TEXT.encode())))
 
 
 numbers = st.decimals(-90, 90, places=5, allow_nan=False)
@@ -387,16 +323,6 @@ def test_decimal_commas_are_read(
     assert one.lat[: len(rows)].tolist() == [float(lat) for lat, _ in rows]
     assert one.lon[: len(rows)].tolist() == [float(lon) for _, lon in rows]
     assert (one.lat[-1] == 40.5) == (number == "40,5")
-
-
-@pytest.mark.parametrize(
-    "rows",
-    ["speed\n40,5;-3,7;a;1.5\n40.25;-3,5;a;1.5\n40,5;-3,7;a;1.5\n",
-     "note\n40.5;-3.7;a;1,5\n40.25;-3.5;a;\n40.5;-3.7;a;\n"],
-)  # fmt: skip
-def test_most_numbers_tell_what_begins_a_fraction(tmp_path: Path, rows: str) -> None:
-    (one,) = read(csv(tmp_path, f"lat;lon;id;{rows}"))
-    assert one.lat.tolist() == [40.5, 40.25, 40.5]
 
 
 @needs_real_data

@@ -56,12 +56,6 @@ def test_a_point_on_a_road_is_at_none() -> None:
     assert (crossing().distance(lat, lon) < 1e-6).all()
 
 
-@pytest.mark.parametrize("metres", [0.5, 30.0, 1_000.0])
-def test_a_point_beside_a_road_is_so_far(metres: float) -> None:
-    lat, lon = ahead(*(np.array([x]) for x in (50.0, 8.02, 0.0, metres)))
-    assert crossing().distance(lat, lon) == pytest.approx([metres], rel=1e-3)
-
-
 def test_what_is_farther_than_asked_for_is_infinitely_far() -> None:
     lat, lon = ahead(
         np.full(4, 50.0), np.full(4, 8.02), np.zeros(4), np.array([0, 99.9, 100.1, 1e6])
@@ -132,13 +126,6 @@ def test_of_a_road_cut_by_the_extract_the_known_parts_count(
     assert "a.osm: 1 road is left out: points are missing" in caplog.text
 
 
-def test_a_file_without_roads_says_so(tmp_path: Path) -> None:
-    osm = OsmFile()
-    osm.square(50.0, 8.0, 0.1, {"building": "yes"})
-    with pytest.raises(BadInput, match=r"a\.osm holds no roads \(ways with a highway"):
-        roads(osm.write(tmp_path / "a.osm"))
-
-
 def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "a.osm.pbf"
     path.write_bytes(b"hello")
@@ -150,8 +137,7 @@ def test_a_file_of_another_kind_is_refused(tmp_path: Path) -> None:
 
 @needs_real_data
 @pytest.mark.parametrize(
-    ("name", "count"),
-    [("liechtenstein", 7_506), ("andorra", 1_615), ("helsinki_centre", 2_650 - 73)],
+    ("name", "count"), [("liechtenstein", 7_506), ("helsinki_centre", 2_650 - 73)]
 )
 def test_real_files_hold_so_many_roads(name: str, count: int) -> None:
     """In the middle of Helsinki, 73 ways have no two points in a row in the file."""

@@ -3,7 +3,6 @@
 from collections import Counter
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 from point_tables import csv, names, read
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources import delimited, streams
+from trajanon.extract.sources import tables
 from trajanon.inputs import other_encoding
 
 HEADER = b"lat,lon,id,note\n"
@@ -59,14 +58,6 @@ def rows(path: Path, **how: Any) -> tuple[list[tuple[str, list[str]]], Counter[s
     return [(one.name, [str(lat) for lat in one.lat]) for one in found], counts
 
 
-def warnings(path: Path) -> list[str]:
-    """What the reading of a table warns of."""
-    said: list[str] = []
-    with mock.patch.object(streams.logger, "warning", lambda _, text, **more: said.append(text)):
-        read(path)
-    return said
-
-
 @given(text=lines)
 @settings(max_examples=60, deadline=None)
 def test_good_rows_are_read_and_broken_ones_are_counted(
@@ -82,60 +73,34 @@ def test_good_rows_are_read_and_broken_ones_are_counted(
     assert not nothing
     for block in (1, 40, 10**6):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(delimited, "_BLOCK", block)
+            patch.setattr(tables, "_BLOCK", block)
             found, counts = rows(csv(folder, mixed))
         assert found == expected
         assert counts == ({UNREAD: broken} if broken else {})
 
 
-@given(text=lines)
-@settings(max_examples=100, deadline=None)
-def test_a_warning_names_the_first_broken_line(
-    tmp_path_factory: pytest.TempPathFactory, text: list[tuple[str, bytes]]
-) -> None:
-    folder = tmp_path_factory.mktemp("tables")
-    path = csv(folder, b"".join([HEADER, b"39,-3,a,\n", *(line for _, line in text)]))
-    number, first = 3, []
-    for kind, line in text:
-        if kind == "broken":
-            first = [f"line {number} of {path} "]
-            break
-        number += line.count(b"\n")
-    for block in (1, 40, 10**6):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(delimited, "_BLOCK", block)
-            said = warnings(path)
-        assert [f"{one.partition(' of ')[0]} of {path} " for one in said] == first
-
-
 @pytest.mark.parametrize(
     ("line", "why"),
     [
-        ("1,2,a", "has 3 fields where 4 are expected"),
-        ("1,2,a,b,c", "has 5 fields where 4 are expected"),
-        ('1,2,"a,b', "has a quote that is never closed"),
-        ("1,2,a\0,b", "holds a NUL byte"),
+        ("1,2,a", "'1,2,a' has 3 fields where 4 are expected"),
+        ("1,2,a,b,c", "'1,2,a,b,c' has 5 fields where 4 are expected"),
+        ('1,2,"a,b', "'1,2,\"a,b' has a quote that is never closed"),
+        ("1,2,a\0,b", "'1,2,a\\x00,b' holds a NUL byte"),
         ("1,2,\xe9,b", other_encoding(b"\xe9")),
     ],
 )
-def test_the_warning_says_what_is_wrong(tmp_path: Path, line: str, why: str) -> None:
-    path = csv(tmp_path, b"# one\n" + HEADER + b"1,2,a,b\n\n" + line.encode("latin-1") + b"\n1\n")
-    assert warnings(path) == [f"line 5 of {path} {why}; such lines are left out"]
-
-
-def test_a_row_like_the_end_of_another_is_found_where_it_is(tmp_path: Path) -> None:
-    (said,) = warnings(csv(tmp_path, b"lat,lon,id\n41,2,1\n3,1,2\n1,2\n"))
-    assert said.startswith("line 4 of")
-
-
-def test_a_table_of_broken_rows_alone_says_why(tmp_path: Path) -> None:
-    path = csv(tmp_path, "lat,lon,id\n40;-3;a\n41;-3;a\n")
-    with pytest.raises(FileProblem) as caught:
+def test_the_warning_says_what_is_wrong(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, line: str, why: str
+) -> None:
+    broken = line.encode("latin-1")
+    path = csv(tmp_path, b"# one\n" + HEADER + b"1,2,a,b\n\n" + broken + b"\n1\n")
+    assert len(read(path)) == 1
+    (said,) = caplog.messages
+    assert said.startswith(f"2 rows of {path} cannot be read and left out: ")
+    assert why in said
+    path.write_bytes(HEADER + broken)
+    with pytest.raises(FileProblem, match="none of its rows, 1 in all, can be read: '1,2,"):
         read(path)
-    assert str(caught.value) == (
-        f"cannot read {path} as a table of points: none of its rows, 2 in all, can be "
-        "read: line 2 has 1 field where 3 are expected"
-    )
 
 
 def test_a_quote_open_for_a_hundred_lines_is_never_closed(tmp_path: Path) -> None:

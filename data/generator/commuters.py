@@ -1,0 +1,97 @@
+"""Draw a population of commuters in the city of the sample: homes, works, shops, whole days.
+
+Run ``python data/generator/commuters.py FILE.csv [PEOPLE] [DAYS]``: 500 people on 20 days from a
+Monday on make 19,000 trips. The same file comes out on every machine, and nobody in it exists.
+"""
+
+import csv
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+from city import City, Dice, Street, build_city
+from make_sample import FIRST_DAY, HOMES, RUSH, SEED, Fix, Subject, drive, make_subject, record
+
+PEOPLE, DAYS = 500, 20
+EVERY = 14.0  # seconds between two fixes
+LOST = 0.03  # share of the trips that are not recorded
+
+HOME, WORK, MEETING, SHOP, VISIT = range(5)
+WEEKDAYS = (
+    *((0.08, ()), (0.50, (WORK, HOME)), (0.20, (WORK, SHOP, HOME)), (0.06, (VISIT, HOME))),
+    *((0.10, (WORK, HOME, SHOP, HOME)), (0.06, (WORK, MEETING, WORK, HOME))),
+)
+WEEKENDS = ((0.35, ()), (0.40, (SHOP, HOME)), (0.25, (VISIT, HOME)))
+"""Shares of the days, and where somebody goes on one of these, from home."""
+
+HOURS = {MEETING: (11.5, 0.8), SHOP: (18.0, 1.0), VISIT: (12.0, 2.0)}
+"""When somebody sets out for a place, and a spread; for work and home it is the rush hour."""
+
+
+def places_of(city: City, subject: Subject, number: int, shops: list[int], dice: Dice) -> list[int]:
+    """Draw the junctions where somebody lives, works, meets others, shops and pays visits.
+
+    A third of all people work outside of the hubs, and homes lie farther apart than in the sample.
+    """
+    hub, meeting, _, visit = subject.goals
+    home = city.one_near(HOMES[number % len(HOMES)], 1500.0, dice)
+    work = city.one_near((0.0, 0.0), 4200.0, dice) if dice.chance(1.0 / 3.0) else hub
+    return [home, work, meeting, shops[number % len(shops)], visit]
+
+
+def plan(weekend: bool, dice: Dice) -> list[int]:
+    """Draw where somebody is on a day, from home on; home alone on a day without trips."""
+    left = dice.uniform(0.0, 1.0)
+    for share, goals in WEEKENDS if weekend else WEEKDAYS:
+        left -= share
+        if left < 0.0:
+            return [HOME, *goals]
+    return [HOME]
+
+
+def days_of(
+    city: City, subject: Subject, places: list[int], days: int, dice: Dice
+) -> Iterator[list[Fix]]:
+    """Record the trips of somebody: the same way whenever two places are the same."""
+    ways: dict[tuple[int, int], list[Street]] = {}
+    for day in range(days):
+        ready = 0.0  # the hour at which somebody is where the next trip begins
+        for start, goal in pairwise(plan(day % 7 > 4, dice)):
+            pair = places[start], places[goal]
+            if pair not in ways:
+                ways[pair] = city.fastest(*pair, subject.taste)
+            middle, spread = HOURS.get(goal, RUSH[goal == HOME])
+            hour = max(middle + spread * dice.bell(), ready)
+            if not ways[pair]:  # both places are one
+                continue
+            moments = drive(ways[pair], dice)
+            ready = hour + moments[-1][0] / 3600.0 + dice.uniform(0.2, 0.6)
+            began = FIRST_DAY + 86_400 * day + int(3600.0 * (hour - 1.0))  # local time is UTC + 1
+            fixes = record(moments, began, EVERY, dice)
+            if len(fixes) > 1 and not dice.chance(LOST):
+                yield fixes
+
+
+def write(file: Path, people: int = PEOPLE, days: int = DAYS) -> None:
+    """Write a row for each fix: who, which trip, where and when."""
+    dice = Dice(SEED + 2)
+    city = build_city(dice)
+    shops = [city.one_near(home, 600.0, dice) for home in HOMES]
+    with file.open("w", newline="", encoding="utf-8") as text:
+        rows = csv.writer(text)
+        rows.writerow(["subject", "id", "lat", "lon", "time"])
+        trip = 0
+        for number in range(people):
+            subject = make_subject(city, number, dice)
+            places = places_of(city, subject, number, shops, dice)
+            for fixes in days_of(city, subject, places, days, dice):
+                trip += 1
+                for lat, lon, time in fixes:
+                    stamp = f"{datetime.fromtimestamp(time or 0, UTC):%Y-%m-%dT%H:%M:%SZ}"
+                    rows.writerow([subject.name, trip, f"{lat:.6f}", f"{lon:.6f}", stamp])
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]), *map(int, sys.argv[2:]))

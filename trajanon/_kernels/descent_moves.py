@@ -1,0 +1,333 @@
+"""Moves of descent: of one record, of two, of three, and of whole groups.
+
+Groups are dissolved, created and split if that changes the SSE by less than a limit; returned is
+how many records have moved.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from trajanon._kernels.common import insert_rising, squared_distance
+from trajanon._kernels.compiled import bare
+from trajanon._kernels.far_records import farthest
+from trajanon._kernels.group_state import (
+    NONE,
+    Groups,
+    close_group,
+    exchange_change,
+    holds_subject,
+    joining_change,
+    leaving_change,
+    may_leave,
+    may_replace,
+    move,
+    open_group,
+    replacing_change,
+)
+
+RECORDS, GROUPS, CREATED = np.arange(3)  # what a pass looks at, and where groups are created
+
+_LARGEST = 16  # k up to which three records are moved: beyond, there are too many
+
+
+class Descent(NamedTuple):
+    """Everything the moves read and write."""
+
+    groups: Groups  # with a place for each group that can ever be, and one more
+    # The nearest records of each record, nearest first, (n, c): it may go to the groups of these,
+    # which are near it.
+    neighbours: NDArray[np.int64]
+    changed: NDArray[np.int64]  # number of the move that last changed a group, (g,)
+    looked: NDArray[np.int64]  # number of the last move when each record was looked at, (n,)
+    gathered: NDArray[np.int64]  # records of one move, (n,)
+    origins: NDArray[np.int64]  # the groups they came from, (n,)
+    along: NDArray[np.float64]  # places of the members of one group on a line, (n,)
+    near: NDArray[np.int64]  # the groups near a record, (c,)
+    nearer: NDArray[np.int64]  # and those near one of their members, (c,)
+    tiny: float  # a gain below it is rounding
+
+
+@bare
+def surroundings_changed(descent, record):
+    """Whether a record's group, or a near one, changed since it was looked at."""
+    labels, since = descent.groups.labels, descent.looked[record]
+    if descent.changed[labels[record]] > since:
+        return True
+    for neighbour in descent.neighbours[record]:
+        if descent.changed[labels[neighbour]] > since:
+            return True
+    return False
+
+
+@bare
+def near_groups(descent, record, found):
+    """The groups near a record, but for its own; how many they are."""
+    labels = descent.groups.labels
+    count = 0
+    for neighbour in descent.neighbours[record]:
+        group = labels[neighbour]
+        if group == labels[record]:
+            continue
+        known = False
+        for i in range(count):
+            known = known or found[i] == group
+        if not known:
+            found[count] = group
+            count += 1
+    return count
+
+
+@bare
+def is_near(descent, record, group):
+    """Whether a group holds one of a record's nearest."""
+    for neighbour in descent.neighbours[record]:
+        if descent.groups.labels[neighbour] == group:
+            return True
+    return False
+
+
+@bare
+def move_on(descent, record, target, number):
+    """Move a record, as a part of the move of a number."""
+    descent.changed[descent.groups.labels[record]] = number
+    descent.changed[target] = number
+    move(descent.groups, record, target)
+
+
+@bare
+def relocate_or_exchange(descent, x, k, number, near):
+    """Move a record to a near group, or exchange it with a member, at best; whether that gains."""
+    groups = descent.groups
+    may_go = may_leave(groups, x, k)
+    leaving = leaving_change(groups, x) if may_go else 0.0
+    best, target, partner = -descent.tiny, NONE, NONE
+    for group in near:
+        if may_go:
+            change = leaving + joining_change(groups, groups.records[x], group)
+            if change < best:
+                best, target, partner = change, group, NONE
+        z = groups.first[group]
+        while z >= 0:
+            if may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
+                change = exchange_change(groups, x, z)
+                if change < best:
+                    best, target, partner = change, group, z
+            z = groups.following[z]
+    if target < 0:
+        return False
+    own = groups.labels[x]
+    move_on(descent, x, target, number)
+    if partner >= 0:
+        move_on(descent, partner, own, number)
+    return True
+
+
+@bare
+def exchange_three(descent, x, k, number, near):
+    """Move a record into the place of another, and that one on; whether that gains."""
+    if k > _LARGEST:
+        return False
+    groups = descent.groups
+    own = groups.labels[x]
+    may_go = may_leave(groups, x, k)
+    leaving = leaving_change(groups, x) if may_go else 0.0
+    for group in near:
+        x_enters = squared_distance(groups.records[x], groups.centroids[group])
+        z = groups.first[group]
+        while z >= 0:
+            first = replacing_change(groups, z, x, x_enters)
+            # Whoever joins a group costs something: no chain gains that has not by now.
+            if leaving + first < 0.0 and may_replace(groups, z, x, k):
+                for other in descent.nearer[: near_groups(descent, z, descent.nearer)]:
+                    if other == own:
+                        continue
+                    z_enters = squared_distance(groups.records[z], groups.centroids[other])
+                    if may_go:
+                        size = groups.sizes[other]
+                        change = leaving + first + z_enters * (size / (size + 1.0))
+                        if change < -descent.tiny:
+                            move_on(descent, x, group, number)
+                            move_on(descent, z, other, number)
+                            return True
+                    v = groups.first[other]
+                    while v >= 0 and first < 0.0:
+                        change = first + replacing_change(groups, v, z, z_enters)
+                        if (
+                            change < 0.0
+                            and may_replace(groups, v, z, k)
+                            and may_replace(groups, x, v, k)
+                            and is_near(descent, v, own)
+                        ):
+                            v_enters = squared_distance(groups.records[v], groups.centroids[own])
+                            change += replacing_change(groups, x, v, v_enters)
+                            if change < -descent.tiny:
+                                move_on(descent, x, group, number)
+                                move_on(descent, z, other, number)
+                                move_on(descent, v, own, number)
+                                return True
+                        v = groups.following[v]
+            z = groups.following[z]
+    return False
+
+
+@bare
+def gather(descent, group):
+    """Gather the members of a group, rising; how many they are."""
+    members, count = descent.gathered, 0
+    member = descent.groups.first[group]
+    while member >= 0:
+        insert_rising(members, members, count, member, member)
+        count += 1
+        member = descent.groups.following[member]
+    return count
+
+
+@bare
+def send_back(descent, count):
+    """Send the records gathered back where they came from, the last one first."""
+    for i in range(count - 1, -1, -1):
+        move(descent.groups, descent.gathered[i], descent.origins[i])
+
+
+@bare
+def touch(descent, count, number):
+    """Mark the groups that the records gathered came from, and those they are in."""
+    for i in range(count):
+        descent.changed[descent.origins[i]] = number
+        descent.changed[descent.groups.labels[descent.gathered[i]]] = number
+
+
+@bare
+def dissolve_group(descent, group, limit):
+    """Send the members, one after the other, to the near group that each costs least."""
+    groups = descent.groups
+    count = gather(descent, group)
+    change = 0.0
+    for member in descent.gathered[:count]:
+        away = squared_distance(groups.records[member], groups.centroids[group])
+        change -= away
+    for i in range(count):
+        member = descent.gathered[i]
+        descent.origins[i] = group
+        target, least = NONE, np.inf
+        for other in descent.near[: near_groups(descent, member, descent.near)]:
+            cost = joining_change(groups, groups.records[member], other)
+            if cost < least:
+                target, least = other, cost
+        change += least
+        if target < 0 or change >= limit:  # what follows can only add to it
+            send_back(descent, i)
+            return 0
+        move(groups, member, target)
+    close_group(groups, group)
+    return count
+
+
+@bare
+def create_group(descent, x, k, limit):
+    """Make a group of a record and the nearest that can be spared, of k subjects."""
+    groups = descent.groups
+    if not may_leave(groups, x, k):
+        return 0
+    spared = 1
+    for neighbour in descent.neighbours[x]:
+        spared += may_leave(groups, neighbour, k)
+    if spared < k:  # and each that leaves may keep others: most tries end here
+        return 0
+    group = open_group(groups)
+    count, change = 0, 0.0
+    for i in range(-1, descent.neighbours.shape[1]):
+        record = x if i < 0 else descent.neighbours[x, i]
+        subject = groups.subjects[record]
+        met = groups.repeats and holds_subject(groups, group, subject, NONE)
+        if met or not may_leave(groups, record, k):
+            continue
+        change += leaving_change(groups, record)
+        change += joining_change(groups, groups.records[record], group)
+        descent.gathered[count] = record
+        descent.origins[count] = groups.labels[record]
+        move(groups, record, group)
+        count += 1
+        if count == k:
+            break
+    if count == k and change < limit:
+        return count
+    send_back(descent, count)
+    close_group(groups, group)
+    return 0
+
+
+@bare
+def order_along(descent, count):
+    """Order the records gathered on the line between two that are far apart."""
+    records, members, along = descent.groups.records, descent.gathered, descent.along
+    centroid = descent.groups.centroids[descent.groups.labels[members[0]]]
+    one = records[farthest(records, members[:count], centroid)]
+    other = records[farthest(records, members[:count], one)]
+    for i in range(count):
+        member = members[i]
+        value = squared_distance(records[member], one)
+        value -= squared_distance(records[member], other)
+        insert_rising(along, members, i, value, member)
+
+
+@bare
+def split_group(descent, group, k, limit):
+    """Cut a group of 2k different subjects in two on a line through it, where that gains most."""
+    groups = descent.groups
+    if groups.different[group] < 2 * k:
+        return 0
+    count = gather(descent, group)
+    order_along(descent, count)
+    cut_off = open_group(groups)
+    best, moved, change = limit, 0, 0.0
+    for i in range(count - 1):
+        member = descent.gathered[i]
+        descent.origins[i] = group
+        change += leaving_change(groups, member)
+        change += joining_change(groups, groups.records[member], cut_off)
+        move(groups, member, cut_off)
+        both = min(groups.different[group], groups.different[cut_off])
+        if both >= k and change < best:
+            best, moved = change, i + 1
+    for i in range(count - 2, moved - 1, -1):
+        move(groups, descent.gathered[i], group)
+    if moved == 0:
+        close_group(groups, cut_off)
+    return moved
+
+
+@bare
+def look_at_record(descent, x, k, number):
+    """Move a record, with up to two others, if its surroundings have changed; whether it moves."""
+    if not surroundings_changed(descent, x):
+        return False
+    descent.looked[x] = number - 1
+    near = descent.near[: near_groups(descent, x, descent.near)]
+    if relocate_or_exchange(descent, x, k, number, near):
+        return True
+    return exchange_three(descent, x, k, number, near)
+
+
+@bare
+def descent_pass(descent, what, k, moves, start, stop):
+    """Look at records or groups from start to stop once; the moves made so far.
+
+    One kernel for all moves: what they share is compiled once.
+    """
+    for item in range(start, stop):
+        moved = 0
+        if what == RECORDS:
+            moves += look_at_record(descent, item, k, moves + 1)
+        elif what == CREATED:
+            moved = create_group(descent, item, k, -descent.tiny)
+        elif descent.groups.sizes[item] > 0:
+            moved = split_group(descent, item, k, -descent.tiny)
+            if moved == 0:
+                moved = dissolve_group(descent, item, -descent.tiny)
+        if moved > 0:
+            moves += 1
+            touch(descent, moved, moves)
+    return moves

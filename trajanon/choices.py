@@ -1,0 +1,118 @@
+"""Who is on how many lines: all trips of a person, one of them, or whole days."""
+
+from dataclasses import asdict
+from hashlib import blake2b
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from trajanon.arrays import Floats, Ints
+from trajanon.days import days_of
+from trajanon.errors import BadInput
+from trajanon.loss import group_means, standardise
+from trajanon.microaggregation import microaggregate
+from trajanon.partition import dense
+from trajanon.progress import Progress
+from trajanon.settings import ReleaseSettings, Settings
+from trajanon.times import Timing, search_columns, zone_of
+from trajanon.trajectories import Trajectories
+
+_ROUNDS = 20  # in which people take the trip that suits their group best; most need few
+
+
+class OneEach(NamedTuple):
+    """One trajectory of each person, in groups."""
+
+    rows: Ints  # of these, rising, (p,)
+    labels: Ints  # their groups, (p,)
+    stopped: bool  # whether Ctrl-C ended the search early
+    since: float  # when it began
+
+
+def whole_days(
+    trips: Trajectories, settings: ReleaseSettings
+) -> tuple[Trajectories, dict[str, Any] | None]:
+    """Put trips together to days, where that is asked for; also what the report says of it."""
+    for name in ("one_line_each", "days"):
+        if getattr(settings, name) and trips.subject is None:
+            raise BadInput(
+                f"`{name}` needs to know who made each trip: extract again and name the column of "
+                "the persons, with `columns` subject=NAME"
+            )
+    if settings.days is None:
+        return trips, None
+    if trips.tracks is not None or trips.unit == "day":
+        raise BadInput("`days` takes whole trips: extract again without `windows`")
+    untimed = len(trips) if trips.times is None else int(np.isnan(trips.times[:, 0]).sum())
+    if untimed == len(trips):
+        raise BadInput("`days` needs the times of trips, and there are none: leave it out")
+    zone = settings.timezone or zone_of(*trips.points.mean(axis=(0, 1)))
+    days = days_of(trips, settings.days, zone)
+    account = {"most": settings.days, "timezone": zone, "untimed": untimed}
+    account |= {"days": len(days.trajectories) + days.too_many, "too_many": days.too_many}
+    if not len(days.trajectories):
+        raise BadInput(
+            f"no day can be released: all {days.too_many:,} have more than {settings.days} trips; "
+            "raise `days`, or leave it out and release trips"
+        )
+    return days.trajectories, account
+
+
+def one_each(
+    trajectories: Trajectories,
+    k: int,
+    search: Settings,
+    timing: Timing | None,
+    key: bytes | None,
+    progress: Progress,
+) -> OneEach:
+    """Choose one trajectory of each person, the one that costs its group least; and the groups.
+
+    All are grouped, and of each person the one nearest to its group is taken. These are grouped
+    anew, and people take the one that suits their group best, until nobody finds a better one.
+    """
+    assert trajectories.subject is not None
+    since, stopped = perf_counter(), False
+    columns, weights = search_columns(trajectories, timing)
+    records, person = standardise(columns, weights), dense(trajectories.subject)
+    tie = _by_secret(trajectories, key)
+
+    def grouped(rows: Ints) -> Ints:
+        nonlocal stopped
+        found = microaggregate(
+            columns[rows],
+            k,
+            subjects=person[rows],
+            weights=weights,
+            progress=progress,
+            **asdict(search),
+        )
+        stopped |= found.stopped
+        return found.labels
+
+    def cheapest(means: Floats) -> Ints:
+        cost = ((records - means) ** 2).sum(axis=1)
+        order = np.lexsort((tie, cost, person))
+        return order[np.diff(person[order], prepend=-1) > 0]  # in the order of people
+
+    labels = grouped(np.arange(len(person)))
+    rows = cheapest(group_means(records, labels)[labels])
+    labels = grouped(rows)
+    for _ in range(_ROUNDS):
+        before, rows = rows, cheapest(group_means(records[rows], labels)[labels][person])
+        if np.array_equal(before, rows):
+            break
+    order = np.argsort(rows)
+    return OneEach(rows[order], dense(labels[order]), stopped, since)
+
+
+def _by_secret(trajectories: Trajectories, key: bytes | None) -> Ints:
+    """Give numbers that nobody can compute without the key, (n,)."""
+    all_of = [trajectories.points.reshape(len(trajectories), -1)]
+    if trajectories.times is not None:
+        all_of.append(trajectories.times)
+    digests = (
+        blake2b(row.tobytes(), digest_size=8, key=key or b"").digest() for row in np.hstack(all_of)
+    )
+    return np.frombuffer(b"".join(digests), dtype="<u8")
