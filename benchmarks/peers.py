@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 import typer
 from measures import command_line, row, say_machine, watched
-from tasks import NORTH, errors, percents, whole
+from tasks import NORTH, errors, in_cells, percents, whole
 
 from trajanon.extract import extract
 from trajanon.loss import group_means, loss_to
@@ -102,7 +102,7 @@ def quality(found: Trajectories, folder: Path) -> list[str]:
     moved = displacement(found.points, lines[labels]).mean()
     people = subjects_per_group(labels, dense(found.subject))
     before = ReleasedLines(found.points, np.ones_like(labels))
-    wrong = errors(before, ReleasedLines(lines, np.bincount(labels)))
+    wrong = errors(before, ReleasedLines(lines, np.bincount(labels)), in_cells)
     length, volumes, _, small, large, _ = percents(wrong)
     loss = f"{loss_to(found.records, means, labels):.3f}"
     return [loss, f"{moved:.0f}", length, volumes, small, large, str((people < K).sum())]

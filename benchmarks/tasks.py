@@ -8,9 +8,10 @@ DATA holds `sf_cabs` (a day of cabs), `osm_pbf` (roads of San Francisco's north)
 what the originals give. What cannot be computed at all counts as wrong by 100 % in their mean.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import date
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
@@ -107,9 +108,11 @@ def ways(originals: Trajectories, roads: RoadsToFollow | None) -> Iterator[Way]:
     seconds = clock.of(originals.times)
     before = ReleasedLines(originals.points, np.ones(len(originals), np.int64), seconds)
 
+    places = in_cells if roads is None else cache(partial(on_streets, roads=roads))
+
     def attacked(name: str, seen: Published, clock: Clock | None) -> Way:
         lines = ReleasedLines(seen.lines, seen.rows, seen.line_times, clock)
-        return Way(name, errors(before, lines, clock, roads), found_by(seen))
+        return Way(name, errors(before, lines, places, clock), found_by(seen))
 
     yield Way("originals", [0.0] * len(TASKS), found_by(seen.originals))
     for k in (4, 10):
@@ -130,7 +133,7 @@ def ways(originals: Trajectories, roads: RoadsToFollow | None) -> Iterator[Way]:
         new = synthesised(originals.points, seconds, epsilon)
         when = evenly(new.departure, new.duration, seconds.shape[1])
         lines = ReleasedLines(new.points, before.people, when, clock)
-        wrong = errors(before, lines, clock, roads)
+        wrong = errors(before, lines, places, clock)
         yield Way(f"synthesiser, ε = {epsilon:g}", wrong, [None] * (len(ATTACKS) + 1))
 
 
@@ -188,15 +191,13 @@ def shortest(ends: Floats, roads: RoadsToFollow | None, many: int) -> Floats:
 def errors(
     before: ReleasedLines,
     after: ReleasedLines,
+    places: Callable[[ReleasedLines], tuple[pd.DataFrame, Floats]],
     clock: Clock | None = None,
-    roads: RoadsToFollow | None = None,
 ) -> list[float | None]:
     """Errors of each task, as shares of what the originals give."""
-    (here, long), (there, long_after) = (
-        in_cells(one) if roads is None else on_streets(one, roads) for one in (before, after)
-    )
+    (here, long), (there, long_after) = (places(one) for one in (before, after))
     wrong = wasserstein_distance(long, long_after, before.people, after.people) / long.mean()
-    here = here.nlargest(PLACES if roads is None else BUSIEST, "people")
+    here = here.nlargest(PLACES if places is in_cells else BUSIEST, "people")
     off = (there.reindex(here.index) / here - 1.0).abs()
     trips, trips_after = (np.repeat(one.points, one.people, axis=0) for one in (before, after))
     od = [1.0 - flow_similarity(flows(trips, m), flows(trips_after, m)) for m in (1_000.0, 2_000.0)]
