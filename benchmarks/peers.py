@@ -1,10 +1,12 @@
 """Measure trajanon beside its peers, on the same records of the same machine.
 
-    python benchmarks/peers.py CACHE cabs.parquet    2,000 windows of real tracks
+    python benchmarks/peers.py CACHE cabs.parquet    2,000 trips of cabs, k = 4
 
-anonypyx comes from PyPI, into an environment of its own in the folder CACHE; an `Rscript` has to
-find sdcMicro. Each job is a process of its own; of three runs the best counts. Its seconds are
-those of a core for the work alone, after loading and compiling.
+anonypyx comes from PyPI, into an environment of its own in the folder CACHE. A copy of the
+repository MobiDataLab/mdl-anonymizer in CACHE/mdl-anonymizer is used from there, and sdcMicro
+where `Rscript` finds it; without them their rows say so. Each job is a process of its own; of
+three runs the best counts. Its seconds are those of a core for the work alone, after loading and
+compiling; those of whole commands stand below.
 """
 
 import json
@@ -19,21 +21,24 @@ import numpy as np
 import pandas as pd
 import typer
 from measures import command_line, row, say_machine, watched
+from tasks import NORTH, errors, in_cells, percents, whole
 
 from trajanon.extract import extract
 from trajanon.loss import group_means, loss_to
 from trajanon.partition import dense, subjects_per_group
+from trajanon.street_counts import ReleasedLines
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import displacement
 
 K = 4
-BOX = (-122.52, 37.70, -122.35, 37.84)
-RULES = {"spacing": 100.0, "max_gap": 1_000.0, "per_recording": None}
-AT_ONCE = 2_000  # trajectories of cabs
+AT_ONCE, SMALL = 2_000, 1_000  # trips of cabs; rows of the whole commands
 RUNS = 3
+NEEDED = ["anonypyx", *("more-itertools", "haversine", "geopandas", "tqdm", "psutil", "pytz")]
 
 MEASURED = """
-import json, time, numpy as np, pandas as pd
+import json, sys, time, numpy as np, pandas as pd
+table = np.load("records.npz")
+records, subjects = table["records"], table["subjects"]
 def measured(job):
     cpu = time.process_time()
     found = job()
@@ -42,86 +47,120 @@ def measured(job):
 """
 OURS = """
 import trajanon
-table = np.load("records.npz")
-records, subjects = table["records"], table["subjects"]
-how = dict(k=%d, subjects=subjects, **%s)
+how = dict(k=%d, **%s)
 trajanon.microaggregate(records, **how)  # loads or compiles
 np.save("labels.npy", measured(lambda: trajanon.microaggregate(records, **how)).labels)
 """
 ANONYPYX = """
 from anonypyx import Anonymiser
-records = pd.DataFrame(np.load("records.npz")["records"])
-records.columns = records.columns.astype(str)
-asked = Anonymiser(records, k=%d, algorithm="%s")
+frame = pd.DataFrame(records)
+frame.columns = frame.columns.astype(str)
+asked = Anonymiser(frame, k=%d, algorithm="%s")
 labels = np.empty(len(records), dtype=np.int64)
 for group, rows in enumerate(measured(lambda: asked.algorithm.partition(asked.parameters))):
     labels[rows] = group
 np.save("labels.npy", labels)
 """
+MDL = """
+from unittest.mock import MagicMock
+sys.modules |= dict.fromkeys(["skmob", "skmob.utils", "skmob.utils.constants"], MagicMock())
+sys.path.insert(0, "%s")
+from mdl_anonymizer.clustering.MDAV.SimpleMDAV import SimpleMDAV
+from mdl_anonymizer.distances.trajectory.Martinez2021.Distance import Distance
+from mdl_anonymizer.entities.Dataset import Dataset
+from mdl_anonymizer.entities.TimestampedLocation import TimestampedLocation
+from mdl_anonymizer.entities.Trajectory import Trajectory
+data = Dataset()
+for number, way in enumerate(records.reshape(len(records), -1, 2)):
+    data.add_trajectory(Trajectory(number))
+    places = [TimestampedLocation(at, lon, lat) for at, (lat, lon) in enumerate(way)]
+    data.trajectories[-1].locations = places
+def grouped():
+    found = SimpleMDAV(data, Distance(data, p_lambda=0.0))
+    found.run(%d)
+    return found.mdav_dataset.assigned_to
+found = measured(grouped)
+np.save("labels.npy", [found[number] for number in range(len(records))])
+"""
 SDCMICRO = """
-x <- read.csv("records.csv")
+x <- read.csv("%s")
 spent <- system.time(found <- sdcMicro::microaggregation(x, method = "mdav", aggr = %d))
 write.csv(found$mx, "means.csv", row.names = FALSE)
 cat(sprintf('{"cpu": %%f}\\n', spent[[1]] + spent[[2]]))
 """
 
 
-def best_run(words: list[str], folder: Path) -> tuple[float, float]:
-    """Run a job; seconds of a core and gigabytes of the best run."""
-    runs = [watched(words, folder) for _ in range(RUNS)]
-    for run in runs:
-        assert run["code"] == 0, run["err"]
-    return min((json.loads(run["out"].splitlines()[-1])["cpu"], run["gb"]) for run in runs)
-
-
 def quality(found: Trajectories, folder: Path) -> list[str]:
-    """What groups are worth, whoever found them: loss, metres moved, groups of too few."""
+    """What groups are worth, whoever found them: loss, metres moved, tasks, groups of too few."""
     if (folder / "labels.npy").exists():
         labels = dense(np.load(folder / "labels.npy"))
     else:  # sdcMicro gives the means alone
         means = pd.read_csv(folder / "means.csv").to_numpy()
         labels = np.unique(means, axis=0, return_inverse=True)[1].ravel()
     means = group_means(found.records, labels)
-    moved = displacement(found.points, means.reshape(len(means), -1, 2)[labels]).mean()
+    lines = means.reshape(len(means), -1, 2)
+    moved = displacement(found.points, lines[labels]).mean()
     people = subjects_per_group(labels, dense(found.subject))
-    loss = loss_to(found.records, means, labels)
-    return [f"{loss:.3f}", f"{moved:.0f}", str((people < K).sum())]
+    before = ReleasedLines(found.points, np.ones_like(labels))
+    wrong = errors(before, ReleasedLines(lines, np.bincount(labels)), in_cells)
+    length, volumes, _, small, large, _ = percents(wrong)
+    loss = f"{loss_to(found.records, means, labels):.3f}"
+    return [loss, f"{moved:.0f}", length, volumes, small, large, str((people < K).sum())]
 
 
-def anonypyx(cache: Path) -> str:
-    """Make an environment for it, and name its Python."""
-    interpreter = cache.absolute() / "anonypyx/bin/python"
+def environment(cache: Path) -> str:
+    """Make an environment for programs in Python, and name its interpreter."""
+    interpreter = cache / "environment/bin/python"
     if not interpreter.exists():
-        venv.create(cache / "anonypyx", with_pip=True)
-        subprocess.run([interpreter, "-m", "pip", "install", "-q", "anonypyx"], check=True)
+        venv.create(cache / "environment", with_pip=True)
+        subprocess.run([interpreter, "-m", "pip", "install", "-q", *NEEDED], check=True)
     return str(interpreter)
 
 
 def measure(
-    cache: Annotated[Path, typer.Argument(help="Where the environment of anonypyx is kept.")],
+    cache: Annotated[Path, typer.Argument(help="Where other programs are kept.")],
     cabs: Annotated[Path, typer.Argument(help="Tracks of cabs.")],
 ) -> None:
     """Group the same records by each tool."""
-    us, them, by_r = (sys.executable, "-c"), (anonypyx(cache), "-c"), ("Rscript", "-e")
-    mdav = {"method": "mdav", "refine": "none"}
+    cache = cache.absolute()
+    us, them, by_r = (sys.executable, "-c"), (environment(cache), "-c"), ("Rscript", "-e")
+    mdav, hm2 = ({"method": method, "refine": "none"} for method in ("mdav", "hm2"))
+    ours = MEASURED + OURS
     jobs = {
-        "trajanon, MDAV": [*us, MEASURED + OURS % (K, mdav)],
-        "trajanon, `effort=fast`": [*us, MEASURED + OURS % (K, {"effort": "fast"})],
-        "trajanon, default": [*us, MEASURED + OURS % (K, {})],
-        "sdcMicro, MDAV": [*by_r, SDCMICRO % K],
+        "trajanon, `--as-published`, MDAV": [*us, ours % (K, mdav)],
+        "trajanon, `--as-published`, HM2-Micro": [*us, ours % (K, hm2)],
+        "trajanon, default": [
+            *us,
+            (ours % (K, {})).replace("how = dict(", "how = dict(subjects=subjects, "),
+        ],
+        "sdcMicro, MDAV": [*by_r, SDCMICRO % ("records.csv", K)],
         "anonypyx, MDAV-generic": [*them, MEASURED + ANONYPYX % (K, "MDAV-generic")],
         "anonypyx, Mondrian": [*them, MEASURED + ANONYPYX % (K, "Mondrian")],
+        "mdl-anonymizer, MDAV": [*them, MEASURED + MDL % (cache / "mdl-anonymizer", K)],
     }
-    found = extract(cabs, BOX, **RULES).take(np.arange(AT_ONCE))
+    found = whole(extract(cabs, NORTH)).take(np.arange(AT_ONCE))
+    table = pd.DataFrame(found.records).add_prefix("c")
     say_machine()
-    row("program", "s of a core", "MB", "loss", "mean metres", "short groups")
+    row("program", "s", "MB", "loss", "metres", "length", "volumes", "OD 1 km", "OD 2 km", "short")
     for name, job in jobs.items():
         with tempfile.TemporaryDirectory() as folder:
             np.savez(f"{folder}/records.npz", records=found.records, subjects=dense(found.subject))
-            pd.DataFrame(found.records).to_csv(f"{folder}/records.csv", index=False)
-            seconds, gb = best_run(job, Path(folder))
-            worth = quality(found, Path(folder))
-        row(name, f"{seconds:.3g}", f"{1000 * gb:.0f}", *worth)
+            table.to_csv(f"{folder}/records.csv", index=False)
+            runs = [watched(job, Path(folder)) for _ in range(1 if "mdl" in name else RUNS)]
+            if any(run["code"] for run in runs):
+                row(name, runs[0]["err"].splitlines()[-1])
+                continue
+            best = min((json.loads(run["out"].splitlines()[-1])["cpu"], run["gb"]) for run in runs)
+            row(name, f"{best[0]:.3g}", f"{1000 * best[1]:.0f}", *quality(found, Path(folder)))
+    with tempfile.TemporaryDirectory() as folder:
+        table[:SMALL].to_csv(f"{folder}/small.csv", index=False)
+        options = ["small.csv", "-k", f"{K}", "--method", "mdav", "--refine", "none"]
+        for job in (
+            [sys.executable, "-m", "trajanon", "microaggregate", *options],
+            [*by_r, SDCMICRO % ("small.csv", K)],
+        ):
+            seconds = min(watched(job, Path(folder))["cpu"] for _ in range(RUNS))
+            print(f"{SMALL:,} rows, whole command, {Path(job[0]).name}: {seconds:.2f} s of a core")
 
 
 if __name__ == "__main__":

@@ -2,15 +2,18 @@
 
     python benchmarks/search.py losses DATASETS     tables of the papers, in a folder
     python benchmarks/search.py sizes               tracks drawn along corridors, many
+    python benchmarks/search.py sliding windows.parquet -k 4 -k 10
 
-Everything is compiled before the clock starts. docs/measurements.md shows both.
+Everything is compiled before the clock starts. docs/measurements.md shows all.
 """
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from unittest.mock import patch
 
 import numpy as np
+import typer
 from corridors import corridors
 from measures import Spent, alone, command_line, peak_gb, row, say_machine, spent
 
@@ -74,5 +77,20 @@ def sizes(size: list[int] = SIZES) -> None:
             row(n, how, *alone(of_size, n, how))
 
 
+def sliding(file: Path, k: Annotated[list[int], typer.Option("-k")]) -> None:
+    """Mean and median metres of windows, of which k counts each, by MDAV, search and sliding."""
+    cut = replace(trajanon.read_trajectories(file), subject=None)
+    say_machine()
+    trajanon.anonymize(cut.take(np.arange(60)), 3)  # compiles
+    row("k", "MDAV", "search", "with sliding", "windows that slid")
+    for least in k:
+        mdav = trajanon.anonymize(cut, least, align=False, method="mdav", refine="none").report
+        report = trajanon.anonymize(cut, least, seed=1).report
+        found = report["alignment"]
+        ways = (mdav["displacement"], found["before"]["displacement"], report["displacement"])
+        metres = (f"{way['mean']:.1f}, {way['median']:.1f}" for way in ways)
+        row(least, *metres, f"{found['slid']['share']:.0%}")
+
+
 if __name__ == "__main__":
-    command_line(__doc__, losses, sizes)
+    command_line(__doc__, losses, sizes, sliding)

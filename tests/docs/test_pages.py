@@ -81,7 +81,7 @@ def test_what_the_pages_measured_can_be_measured_again() -> None:
         for page in [*PAGES, ROOT / "CONTRIBUTING.md"]
         for script in re.findall(r"benchmarks/\w+\.py", page.read_text("utf-8"))
     }
-    helpers = {"benchmarks/corridors.py", "benchmarks/measures.py"}
+    helpers = {f"benchmarks/{name}.py" for name in ("corridors", "measures", "synthesiser")}
     assert named | helpers == {f"benchmarks/{path.name}" for path in ROOT.glob("benchmarks/*.py")}
 
 

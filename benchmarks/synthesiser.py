@@ -1,0 +1,151 @@
+"""A synthesiser of trips with differential privacy, for comparison: one trip hardly shows in it.
+
+Written after M. E. Gursoy, L. Liu, S. Truex, L. Yu and W. Wei, "Utility-aware synthesis of
+differentially private and attack-resilient location traces", ACM CCS (2018): an adaptive grid, a
+Markov chain of moves between its cells, trips by first and last cell, and their lengths. Hours of
+departure and speeds are added here by noisy histograms. Without its defences against attacks.
+"""
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse.csgraph import shortest_path
+
+from trajanon.arrays import Bools, Floats, Ints
+from trajanon.geodesy import metres_of_degrees
+from trajanon.times import HOUR
+from trajanon.utility.displacements import lengths
+
+SHARES = {"grid": 0.05, "moves": 0.35, "trips": 0.45}
+SHARES |= dict.fromkeys(("lengths", "hours", "speeds"), 0.05)
+"""Of epsilon; the paper's program gives what hours and speeds have here to trips and lengths."""
+
+_TOP = 6  # cells each way, before dense ones are divided
+_DENSE = 40.0  # trips in a part of a cell, times epsilon
+_FINEST = 8  # parts of a cell, each way
+_DETOURS = 20  # moves that a trip makes beyond the fewest
+_SPEEDS = np.geomspace(0.5, 40.0, 21)  # metres a second
+
+
+class Synthetic(NamedTuple):
+    """Trips that nobody made."""
+
+    points: Floats  # (n, m, 2)
+    departure: Floats  # seconds of the clock, (n,)
+    duration: Floats  # seconds, (n,)
+
+
+class _Grid(NamedTuple):
+    size: Floats  # metres of the whole area
+    parts: Ints  # each way, of each top cell, (_TOP²,)
+    low: Floats  # south-western corner of each cell, metres, (c, 2)
+    high: Floats
+
+    def cells(self, places: Floats) -> Ints:
+        """Number the cells of places, metres from the corner of the area, (..., 2)."""
+        at = (places / self.size * _TOP).clip(0.0, _TOP - 1e-9)
+        top = at[..., 0].astype(np.int64) * _TOP + at[..., 1].astype(np.int64)
+        inner = (np.mod(at, 1.0) * self.parts[top][..., None]).astype(np.int64)
+        first = np.cumsum(self.parts**2) - self.parts**2
+        return np.asarray(first[top] + inner[..., 0] * self.parts[top] + inner[..., 1])
+
+
+def synthesised(points: Floats, seconds: Floats, epsilon: float, seed: int = 0) -> Synthetic:
+    """Draw as many trips as there are, (n, m, 2), from a noisy model of them."""
+    random, (n, m, _) = np.random.default_rng(seed), points.shape
+    corner, scale = points.min(axis=(0, 1)), metres_of_degrees(points[..., 0].mean())
+    places = (points - corner) * scale
+
+    def noisy(counts: Floats | Ints, what: str) -> Floats:
+        """Counts, to which a trip adds 1 in all, made private; they add up to n again."""
+        return _of_sum(counts + random.laplace(0.0, 1 / (SHARES[what] * epsilon), counts.shape), n)
+
+    grid = _divided(places, epsilon, noisy)
+    c, near = len(grid.low), _touching(grid)
+    fewest = shortest_path(near, unweighted=True).astype(np.int64)  # moves from cell to cell
+    moves, trips, detours = np.zeros((c, c)), np.zeros((c, c)), np.zeros(_DETOURS)
+    for row in grid.cells(places):
+        way = row[np.append(True, np.diff(row) != 0)]
+        np.add.at(moves, (way[:-1], way[1:]), 1.0 / max(len(way) - 1, 1))
+        trips[way[0], way[-1]] += 1.0
+        detours[np.clip(len(way) - 1 - fewest[way[0], way[-1]], 0, _DETOURS - 1)] += 1.0
+    start, end = np.divmod(_drawn(random, noisy(trips, "trips"), n), c)
+    steps = fewest[start, end] + _drawn(random, noisy(detours, "lengths"), n)
+    chain = np.zeros((c, c))
+    chain[near] = noisy(moves[near], "moves")
+    visited = _walked(random, chain, start, end, steps)
+    made = np.empty((n, m, 2))
+    for line, cells, count in zip(made, visited, steps, strict=True):
+        way = cells[: max(count, 1) + 1]
+        line[:] = along(random.uniform(grid.low[way], grid.high[way]), m)
+    made = made / scale + corner
+    hours = np.bincount((seconds[:, 0] // HOUR).astype(np.int64), minlength=27)[3:27]
+    departure = HOUR * (3 + _drawn(random, noisy(hours, "hours"), n) + random.random(n))
+    speeds = np.histogram(lengths(points) / np.ptp(seconds, axis=1), _SPEEDS)[0]
+    speed = _SPEEDS[_drawn(random, noisy(speeds, "speeds"), n)] * random.uniform(1.0, 1.245, n)
+    return Synthetic(made, departure, lengths(made) / speed)
+
+
+def _divided(places: Floats, epsilon: float, noisy: Callable[[Floats, str], Floats]) -> _Grid:
+    """Divide top cells by how many trips pass."""
+    size, one = places.max(axis=(0, 1)) + 1.0, np.ones(_TOP**2, np.int64)  # the area is public
+    whole = _Grid(size, one, np.zeros((1, 2)), np.zeros((1, 2))).cells(places)
+    passed = np.zeros((len(places), _TOP**2))
+    np.put_along_axis(passed, whole, 1.0, axis=1)
+    dense = noisy((passed / passed.sum(axis=1, keepdims=True)).sum(axis=0), "grid")
+    parts = np.sqrt(dense * epsilon / _DENSE).round().astype(np.int64).clip(1, _FINEST)
+    cells = [
+        (np.array([top // _TOP, top % _TOP]) + np.array([[row, column], [row + 1, column + 1]]) / k)
+        for top, k in enumerate(parts.tolist())
+        for row in range(k)
+        for column in range(k)
+    ]
+    low, high = np.moveaxis(np.array(cells) * size / _TOP, 1, 0)
+    return _Grid(size, parts, low, high)
+
+
+def _touching(grid: _Grid) -> Bools:
+    """Find which cells touch, (c, c)."""
+    gap = np.maximum(grid.low[:, None], grid.low) - np.minimum(grid.high[:, None], grid.high)
+    return np.asarray((gap < 1.0).all(axis=2) & ~np.eye(len(grid.low), dtype=np.bool_))
+
+
+def _walked(
+    random: np.random.Generator, chain: Floats, start: Ints, end: Ints, steps: Ints
+) -> Ints:
+    """Walk from cells to cells in so many steps, each as likely as one that still arrives."""
+    chain = chain / np.maximum(chain.sum(axis=1, keepdims=True), 1e-12)
+    arrives = [np.eye(len(chain))]  # in so many steps, (c, c)
+    while len(arrives) <= steps.max():
+        arrives.append(arrives[-1] @ chain)
+    visited = np.repeat(start[:, None], max(steps.max(), 1) + 1, axis=1)
+    for step in range(1, steps.max() + 1):
+        for left in range(steps.max() - step + 1):
+            some = np.flatnonzero(steps - step == left)
+            likely = chain[visited[some, step - 1]] * arrives[left][:, end[some]].T
+            sums = np.cumsum(likely, axis=1)
+            after = (sums < random.random((len(some), 1)) * sums[:, -1:]).sum(axis=1)
+            visited[some, step] = np.where(sums[:, -1] > 0.0, after, end[some])
+    visited[np.arange(len(steps)), np.maximum(steps, 1)] = end
+    return visited
+
+
+def _of_sum(noisy: Floats, n: int) -> Floats:
+    """Take from all counts what lets those above zero add up to n (Norm-Sub)."""
+    flat = np.sort(noisy.ravel())[::-1]
+    excess = (np.cumsum(flat) - n) / np.arange(1, len(flat) + 1)
+    return np.maximum(noisy - excess[np.flatnonzero(flat > excess)[-1]], 0.0)
+
+
+def _drawn(random: np.random.Generator, weights: Floats, n: int) -> Ints:
+    """Draw numbers by their weights; of no weights, any."""
+    flat = weights.ravel() + 1e-12
+    return random.choice(flat.size, n, p=flat / flat.sum())
+
+
+def along(way: Floats, many: int) -> Floats:
+    """Points at equal shares of a way, (w, 2), in a plane."""
+    far = np.append(0.0, np.cumsum(np.hypot(*np.diff(way, axis=0).T)))
+    at = np.linspace(0.0, far[-1], many)
+    return np.stack([np.interp(at, far, axis) for axis in way.T], axis=1)
