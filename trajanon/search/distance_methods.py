@@ -1,16 +1,64 @@
 """Groups round far records and their nearest: MDAV, MD, V-MDAV and CBFS."""
 
+from functools import cached_property
+from threading import Event
+
 import numpy as np
 
 from trajanon._kernels.far_records import (
-    farthest,
+    Leaves,
+    farthest_left,
     farthest_pair,
     nearest_of_other_subjects,
     nearest_to_group,
+    take,
 )
 from trajanon.arrays import Floats, Ints
+from trajanon.axes import principal_axes, turn
 from trajanon.loss import group_means, sse
+from trajanon.neighbours import grow_trees
 from trajanon.problem import Problem
+from trajanon.workers import in_parts
+
+_LEAF = 32  # records of a leaf at most
+_LEADING = 4  # principal axes that tell most of a distance
+_ROUNDING = 1e-12  # of a squared distance, as a share of the square of the longest record
+
+_AT_ONCE = 10_000  # records that a thread turns
+
+
+def build_leaves(records: Floats) -> Leaves:
+    """Lay out records, of which none is taken yet, in leaves of near ones."""
+    n, columns = records.shape
+    axes, leading = principal_axes(records), min(_LEADING, columns)
+
+    def placed(some: Floats, stop: Event) -> Floats:
+        turned = turn(some, axes)
+        aside = np.sqrt((turned[:, leading:] ** 2).sum(axis=1))
+        return np.column_stack([turned[:, :leading], aside])
+
+    places = np.concatenate(in_parts(placed, records, _AT_ONCE))
+    [(rows, borders)] = grow_trees(places, _LEAF, 1)
+    sizes = np.diff(borders)
+    position, leaf = np.empty((2, n), dtype=np.int64)
+    position[rows] = np.arange(n)
+    leaf[rows] = np.repeat(np.arange(len(sizes)), sizes)
+    low, high = (ends.reduceat(places[rows], borders[:-1]) for ends in (np.minimum, np.maximum))
+    return Leaves(
+        records=records[rows],
+        rows=rows,
+        position=position,
+        leaf=leaf,
+        places=places,
+        borders=borders,
+        left=sizes,
+        low=low,
+        high=high,
+        axes=np.ascontiguousarray(axes[:, :leading].T),
+        bounds=np.empty(len(sizes)),
+        place=np.empty(leading + 1),
+        slack=_ROUNDING * float((places**2).sum(axis=1).max()),
+    )
 
 
 class Remaining:
@@ -19,16 +67,16 @@ class Remaining:
     def __init__(self, problem: Problem, task: str = "") -> None:
         self.problem, self.task = problem, task
         self.labels = np.full(len(problem.records), -1, dtype=np.int64)
-        self.rows = np.arange(len(problem.records))  # of remaining records
+        self.count = len(problem.records)  # of remaining records
         self.groups = 0
         self._held = np.bincount(problem.subjects)
         self._subjects = int(np.count_nonzero(self._held))
         self._sum = problem.records.sum(axis=0)
 
-    @property
-    def count(self) -> int:
-        """How many records remain."""
-        return len(self.rows)
+    @cached_property
+    def leaves(self) -> Leaves:
+        """The remaining records, by place."""
+        return build_leaves(self.problem.records)
 
     def enough_for(self, groups: int) -> bool:
         """Whether there are k records for each of some groups, and k subjects."""
@@ -40,14 +88,12 @@ class Remaining:
 
     def farthest(self, point: Floats) -> int:
         """Find the remaining record farthest from a point, the first of equals."""
-        return int(farthest(self.problem.records, self.rows, point))
+        return int(farthest_left(self.leaves, point))
 
     def group_round(self, seed: int) -> Ints:
         """Group a record with its k - 1 nearest, each of another subject."""
-        problem, near = self.problem, np.empty(self.problem.k - 1, dtype=np.int64)
-        found = nearest_of_other_subjects(
-            problem.records, self.rows, problem.subjects, seed, near, np.empty(problem.k - 1)
-        )
+        near, away = np.empty(self.problem.k - 1, dtype=np.int64), np.empty(self.problem.k - 1)
+        found = nearest_of_other_subjects(self.leaves, self.problem.subjects, seed, near, away)
         members = np.append(near[:found], seed)
         self.join(members, self.groups)
         self.groups += 1
@@ -56,7 +102,8 @@ class Remaining:
     def join(self, members: Ints, group: int) -> None:
         """Give records of different subjects to a group."""
         self.labels[members] = group
-        self.rows = self.rows[self.labels[self.rows] < 0]
+        take(self.leaves, members)
+        self.count -= len(members)
         self._sum = self._sum - self.problem.records[members].sum(axis=0)
         subjects = self.problem.subjects[members]
         self._held[subjects] -= 1
@@ -69,14 +116,14 @@ class Remaining:
         for record in np.flatnonzero(~grouped):
             away = ((centroids - records[record]) ** 2).sum(axis=1)
             self.labels[record] = int(away.argmin())
-        self.rows = self.rows[:0]
+        self.count = 0
         return self.labels
 
     def finished(self) -> Ints:
         """Make the rest a group of its own, if it holds k subjects; the group of each record."""
         if self.enough_for(1):
             self.labels[self.labels < 0] = self.groups
-            self.rows = self.rows[:0]
+            self.count = 0
         else:
             self.join_nearest()
         self.tell()
@@ -224,8 +271,8 @@ def _grown(problem: Problem, gamma: float) -> Ints:
     while left.enough_for(1):
         members = left.group_round(left.farthest(centroid))
         while gamma > 0.0 and left.count > 0 and len(members) < 2 * problem.k - 1:
-            near, inside = nearest_to_group(records, left.rows, members, -1)
-            _, outside = nearest_to_group(records, left.rows, np.array([near]), near)
+            near, inside = nearest_to_group(left.leaves, members, -1)
+            _, outside = nearest_to_group(left.leaves, np.array([near]), near)
             if inside >= gamma * gamma * outside:  # both are squared
                 break
             members = np.append(members, near)
