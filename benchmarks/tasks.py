@@ -262,11 +262,12 @@ def told(found: dict[str, list[Way]]) -> str:
                     wrong[task] = f"**{one}**"
         rows.append([way.name, *wrong, *percents([way.mean_error, *way.found])])
     text = f"{city}:\n\n{markdown(rows)}"
-    for city, some in others:
-        rows = [["", "mean error", "best attack"]]
-        rows += [[way.name, *percents([way.mean_error, way.best_attack])] for way in some]
-        text += f"\n{city}:\n\n{markdown(rows)}"
-    return text
+    ours = {way.name: way for way in others[0][1]}
+    rows = [["mean error, best attack", *(city for city, _ in others)]]
+    for name in ours:
+        cells_of = [next(way for way in some if way.name == name) for _, some in others]
+        rows.append([name, *(", ".join(percents([w.mean_error, w.best_attack])) for w in cells_of)])
+    return f"{text}\n{markdown(rows)}"
 
 
 def markdown(rows: list[list[str]]) -> str:
