@@ -113,7 +113,8 @@ def read_table_columns(
     if columns is None or takes_all:
         columns = [n for n in names if n not in every and _holds_numbers(table[n], doubts)]
         aside = {name: _NO_NUMBERS for name in names if name not in columns}
-        like = {name: why for name in columns if (why := _measures_nothing(table[name]))}
+        certain = [name for name in columns if name not in doubts]
+        like = {name: why for name in certain if (why := _measures_nothing(table[name]))}
         if not takes_all:
             aside |= like
         elif like:

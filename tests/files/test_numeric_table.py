@@ -51,10 +51,10 @@ def test_a_column_that_is_not_certain_is_refused_by_name(
 ) -> None:
     path = tmp_path / "in.csv"
     rows = [f'"{cell}"{separator}{i}' for i, cell in enumerate(cells.split(" ") * 2)]
-    path.write_text("\n".join([f"income{separator}b", *rows]), encoding="utf-8")
-    with pytest.raises(BadInput, match=r"column 'income' of .* may be several numbers"):
+    path.write_text("\n".join([f"v{separator}b", *rows]), encoding="utf-8")
+    with pytest.raises(BadInput, match=r"column 'v' of .* may be several numbers"):
         microaggregate_table(path, 2)
-    kept = microaggregate_table(path, 2, columns=["b"], keep=["income"]).table["income"]
+    kept = microaggregate_table(path, 2, columns=["b"], keep=["v"]).table["v"]
     assert kept[0] == cells.split(" ")[0]
 
 
