@@ -51,7 +51,7 @@ def of_file(windows: Trajectories, release: Release) -> dict[str, Any]:
     """What evaluate says of the release as a file."""
     with on_disk(release) as path:
         findings = trajanon.check(path, 4)
-    evaluation = trajanon.evaluate(windows, release, findings=findings)
+    evaluation = trajanon.evaluate(windows, release, findings=findings, curve=(2, 4, 10))
     account: dict[str, Any] = json.loads(json_report(evaluation.account))
     del account["file"]
     return account

@@ -5,7 +5,7 @@ from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
 from trajanon.anonymization import anonymize_trajectories
-from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
+from trajanon.errors import BadInput
 from trajanon.evaluation.adversaries import published, timing_in
 from trajanon.files.report import Report, checked, key_in, released_of, rows_in
 from trajanon.number_text import metres, percent
@@ -52,7 +52,10 @@ class Curve:
                     f"With k = {last.k} they move by {metres(last.moved)}, and it finds one in "
                     f"{percent(last.chance)}; 1/k is {percent(1 / last.k)}."
                 )
-        said += [f"k = {k} is left out: there are too few for a group." for k in self.left_out]
+        said += [
+            f"k = {k} is left out: there are too few for a group, or groups would be too wide."
+            for k in self.left_out
+        ]
         return " ".join(said)
 
     @property
@@ -80,7 +83,7 @@ def curve(
         progress("which k", done, len(ks), f"k = {k}")
         try:
             choices.append(_choice(trajectories, k, options))
-        except (TooFewRecords, TooFewSubjects):
+        except BadInput:  # too few, or too far from one another
             left_out.append(k)
     return Curve(choices, left_out)
 
