@@ -88,4 +88,7 @@ def slide_pass(descent, windows, start, looked, record, moves, begin, end):
         if slide_alone(descent, windows, start, x, record):
             moves += 1
             descent.changed[labels[x]] = moves
+            for near in (windows.before[x], windows.after[x]):  # they have other room now
+                if near >= 0:
+                    looked[near] = -1
     return moves
