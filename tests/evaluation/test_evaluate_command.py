@@ -29,7 +29,7 @@ def here(tmp_path: Path) -> Path:
 def test_the_command_writes_three_files(run: Run, here: Path) -> None:
     answer = run("evaluate")
     assert answer.code == 0
-    headline, said, remedy, cost, source, _ = answer.out.splitlines()
+    headline, said, remedy, cost, source, *_ = answer.out.splitlines()
     assert headline == "Ready to publish, with this said beside it:"
     assert said.startswith("- With k = 2, ")
     assert remedy == "  A larger k: trajanon anonymize -k 3"
