@@ -34,9 +34,9 @@ from trajanon.files.report import checked, released_of
 from trajanon.partition import dense
 from trajanon.perturbation import correlation, displacement_root
 from trajanon.privacy.attack import Published
-from trajanon.privacy.cascade import Noise, cascade
 from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import matched
+from trajanon.privacy.verification import Noise, verification
 from trajanon.snapping import RoadsToFollow, traced
 from trajanon.street_counts import ReleasedLines, count_on_streets
 from trajanon.times import Clock
@@ -67,7 +67,7 @@ class Way(NamedTuple):
 
     name: str
     errors: list[float | None]
-    found: list[float | None]  # by each attack, the last by companions
+    found: list[float | None]  # by each attack; the last is the share of lines verified
 
     @property
     def mean_error(self) -> float:
@@ -157,8 +157,8 @@ def found_by(seen: Published) -> list[float | None]:
     ]
     if own:  # a whole trip is found among whole trips
         return [1.0, *best[1:], None]
-    together = cascade(seen, Noise(correlation(seen.points.shape[1]), displacement_root))
-    return [*best, None if together is None else together.first]
+    together = verification(seen, Noise(correlation(seen.points.shape[1]), displacement_root))
+    return [*best, None if together is None else together.verified]
 
 
 def evenly(departure: Floats, duration: Floats, many: int) -> Floats:
@@ -253,7 +253,7 @@ def told(found: dict[str, list[Way]]) -> str:
     """Tables of all cities: the first in full, of the others means."""
     (city, first), *others = found.items()
     beside = next(way for way in first if way.name == BESIDE)
-    rows = [["", *TASKS, "mean", *ATTACKS, "companions"]]
+    rows = [["", *TASKS, "mean", *ATTACKS, "verified"]]
     for way in first:
         wrong = percents(way.errors)
         if not way.name.startswith(("originals", "trips")):

@@ -183,3 +183,11 @@ def test_extracting_gpx_loads_no_library_of_roads_servers_or_kernels(tmp_path: P
     page = ROOT / "data/sample/page000.gpx.gz"
     found = loaded(tmp_path, "extract", page, "--windows", "--spacing", 50)
     assert found & HEAVY == {"numpy", "pandas", "pyarrow", "pyproj", "shapely"}
+
+
+def test_benchmarks_find_what_they_import() -> None:
+    names = [path.stem for path in (ROOT / "benchmarks").glob("*.py")]
+    code = f"import importlib\nfor name in {names}: importlib.import_module(name)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT / "benchmarks", check=False)
+    assert names
+    assert done.returncode == 0
