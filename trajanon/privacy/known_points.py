@@ -14,7 +14,7 @@ from trajanon.workers import in_parts
 NEAR = 100.0
 """Metres within which a line passes a known point."""
 
-_TARGETS = 1_000  # at most, drawn at random
+_TARGETS = 400  # at most, drawn at random
 _AT_ONCE = 20  # targets of a part
 
 
