@@ -24,7 +24,7 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
         "Numbers k, as 2,3,4,5,8,10,20: anonymize with each anew, as this release was, and draw "
         "metres moved against the chance of the best attack. With many trajectories it takes "
         "minutes.",
-        f"2, k and 10, of up to {_FEW:,} trajectories",
+        f"2, k and 10 for up to {_FEW:,} trajectories; else none",
     ),
     holdout="Anonymize half of the subjects anew, as this release was, and measure what an "
     "adversary finds against them and against the other half. Takes as long as anonymize.",
