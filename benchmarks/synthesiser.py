@@ -29,7 +29,7 @@ _SPEEDS = np.geomspace(0.5, 40.0, 21)  # metres a second
 
 
 class Synthetic(NamedTuple):
-    """Trips that nobody made."""
+    """Synthetic trips."""
 
     points: Floats  # (n, m, 2)
     departure: Floats  # seconds of the clock, (n,)

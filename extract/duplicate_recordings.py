@@ -87,7 +87,7 @@ def _hash(*names: str | None) -> int:
 
 
 def _hashes_by_trace(points: Points) -> Hashes:
-    """Hash the different points of each trace, whose number stands before the hash; sorted."""
+    """Hash the distinct points of each trace, with the trace's number as prefix; sorted."""
     hashes = hashes_of(points.lat, points.lon, points.time) >> (_TRACES + np.uint64(1))
     somewhere = (points.lat != 0.0) | (points.lon != 0.0)
     somewhere &= np.isfinite(points.lat + points.lon + points.time)

@@ -52,7 +52,7 @@ def drafting(place: Path) -> Iterator[Draft]:
             mode = os.fstat(lock.fileno()).st_mode & 0o666
             yield Draft(folder / place.name, folder / BEFORE, mode)
     finally:
-        if not (folder / BEFORE).exists():  # else nobody else has what stood there
+        if not (folder / BEFORE).exists():  # else this is the only copy of what was there
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -62,7 +62,7 @@ def hold(folder: Path, *, new: bool = False) -> IO[str]:
     lock = file.open("w", encoding="utf-8")
     try:
         _lock(lock)
-        if new:  # it gets its name once it is locked: nobody may take us for dead meanwhile
+        if new:  # named once it is locked, so that no other run takes us for dead
             file.rename(folder / LOCK)
     except OSError as error:
         if isinstance(error, BlockingIOError) and not new:

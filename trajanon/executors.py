@@ -91,8 +91,8 @@ def on_cluster(
 ) -> Generator[_Result, None, None]:
     """Do tasks on workers, two ahead for each of their threads; give results in order.
 
-    A result stays with its worker until its turn has come. What nobody waits for any more, Dask
-    leaves undone.
+    A result stays with its worker until its turn comes. Dask cancels tasks with results that
+    are no longer needed.
     """
 
     def begin(one: _Given) -> Callable[[], _Result]:

@@ -107,7 +107,7 @@ def ends_of(
 ) -> Ends | None:
     """Find where trips begin and end, or days.
 
-    Where a window begins and ends, nobody came from or went to: there are none.
+    A window has no origin and no destination: None.
     """
     if trajectories.unit == "trajectory" or distinct < 2:
         return None

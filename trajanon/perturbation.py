@@ -97,12 +97,12 @@ def perturbed(
 ) -> Floats:
     """Write the mean of each group, (g, m, 2): moved smoothly, and rounded; no hop is of length 0.
 
-    Whoever holds all other members of a group of s takes them from s times its line, and has the
-    last one, but for s times the displacement. So this is as large as an s-th of the group's width,
-    goes aside as members do, who are farthest apart along streets, or from street to street, and
-    follows from them by a keyed hash: the same group is moved alike in every release, and nobody
-    without the key can try whether he knows a group. It is smooth, so that lines are, and of no
-    shape that gives it away. Whoever is in a group c times is left c times: such a group
+    Anyone who holds all other members of a group of s subtracts them from s times its line and has
+    the last, off by s times the displacement. So this is as large as an s-th of the group's width,
+    points aside as members do, who are farthest apart along streets, or from street to street, and
+    follows from them by a keyed hash: the same group is moved alike in every release, and without
+    the key, guesses of a group cannot be tried. It is smooth, so that lines are, and of no
+    shape that gives it away. Anyone who is in a group c times is left c times: such a group
     counts as one of s / c. Where ``subjects`` are None, each trajectory has its own.
     """
     m = points.shape[1]

@@ -51,9 +51,9 @@ def anonymize_file(
     k, roads, public_places, key, progress, options
         As in `trajanon.anonymize`; with a ledger, the key is the ledger's.
     subjects_exact
-        Whether subjects whose names differ only in upper and lower case are different ones.
+        Whether names that differ only in upper and lower case are different subjects.
     ledger
-        The holder's private list of what was released, made if there is none. What it knows is not
+        The holder's private list of releases, made if there is none. What it lists is not
         released again, and the release is entered in it.
     per_subject_in_all
         How many trajectories one person may have in all releases of the ledger together.

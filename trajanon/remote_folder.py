@@ -24,7 +24,7 @@ class Folder:
 
         self.url = str(place).rstrip("/") or "/"
         with self.named():
-            if isinstance(place, Path):  # whose name may look like a URL
+            if isinstance(place, Path):  # its name may look like a URL
                 self.system, self.path = LocalFileSystem(), str(place.absolute())
             else:
                 self.system, self.path = url_to_fs(place)

@@ -226,8 +226,8 @@ class ReleaseSettings(_Checked):
         Least number of places, 200 m apart, where the members of a line begin, and where they end.
         What no exchange with near groups mends is counted; 1 turns it off.
     align
-        Let trajectories slide on their tracks towards their groups. Losses and displacements are
-        then those of the trajectories as slid, and the report also tells what they were before.
+        Let trajectories slide on their tracks towards their groups. Losses and displacements then
+        refer to the windows after sliding, and the report also has those before it.
     times
         Release the mean times of each group: of-day, of-week or date. Each line then bears them at
         each of its points, and the search sees the departure as well. A day begins at 03:00.

@@ -47,7 +47,7 @@ _QUANTITY = re.compile(
 )
 """Words of what is counted or measured, whatever its values look like."""
 
-_FEW = 20  # values: from fewer nobody can tell whether they number the rows
+_FEW = 20  # values: fewer do not show whether they number the rows
 _DIFFERENT = 0.95  # of the values of an identifier
 _CODES, _EACH = 5, 5  # different values of a code at most, and rows for each of them at least
 _SIX_DIGITS, _NARROW = 1e5, 0.25  # no quantity of six digits varies by so small a share of itself

@@ -37,7 +37,7 @@ NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MicroaggregatedTable:
-    """A table whose chosen columns are averages of groups, and how it came about.
+    """A table with averages of groups in the chosen columns, and how it came about.
 
     Attributes
     ----------

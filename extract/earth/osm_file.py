@@ -66,7 +66,7 @@ def polygons(area: osm.Area) -> BaseGeometry | None:
 
 
 def known_parts(way: osm.Way) -> list[Floats]:
-    """The parts of a way whose nodes are in the file: longitudes and latitudes, shape (m, 2)."""
+    """The parts of a way with nodes in the file: longitudes and latitudes, shape (m, 2)."""
     places = [(one.lon, one.lat) if one.location.valid() else () for one in way.nodes]
     parts = [np.array(list(part)) for known, part in groupby(places, bool) if known]
     return [part for part in parts if len(part) > 1]

@@ -23,7 +23,7 @@ _MEASURES = re.compile(
     r"|signal|speed|state|status|temp|temperature|vel|velocity)(?![a-z])",
     re.IGNORECASE,
 )
-"""Words in the names of columns that tell of a point, and not whose it is."""
+"""Words in the names of columns that describe a point, not its owner."""
 
 _FEW = 10  # rows
 
@@ -83,7 +83,7 @@ def with_recordings(
 
 
 def _counts_rows(first: First, column: str) -> bool:
-    """Say whether each row has an id of its own; of few rows nobody can tell."""
+    """Whether each row has an id of its own; False for too few rows to decide."""
     ids = _single_values(first, [column])
     return len(ids) >= _FEW and bool(ids[column].is_unique) and bool(ids[column].notna().all())
 

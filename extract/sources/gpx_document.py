@@ -24,7 +24,7 @@ API = "OpenStreetMap.org"  # the creator that the server's answers name
 _PLANET = "OSM gpx_dump.py"
 
 _LONGEST = 1 << 12  # characters of a text that are kept; no name and no time is longer
-_FARTHEST = 100.0  # metres, about; nobody moves farther within a second
+_FARTHEST = 100.0  # metres, about: the farthest a person moves within a second
 
 _Texts = list[str | None]
 

@@ -64,7 +64,7 @@ class NumberedPages:
     url: str = SERVER  # the server
     max_pages: int = MAX_PAGES  # how many pages to give at most
     cache: Path | None = None  # folder for the pages of all boxes; None for the user's cache folder
-    progress: Progress = silent  # told after each page
+    progress: Progress = silent  # called after each page
     pause: float = PAUSE  # seconds between two requests
     warned: Notices = field(default_factory=Notices)
 

@@ -1,4 +1,4 @@
-"""Tables whose places, or lines, stand in one field: WKT, WKB, GeoJSON, or two numbers."""
+"""Tables with a place, or a line, in one field: WKT, WKB, GeoJSON, or two numbers."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -22,7 +22,7 @@ class XmlParser:
 
     kind = "GPX"  # what a document is asked to be
     root = ""  # the element that it begins with
-    texts: Container[str] = ()  # the elements whose text is wanted
+    texts: Container[str] = ()  # elements to read the text of
     longest = 1 << 26  # characters of a text; a line of a million places has fewer
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:

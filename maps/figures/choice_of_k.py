@@ -35,7 +35,7 @@ def which_k(
     ks
         Each k to anonymize with; those for which there are too few subjects are left out.
     progress
-        Told how far the work is.
+        Called with the state of the work.
     options
         As of `trajanon.anonymize`.
 

@@ -18,7 +18,7 @@ MEASURED = (
     "Losses and displacements after alignment are measured as slid."
 )
 
-_RUNS = 1_000  # whose points a thread measures
+_RUNS = 1_000  # runs that a thread measures at a time
 
 
 def account(

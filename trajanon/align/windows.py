@@ -22,7 +22,7 @@ from trajanon.neighbours import grow_trees, in_leaves, leaf_size
 from trajanon.tracks import STEPS, Tracks
 from trajanon.workers import Result, in_parts
 
-_AT_ONCE = 10_000  # windows whose records a thread reads
+_AT_ONCE = 10_000  # windows that a thread reads at a time
 _PACE = 2 * STEPS  # steps between two places where a window is looked for: twice the spacing
 _PLACES = 15  # about the most places of a window: with more room, its places lie farther apart
 _TREES = 3  # of places: with four, a million drawn windows come 0.4 % nearer to their groups
