@@ -39,7 +39,7 @@ class Fingerprints(NamedTuple):
     """Fingerprints of some recordings, side by side."""
 
     trace: Hashes  # of the subject and the name together, shape (traces,)
-    subject: Hashes  # of whoever made it, shape (traces,)
+    subject: Hashes  # of the person who made it, shape (traces,)
     nameless: Bools  # whether the source names no subject, shape (traces,)
     content: Hashes  # equal for equal sets of points, in any order, shape (traces,)
     points: Ints  # different points, shape (traces,)

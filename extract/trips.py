@@ -40,7 +40,7 @@ LEFT_OUT = {
 }
 """Why trips are left out, and what to change; each is counted by the first that holds."""
 
-_NEAR = 100.0  # metres around one place; whoever stays there for some minutes has arrived
+_NEAR = 100.0  # metres around one place; a stay of some minutes there is an arrival
 
 
 class Trips:

@@ -76,7 +76,7 @@ class Executor:
 def results_in_order(
     begin: Callable[[_Given], Callable[[], _Result]], given: Iterable[_Given], ahead: int
 ) -> Generator[_Result, None, None]:
-    """Begin tasks, only so many ahead; give their results, each when asked for, in order."""
+    """Begin tasks, at most ``ahead`` at once; give results in order, each on request."""
     coming = iter(given)
     waiting: deque[Callable[[], _Result]] = deque()
     while True:

@@ -35,7 +35,7 @@ _LANES = 4  # numbers of 64 bits in a group's seed
 
 
 def new_key() -> bytes:
-    """Draw a secret: whoever has it can compute every displacement."""
+    """Draw a secret key: anyone who has it can compute every displacement."""
     return secrets.token_bytes(_KEY)
 
 
@@ -187,7 +187,7 @@ def _seeds(members: Floats, labels: Ints, key: bytes, what: bytes) -> Ints:
 
 
 def _normal(seeds: Ints, count: int, key: bytes) -> Floats:
-    """Draw so many normal numbers from each seed, (g, count)."""
+    """Draw ``count`` normal numbers from each seed, (g, count)."""
     blocks = [n.to_bytes(2, "little") for n in range(-(-4 * count // 64))]
     drawn = b"".join(
         blake2b(seed.tobytes(), key=key, salt=block).digest() for seed in seeds for block in blocks

@@ -85,7 +85,7 @@ class Folder:
             self.system.makedirs(self.path, exist_ok=True)
 
     def states(self) -> dict[str, str]:
-        """The state of each file by its name: another one if the file was written anew."""
+        """The state of each file by its name: it differs if the file was written again."""
         with self.named():
             self.system.invalidate_cache()
             if not self.system.isdir(self.path):

@@ -89,7 +89,7 @@ def read_table_columns(
     strata: str | None = None,
     missing: MissingName = "refuse",
 ) -> TableColumns:
-    """Read a table, tell which part each column plays, and take the rows that are complete."""
+    """Read a table, find the role of each column, and take the complete rows."""
     table, doubts = numeric_table.read_numbers(source)
     what = numeric_table.named(source)
     names = list(table)
@@ -124,7 +124,7 @@ def read_table_columns(
     else:
         aside = {name: _NOT_NAMED for name in names if name not in columns}
     aside |= dict.fromkeys(asked["strata"], "the strata")
-    aside |= dict.fromkeys(asked["subject"], "whose rows they are")
+    aside |= dict.fromkeys(asked["subject"], "the subject")
     chosen = [n for n in names if n in columns and n not in aside]
     if not chosen:
         nominal = listed([name for name in columns if name in aside])

@@ -40,7 +40,7 @@ def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
 
 
 def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
-    """Refuse times, (t,), that nobody has who moves.
+    """Refuse times, (t,), that no moving person can have.
 
     ``begins`` marks the first of each trajectory or run; ``what`` has a place for its number.
     """

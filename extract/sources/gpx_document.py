@@ -112,7 +112,7 @@ class GpxStream(XmlParser):
         )
 
     def _take(self, text: bytes) -> int:
-        """Read the points that a text begins with; tell how many bytes they are."""
+        """Read the points at the beginning of a text; give their number of bytes."""
         found = _POINTS.findall(text.decode("latin-1"))  # a letter a byte
         rest = found.pop()[_REST] if found and found[-1][_REST] else ""
         self._lat += [point[_LAT] for point in found]

@@ -95,7 +95,7 @@ def _place(names: Sequence[str], wanted: Mapping[str, str], path: Path) -> str:
 def _layer(
     place: str, names: Sequence[str], parts: tables.Frames, path: Path, label: str, how: Reading
 ) -> Layer:
-    """Make a layer of a table; its first place tells how all are written."""
+    """Make a layer of a table; its first place shows the format of all."""
     first = next((values for part in parts([place]) if len(values := part[place].dropna())), None)
     read, system = _reader(first, place, path, how)
 

@@ -58,7 +58,7 @@ _READ_WHOLE = b"xgXLK"  # types of headers, extended ones and long names, of any
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """How to read files, and whom to tell how far the reading is."""
+    """How to read files, and where to report progress."""
 
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables
     subjects_exact: bool = False

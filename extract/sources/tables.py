@@ -389,7 +389,7 @@ def _parsed(path: Path, text: bytes, layout: Layout, types: Types) -> tuple[pa.T
             if kind == NUMBER:
                 columns[name] = _numbers(columns[name], layout.decimal)
         return pa.table(columns), wrong, fault
-    raise _unreadable(path, "its rows cannot be told apart")
+    raise _unreadable(path, "it cannot be divided into rows")
 
 
 def _numbers(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:

@@ -1,4 +1,4 @@
-"""The times of a table: its first rows tell how they are written, and that holds for all."""
+"""The times of a table: its first rows show the format, which holds for all."""
 
 import re
 import warnings
@@ -453,7 +453,7 @@ def seems_of_day(numbers: Floats) -> bool:
 
 
 def clock_of_day(numbers: Floats, digits: int | None) -> Clock | None:
-    """Find how numbers, of so many digits before the point, tell the time of a day."""
+    """Find how numbers with a given number of digits before the point give the time of day."""
     numbers = numbers[np.isfinite(numbers)]
     highest = float(numbers.max(initial=0.0))
     if highest < 1.0 and not _are_whole(numbers):

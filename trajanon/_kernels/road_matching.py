@@ -108,7 +108,7 @@ class Matched(NamedTuple):
 
 
 def room_for(nodes: int, points: int, states: int) -> Room:
-    """Make room for lines of so many points on a network of so many nodes."""
+    """Make room for lines of given numbers of points on a network of given size."""
     one, both = (points, states), (points, 2 * states)
     via, stamp, wanted = (np.zeros(nodes, dtype=np.int64) for _ in range(3))
     return Room(
@@ -335,7 +335,7 @@ def straight_between(here, there):
 def go_on(network, matching, straight, p, spread, room, mark):
     """Lead the best path to each state of a point from those of the one before; the last mark.
 
-    Where none leads there, paths begin anew.
+    Where none leads there, paths begin again.
     """
     paths, search, gained = room.paths, room.search, room.gained
     limit = 2.0 * straight + matching.slack

@@ -19,7 +19,7 @@ INTERRUPTED = 130
 """The shell's exit code for Ctrl-C."""
 
 _OPTIONS = {"area": "bbox"}
-"""Parameters of the library whose options have other names."""
+"""Parameters of the library with options of other names."""
 
 
 def with_flags(message: str) -> str:

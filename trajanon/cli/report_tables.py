@@ -88,7 +88,7 @@ STOPPED = (
 )
 NOT_ALIGNED = "Windows did not slide: they stay where extraction cut them."
 
-_HEADERS = 5  # kinds of tables whose columns are listed
+_HEADERS = 5  # kinds of tables to list the columns of
 
 
 def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
@@ -144,9 +144,9 @@ def show_verdict(found: Verdict, report: Mapping[str, Any]) -> None:
 def show_release(report: Mapping[str, Any]) -> None:
     """Print the verdict on a release, and how its groups are."""
     show_verdict(verdict(report), report)
-    k, whose = report["k"], "subjects" if knows_people(report) else "recordings"
+    k, members = report["k"], "subjects" if knows_people(report) else "recordings"
     lines = number_of(report["lines"], "line stands", "lines stand")
-    tell(f"{lines} for at least {k} different {whose} each.")
+    tell(f"{lines} for at least {k} different {members} each.")
     if said := mends(report):
         tell(said)
     if (times := report["times"]) is not None:

@@ -135,7 +135,7 @@ def attacks_in_all(ledger: str | os.PathLike[str], *, subjects_exact: bool = Fal
     ledger
         Knows the releases; their originals, and their reports, must be where they were.
     subjects_exact
-        Whether subjects whose names differ only in upper and lower case are different ones.
+        Whether names that differ only in upper and lower case are different subjects.
 
     Returns
     -------

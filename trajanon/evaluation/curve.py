@@ -74,7 +74,7 @@ def curve(
     progress: Progress = silent,
     **options: Any,
 ) -> Curve:
-    """Anonymize with each k anew and run all attacks; ``options`` are those of `anonymize`."""
+    """Anonymize again with each k and run all attacks; ``options`` are those of `anonymize`."""
     ks = sorted(set(ks))
     for k in ks:
         check_k(k)

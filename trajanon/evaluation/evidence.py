@@ -101,12 +101,12 @@ class Evaluation:
     followed
         What the lines of a person give away together; None if nothing is known of subjects.
     inferred
-        What the nearest line tells of somebody known in part, beside a guess for all.
+        What the nearest line shows of a person known in part, compared with one guess for all.
     curve
-        Metres moved and chances of the best attack by k; None if nobody asked.
+        Metres moved and chances of the best attack by k; None if not requested.
     holdout
-        What a release of half of the subjects tells of them, beside the others; None if nobody
-        asked.
+        What a release of half of the subjects shows of them, compared with the others; None if
+        not requested.
     diversity
         What the members of the groups have in common.
     roads_before
@@ -343,7 +343,7 @@ class Evaluation:
 
 
 def _rough(number: int | None) -> str | None:
-    """Give two digits of a number, so that no difference of two tells of one recording."""
+    """Round a number to two digits, so that no difference of two shows one recording."""
     return None if number is None else f"some {int(float(f'{number:.2g}')):,}"
 
 

@@ -43,8 +43,8 @@ _FILE_TYPES = {
 def certificate(account: _Account, released: str | os.PathLike[str], version: str) -> _Account:
     """Certify a release; ready for JSON, and for publication beside it.
 
-    Shares are rounded to hundredths: nothing is of single lines, and no count below k follows from
-    them. What nobody measured is said to be not assessed.
+    Shares are rounded to hundredths: none is of a single line, and no count below k follows from
+    them. What was not measured is marked as not assessed.
 
     Parameters
     ----------

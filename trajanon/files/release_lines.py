@@ -306,7 +306,7 @@ class ReleaseFormat(NamedTuple):
 
     write: Writer
     read: Callable[[Path], Lines]
-    # Who wrote a file whose bytes depend on versions of libraries, and all that these read in it.
+    # The writer of a file, if its bytes depend on versions of libraries, and all that they read.
     contents: Callable[[Path], tuple[str, Mapping[str, Any]]] | None = None
     only_timed: bool = False  # whether it holds no release without times
 

@@ -100,7 +100,7 @@ class Chained:
         (what, left), *more = self.left.items()
         one, whom = ("drive", "subjects") if what == "drives" else ("person", "people")
         said = (
-            f"Whoever knows all lines of a {one} is left with fewer than {self.k} {whom} in "
+            f"Anyone who knows all lines of a {one} is left with fewer than {self.k} {whom} in "
             f"{left.below:,} of {number_of(left.several, one, what)} on several lines, and with "
             f"one alone in {left.alone:,}"
         )
@@ -366,10 +366,10 @@ def places_found(
     )
     own, person = np.append(labels, labels + len(lines)), np.tile(dense(subjects), 2)
     true, many = _busiest(went, person)
-    true, told = true[many >= _ENDS], _busiest(ended[own], person)[0][many >= _ENDS]
+    true, inferred = true[many >= _ENDS], _busiest(ended[own], person)[0][many >= _ENDS]
     guess, _ = _busiest(ended, np.zeros(len(ended), dtype=np.int64))
     found, guessed = (
-        np.hypot(*(place - went[true]).T) <= PLACE for place in (ended[own[told]], ended[guess])
+        np.hypot(*(place - went[true]).T) <= PLACE for place in (ended[own[inferred]], ended[guess])
     )
     return true % len(points), found, guessed
 

@@ -119,13 +119,13 @@ def unsorted(lines: Lines) -> list[str]:
     """Say that lines do not stand in the order of a release, so that theirs may tell something."""
     behind = out_of_order(lines.places[:, :, 1::-1], lines.times)
     return [
-        "trajectories are not sorted by their coordinates, so their order may tell whose they are: "
+        "trajectories are not sorted by their coordinates, so their order may identify people: "
         "`rewrite` sorts them"
     ] * bool(behind)
 
 
 def amiss_in_times(lines: Lines) -> list[str]:
-    """Say why nobody can tell what the times of lines are, or why no release has such times."""
+    """Say why the times of lines cannot be interpreted, or why no release has such times."""
     times, sentence, clock = lines.times, lines.clock, Clock.parsed(lines.clock)
     if times is None:
         return [] if sentence is None else ["the file says what its times are, and it has none"]
@@ -150,7 +150,7 @@ def amiss_in_times(lines: Lines) -> list[str]:
 
 
 def too_fine_times(lines: Lines) -> list[str]:
-    """Count the lines whose times are finer than they claim to be."""
+    """Count the lines with times finer than they claim to be."""
     clock = Clock.parsed(lines.clock)
     if lines.times is None or clock is None:
         return []

@@ -1,4 +1,4 @@
-"""What lines tell of people: who is in a release, where they go on, and what members share."""
+"""What lines show of people: who is in a release, where they go on, and what members share."""
 
 from dataclasses import dataclass
 from threading import Event
@@ -24,7 +24,7 @@ _AT_ONCE = 500  # trajectories that a thread looks up
 
 
 class Auc(NamedTuple):
-    """How often a member lies nearer than somebody who is not; 0.5 where it cannot be told."""
+    """How often a member is nearer than a non-member; 0.5 if the two cannot be distinguished."""
 
     auc: float
     low: float  # the interval of 95 %
@@ -138,7 +138,7 @@ def departures_told(
     """Whether the line nearest to the places of each, (n, m, 2), departs within an hour of it.
 
     And whether the best departure to guess for all does: that within an hour of which most lines
-    depart. Departures are seconds of a clock that begins anew after a cycle.
+    depart. Departures are seconds of a clock that restarts after a cycle.
     """
 
     def within_an_hour(one: Floats, other: Floats) -> Bools:
@@ -177,11 +177,11 @@ class Diversity:
     @property
     def words(self) -> str:
         """What came out, in a few sentences."""
-        told = self.account
+        many = self.account
         return (
-            f"In {told['one_origin']:,} of {number_of(told['groups'], 'group')} all members begin "
-            f"in one cell of {self.cell:g} m, in {told['one_destination']:,} all end in one. In "
-            f"{number_of(told['alarms'], 'group')} every member stays within {self.tight:g} m of "
+            f"In {many['one_origin']:,} of {number_of(many['groups'], 'group')} all members begin "
+            f"in one cell of {self.cell:g} m, in {many['one_destination']:,} all end in one. In "
+            f"{number_of(many['alarms'], 'group')} every member stays within {self.tight:g} m of "
             "the released line all along: that line is as good as the original."
         )
 

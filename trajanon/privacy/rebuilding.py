@@ -41,7 +41,7 @@ class Ways(NamedTuple):
 
     points: Floats  # latitude and longitude, (t, 2)
     first: Ints  # of each way, and all, (r + 1,)
-    owner: Ints  # whose each is, (r,)
+    owner: Ints  # who made each way, (r,)
 
     @classmethod
     def of(cls, points: Floats, owner: Ints) -> "Ways":
@@ -81,8 +81,8 @@ class Rebuilding:
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single groups."""
-        told = {"best": self.best, "share": self.share, "rebuilt": self.rebuilt._asdict()}
-        return {"k": self.k, "groups": self.groups, "line": self.line, **told}
+        attack = {"best": self.best, "share": self.share, "rebuilt": self.rebuilt._asdict()}
+        return {"k": self.k, "groups": self.groups, "line": self.line, **attack}
 
     @property
     def words(self) -> str:

@@ -204,7 +204,7 @@ def _inspected(
     if amiss := amiss_in_times(found):
         problems += amiss
         found = replace(found, times=None, clock=None)
-    # What is amiss in times is not written anew, to compare.
+    # Faulty times are not written again for the comparison.
     needed = amiss and RELEASE_FORMATS[path.suffix.lower()].only_timed
     beside = Compared([], "") if needed else compared(path, found, write)
     problems += [*beside.differences, *unsorted(found)]

@@ -168,7 +168,7 @@ def durations(seconds: Floats) -> Floats:
 
 
 def duration_classes(seconds: Floats) -> Ints:
-    """Put trips into classes of durations, whose middles are whole steps."""
+    """Put trips into classes of durations, centred on whole steps."""
     return np.rint(durations(seconds) / DURATION_CLASS).astype(np.int64)
 
 
