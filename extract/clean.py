@@ -39,7 +39,7 @@ def settle_times(points: Points) -> Points:
 
 
 def sort_by_time(points: Points) -> Points:
-    """Sort each piece by time; the sort is stable, so an untimed piece stays as it is."""
+    """Sort each piece by time; the sort is stable, so untimed pieces keep their order."""
     falls = points.follows
     falls[1:] &= points.time[1:] < points.time[:-1]
     if not falls.any():

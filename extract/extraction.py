@@ -97,7 +97,7 @@ def extract(
     Returns
     -------
     Trajectories
-        Their provenance counts what was dropped, and why.
+        Their provenance counts what was dropped, by reason.
 
     Raises
     ------
@@ -278,7 +278,7 @@ class Extraction(SourceOptions):
 
 
 def _taken(cutter: Cutter, some: Iterable[list[Trace]], folder: Path) -> Iterator[Trajectories]:
-    """Cut all batches, and give what is taken of them; many are on disk until all are known."""
+    """Cut all batches and give the trajectories taken; many are on disk until all are known."""
     written, held = list[Path](), list[Trajectories]()
     numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each
     for traces in some:

@@ -40,7 +40,7 @@ def drafting(place: Path) -> Iterator[Draft]:
 
     What killed runs left of this output is removed first.
     """
-    with suppress(OSError):  # who may write in a folder need not see what is in it
+    with suppress(OSError):  # a folder may be writable but not readable
         for folder in place.parent.iterdir():
             if (found := _DRAFT.fullmatch(folder.name)) and found[1] == place.name:
                 remove_abandoned(folder, place)

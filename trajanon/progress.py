@@ -1,4 +1,4 @@
-"""What work says while it goes on: how far it is, and what it warns of."""
+"""Messages of running work: progress and warnings."""
 
 import logging
 from collections import defaultdict

@@ -101,7 +101,7 @@ def with_help(kind: type) -> type:
 _BYTES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
 PAIR = 2
-"""The k of which equal spacing tells more."""
+"""The k at which equal spacing reveals more."""
 
 OF_PAIRS = (
     "With k = 2, each step of a line is the mean of two steps of known length, so both can "

@@ -69,7 +69,7 @@ class Clock:
 
     times: str  # one of these
     timezone: str  # the local zone, by its name in the IANA database
-    step: int  # seconds; what is written is a multiple
+    step: int  # seconds; written times are multiples
 
     def __post_init__(self) -> None:
         if self.timezone not in _zones():

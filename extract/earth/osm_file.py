@@ -29,7 +29,7 @@ def objects(
 ) -> Iterator[OSMEntity]:
     """Yield the objects that pass all filters; each is valid only until the next.
 
-    With locations, the nodes of ways have their places; areas are built of what passes that filter.
+    With locations, the nodes of ways have their places; areas are built from ways in that filter.
     """
     try:
         regular(Path(pbf)).open("rb").close()

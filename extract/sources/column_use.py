@@ -33,7 +33,7 @@ _LISTED, _LETTERS = 40, 40  # unused columns that are listed, and letters of eac
 def check_use(
     names: Sequence[str], column_of: Mapping[str, str], first: First, what: str, how: Reading
 ) -> None:
-    """Count a table of points under the use of its columns; warn of what is not used."""
+    """Count a table of points under the use of its columns; warn of unused columns."""
     count_use(names, column_of, how)
     used = column_of.values()
     unused = [name for name, often in Counter(names).items() if often == 1 and name not in used]

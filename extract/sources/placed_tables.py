@@ -42,7 +42,7 @@ def looks_like(name: str, head: bytes) -> bool:
 
 
 def is_in_parquet(path: Path) -> bool:
-    """Tell whether Parquet has a column of places, and none of coordinates."""
+    """Whether a Parquet file has a column of places and none of coordinates."""
     with suppress(FileProblem, BadInput), reading(path, _KIND):
         known = {role for name in pq.read_schema(path).names for role in known_as(name)}
         return "place" in known and not {"lat", "lon"} & known
@@ -160,7 +160,7 @@ def _points(xy: Floats) -> NDArray[Any]:
 
 
 def _order(pairs: Floats, name: str, text: str) -> tuple[list[int], str]:
-    """Find where x, the longitude, and y stand, and what has to be said of it.
+    """Find the positions of x, the longitude, and y, and the notice that this needs.
 
     The name tells, or what no latitude can be; else brackets are as in GeoJSON, x first.
     """

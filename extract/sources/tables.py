@@ -269,7 +269,7 @@ def read_columns(path: Path, layout: Layout, types: Types, how: Reading) -> Iter
 def _parts(
     path: Path, layout: Layout, how: Reading
 ) -> Iterator[tuple[bytes, bytes, Sequence[str]]]:
-    """Give parts of whole lines: as they are, without what no parser should see, and its faults."""
+    """Give parts of whole lines: the text, the same cleaned for the parser, and its faults."""
     above: int | None = layout.above  # lines to pass over, at the beginning
     rest = b""
     with how.unpacked(path) as stream:

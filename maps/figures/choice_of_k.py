@@ -1,4 +1,4 @@
-"""The figure of what each k costs and protects."""
+"""The figure of the cost and protection of each k."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 
 KEY = bytes(32)
-"""A key that repeats what is measured: nothing of it is published."""
+"""A fixed key, to repeat measurements: no release with it is published."""
 
 
 def which_k(

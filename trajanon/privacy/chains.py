@@ -77,7 +77,7 @@ class Chained:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single drives or people."""
+        """Ready for JSON, without data of single drives or people."""
         followed = {start: ranks._asdict() for start, ranks in self.found.items()}
         whole = {"k": self.k, "lines": self.lines, "of": self.of, "steps": self.steps}
         place = None if self.place is None else self.place._asdict()
@@ -291,7 +291,7 @@ class _Tried(NamedTuple):
 
 
 def _tried(published: Published, steps: Steps, *, known: bool) -> _Tried:
-    """Rank the lines but one's own by how well they go on, of those that begin near."""
+    """Rank the other lines that begin near by how well they continue this one."""
     own, right = published.labels[steps.here], published.labels[steps.there]
     points, times, row = published.lines, published.line_times, own
     if known:

@@ -30,7 +30,7 @@ class Findings:
     problems
         What is wrong, a sentence each; empty if the release holds.
     claim
-        What can be said of all that is in the file beside its lines, if it holds.
+        The claim about the rest of the file, beside its lines, if the release holds.
     answered
         ``rows``: whether each trajectory occurs k times. ``people``: also whether k different
         subjects stand behind each, counted in the originals.
@@ -77,7 +77,7 @@ class Findings:
 
 
 def not_trajectories(lines: Lines) -> list[str]:
-    """Name what is no line of points on Earth, as many in each, nor rows of such a line."""
+    """Name faults: other geometries than lines on Earth, or different numbers of points."""
     if not len(lines):
         return ["the file holds no trajectory"]
     if amiss := amiss_in_counts(lines):

@@ -18,7 +18,7 @@ from trajanon.utility.displacements import displacement
 from trajanon.workers import in_parts
 
 Z = float(ndtri(0.975))
-"""Standard errors on each side of what an interval of 95 % is about."""
+"""Standard errors on each side of the centre of an interval of 95 %."""
 
 _AT_ONCE = 500  # trajectories that a thread looks up
 
@@ -84,7 +84,7 @@ def _before(values: Floats, among: Floats) -> Floats:
 def variance(values: Floats, clusters: Ints) -> float:
     """Estimate the variance of a mean of values that are alike within clusters.
 
-    Where there is one cluster, nothing is known of it: 0.
+    With a single cluster it is not known: 0.
     """
     sums = np.bincount(dense(clusters), values - values.mean())
     return float((sums**2).sum()) / len(values) ** 2 * len(sums) / max(len(sums) - 1, 1)
@@ -187,7 +187,7 @@ class Diversity:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single groups."""
+        """Ready for JSON, without data of single groups."""
         measures = ("origins", "destinations", "radius")
         return {
             "cell": self.cell,

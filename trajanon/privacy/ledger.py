@@ -1,4 +1,4 @@
-"""The ledger: the holder's private list of what was released, as keyed digests.
+"""The ledger: the holder's private list of releases, as keyed digests.
 
 A file of SQLite. Each row is a release. It is announced before its files get their names, and
 settled after that, so that a run that is killed leaves a ledger that says so.
@@ -59,7 +59,7 @@ class Entry:
 
 
 class Keyed(NamedTuple):
-    """Digests, with the key of a ledger, of what trajectories are known by."""
+    """Digests, with the key of a ledger, of the fixes that identify trajectories."""
 
     hops: Hashes  # (n, HOPS); 0 where one has fewer
     people: Hashes  # (n,)
@@ -193,7 +193,7 @@ class Ledger:
         return number
 
     def forget(self, number: int) -> Entry:
-        """Remove a release: what it holds counts as new again."""
+        """Remove a release: its trajectories count as new again."""
         forgotten = self._entry(number)
         with _named(self.path):
             self._database.execute("delete from releases where number = ?", (number,))

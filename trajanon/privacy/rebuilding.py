@@ -51,7 +51,7 @@ class Ways(NamedTuple):
 
 
 class Rebuilt(NamedTuple):
-    """How far what is rebuilt is from the hidden member: metres, median of the groups."""
+    """Error of the rebuilt member: metres from the hidden one, median of the groups."""
 
     left: float  # what companions leave of the line
     smooth: float  # the likeliest, of somebody who knows how groups spread, but no map
@@ -80,7 +80,7 @@ class Rebuilding:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single groups."""
+        """Ready for JSON, without data of single groups."""
         attack = {"best": self.best, "share": self.share, "rebuilt": self.rebuilt._asdict()}
         return {"k": self.k, "groups": self.groups, "line": self.line, **attack}
 
@@ -193,7 +193,7 @@ def _roots(covariance: Floats) -> Floats:
 
 
 def _along(root: Floats, alike: Floats) -> Floats:
-    """Give the covariance of all that has such roots and is so much alike, (2 m, 2 m)."""
+    """Give the covariance from its roots and correlations, (2 m, 2 m)."""
     both = np.einsum("iab,jcb,ij->iajc", root, root, alike)
     return np.asarray(both.reshape(2 * len(root), -1))
 

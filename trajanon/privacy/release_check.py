@@ -181,7 +181,7 @@ class _Inspected(NamedTuple):
     path: Path
     found: Lines | None  # all that was read, where more is asked of it
     problems: list[str]
-    claim: str  # what can be said of all that is in it beside its lines
+    claim: str  # the claim about the rest of the file, beside its lines
     keys: NDArray[np.bytes_]  # 128 bits of each row, equal where lines are equal as written
     width: int  # points of a trajectory; 0 where some are no trajectories
     ends: Floats  # latitude, longitude and perhaps times of the first and the last line

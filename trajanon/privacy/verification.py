@@ -48,7 +48,7 @@ class Verified:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single groups."""
+        """Ready for JSON, without data of single groups."""
         return asdict(self)
 
     @property

@@ -1,4 +1,4 @@
-"""The page: files, choices, a command at work, and what it gave; for every tab the same."""
+"""The page: files, choices, a running command, and its results; equal in every tab."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -112,7 +112,7 @@ class Page:
         return [field.name for field in own]
 
     def _more(self, title: str, *commands: str) -> None:
-        """Show fields that are not needed at first; what is wrong with one opens them."""
+        """Show fields that are not needed at first; an error in one opens them."""
         with ui.expansion(title).classes("w-full") as shown:
             names = self._fields(*commands, more=True)
         shown.bind_value_from(

@@ -229,7 +229,7 @@ class Work:
         self._made = {}  # a run that goes on keeps the one before, and what it makes is old
 
     def drop(self, name: str) -> None:
-        """Leave a file out; what was brought is removed, what was opened by its path stays."""
+        """Leave a file out; an uploaded copy is removed, a file opened by its path stays."""
         self.files.remove(name)
         if not Path(name).is_absolute():
             (self.folder / name).unlink(missing_ok=True)

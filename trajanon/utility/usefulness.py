@@ -1,4 +1,4 @@
-"""All measures of what a release is still good for, of its places and of its hours."""
+"""All measures of the usefulness of a release, for its places and its hours."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ def usefulness(
     seconds: Seconds | None = None,
     seed: int = 0,
 ) -> Usefulness:
-    """Measure what is left of trajectories as released.
+    """Measure the usefulness of trajectories as released.
 
     Of ends that are not true, (n, 2), the flows from cell to cell are not counted.
     """
