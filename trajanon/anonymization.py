@@ -160,7 +160,7 @@ class Promise(NamedTuple):
             some = number_of(unknown, "recording")
             if read is not None:
                 some = f"{unknown:,} of {number_of(read, 'recording')}"
-            each = "names no subject, and" if unknown == 1 else "name no subject, and each of them"
+            each = "has no subject, and" if unknown == 1 else "have no subject, and each of them"
             return f"{notice} {some} {each} was counted as a subject of its own."
         if self.few is None:
             return f"{notice} k counts trajectories: nothing is known of their subjects."

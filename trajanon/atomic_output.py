@@ -214,7 +214,7 @@ def exchanged(
 
 @contextmanager
 def making(folder: Path) -> Iterator[None]:
-    """Make a folder and what it stands in; if the block fails, those that are empty go."""
+    """Make a folder and its parents; if the block fails, remove the empty ones."""
     made: list[Path] = []
     try:
         try:

@@ -173,7 +173,7 @@ def identities(
 
 
 def nameless(provenance: Mapping[str, Any]) -> int:
-    """Count recordings that name no subject, and count as one each."""
+    """Count recordings that have no subject, and count as one each."""
     return count_of(provenance, NAMELESS) or 0
 
 

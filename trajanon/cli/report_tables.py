@@ -1,4 +1,4 @@
-"""What people see while a command works, and what it prints of its results."""
+"""The display of a running command, and tables of its results."""
 
 import json
 import os
@@ -92,7 +92,7 @@ _HEADERS = 5  # kinds of tables to list the columns of
 
 
 def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a report its secret, and what has an entry for each trajectory or group."""
+    """Leave out of a report its secret, and lists with an entry for each trajectory or group."""
     return {
         name: without_lists(value) if isinstance(value, Mapping) else value
         for name, value in report.items()
@@ -115,8 +115,8 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
     if limits := limits_sentence(provenance):
         tell(limits)
     if unknown := counts.get("recordings of unknown subjects"):
-        named = number_of(unknown, "recording names", "recordings name")
-        tell(f"{named} no subject: each counts as its own.")
+        named = number_of(unknown, "recording has", "recordings have")
+        tell(f"{named} no subject; each counts as a different person.")
     if merged := Merged.counted_in(provenance).sentence():
         tell(merged)
     for sentence in sentences(provenance):
@@ -192,7 +192,7 @@ def show_certificate(account: Mapping[str, Any]) -> None:
 
 
 def show_microaggregated(report: Mapping[str, Any]) -> None:
-    """Print what a microaggregated table lost, how its groups are, and what they left of it."""
+    """Print the loss of a microaggregated table, its groups, and the statistics kept."""
     tell(f"Rows: {report['n']:,}")
     tell(f"Columns microaggregated: {listed(report['columns'])}")
     if report["kept"]:

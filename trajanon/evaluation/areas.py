@@ -28,7 +28,7 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampled:
-    """A sample of areas, and what was measured of all."""
+    """A sample of areas, and the figures measured on all."""
 
     areas: Ints  # the area of each trajectory of the sample, (n,), numbered from 0
     of_areas: int  # into which all lines were parted

@@ -20,7 +20,7 @@ KS = (2, 3, 4, 5, 8, 10, 20)
 
 
 class Choice(NamedTuple):
-    """What one k costs, and what it protects."""
+    """The cost and protection of one k."""
 
     k: int
     moved: float  # metres, the mean

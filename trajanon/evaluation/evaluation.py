@@ -138,7 +138,7 @@ def evaluate(
 def with_counts_of_all(
     evaluation: Evaluation, whole: InParts, drawn_areas: Areas, findings: Findings
 ) -> Evaluation:
-    """Lay what is counted of all trajectories over the evaluation of a sample."""
+    """Replace figures in the evaluation of a sample by those counted on all trajectories."""
     chained = evaluation.chained
     followed = evaluation.followed
     left = drives_left(whole.line, whole.runs, whole.subject, evaluation.k)

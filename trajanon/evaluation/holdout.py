@@ -31,7 +31,7 @@ from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 
 AS_CUT, BY_SUBJECT = "a trajectory", "all trajectories of a subject"
-"""Of what the adversary measures the distance to the nearest line: of several, the mean."""
+"""What the adversary measures to the nearest line: if several, the mean distance."""
 
 
 class Risk(NamedTuple):
@@ -226,7 +226,7 @@ def measured(
 
 
 def _of_subjects(away: Floats, members: Bools, subjects: Ints) -> Auc:
-    """Tell subjects apart by the mean distance of all that is known of each."""
+    """Distinguish subjects by the mean distance of everything known of each."""
     _, first, subject = np.unique(subjects, return_index=True, return_inverse=True)
     mean = np.bincount(subject, away) / np.bincount(subject)
     return told_apart(mean, members[first], subjects[first])

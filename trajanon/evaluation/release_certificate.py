@@ -1,4 +1,4 @@
-"""Certificate of a release: what was assessed, in figures that may be published, for a machine."""
+"""Certificate of a release: the assessment in publishable, machine-readable figures."""
 
 import hashlib
 import json
@@ -203,7 +203,7 @@ def _inferred(one: _Account) -> dict[str, Any]:
 
 
 def _patient(account: _Account) -> dict[str, Any]:
-    """Shares of groups that are verified, and what is rebuilt of one hidden member."""
+    """Shares of groups that are verified, and the error of a rebuilt hidden member."""
     verified, rebuilding = account["verification"], account["rebuilding"]
     return {
         "groups tried": NOT_ASSESSED if verified is None else verified["groups"],

@@ -95,7 +95,7 @@ def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:
 
 
 def sound(column: Any) -> Any:
-    """Turn a column into one of few types, of which each value is what it says."""
+    """Convert a column to one of a few types with plain values."""
     import pyarrow as pa
 
     kinds = pa.types

@@ -1,4 +1,4 @@
-"""GeoParquet, written with nothing in it but what is asked for.
+"""GeoParquet, written without any extra content.
 
 Written with pyarrow and shapely alone: what a data frame library adds of its own (its index, its
 environment) would have to be taken out again.

@@ -203,7 +203,7 @@ def _difference(schema: Any, other: Any) -> str:
 
 
 def coordinate_columns(schema: Any) -> list[str]:
-    """List the columns lat1, lon1, lat2, lon2, ... of a table; none of what has geometries."""
+    """List the columns lat1, lon1, lat2, lon2, ... of a table; none if it has geometries."""
     if b"geo" in (schema.metadata or {}):
         return []
     pairs = ([f"lat{number}", f"lon{number}"] for number in count(1))

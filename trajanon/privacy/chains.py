@@ -27,7 +27,7 @@ _NEAR = 200  # lines that begin nearest, of which he chooses
 _AT_ONCE = 1_000  # steps that a thread tries
 
 LINE, KNOWN, CHANCE = "line", "known", "chance"
-"""What the adversary starts from: the line of what he knows, that itself, or a guess."""
+"""What the adversary starts from: a known trajectory, its line, or a guess."""
 
 PLACE = 200.0
 """Metres from an end within which others are at the same place."""
@@ -85,7 +85,7 @@ class Chained:
 
     @property
     def first(self) -> float:
-        """How often the line of the next one ranks first for somebody who knows the one before."""
+        """How often the line of the next one ranks first, if the one before is known."""
         return self.found[KNOWN].first if self.found else 0.0
 
     @property

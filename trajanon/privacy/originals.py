@@ -208,8 +208,8 @@ def _labels(release: Path, sizes: Ints) -> Ints:
 def _together(releases: Sequence[Ints], k: int, subjects: Ints | None) -> list[str]:
     """Count the trajectories that releases together hide among fewer than k.
 
-    Whoever knows the groups of a trajectory in several releases knows that it is one of the members
-    that all of them have.
+    Anyone who knows the groups of a trajectory in several releases narrows it down to the members
+    that they have in common.
     """
     if len(releases) == 1:
         return []

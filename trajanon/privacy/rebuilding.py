@@ -61,7 +61,7 @@ class Rebuilt(NamedTuple):
 
 @dataclass(frozen=True)
 class Rebuilding:
-    """What somebody rebuilds of one member of a group who knows all others."""
+    """Errors of one member of a group as rebuilt by an adversary who knows all others."""
 
     k: int
     groups: int  # tried, one member of each hidden
@@ -89,7 +89,7 @@ class Rebuilding:
         """What came out, in a sentence."""
         others = "member" if self.k == 2 else "members"
         return (
-            f"Somebody who knows the other {others} of a line, and follows what is left on the "
+            f"Anyone who knows the other {others} of a line, and follows the remainder on the "
             f"map of other people's tracks, is {metres(self.best)} off in the median of "
             f"{number_of(self.groups, 'group')}; the line itself is {metres(self.line)} off "
             f"({percent(self.share)} of it)."

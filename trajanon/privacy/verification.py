@@ -1,4 +1,4 @@
-"""Verification: the members of a line, found by somebody who holds all tracks."""
+"""Verification: the members of a line, found by an adversary who holds all tracks."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
