@@ -77,12 +77,12 @@ def attacks(
             "plain means": (means, {**report, "key": None}),
             "as releases are": (found.lines, report),
         }
-        for written, (lines, told) in ways.items():
+        for written, (lines, reported) in ways.items():
             off = displacement(slid.points, lines[labels]).mean()
             turning, sharp, still = turned(lines)
             row(written, f"{off:.2f}", f"{turning:.1f}", percent(sharp), still)
             seen = Published(slid.points, lines, labels, k, slid.subject)
-            for more in patient(seen, slid.tracks, told, spacing=spacing, seed=seed):
+            for more in patient(seen, slid.tracks, reported, spacing=spacing, seed=seed):
                 print("" if more is None else more.words, flush=True)
     say_machine()
 
@@ -109,10 +109,10 @@ def link_to_people(found: Matched, clock: Clock) -> None:
     row("of", "trips", "people", "step", "users", "adjusted Rand index", "right pairs", "found")
     originals = found.slid.points, found.slid.times, replace(clock, times="date"), people
     release = found.lines[line], found.times[line], clock, people[found.own_row]
-    for name, (*trips, whose) in (("originals", originals), ("release", release)):
+    for name, (*trips, owners) in (("originals", originals), ("release", release)):
         for step, users in linked(*trips).items():
-            counts = len(whose), len(set(whose.tolist())), step, len(set(users.tolist()))
-            row(name, *counts, *agreement(users, whose))
+            counts = len(owners), len(set(owners.tolist())), step, len(set(users.tolist()))
+            row(name, *counts, *agreement(users, owners))
     say_machine()
 
 

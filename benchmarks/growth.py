@@ -1,7 +1,7 @@
 """Measure large data: seconds, peak memory and metres. Tracks are drawn along corridors.
 
     python benchmarks/growth.py commands                       each command, over the size
-    python benchmarks/growth.py make windows 1000000 --tracks  parts whose windows may slide
+    python benchmarks/growth.py make windows 1000000 --tracks  parts with windows that may slide
     python benchmarks/growth.py parts windows --memory 3GB     these parts, beyond memory
     python benchmarks/growth.py parts windows --shards 10      whatever the memory
 

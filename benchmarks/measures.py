@@ -69,7 +69,7 @@ def run_command(words: list[str], folder: Path) -> dict[str, Any]:
 
 
 def alone(job: Callable[..., Any], *given: Any) -> Any:
-    """Do a job in a process of its own, whose memory is that of nothing else."""
+    """Do a job in a process of its own, so that its memory can be measured alone."""
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as process:
         return process.submit(job, *given).result()
 

@@ -91,7 +91,7 @@ cat(sprintf('{"cpu": %%f}\\n', spent[[1]] + spent[[2]]))
 
 
 def quality(found: Trajectories, folder: Path) -> list[str]:
-    """What groups are worth, whoever found them: loss, metres moved, tasks, groups of too few."""
+    """Measures of groups by any method: loss, metres moved, tasks, groups of too few."""
     if (folder / "labels.npy").exists():
         labels = dense(np.load(folder / "labels.npy"))
     else:  # sdcMicro gives the means alone

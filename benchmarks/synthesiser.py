@@ -29,7 +29,7 @@ _SPEEDS = np.geomspace(0.5, 40.0, 21)  # metres a second
 
 
 class Synthetic(NamedTuple):
-    """Trips that nobody made."""
+    """Synthetic trips."""
 
     points: Floats  # (n, m, 2)
     departure: Floats  # seconds of the clock, (n,)
@@ -114,9 +114,9 @@ def _touching(grid: _Grid) -> Bools:
 def _walked(
     random: np.random.Generator, chain: Floats, start: Ints, end: Ints, steps: Ints
 ) -> Ints:
-    """Walk from cells to cells in so many steps, each as likely as one that still arrives."""
+    """Walk between cells in a given number of steps, drawn among the walks that still arrive."""
     chain = chain / np.maximum(chain.sum(axis=1, keepdims=True), 1e-12)
-    arrives = [np.eye(len(chain))]  # in so many steps, (c, c)
+    arrives = [np.eye(len(chain))]  # in as many steps as its place in the list, (c, c)
     while len(arrives) <= steps.max():
         arrives.append(arrives[-1] @ chain)
     visited = np.repeat(start[:, None], max(steps.max(), 1) + 1, axis=1)

@@ -249,8 +249,8 @@ def percents(values: list[float | None]) -> list[str]:
     return ["–" if one is None else f"{100.0 * one:.0f}" for one in values]
 
 
-def told(found: dict[str, list[Way]]) -> str:
-    """Tables of all cities: the first in full, of the others means."""
+def tables_of(found: dict[str, list[Way]]) -> str:
+    """Format a table for each city: the first in full, means for the others."""
     (city, first), *others = found.items()
     beside = next(way for way in first if way.name == BESIDE)
     rows = [["", *TASKS, "mean", *ATTACKS, "verified"]]
@@ -305,7 +305,7 @@ def tasks(
             print(name, way.name, *percents([*way.errors, way.mean_error, *way.found]), flush=True)
             found[name].append(way)
     command = f"python benchmarks/tasks.py DATA{f' --every {every}' * (every > 1)} --page {page}"
-    text = f"{date.today():%-d %B %Y}, `{command}`.\n{told(found)}"
+    text = f"{date.today():%-d %B %Y}, `{command}`.\n{tables_of(found)}"
     if page is None:
         print(text)
         return

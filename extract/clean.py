@@ -39,7 +39,7 @@ def settle_times(points: Points) -> Points:
 
 
 def sort_by_time(points: Points) -> Points:
-    """Sort each piece by time; the sort is stable, so an untimed piece stays as it is."""
+    """Sort each piece by time; the sort is stable, so untimed pieces keep their order."""
     falls = points.follows
     falls[1:] &= points.time[1:] < points.time[:-1]
     if not falls.any():
@@ -52,11 +52,11 @@ def sort_by_time(points: Points) -> Points:
 
 
 def spread_minutes(points: Points) -> tuple[Points, int]:
-    """Spread points that share a minute evenly over it, in their order; tell how many did.
+    """Spread points that share a minute evenly over it, in their order; count those points.
 
-    In pieces whose times are all whole minutes, and often shared; what repeats a point of its
-    minute is dropped there. Times to five minutes are spread over five. A piece of one time, or
-    with times to the hour, says too little of when its points were recorded.
+    This applies to pieces with whole minutes only, often shared. A point that repeats one of its
+    minute is dropped. Times to five minutes are spread over five. A piece with a single time, or
+    with times to the hour, is too coarse to spread.
     """
     same = _shares_time(points)
     if not same.any():

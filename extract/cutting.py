@@ -351,7 +351,7 @@ def selected_windows(subject: Ints, trace: Ints, rules: Rules, counts: Counter[s
 
 
 def some_of_each(key: Ints, most: int) -> Bools:
-    """Mark so many of each key at most, spread evenly among its own.
+    """Mark at most ``most`` of each key, spread evenly over its own.
 
     Examples
     --------

@@ -58,7 +58,7 @@ _NOT_READ = {
         "have more or fewer times than points, and are taken without times"
     ),
 }
-"""Why readers drop something; what has no words here is named by its counter."""
+"""Reasons why readers drop something, in words; others are named by their counter."""
 
 _OF_POINTS = ("points", "rows", "times")
 _UNITS = (*_OF_POINTS, "features", "lines", "moving", "trips", "files", "members")

@@ -39,7 +39,7 @@ class Fingerprints(NamedTuple):
     """Fingerprints of some recordings, side by side."""
 
     trace: Hashes  # of the subject and the name together, shape (traces,)
-    subject: Hashes  # of whoever made it, shape (traces,)
+    subject: Hashes  # of the person who made it, shape (traces,)
     nameless: Bools  # whether the source names no subject, shape (traces,)
     content: Hashes  # equal for equal sets of points, in any order, shape (traces,)
     points: Ints  # different points, shape (traces,)
@@ -87,7 +87,7 @@ def _hash(*names: str | None) -> int:
 
 
 def _hashes_by_trace(points: Points) -> Hashes:
-    """Hash the different points of each trace, whose number stands before the hash; sorted."""
+    """Hash the distinct points of each trace, with the trace's number as prefix; sorted."""
     hashes = hashes_of(points.lat, points.lon, points.time) >> (_TRACES + np.uint64(1))
     somewhere = (points.lat != 0.0) | (points.lon != 0.0)
     somewhere &= np.isfinite(points.lat + points.lon + points.time)

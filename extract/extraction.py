@@ -85,10 +85,10 @@ def extract(
         A zone that is cut out of all tracks, such as `trajanon.extract.hidden` gives; None for
         none.
     client
-        A Dask client whose workers read the files, in place of processes; the result is the same.
+        A Dask client: its workers read the files instead of processes; the result is the same.
         All workers must see the files under the same names.
     progress
-        Told how far the work is.
+        Called with the state of the work.
     options
         What a trajectory is, where a track ends, and how many are taken, ``spacing`` to
         ``subjects_exact``: see `trajanon.extract.Rules`. How sources are read, ``columns`` to
@@ -97,7 +97,7 @@ def extract(
     Returns
     -------
     Trajectories
-        Their provenance counts what was dropped, and why.
+        Their provenance counts what was dropped, by reason.
 
     Raises
     ------
@@ -278,7 +278,7 @@ class Extraction(SourceOptions):
 
 
 def _taken(cutter: Cutter, some: Iterable[list[Trace]], folder: Path) -> Iterator[Trajectories]:
-    """Cut all batches, and give what is taken of them; many are on disk until all are known."""
+    """Cut all batches and give the trajectories taken; many are on disk until all are known."""
     written, held = list[Path](), list[Trajectories]()
     numbers = [np.empty((2, 0), np.int64)]  # subject and trace of each
     for traces in some:
@@ -313,7 +313,7 @@ def traces(
     columns, untimed, subjects_exact, jobs, progress
         As in `extract`.
     counts
-        Told of what was left out, in words, and which columns of tables were used.
+        Receives counts of what was left out, by reason, and the columns of tables that were used.
 
     Examples
     --------

@@ -45,7 +45,7 @@ def from_frame(
         Column by role (id, subject, time; of a DataFrame also lat, lon), where the usual names do
         not say.
     subjects_exact
-        Whether subjects whose names differ only in case are different ones.
+        Whether names that differ only in case are different subjects.
 
     Yields
     ------

@@ -154,7 +154,7 @@ class _Ways:
     def least(self, count: Ints, metres: float) -> Hashes:
         """Give the least hashes of the hops of each window, (windows, HOPS).
 
-        Windows begin every so many metres, ``count`` of them on each piece, and each has the hops
+        Windows begin at equal distances, ``count`` of them on each piece, and each has the hops
         that begin in it; the last has those beyond, too. As a hop may lead past whole windows, each
         also has the one on which it begins.
         """

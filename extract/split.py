@@ -108,7 +108,7 @@ def head(traces: Iterator[Trace]) -> tuple[list[Trace], Iterator[Trace]]:
 
 
 def with_limits(rules: Rules, points: Points) -> tuple[Rules, dict[str, Any]]:
-    """Put limits in place of those that are to be found from cleaned points; say from what."""
+    """Replace the limits to be found from cleaned points by numbers; say from which points."""
     end = np.flatnonzero(points.follows)
     seconds = points.time[end] - points.time[end - 1]
     hops = pd.DataFrame({"metres": points.ways.length, "seconds": seconds})

@@ -16,7 +16,7 @@ class Trace:
     name
         The source's own name of the recording. Pieces of one recording share it.
     subject
-        Whoever made the recording (account, person, vehicle), or None if the source does not say; a
+        Maker of the recording (account, person, vehicle), or None if the source does not say; a
         recording without one counts as its own subject. Spellings of one name, as
         `trajanon.subjects` tells, are one subject.
     lat, lon

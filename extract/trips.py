@@ -40,11 +40,11 @@ LEFT_OUT = {
 }
 """Why trips are left out, and what to change; each is counted by the first that holds."""
 
-_NEAR = 100.0  # metres around one place; whoever stays there for some minutes has arrived
+_NEAR = 100.0  # metres around one place; a stay of some minutes there is an arrival
 
 
 class Trips:
-    """The trips of a batch of recordings, and which of them cannot be shown whole."""
+    """The trips of a batch of recordings, and those that cannot be shown whole."""
 
     def __init__(
         self,
@@ -90,7 +90,7 @@ class Trips:
     def whole(
         self, points: Points, area: Area | None, boxes: Sequence[Box]
     ) -> tuple[Points, Bools]:
-        """Of what is left of the points, give the longest part of each trip inside.
+        """Give the longest part of each trip inside, from the points that are left.
 
         And whether the ends of each trip are true ones, (trips, 2). Trips that cannot be shown
         whole are counted.

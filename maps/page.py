@@ -77,7 +77,7 @@ _ENVIRONMENT.globals |= {"ours": _ours, "leaflet": _leaflet}
 
 
 class _Page(Figure):
-    """A folium figure that renders `page.html`, whose first line says who may see it."""
+    """A folium figure that renders `page.html`; its first line says who may see it."""
 
     _template = _ENVIRONMENT.get_template("page.html")
 

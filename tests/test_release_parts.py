@@ -130,9 +130,9 @@ def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
     for attack in sampled["attacks"]:
         low, high = attack["interval"]
         assert 0.0 <= low <= attack["expected"] <= high <= 1.0
-    assert any("All else is of a sample" in said for said in sampled["facts"])
+    assert any("All else is from a sample" in said for said in sampled["facts"])
     page = Path("evaluation.html").read_text("utf-8")
-    assert "<h2>What is of a sample</h2>" in page
+    assert "<h2>Figures from a sample</h2>" in page
     assert ", of a sample of" in Path("folder.parts.datasheet.md").read_text("utf-8")
 
 

@@ -94,7 +94,7 @@ def test_trajectories_count_what_was_merged() -> None:
     assert some.subject.tolist() == [0] * 7 + [1, 1, 2, 2, 3]
     report = trajanon.anonymize(some, 2, effort="fast").report
     assert report["subject_names_merged"] == {"case": 2, "blanks": 5}
-    assert "1 recording names no subject" in report["notice"]
+    assert "1 recording has no subject" in report["notice"]
 
 
 @settings(max_examples=6)

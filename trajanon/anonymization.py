@@ -160,7 +160,7 @@ class Promise(NamedTuple):
             some = number_of(unknown, "recording")
             if read is not None:
                 some = f"{unknown:,} of {number_of(read, 'recording')}"
-            each = "names no subject, and" if unknown == 1 else "name no subject, and each of them"
+            each = "has no subject, and" if unknown == 1 else "have no subject, and each of them"
             return f"{notice} {some} {each} was counted as a subject of its own."
         if self.few is None:
             return f"{notice} k counts trajectories: nothing is known of their subjects."
@@ -193,7 +193,7 @@ def versions() -> dict[str, str]:
 
 
 def refuse_far(moved: float, length: float, k: int, unit: str) -> None:
-    """Refuse a release whose points lie farther off than its trajectories are long, in metres."""
+    """Refuse a release with points farther off than its trajectories are long, in metres."""
     if moved > length:
         raise BadInput(
             f"released points would lie {moved:,.0f} m from where people went on average, and a "
@@ -307,7 +307,7 @@ def build_report(
 ) -> dict[str, Any]:
     """Say what was released and what it costs, ready for JSON; ``more`` has more entries.
 
-    A release is refused whose points lie farther off than its trajectories are long, in metres.
+    A release with points farther off than its trajectories are long, in metres, is refused.
     """
     if not counted.as_published:
         refuse_far(moved["mean"], length["mean"], counted.k, unit_of(counted.provenance))

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 Metres = NDArray[np.float32]
-"""Distances, of which there may be too many for more digits: to a millimetre in 10 km."""
+"""Distances in single precision, to save memory: to a millimetre in 10 km."""
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Hashes = NDArray[np.uint64]

@@ -40,7 +40,7 @@ def drafting(place: Path) -> Iterator[Draft]:
 
     What killed runs left of this output is removed first.
     """
-    with suppress(OSError):  # who may write in a folder need not see what is in it
+    with suppress(OSError):  # a folder may be writable but not readable
         for folder in place.parent.iterdir():
             if (found := _DRAFT.fullmatch(folder.name)) and found[1] == place.name:
                 remove_abandoned(folder, place)
@@ -52,7 +52,7 @@ def drafting(place: Path) -> Iterator[Draft]:
             mode = os.fstat(lock.fileno()).st_mode & 0o666
             yield Draft(folder / place.name, folder / BEFORE, mode)
     finally:
-        if not (folder / BEFORE).exists():  # else nobody else has what stood there
+        if not (folder / BEFORE).exists():  # else this is the only copy of what was there
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -62,7 +62,7 @@ def hold(folder: Path, *, new: bool = False) -> IO[str]:
     lock = file.open("w", encoding="utf-8")
     try:
         _lock(lock)
-        if new:  # it gets its name once it is locked: nobody may take us for dead meanwhile
+        if new:  # named once it is locked, so that no other run takes us for dead
             file.rename(folder / LOCK)
     except OSError as error:
         if isinstance(error, BlockingIOError) and not new:
@@ -214,7 +214,7 @@ def exchanged(
 
 @contextmanager
 def making(folder: Path) -> Iterator[None]:
-    """Make a folder and what it stands in; if the block fails, those that are empty go."""
+    """Make a folder and its parents; if the block fails, remove the empty ones."""
     made: list[Path] = []
     try:
         try:

@@ -69,8 +69,8 @@ def one_each(
 ) -> OneEach:
     """Choose one trajectory of each person, the one that costs its group least; and the groups.
 
-    All are grouped, and of each person the one nearest to its group is taken. These are grouped
-    anew, and people take the one that suits their group best, until nobody finds a better one.
+    All are grouped, and each person keeps the one nearest to its group. These are grouped
+    again, and people exchange theirs for one nearer to the group until no exchange helps.
     """
     assert trajectories.subject is not None
     since, stopped = perf_counter(), False
@@ -108,7 +108,7 @@ def one_each(
 
 
 def _by_secret(trajectories: Trajectories, key: bytes | None) -> Ints:
-    """Give numbers that nobody can compute without the key, (n,)."""
+    """Give numbers that cannot be computed without the key, (n,)."""
     all_of = [trajectories.points.reshape(len(trajectories), -1)]
     if trajectories.times is not None:
         all_of.append(trajectories.times)

@@ -76,7 +76,7 @@ def anonymize(
         The secret that perturbs lines, 16 to 64 bytes; None draws a new one. The report keeps it:
         with it, the same groups have the same lines.
     progress
-        Told how far the work is.
+        Called with the state of the work.
     options
         Whether all is done as in the papers; whether somebody is on one line, or on one for each
         whole day; how many places there are at each end; whether with times and with which rows,
@@ -159,8 +159,8 @@ def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
         raise NoTrajectories(f"{error}. {_OTHER_LIMITS}") from error
     except BadInput as error:
         raise BadInput(_in_parameters(str(error))) from error
-    if told := sentences(trips.provenance):
-        _LOG.warning("%s", _in_parameters(" ".join([*told, f"{_OTHER_LIMITS}."])))
+    if notes := sentences(trips.provenance):
+        _LOG.warning("%s", _in_parameters(" ".join([*notes, f"{_OTHER_LIMITS}."])))
     return trips
 
 

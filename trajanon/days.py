@@ -13,10 +13,10 @@ from trajanon.trajectories import Trajectories
 
 
 class Days(NamedTuple):
-    """Days of at most so many trips, and how the others were left out."""
+    """Days of at most a given number of trips, and how the others were left out."""
 
     trajectories: Trajectories  # a day each, (d, trips m, 2): one trip after another
-    of_trip: Ints  # the day of each trip, (n,); -1 of a trip whose day has too many, or no time
+    of_trip: Ints  # the day of each trip, (n,); -1 if its day has too many, or without a time
     too_many: int  # days of more trips
 
 

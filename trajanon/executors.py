@@ -76,7 +76,7 @@ class Executor:
 def results_in_order(
     begin: Callable[[_Given], Callable[[], _Result]], given: Iterable[_Given], ahead: int
 ) -> Generator[_Result, None, None]:
-    """Begin tasks, only so many ahead; give their results, each when asked for, in order."""
+    """Begin tasks, at most ``ahead`` at once; give results in order, each on request."""
     coming = iter(given)
     waiting: deque[Callable[[], _Result]] = deque()
     while True:
@@ -91,8 +91,8 @@ def on_cluster(
 ) -> Generator[_Result, None, None]:
     """Do tasks on workers, two ahead for each of their threads; give results in order.
 
-    A result stays with its worker until its turn has come. What nobody waits for any more, Dask
-    leaves undone.
+    A result stays with its worker until its turn comes. Dask cancels tasks with results that
+    are no longer needed.
     """
 
     def begin(one: _Given) -> Callable[[], _Result]:

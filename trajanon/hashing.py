@@ -26,7 +26,7 @@ def hashed(numbers: Hashes) -> Hashes:
 
 
 def hashes_of(*columns: Floats) -> Hashes:
-    """Hash rows of numbers; what is equal, or in equal places no number, is equal."""
+    """Hash rows of numbers; equal rows, with NaN in equal places, have equal hashes."""
     hashes = np.zeros(len(columns[0]), dtype=np.uint64)
     for column in columns:
         # One bit pattern for -0.0 and 0.0, and one for what is no number.

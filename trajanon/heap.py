@@ -12,7 +12,7 @@ def share_a_heap() -> None:
 
 
 def give_back() -> None:
-    """Give the system back what is free between pieces in use, before large ones are wanted."""
+    """Return free memory between pieces in use to the system, before large allocations."""
     _ask("malloc_trim", 0)
 
 

@@ -1,4 +1,4 @@
-"""Input files: only those that end, and whose text is UTF-8."""
+"""Input files: only finite ones, with text in UTF-8."""
 
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG

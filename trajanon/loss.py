@@ -28,8 +28,8 @@ def standardise(X: ArrayLike, weights: Floats | None = None) -> Floats:
         if not np.isfinite(widest).all():
             column = int(np.flatnonzero(~np.isfinite(widest))[0])
             raise BadInput(f"column {column} spans more than a number can hold; use a larger unit")
-    # About the first record first, for the mean of numbers far from zero loses digits;
-    # then in units of the largest deviation, whose square neither over- nor underflows.
+    # Subtract the first record first: the mean of numbers far from zero loses digits;
+    # then divide by the largest deviation: squares neither over- nor underflow.
     centred = records - records[:1]
     centred -= centred.mean(axis=0)
     constant = (records == records[:1]).all(axis=0)

@@ -107,7 +107,7 @@ def ends_of(
 ) -> Ends | None:
     """Find where trips begin and end, or days.
 
-    Where a window begins and ends, nobody came from or went to: there are none.
+    A window has no origin and no destination: None.
     """
     if trajectories.unit == "trajectory" or distinct < 2:
         return None
@@ -238,7 +238,7 @@ class _Groups:
         return {"groups": groups - left, "trajectories": left_out, "left": left}
 
     def _narrow(self, group: int, most: int) -> int:
-        """Leave out the farthest members of a group, at most so many; how many these are."""
+        """Leave out the farthest members of a group, up to a limit; give their number."""
         rows = self.members[group]
         away, near = self._near(self.records[rows], group)
         order = np.argsort(away[:, 0], kind="stable")

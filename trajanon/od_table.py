@@ -16,7 +16,7 @@ from trajanon.utility.grid import cell_middles, cells
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
-_NAMES = ("zone", "id", "name")  # columns that name zones, the first that is there
+_NAMES = ("zone", "id", "name")  # columns that name zones; the first found is used
 
 
 def zone_flows(

@@ -35,7 +35,7 @@ _LANES = 4  # numbers of 64 bits in a group's seed
 
 
 def new_key() -> bytes:
-    """Draw a secret: whoever has it can compute every displacement."""
+    """Draw a secret key: anyone who has it can compute every displacement."""
     return secrets.token_bytes(_KEY)
 
 
@@ -97,12 +97,12 @@ def perturbed(
 ) -> Floats:
     """Write the mean of each group, (g, m, 2): moved smoothly, and rounded; no hop is of length 0.
 
-    Whoever holds all other members of a group of s takes them from s times its line, and has the
-    last one, but for s times the displacement. So this is as large as an s-th of the group's width,
-    goes aside as members do, who are farthest apart along streets, or from street to street, and
-    follows from them by a keyed hash: the same group is moved alike in every release, and nobody
-    without the key can try whether he knows a group. It is smooth, so that lines are, and of no
-    shape that gives it away. Whoever is in a group c times is left c times: such a group
+    Anyone who holds all other members of a group of s subtracts them from s times its line and has
+    the last, off by s times the displacement. So this is as large as an s-th of the group's width,
+    points aside as members do, who are farthest apart along streets, or from street to street, and
+    follows from them by a keyed hash: the same group is moved alike in every release, and without
+    the key, guesses of a group cannot be tried. It is smooth, so that lines are, and of no
+    shape that gives it away. Anyone who is in a group c times is left c times: such a group
     counts as one of s / c. Where ``subjects`` are None, each trajectory has its own.
     """
     m = points.shape[1]
@@ -187,7 +187,7 @@ def _seeds(members: Floats, labels: Ints, key: bytes, what: bytes) -> Ints:
 
 
 def _normal(seeds: Ints, count: int, key: bytes) -> Floats:
-    """Draw so many normal numbers from each seed, (g, count)."""
+    """Draw ``count`` normal numbers from each seed, (g, count)."""
     blocks = [n.to_bytes(2, "little") for n in range(-(-4 * count // 64))]
     drawn = b"".join(
         blake2b(seed.tobytes(), key=key, salt=block).digest() for seed in seeds for block in blocks

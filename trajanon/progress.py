@@ -1,4 +1,4 @@
-"""What work says while it goes on: how far it is, and what it warns of."""
+"""Messages of running work: progress and warnings."""
 
 import logging
 from collections import defaultdict
@@ -16,7 +16,7 @@ class Progress(Protocol):
 
 
 def silent(task: str, done: float, total: float | None, note: str = "") -> None:
-    """Tell nobody: the default of every function that takes a progress."""
+    """Do nothing: the default of every function that takes a progress."""
 
 
 _SHOWN = 10

@@ -51,9 +51,9 @@ def anonymize_file(
     k, roads, public_places, key, progress, options
         As in `trajanon.anonymize`; with a ledger, the key is the ledger's.
     subjects_exact
-        Whether subjects whose names differ only in upper and lower case are different ones.
+        Whether names that differ only in upper and lower case are different subjects.
     ledger
-        The holder's private list of what was released, made if there is none. What it knows is not
+        The holder's private list of releases, made if there is none. What it lists is not
         released again, and the release is entered in it.
     per_subject_in_all
         How many trajectories one person may have in all releases of the ledger together.
@@ -61,7 +61,7 @@ def anonymize_file(
     Returns
     -------
     dict
-        The report of `trajanon.anonymize`; with a ledger, its entry ``ledger`` tells what was new.
+        The report of `trajanon.anonymize`; with a ledger, its entry ``ledger`` counts what was new.
 
     Raises
     ------
@@ -113,7 +113,7 @@ def anonymized(
     exact: bool,
     **how: Any,
 ) -> tuple[Release, Keyed | None]:
-    """Read and anonymise what is new to a ledger, if there is one; also give what it shall know."""
+    """Read and anonymise what is new to a ledger, if there is one; also give its new entry."""
     read = partial(read_unmarked, source, subjects_exact=exact)
     if book is None:  # nothing keeps the originals while the release is written
         return anonymize_trajectories(read(), k, key=key, **how), None
@@ -132,7 +132,7 @@ def anonymized(
 def check_limit(
     ledger: LedgerLike, per_subject_in_all: int | None, settings: ReleaseSettings
 ) -> None:
-    """Refuse a ledger of what is not published, and a limit that is none or counts nothing."""
+    """Refuse a ledger for unpublished releases, and a limit that is invalid or without effect."""
     if settings.as_published and ledger is not None:
         raise BadInput("`as_published` is not for publication: leave out `ledger`")
     if settings.days is not None and ledger is not None:

@@ -61,7 +61,7 @@ class Release:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether it may be published, and what is to be said beside it, by its report."""
+        """The verdict of its report: whether it may be published, and with which remarks."""
         return verdict(self.report)
 
     def write(self, path: str | os.PathLike[str]) -> None:
@@ -173,7 +173,7 @@ class Release:
 
     @property
     def _facts(self) -> list[tuple[str, str]]:
-        """What is in the release and what it costs, as far as the report says."""
+        """The content and cost of the release, as far as the report has them."""
         n, m = self.trajectories.points.shape[:2]
         report, what = self.report, f"{number_of(n, 'row')} of {m} points"
         if {"lines", "k", "counted"} <= report.keys():
@@ -206,7 +206,7 @@ def with_report(
 
 @contextmanager
 def on_disk(release: Release) -> Iterator[Path]:
-    """Write a release, and its report beside it, for as long as it is looked at."""
+    """Write a release, and its report beside it, while it is examined."""
     with TemporaryDirectory(prefix="trajanon-") as folder:
         path = Path(folder) / "release.parquet"
         release.write(path)
@@ -216,7 +216,7 @@ def on_disk(release: Release) -> Iterator[Path]:
 def published_with(
     attribution: str | None, way: str, clock: Clock | None, *, by_subjects: bool
 ) -> dict[str, Any]:
-    """What a release says of itself: its source, what has a row, and which times it bears."""
+    """The provenance of a release: its source, what one row stands for, and its times."""
     words = {"attribution": attribution}
     if by_subjects and way != "trajectories":
         words["counted"] = "subjects"

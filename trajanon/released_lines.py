@@ -124,7 +124,7 @@ def refuse_crossing(trajectories: Trajectories, *, tracks: bool) -> None:
 
 
 def _refuse_groups_across(points: Floats, labels: Ints) -> None:
-    """Refuse groups that span more than half of the Earth, whose mean lies beside all of them."""
+    """Refuse groups that span more than half of the Earth: their mean is far from all of them."""
     longitude = points[..., 1]
     most = np.full((2, int(labels.max(initial=-1)) + 1), -np.inf)
     np.maximum.at(most[0], labels, longitude.max(axis=1))

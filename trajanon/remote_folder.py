@@ -24,7 +24,7 @@ class Folder:
 
         self.url = str(place).rstrip("/") or "/"
         with self.named():
-            if isinstance(place, Path):  # whose name may look like a URL
+            if isinstance(place, Path):  # its name may look like a URL
                 self.system, self.path = LocalFileSystem(), str(place.absolute())
             else:
                 self.system, self.path = url_to_fs(place)
@@ -85,7 +85,7 @@ class Folder:
             self.system.makedirs(self.path, exist_ok=True)
 
     def states(self) -> dict[str, str]:
-        """The state of each file by its name: another one if the file was written anew."""
+        """The state of each file by its name: it differs if the file was written again."""
         with self.named():
             self.system.invalidate_cache()
             if not self.system.isdir(self.path):

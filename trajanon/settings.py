@@ -101,7 +101,7 @@ def with_help(kind: type) -> type:
 _BYTES = {"": 1, "k": 1e3, "m": 1e6, "g": 1e9, "t": 1e12}
 
 PAIR = 2
-"""The k of which equal spacing tells more."""
+"""The k at which equal spacing reveals more."""
 
 OF_PAIRS = (
     "With k = 2, each step of a line is the mean of two steps of known length, so both can "
@@ -166,7 +166,7 @@ class Settings(_Checked):
     effort
         fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best so far). ``balanced``
         tries 8,000 moves a record in each of two runs; ``best`` tries five times as many in each of
-        12, combines their groups, and beyond k = 5 anneals regions anew. Tables of more than 2,500
+        12, combines their groups, and beyond k = 5 anneals regions again. Tables of more than 2,500
         records get fewer runs, and of more than 10,000 fewer moves a record.
     seed
         Repeats the groups bit for bit.
@@ -226,8 +226,8 @@ class ReleaseSettings(_Checked):
         Least number of places, 200 m apart, where the members of a line begin, and where they end.
         What no exchange with near groups mends is counted; 1 turns it off.
     align
-        Let trajectories slide on their tracks towards their groups. Losses and displacements are
-        then those of the trajectories as slid, and the report also tells what they were before.
+        Let trajectories slide on their tracks towards their groups. Losses and displacements then
+        refer to the windows after sliding, and the report also has those before it.
     times
         Release the mean times of each group: of-day, of-week or date. Each line then bears them at
         each of its points, and the search sees the departure as well. A day begins at 03:00.
@@ -243,7 +243,7 @@ class ReleaseSettings(_Checked):
         single row, with their number in a column people). Where k counts records, or no subjects
         are known, records take the place of subjects.
     exact_means
-        Write plain means, which are not perturbed: whoever has all other members of a group can
+        Write plain means, without perturbation: anyone with all other members of a group can
         compute the last one.
 
     Examples

@@ -66,7 +66,7 @@ class RoadsToFollow(NamedTuple):
     def lay_release(
         self, release: Trajectories, progress: Progress = silent
     ) -> tuple[Trajectories, Snapped]:
-        """Lay a release on the roads, each different line once, and sort its rows anew."""
+        """Lay a release on the roads, each different line once, and sort its rows again."""
         lines, row = np.unique(release.records, axis=0, return_inverse=True)
         found = self.lay(lines.reshape(-1, *release.points.shape[1:]), progress)
         credited = {**release.provenance, "attribution": OSM_ATTRIBUTION}

@@ -113,7 +113,7 @@ def streets(
     least_people
         Leave out streets with fewer people. None takes the fewest behind any line, at least k.
     progress
-        Told how far the work is.
+        Called with the state of the work.
 
     Returns
     -------

@@ -18,7 +18,7 @@ NAMELESS = "recordings of unknown subjects"
 """How provenance counts names that are one subject's, and recordings without any."""
 
 _UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs")
-"""Unicode's categories of what cannot be seen: controls, formats, separators."""
+"""Unicode's categories of invisible characters: controls, formats, separators."""
 
 _WHOLE = re.compile(r"(-?\d+)\.0+")  # what a gap in a column makes of a whole number
 
@@ -39,7 +39,7 @@ def spelled(name: str) -> str:
 
 
 def key_of(name: str, *, exact: bool = False) -> str:
-    """Give what is equal for all spellings of a name; exact, but for those in case."""
+    """Give a form that is equal for all spellings of a name; with ``exact``, except for case."""
     name = spelled(name)
     if exact:
         return name
@@ -173,7 +173,7 @@ def identities(
 
 
 def nameless(provenance: Mapping[str, Any]) -> int:
-    """Count recordings that name no subject, and count as one each."""
+    """Count recordings that have no subject, and count as one each."""
     return count_of(provenance, NAMELESS) or 0
 
 

@@ -1,4 +1,4 @@
-"""How far the groups found are from the best there can be, as a proof."""
+"""A proven bound on the gap between the groups found and the best ones."""
 
 import logging
 import os

@@ -47,7 +47,7 @@ _QUANTITY = re.compile(
 )
 """Words of what is counted or measured, whatever its values look like."""
 
-_FEW = 20  # values: from fewer nobody can tell whether they number the rows
+_FEW = 20  # values: fewer do not show whether they number the rows
 _DIFFERENT = 0.95  # of the values of an identifier
 _CODES, _EACH = 5, 5  # different values of a code at most, and rows for each of them at least
 _SIX_DIGITS, _NARROW = 1e5, 0.25  # no quantity of six digits varies by so small a share of itself
@@ -89,7 +89,7 @@ def read_table_columns(
     strata: str | None = None,
     missing: MissingName = "refuse",
 ) -> TableColumns:
-    """Read a table, tell which part each column plays, and take the rows that are complete."""
+    """Read a table, find the role of each column, and take the complete rows."""
     table, doubts = numeric_table.read_numbers(source)
     what = numeric_table.named(source)
     names = list(table)
@@ -124,7 +124,7 @@ def read_table_columns(
     else:
         aside = {name: _NOT_NAMED for name in names if name not in columns}
     aside |= dict.fromkeys(asked["strata"], "the strata")
-    aside |= dict.fromkeys(asked["subject"], "whose rows they are")
+    aside |= dict.fromkeys(asked["subject"], "the subject")
     chosen = [n for n in names if n in columns and n not in aside]
     if not chosen:
         nominal = listed([name for name in columns if name in aside])

@@ -37,7 +37,7 @@ NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MicroaggregatedTable:
-    """A table whose chosen columns are averages of groups, and how it came about.
+    """A table with averages of groups in the chosen columns, and how it came about.
 
     Attributes
     ----------
@@ -95,14 +95,14 @@ def microaggregate_table(
     """Replace the rows of numeric columns by the means of groups of at least k.
 
     What is k-anonymous are the microaggregated columns, by themselves. Rows keep their order, as is
-    usual for such tables, so that the holder can compare them with the originals: whoever else
-    knows that order knows whose row each is, and so the mean of that person's group. Columns kept
+    usual for such tables, so that the holder can compare them with the originals: anyone else who
+    knows that order can find a person's row, and so the mean of that person's group. Columns kept
     as they are may identify just as well.
 
     Parameters
     ----------
     path
-        A table with a record a row: .csv or .parquet, or a data frame, whose named index is a
+        A table with a record a row: .csv or .parquet, or a data frame; its named index is a
         column like the others.
     k
         Least number of rows in a group, or of different subjects with ``subject``; at least 2.
@@ -112,9 +112,9 @@ def microaggregate_table(
     keep
         Those to keep as they are, or ``["all"]``; all others are dropped.
     subject
-        The column that says whose a row is; it is counted, and dropped.
+        The column that names the person of a row; people are counted, and the column is dropped.
     strata
-        The column within each of whose values groups are formed; it is dropped unless it is kept.
+        Groups are formed within each value of this column; it is dropped unless it is kept.
         Losses are those of the whole table.
     weights
         How much columns count in the search, by their names; those not named count 1. A weight
@@ -263,13 +263,13 @@ def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterat
         if ids:
             yield f"Warning: kept although they look like identifiers: {', '.join(ids)}."
     yield (
-        f"The rows keep the order of {Path(what).name}: whoever knows that order knows whose "
-        "row each is, and with it the means of its group."
+        f"The rows keep the order of {Path(what).name}: anyone who knows that order "
+        "can find a person's row, and with it the means of its group."
     )
     if people is None:
         yield (
             "k counts rows: if one person or company can have several, name the column that "
-            "says whose they are in `subject`."
+            "says which in `subject`."
         )
     elif merged := people.merged.sentence():
         yield merged

@@ -69,7 +69,7 @@ class Clock:
 
     times: str  # one of these
     timezone: str  # the local zone, by its name in the IANA database
-    step: int  # seconds; what is written is a multiple
+    step: int  # seconds; written times are multiples
 
     def __post_init__(self) -> None:
         if self.timezone not in _zones():
@@ -203,7 +203,7 @@ class Timing:
         return {"hours": of_one, "of": len(hours)}
 
     def departures(self, tracks: Tracks) -> Floats:
-        """Count when whoever is at a point of the tracks departs, by the clock, (t,)."""
+        """Departure by the clock of the traveller at each point of the tracks, (t,)."""
         assert tracks.times is not None
         return self.clock.of(tracks.times[:, None])[:, 0]
 

@@ -40,7 +40,7 @@ def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
 
 
 def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
-    """Refuse times, (t,), that nobody has who moves.
+    """Refuse times, (t,), that no moving person can have.
 
     ``begins`` marks the first of each trajectory or run; ``what`` has a place for its number.
     """
@@ -58,7 +58,7 @@ def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
 
 
 def ticks_of(points: Floats) -> NDArray[np.int32]:
-    """Count ten-millionths of a degree; NaN and what is far beyond the Earth stay beyond it."""
+    """Count ten-millionths of a degree; NaN and values far off the Earth stay off it."""
     whole = np.empty(points.shape, dtype=np.int32)
     for begin in range(0, len(points), _ROWS):
         ticks = np.nan_to_num(points[begin : begin + _ROWS] * TICKS, nan=_FAR)

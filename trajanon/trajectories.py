@@ -41,10 +41,10 @@ class Trajectories:
     points
         Latitude and longitude in degrees, WGS 84, shape (n, m, 2).
     subject
-        A number for whoever made each trajectory, shape (n,); None if nothing is known of subjects,
+        A number for the maker of each trajectory, shape (n,); None if nothing is known of subjects,
         as in a release. Whole numbers stay as they are. Names are numbered here: those that differ
         only in blanks, accents' encoding or case are one subject (number them yourself to keep them
-        apart); None is nobody else's.
+        apart); each None is a subject of its own.
     trace
         A number for the recording each trajectory was cut from, shape (n,); None where subjects are
         None.

@@ -30,7 +30,7 @@ ENOUGH_DATA = 0.10
 """Metres moved as a share of the length: beyond the first a line shows little, up to the second it
 shows the way. The points of a straight line lie a quarter of its length from its middle."""
 
-OF_A_LINE = "k is of a line, and not of a person"
+OF_A_LINE = "k holds for each line, not for each person"
 
 _HEADLINES = {
     "ready": "Ready to publish.",
@@ -144,13 +144,13 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
         unused = (report.get("source") or {}).get("unused")
         column = f"Name the column of the persons (not used: {unused})"
         yield (
-            f"Nothing tells who made these {units}: at least {k} recordings stand behind each line,"
+            f"No subject is known of these {units}: at least {k} recordings are behind each line,"
             " and several may be of one person.",
             _remedy(column, "extract", columns="subject=NAME") if unused else None,
         )
     if report.get("key", "") is None:
         yield (
-            "Its lines are plain means: whoever has all other members of a group can compute the "
+            "Its lines are plain means: anyone with all other members of a group can compute the "
             "last one.",
             _remedy("To perturb them, leave out --exact-means", "anonymize", k=k),
         )
@@ -165,8 +165,8 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
         )
     if knows_people(report) and (share := _nameless(report)) > NAMELESS:
         yield (
-            f"{percent(share, 2)} of the recordings name nobody, and each of them was counted as a "
-            "different subject.",
+            f"{percent(share, 2)} of the recordings have no subject; each of them was counted as a "
+            "different person.",
             None,
         )
 
@@ -191,12 +191,12 @@ def _of_drives_and_places(report: Mapping[str, Any]) -> Iterator[_Found]:
     people = report.get("persons") or {"people": 0, "people_below": 0}
     if people["people_below"] > PEOPLE * people["people"]:
         yield (
-            f"{OF_A_LINE}: whoever knows all lines of a person is left with fewer than {k} people "
+            f"{OF_A_LINE}: the lines of a person, taken together, fit fewer than {k} people "
             f"for {people['people_below']:,} of the {people['people']:,} on several lines.",
             _remedy("To put each person on one line", "anonymize", k=k, one_line_each=True),
         )
     elif "persons" not in report and "shards" in report and knows_people(report):
-        yield f"{OF_A_LINE}, whose lines together are not counted in several shards.", None
+        yield f"{OF_A_LINE}; with several shards, a person's lines are not checked together.", None
     if (share := _left(report, "one_place")) > IN_ONE_PLACE:
         yield (
             f"All {units} of {percent(share, 2)} of the lines begin or end in {_places(report)}, "
@@ -223,7 +223,7 @@ def _of_hours(report: Mapping[str, Any]) -> Iterator[_Found]:
         options["minute_worth"] = max(times["minute_worth"] / 3.0, 0.5)
     yield (
         f"In {len(alone['hours'])} of the {alone['of']} hours with departures one line departs "
-        "alone: whoever knows that somebody set out then knows this line.",
+        "alone: anyone who knows that a person set out then knows this line.",
         _remedy(said, "anonymize", **options),
     )
 
@@ -236,8 +236,8 @@ def _of_windows(report: Mapping[str, Any]) -> Iterator[_Found]:
     per_recording = (report.get("source") or {"per_recording": 1}).get("per_recording")
     if "chains" not in report and per_recording != 1:
         yield (
-            "Somebody who follows a drive from line to line may be left with fewer than "
-            f"{report['k']} subjects, which is not counted in several shards.",
+            "Anyone who follows a drive from line to line may be left with fewer than "
+            f"{report['k']} subjects; with several shards this is not checked.",
             _one_of_each(),
         )
 
@@ -245,7 +245,7 @@ def _of_windows(report: Mapping[str, Any]) -> Iterator[_Found]:
 def _of_drives(report: Mapping[str, Any]) -> _Found:
     chained = report["chains"]
     return (
-        "Pieces of one drive lie end to end: whoever follows a drive from line to line is left "
+        "Pieces of one drive lie end to end: anyone who follows it from line to line is left "
         f"with fewer than {report['k']} subjects in {chained['drives_below']:,} of "
         f"{number_of(chained['drives'], 'drive')}.",
         _one_of_each(),
@@ -269,7 +269,7 @@ def _nameless(report: Mapping[str, Any]) -> float:
 
 
 def knows_people(report: Mapping[str, Any]) -> bool:
-    """Whether k counts subjects, and some recordings name theirs."""
+    """Whether k counts subjects and some recordings have one."""
     return report["counted"] == "subjects" and _nameless(report) < 1.0
 
 
@@ -304,7 +304,7 @@ def cost(report: Mapping[str, Any]) -> str:
 
 
 def source(report: Mapping[str, Any]) -> str:
-    """Say what of the source is in a release, and why the rest is not.
+    """Say how much of the source is in a release, and why the rest is not.
 
     >>> counts = {"recordings": 40, "used": 38, "left_out": {"too short": 2}}
     >>> source({"n": 41, "unit": "trip", "source": counts})
@@ -358,7 +358,7 @@ def _places(report: Mapping[str, Any]) -> str:
 
 
 def followed(report: Mapping[str, Any]) -> str:
-    """Say what a release tells of somebody with several trips; empty if nobody is known.
+    """Say what a release shows of a person with several trips; empty if no subject is known.
 
     >>> followed({"unit": "trip", "counted": "subjects"}).partition(",")[0]
     'Somebody with several trips is on several lines'

@@ -77,7 +77,7 @@ def in_parts(
     most: int,
     watch: Callable[[], None] = unwatched,
 ) -> list[Result]:
-    """Do a job with each part of an array, of so many rows at most, in threads."""
+    """Do a job with each part of an array, of a limited number of rows, in threads."""
     parts = [rows[start : start + most] for start in range(0, len(rows) or 1, most)]
     if len(parts) == 1:
         return [job(rows, Event())]

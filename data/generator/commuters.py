@@ -1,7 +1,7 @@
 """Draw a population of commuters in the city of the sample: homes, works, shops, whole days.
 
 Run ``python data/generator/commuters.py FILE.csv [PEOPLE] [DAYS]``: 500 people on 20 days from a
-Monday on make 19,000 trips. The same file comes out on every machine, and nobody in it exists.
+Monday on make 19,000 trips. Every machine writes the same file, and all people in it are invented.
 """
 
 import csv

@@ -150,7 +150,7 @@ class AreaBorder:
 
 
 def _bend(corners: Floats) -> tuple[Floats, Bools]:
-    """Bound how far geodesics lie off straight lines in degrees; tell which are unknown.
+    """Bound how far geodesics lie off straight lines in degrees; mark those without a bound.
 
     A geodesic turns by sin a (1 + cos^2 a) tan(lat) / R a metre, 1.09 tan(lat) / R at most, where a
     is its azimuth.

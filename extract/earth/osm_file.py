@@ -29,7 +29,7 @@ def objects(
 ) -> Iterator[OSMEntity]:
     """Yield the objects that pass all filters; each is valid only until the next.
 
-    With locations, the nodes of ways have their places; areas are built of what passes that filter.
+    With locations, the nodes of ways have their places; areas are built from ways in that filter.
     """
     try:
         regular(Path(pbf)).open("rb").close()
@@ -66,7 +66,7 @@ def polygons(area: osm.Area) -> BaseGeometry | None:
 
 
 def known_parts(way: osm.Way) -> list[Floats]:
-    """The parts of a way whose nodes are in the file: longitudes and latitudes, shape (m, 2)."""
+    """The parts of a way with nodes in the file: longitudes and latitudes, shape (m, 2)."""
     places = [(one.lon, one.lat) if one.location.valid() else () for one in way.nodes]
     parts = [np.array(list(part)) for known, part in groupby(places, bool) if known]
     return [part for part in parts if len(part) > 1]

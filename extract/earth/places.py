@@ -27,7 +27,7 @@ _MARGIN = 0.01  # metres by which everything is wider, against rounding
 _POLE = 90.0 - 1e-6  # degrees; about a pole all longitudes are near one another
 _QUARTER = 16  # corners of a quarter of a circle
 
-# A polygon whose radius is larger by this factor, 0.3 %, holds the circle. GEOS rounds the
+# A polygon with a radius larger by this factor, 0.3 %, holds the circle. GEOS rounds the
 # number of corners of an arc: two may be half as far again apart.
 _ROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
 

@@ -65,7 +65,7 @@ class Roads:
         lat, lon
             Degrees, WGS 84, shape (n,).
         within
-            Metres; what is farther is infinitely far, which is found sooner. None for no limit.
+            Metres; beyond, the distance is infinite: the search is faster. None for no limit.
 
         Returns
         -------

@@ -67,7 +67,7 @@ def read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 
 def read_tdrive(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read `ID.txt`, the file of a taxi: one trace, of all that it did."""
+    """Read `ID.txt`, the file of a taxi: one trace with all its points."""
     types = {role: tables.TYPES[role] for role in _TDRIVE.names}
     found = tables.read_columns(path, _TDRIVE, types, how)
     chunks = ({role: part[role] for role in types} for part in found)

@@ -23,7 +23,7 @@ _MEASURES = re.compile(
     r"|signal|speed|state|status|temp|temperature|vel|velocity)(?![a-z])",
     re.IGNORECASE,
 )
-"""Words in the names of columns that tell of a point, and not whose it is."""
+"""Words in the names of columns that describe a point, not its owner."""
 
 _FEW = 10  # rows
 
@@ -33,7 +33,7 @@ _LISTED, _LETTERS = 40, 40  # unused columns that are listed, and letters of eac
 def check_use(
     names: Sequence[str], column_of: Mapping[str, str], first: First, what: str, how: Reading
 ) -> None:
-    """Count a table of points under the use of its columns; warn of what is not used."""
+    """Count a table of points under the use of its columns; warn of unused columns."""
     count_use(names, column_of, how)
     used = column_of.values()
     unused = [name for name, often in Counter(names).items() if often == 1 and name not in used]
@@ -83,7 +83,7 @@ def with_recordings(
 
 
 def _counts_rows(first: First, column: str) -> bool:
-    """Say whether each row has an id of its own; of few rows nobody can tell."""
+    """Whether each row has an id of its own; False for too few rows to decide."""
     ids = _single_values(first, [column])
     return len(ids) >= _FEW and bool(ids[column].is_unique) and bool(ids[column].notna().all())
 

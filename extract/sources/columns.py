@@ -172,7 +172,7 @@ def check_single(names: Sequence[str], used: Iterable[str], what: str) -> None:
 
 
 def _check_wanted(wanted: Mapping[str, str]) -> None:
-    """Refuse unknown roles, and a coordinate whose column has a second role."""
+    """Refuse unknown roles, and a second role for the column of a coordinate."""
     for role, name in wanted.items():
         if role not in KNOWN_NAMES:
             raise BadInput(f"columns have no role {role!r}: choose from {', '.join(KNOWN_NAMES)}")

@@ -208,7 +208,7 @@ def read_tcx(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 
 class _XmlFixes(XmlParser):
-    """XML whose elements hold fixes."""
+    """XML with a fix in each element."""
 
     def __init__(self, read: Callable[[int], bytes], name: str, how: Reading) -> None:
         super().__init__(read, name)

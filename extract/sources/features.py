@@ -39,7 +39,7 @@ TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")
 _LISTS = (list, tuple, np.ndarray)
 
 Features = tuple[NDArray[Any], pd.DataFrame]
-"""Geometries of shapely, or None; and what else is known of each."""
+"""Geometries of shapely, or None; and the attributes of each."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -1,4 +1,4 @@
-"""The kinds of files that can be read, and which of them a file is."""
+"""The readable kinds of files, and how to recognise them."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -28,7 +28,7 @@ _HEAD = 4096
 
 
 class Format(NamedTuple):
-    """How files of a kind are named, or what they begin with and hold; and what reads them."""
+    """A kind of file: its names, beginning and content, and its reader."""
 
     read: Callable[[Path, str, Reading], Iterator[Trace | Document]]
     suffixes: tuple[str, ...] = ()

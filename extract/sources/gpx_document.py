@@ -24,7 +24,7 @@ API = "OpenStreetMap.org"  # the creator that the server's answers name
 _PLANET = "OSM gpx_dump.py"
 
 _LONGEST = 1 << 12  # characters of a text that are kept; no name and no time is longer
-_FARTHEST = 100.0  # metres, about; nobody moves farther within a second
+_FARTHEST = 100.0  # metres, about: the farthest a person moves within a second
 
 _Texts = list[str | None]
 
@@ -112,7 +112,7 @@ class GpxStream(XmlParser):
         )
 
     def _take(self, text: bytes) -> int:
-        """Read the points that a text begins with; tell how many bytes they are."""
+        """Read the points at the beginning of a text; give their number of bytes."""
         found = _POINTS.findall(text.decode("latin-1"))  # a letter a byte
         rest = found.pop()[_REST] if found and found[-1][_REST] else ""
         self._lat += [point[_LAT] for point in found]

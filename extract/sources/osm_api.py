@@ -64,7 +64,7 @@ class NumberedPages:
     url: str = SERVER  # the server
     max_pages: int = MAX_PAGES  # how many pages to give at most
     cache: Path | None = None  # folder for the pages of all boxes; None for the user's cache folder
-    progress: Progress = silent  # told after each page
+    progress: Progress = silent  # called after each page
     pause: float = PAUSE  # seconds between two requests
     warned: Notices = field(default_factory=Notices)
 
@@ -110,7 +110,7 @@ class NumberedPages:
                 page = self._page(number)
                 self.progress("Reading pages of the OSM server", number + 1, None)
                 yield page
-        # Whoever takes the last page and asks for one more has not seen the end.
+        # The end is known only once the page after the last has been requested.
         pages = number_of(self.max_pages, "page")
         msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
         self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", self._bbox)

@@ -246,7 +246,7 @@ def _row(value: Any, how: Reading) -> dict[str, Any] | None:
 
 
 def _add_to(row: dict[str, Any], value: Mapping[str, Any], levels: int) -> None:
-    """Add the members of an object, and of those within it, whose names are not taken."""
+    """Add the members of an object and of its objects, unless their names are taken."""
     for name, one in value.items():
         if isinstance(one, str | int | float) and not isinstance(one, bool):
             row.setdefault(name, plain_value(one))

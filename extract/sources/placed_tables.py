@@ -1,4 +1,4 @@
-"""Tables whose places, or lines, stand in one field: WKT, WKB, GeoJSON, or two numbers."""
+"""Tables with a place, or a line, in one field: WKT, WKB, GeoJSON, or two numbers."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ def looks_like(name: str, head: bytes) -> bool:
 
 
 def is_in_parquet(path: Path) -> bool:
-    """Tell whether Parquet has a column of places, and none of coordinates."""
+    """Whether a Parquet file has a column of places and none of coordinates."""
     with suppress(FileProblem, BadInput), reading(path, _KIND):
         known = {role for name in pq.read_schema(path).names for role in known_as(name)}
         return "place" in known and not {"lat", "lon"} & known
@@ -95,7 +95,7 @@ def _place(names: Sequence[str], wanted: Mapping[str, str], path: Path) -> str:
 def _layer(
     place: str, names: Sequence[str], parts: tables.Frames, path: Path, label: str, how: Reading
 ) -> Layer:
-    """Make a layer of a table; its first place tells how all are written."""
+    """Make a layer of a table; its first place shows the format of all."""
     first = next((values for part in parts([place]) if len(values := part[place].dropna())), None)
     read, system = _reader(first, place, path, how)
 
@@ -160,7 +160,7 @@ def _points(xy: Floats) -> NDArray[Any]:
 
 
 def _order(pairs: Floats, name: str, text: str) -> tuple[list[int], str]:
-    """Find where x, the longitude, and y stand, and what has to be said of it.
+    """Find the positions of x, the longitude, and y, and the notice that this needs.
 
     The name tells, or what no latitude can be; else brackets are as in GeoJSON, x first.
     """

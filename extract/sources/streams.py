@@ -58,7 +58,7 @@ _READ_WHOLE = b"xgXLK"  # types of headers, extended ones and long names, of any
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Reading:
-    """How to read files, and whom to tell how far the reading is."""
+    """How to read files, and where to report progress."""
 
     columns: Mapping[str, str] = field(default_factory=dict)  # of tables
     subjects_exact: bool = False
@@ -72,7 +72,7 @@ class Reading:
         self.warned.warn(logger, kind, message, about)
 
     def open(self, path: Path) -> io.BufferedReader:
-        """Open a file as it is; what is read of it counts as progress."""
+        """Open a file unchanged; bytes read from it count as progress."""
         try:
             return io.BufferedReader(_Metered(regular(path), self.read), _BUFFER)
         except OSError as error:
@@ -94,7 +94,7 @@ def unpacked(stream: io.BufferedReader) -> io.BufferedReader:
 
 
 def _stream_of(read: Callable[[int], bytes], *closed: io.IOBase) -> io.BufferedReader:
-    """Make a stream of what a function reads; closing it closes some others."""
+    """Make a stream from a read function; closing it closes the streams given, too."""
     return io.BufferedReader(_Content(read, closed), _BUFFER)
 
 
@@ -282,7 +282,7 @@ def plain_value(value: Any) -> Any:
 
 
 class _Text:
-    """A text that is taken from its beginning on; a `ValueError` says what is wrong with it."""
+    """A text, parsed from its beginning; a `ValueError` says what is wrong with it."""
 
     def __init__(self, text: str) -> None:
         self._text = text

@@ -269,7 +269,7 @@ def read_columns(path: Path, layout: Layout, types: Types, how: Reading) -> Iter
 def _parts(
     path: Path, layout: Layout, how: Reading
 ) -> Iterator[tuple[bytes, bytes, Sequence[str]]]:
-    """Give parts of whole lines: as they are, without what no parser should see, and its faults."""
+    """Give parts of whole lines: the text, the same cleaned for the parser, and its faults."""
     above: int | None = layout.above  # lines to pass over, at the beginning
     rest = b""
     with how.unpacked(path) as stream:
@@ -389,7 +389,7 @@ def _parsed(path: Path, text: bytes, layout: Layout, types: Types) -> tuple[pa.T
             if kind == NUMBER:
                 columns[name] = _numbers(columns[name], layout.decimal)
         return pa.table(columns), wrong, fault
-    raise _unreadable(path, "its rows cannot be told apart")
+    raise _unreadable(path, "it cannot be divided into rows")
 
 
 def _numbers(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:

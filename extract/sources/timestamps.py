@@ -1,4 +1,4 @@
-"""The times of a table: its first rows tell how they are written, and that holds for all."""
+"""The times of a table: its first rows show the format, which holds for all."""
 
 import re
 import warnings
@@ -41,8 +41,8 @@ _YEAR_1000 = -30_610_224_000.0
 _FINE = 0.02  # the longest usual step of a clock of days or hours; as seconds, none is so fast
 
 _EARLY, _LATE = 946_684_800.0, 2_000_000_000.0
-"""Seconds since 1970 of 2000 and of 2033, between which nobody has to be told how they are read.
-Numbers of ten digits beyond are dates, if all of them can be; days beyond are another clock's."""
+"""The years 2000 and 2033 in seconds since 1970: between them, numbers are read without a note.
+Ten-digit numbers beyond are dates, if all of them can be; days beyond are of another clock."""
 
 _LARGEST = 1e19  # ticks of any year are fewer; larger numbers overflow
 _FEW = 10  # different numbers, too few to tell times of day from seconds
@@ -324,7 +324,7 @@ class Clock(NamedTuple):
 
     name: str  # in words
     seconds: Callable[[Floats], Floats]  # of the numbers, since 1970 UTC; NaN for impossible ones
-    usual: bool = False  # whether nobody has to be told
+    usual: bool = False  # whether it is read without a note
 
 
 def _parts(name: str, per_second: float, zero: float = 0.0) -> Clock:
@@ -357,7 +357,7 @@ RELATIVE = Clock("seconds from an unknown beginning", lambda numbers: numbers)
 
 
 def clock_of(numbers: Floats) -> Clock | None:
-    """Find the clock of most of the numbers; None if it cannot be told."""
+    """Find the clock of most of the numbers; None if it cannot be determined."""
     numbers = numbers[np.abs(numbers) < _LARGEST]
     if stamp := _stamp_of(numbers):
         return stamp
@@ -453,7 +453,7 @@ def seems_of_day(numbers: Floats) -> bool:
 
 
 def clock_of_day(numbers: Floats, digits: int | None) -> Clock | None:
-    """Find how numbers, of so many digits before the point, tell the time of a day."""
+    """Find how numbers with a given number of digits before the point give the time of day."""
     numbers = numbers[np.isfinite(numbers)]
     highest = float(numbers.max(initial=0.0))
     if highest < 1.0 and not _are_whole(numbers):

@@ -30,7 +30,7 @@ UNTIMED = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
 OVERLAPS = "pieces of a recording whose times overlap"
 
-_FEW = 20  # points; with fewer the order cannot be told
+_FEW = 20  # points; with fewer the order cannot be determined
 
 # Of a cloud sorted by latitude two of three points turn back east or west, on roads few; and its
 # way sideways is a third of the points times that to the north, of a noisy receiver's about once.
@@ -41,7 +41,7 @@ _SIDEWAYS = 5.0
 def traces_of_fixes(
     fixes: Iterable[Fix | None], label: str, how: Reading, subject: str | None = None
 ) -> Iterator[Trace]:
-    """Make a trace of each piece of one recording of nobody known; None ends a piece."""
+    """Make a trace of each piece of one recording; None ends a piece."""
     empty = True
     for trace in with_last_cut_off(_pieces(fixes, label, subject)):
         empty = False
@@ -69,7 +69,7 @@ def _pieces(fixes: Iterable[Fix | None], label: str, subject: str | None) -> Ite
 
 
 def with_last_cut_off(traces: Iterable[Trace]) -> Iterator[Trace]:
-    """Mark the last trace as cut off where they end because a file cannot be read any further."""
+    """Mark the last trace as cut off if the file cannot be read any further."""
     held: Trace | None = None
     try:
         for trace in traces:
@@ -112,7 +112,7 @@ def joined(numbered: Iterable[tuple[int, Trace]], counts: Counter[str]) -> Itera
 
 
 def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Trace]:
-    """Join the pieces of a recording; those whose times overlap stay apart, and are counted."""
+    """Join the pieces of a recording; those with overlapping times stay apart, and are counted."""
     held, spans = list[Trace](), list[tuple[float, float]]()  # those of the longer pieces, sorted
     for piece in traces:
         same = bool(held) and (piece.name, piece.subject) == (held[0].name, held[0].subject)

@@ -11,7 +11,7 @@ from trajanon.inputs import other_encoding
 
 CHUNK = 1 << 18  # bytes to feed at once
 
-_BEGINNING = 1 << 14  # bytes that tell what a document is
+_BEGINNING = 1 << 14  # bytes that show the kind of a document
 _LARGEST_TAG = 1 << 20
 _DEEPEST = 256
 _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
@@ -22,7 +22,7 @@ class XmlParser:
 
     kind = "GPX"  # what a document is asked to be
     root = ""  # the element that it begins with
-    texts: Container[str] = ()  # the elements whose text is wanted
+    texts: Container[str] = ()  # elements to read the text of
     longest = 1 << 26  # characters of a text; a line of a million places has fewer
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:

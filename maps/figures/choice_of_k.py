@@ -1,4 +1,4 @@
-"""The figure of what each k costs and protects."""
+"""The figure of the cost and protection of each k."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 
 KEY = bytes(32)
-"""A key that repeats what is measured: nothing of it is published."""
+"""A fixed key, to repeat measurements: no release with it is published."""
 
 
 def which_k(
@@ -35,7 +35,7 @@ def which_k(
     ks
         Each k to anonymize with; those for which there are too few subjects are left out.
     progress
-        Told how far the work is.
+        Called with the state of the work.
     options
         As of `trajanon.anonymize`.
 

@@ -34,7 +34,7 @@ ONE_COLUMN, TWO_COLUMNS = 3.5, 7.2  # widths in inches, as most journals have th
 
 INK = "#222222"
 
-# With a colour each: a method can be told from the others in grey, too.
+# One for each colour: the methods can also be distinguished in grey.
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _SETTINGS = {

@@ -45,8 +45,8 @@ def of_release(
     trajectories, release, report
         As for `trajanon.maps.compare`.
     group
-        Its number in the report's labels; None takes the one whose mean displacement is the median
-        of all groups.
+        Its number in the report's labels; None takes the group with the median mean displacement
+        of all.
 
     Returns
     -------

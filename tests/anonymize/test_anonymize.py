@@ -340,10 +340,10 @@ def test_a_damaged_report_is_refused(tmp_path: Path, text: str) -> None:
         (7, None),
         (None, None),
         ({"recordings of unknown subjects": "many", "recordings read": []}, None),
-        ({"recordings of unknown subjects": 3}, "3 recordings name no subject"),
+        ({"recordings of unknown subjects": 3}, "3 recordings have no subject"),
         (
             {"recordings of unknown subjects": 3, "recordings read": 9},
-            "3 of 9 recordings name no subject",
+            "3 of 9 recordings have no subject",
         ),
     ],
 )
@@ -354,5 +354,5 @@ def test_counts_of_another_program_are_read_only_if_understood(
     some = Trajectories(whole.points, whole.subject, provenance={"counts": counts})
     notice = trajanon.anonymize(some, 3, refine="none").report["notice"]
     assert notice.startswith("For the holder of the data, not for publication.")
-    assert ("name no subject" in notice) == (says is not None)
+    assert ("have no subject" in notice) == (says is not None)
     assert says is None or says in notice

@@ -33,7 +33,7 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
         "Chance to link a row to a person: 33.3 % on average, 33.3 % at most\n",
         "Means are kept; standard deviations shrink by ",
         "Left out of the result: name, town (not numbers). Name such a column in --keep to",
-        "The rows keep the order of people.csv: whoever knows that order knows whose",
+        "The rows keep the order of people.csv: anyone who knows that order can find",
         "k counts rows: if one person or company can have several, name the column",
     ):
         assert said in answer.out, said
@@ -49,7 +49,7 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
 def test_a_subject_is_counted_and_not_written(run: Run, table: Path) -> None:
     answer = run("microaggregate", "people.csv", "-k", 2, "--subject", "town", *FAST)
     assert "Different subjects in each group: at least 2\n" in answer.out
-    left_out = "Left out of the result: name (not numbers); town (whose rows they are)."
+    left_out = "Left out of the result: name (not numbers); town (the subject)."
     assert left_out in answer.out
     assert "k counts rows" not in answer.out
 

@@ -112,7 +112,7 @@ def test_recordings_without_a_name_are_told() -> None:
     for one, word in ((named, False), (some, True)):
         evaluation = evaluated(one)
         said = "\n".join(evaluation.facts)
-        assert ("3 recordings of the source name no subject" in said) == word
+        assert ("3 recordings of the source have no subject" in said) == word
         assert ("several may be of one person" in evaluation.datasheet) == word
     for counts in (7, None, {"recordings of unknown subjects": "many"}):
         odd = Trajectories(named.points, provenance={"counts": counts})

@@ -154,7 +154,7 @@ def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
     sentences = found.facts
     assert found.holdout.was_in + "." in sentences
     assert found.holdout.words.startswith(found.holdout.beside)
-    section = found.html.partition("Beside people who are not in it</h2>")[2]
+    section = found.html.partition("Compared with people who are not in it</h2>")[2]
     assert section.partition("</section>")[0].count('<th scope="row">') == 4 + 2
     none = trajanon.evaluate(some, release)
     assert none.holdout is none.account["holdout"] is None

@@ -144,7 +144,7 @@ def test_spellings_of_one_person_are_one_subject_in_all_parts(
     assert "2 differed in upper and lower case" in caplog.messages[-1]
     report = anonymize_parts(str(folder), out, 9, effort="fast", subjects_exact=True, refine="none")
     assert report["subject_names_merged"] == {"case": 0, "blanks": 4}
-    assert "4 recordings name no subject" in report["notice"]
+    assert "4 recordings have no subject" in report["notice"]
 
 
 @pytest.mark.parametrize("first", [True, False])

@@ -236,8 +236,8 @@ def test_a_person_is_followed_from_work_to_home() -> None:
     assert found.left == {"people": (4, 4, 4), "days": (8, 8, 8)}
     assert found.place == (4, 4, 0)  # lines to work begin at home
     assert found.few == (
-        "Whoever knows all lines of a person is left with fewer than 2 people in 4 of 4 people on "
-        "several lines, and with one alone in 4; on one day, in 8 of 8 days and in 8"
+        "Anyone who knows all lines of a person is left with fewer than 2 people in 4 of 4 people "
+        "on several lines, and with one alone in 4; on one day, in 8 of 8 days and in 8"
     )
     attack = next_trip(seen, seen.steps)
     assert attack.rates.tolist() == [0.25] * 8  # four rows, of which one is theirs

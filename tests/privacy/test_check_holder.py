@@ -94,7 +94,7 @@ def test_what_two_releases_tell_together_is_counted(tmp_path: Path) -> None:
         f"together with the earlier release, {sum(c < K for c in people)} of 30 "
         "trajectories are in two groups that have fewer than 4 different subjects in "
         f"common; {sum(c == 1 for c in people)} of them have no other subject's beside "
-        f"them, which concerns {len(alone)} subjects"
+        f"them ({len(alone)} subjects)"
     ]
     same = trajanon.check(now / "r.parquet", K, against=now / "r.parquet")
     assert same.holds

@@ -196,7 +196,7 @@ def test_words_and_account() -> None:
     assert found.account["rebuilt"]["on_map"] == 80.0
     assert found.account == json.loads(json.dumps(found.account))
     assert found.words == (
-        "Somebody who knows the other members of a line, and follows what is left on the map of "
+        "Anyone who knows the other members of a line, and follows the remainder on the map of "
         "other people's tracks, is 80 m off in the median of 100 groups; the line itself is 100 m "
         "off (80 % of it)."
     )

@@ -338,7 +338,7 @@ def search_group(pricing, search, size, least, nodes, place):
 
 
 def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
-    """Room for a search that finds so many groups: every one, or the best round each root."""
+    """Room for the groups that a search finds: every one, or the best round each root."""
     m, largest = pricing.halves.shape
     return Search(
         members=np.empty(largest, dtype=np.int64),

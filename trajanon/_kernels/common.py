@@ -16,7 +16,7 @@ def squared_distance(a, b):
 
 @bare
 def draw_bits(random):
-    """The next 64 bits of a generator whose state is one cell (xorshift64*)."""
+    """The next 64 bits of a generator with one cell of state (xorshift64*)."""
     state = random[0]
     state ^= state >> np.uint64(12)
     state ^= state << np.uint64(25)

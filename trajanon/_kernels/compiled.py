@@ -84,7 +84,7 @@ def bare(function: Callable[..., Any]) -> Kernel:
 
 
 def inlined(function: Callable[..., Any]) -> Kernel:
-    """Compile it as a part of what calls it: to hand over groups takes longer than to use them."""
+    """Inline it into its callers: to pass groups takes longer than to use them."""
     return kernel(function, _nrt=False, forceinline=True)
 
 

@@ -131,7 +131,7 @@ def exchange_three(descent, x, k, number, near):
         z = groups.first[group]
         while z >= 0:
             first = replacing_change(groups, z, x, x_enters)
-            # Whoever joins a group costs something: no chain gains that has not by now.
+            # Joining a group always costs: a chain without a gain by now never has one.
             if leaving + first < 0.0 and may_replace(groups, z, x, k):
                 for other in descent.nearer[: near_groups(descent, z, descent.nearer)]:
                     if other == own:

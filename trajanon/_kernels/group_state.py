@@ -128,7 +128,7 @@ def exchange(groups, x, z):
 
 @bare
 def refresh_centroids(groups):
-    """Compute the centroids anew: many moves add up their rounding."""
+    """Compute the centroids again: many moves add up their rounding."""
     for group in range(groups.sizes.shape[0]):
         if groups.first[group] < 0:
             continue

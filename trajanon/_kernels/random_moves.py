@@ -23,7 +23,7 @@ AT_ONE_HEAT = 256  # moves, which are drawn together
 _FAR = 4  # steps that a window slides at most where no neighbour leads it
 _LOW = np.uint64(0xFFFFFFFF)
 _WORD = np.uint64(32)
-RARE = np.uint64(0.01 * 2**32)  # of 2^32 moves, so many are of whole groups: each costs
+RARE = np.uint64(0.01 * 2**32)  # of 2^32 moves, this number is of whole groups: each costs
 # as much time as tens of others, and with twice as many a search loses the same
 
 

@@ -29,12 +29,12 @@ class Network(NamedTuple):
     whole: NDArray[np.float64]  # metres of a street, (c,)
     dear: NDArray[np.float64]  # for how many a metre of it counts where ways are chosen, (c,)
     open: NDArray[np.bool_]  # whether it may be gone along in each direction, (c, 2)
-    first: NDArray[np.int64]  # place in `leaving` of what leaves each node, (v + 1,)
+    first: NDArray[np.int64]  # place in `leaving` of the ways out of each node, (v + 1,)
     leaving: NDArray[np.int64]  # states
     corner: NDArray[np.float64]  # least latitude and longitude of the grid
     cell: NDArray[np.float64]  # degrees of a cell, of latitude and longitude
     cells: NDArray[np.int64]  # how many there are of each, (2,)
-    held: NDArray[np.int64]  # place in `segments` of what lies in each cell, (cells + 1,)
+    held: NDArray[np.int64]  # place in `segments` of the segments in each cell, (cells + 1,)
     segments: NDArray[np.int64]
 
 
@@ -108,7 +108,7 @@ class Matched(NamedTuple):
 
 
 def room_for(nodes: int, points: int, states: int) -> Room:
-    """Make room for lines of so many points on a network of so many nodes."""
+    """Make room for lines of given numbers of points on a network of given size."""
     one, both = (points, states), (points, 2 * states)
     via, stamp, wanted = (np.zeros(nodes, dtype=np.int64) for _ in range(3))
     return Room(
@@ -335,7 +335,7 @@ def straight_between(here, there):
 def go_on(network, matching, straight, p, spread, room, mark):
     """Lead the best path to each state of a point from those of the one before; the last mark.
 
-    Where none leads there, paths begin anew.
+    Where none leads there, paths begin again.
     """
     paths, search, gained = room.paths, room.search, room.gained
     limit = 2.0 * straight + matching.slack
@@ -441,7 +441,7 @@ def match_lines(network, matching, points, first, end, room, matched):
 
 @bare
 def enter_street(found, at, line, state, point):
-    """Note the state that a line enters, and where on the line; how many that makes."""
+    """Note the state that a line enters, and where on the line; give the new count."""
     if at < found.line.shape[0]:
         found.line[at], found.state[at], found.metres[at] = line, state, 0.0
         found.entered[at], found.left[at] = point, point

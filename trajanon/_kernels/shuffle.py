@@ -1,4 +1,4 @@
-"""Records sent to the nearest group, small groups dissolved, two groups cut anew."""
+"""Records sent to the nearest group, small groups dissolved, two groups divided again."""
 
 from typing import NamedTuple
 

@@ -20,7 +20,7 @@ class Tour(NamedTuple):
     near: NDArray[np.float64]  # their distances, (n, c)
     order: NDArray[np.int64]  # city at each place of the tour, (n + 1,)
     position: NDArray[np.int64]  # place of each city, (n + 1,)
-    # Cities whose surroundings have changed, as a ring of n + 1 with its head and length in the
+    # Cities with changed surroundings, as a ring of n + 1 with its head and length in the
     # last two cells; and whether a city is in it.
     queue: NDArray[np.int64]
     queued: NDArray[np.bool_]
@@ -257,7 +257,7 @@ def chain(tour, a, b, c, step):
 
 @bare
 def best_link(tour, a, b, step, freed):
-    """The near record of b whose link frees most, -1 if none frees anything."""
+    """The near record of b with the link that frees most, -1 if none frees anything."""
     best, most = -1, TINY
     if b == tour.records.shape[0]:
         return best

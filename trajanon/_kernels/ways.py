@@ -31,7 +31,7 @@ class Seen(NamedTuple):
 class Walk(NamedTuple):
     """The likeliest way to each place."""
 
-    noise: NDArray[np.float64]  # there, and what is to be expected at the next point, (s, 4)
+    noise: NDArray[np.float64]  # there, and expected at the next point, (s, 4)
     worth: NDArray[np.float64]  # of the way to there, as a logarithm, (s,)
     back: NDArray[np.int64]  # the place before, (s,); -1 at the first point
 

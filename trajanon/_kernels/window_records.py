@@ -24,7 +24,7 @@ class Windows(NamedTuple):
     after: NDArray[np.int64]  # the window after each one on its run, (n,); -1 for none
     apart: NDArray[np.int64]  # how far behind the start of the one before each must start, (n,)
     departure: NDArray[np.float64]  # seconds, at each point, (t,); (0,) if it does not count
-    mean: NDArray[np.float64]  # what is subtracted from each number of a record, (p,)
+    mean: NDArray[np.float64]  # subtracted from each number of a record, (p,)
     share: NDArray[np.float64]  # what the rest is multiplied by, (p,)
 
 

@@ -14,11 +14,11 @@ from trajanon.utility import displacement, moved_to, summary
 from trajanon.workers import in_parts
 
 MEASURED = (
-    "As slid: against the windows that were averaged. As cut: against the windows in the file. "
-    "Losses and displacements after alignment are measured as slid."
+    "Losses and displacements before alignment are measured from the windows in the file; "
+    "those after it from the windows that were averaged."
 )
 
-_RUNS = 1_000  # whose points a thread measures
+_RUNS = 1_000  # runs that a thread measures at a time
 
 
 def account(

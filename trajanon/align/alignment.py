@@ -37,8 +37,8 @@ from trajanon.utility import moved_to
 _LOG = logging.getLogger(__name__)
 
 HOT, COLD = 0.7, 0.03  # first and last heat; what groups look like from afar is settled before
-NEAR_ROUNDS = 3  # times the neighbours of windows are found anew: windows slide, and meet others
-PASSES = 24  # with each, blocks and the room between windows of a run are shared out anew
+NEAR_ROUNDS = 3  # searches for neighbours of windows: windows slide, and meet others
+PASSES = 24  # with each, blocks and the room between windows of a run are divided again
 SETTLINGS = 2  # times that windows settle in the end, in blocks with other borders
 
 MOVES_SHARE, LEAST, FULL = 0.625, 0.06, 9_000

@@ -1,4 +1,4 @@
-"""Ground: where the windows of a run part ways, what they may slide on is shared out."""
+"""Ground: the free track between windows of a run is divided between their parts."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,7 +14,7 @@ from trajanon.trajectories import Trajectories
 def shared_out(
     trajectories: Trajectories, part: Ints, random: np.random.Generator
 ) -> Iterator[tuple[int, Ints, Trajectories]]:
-    """Part trajectories; yield the number of each part, its rows, and what they may slide on.
+    """Divide trajectories; yield the number of each part, its rows, and their free track.
 
     What lies between two windows of a run is shared out at random between their parts. Windows of
     one part that follow each other on a run share what is free. A window that is alone in its
@@ -48,7 +48,7 @@ def shared_out(
 
 
 def without_ends(tracks: Tracks, points: int) -> Tracks:
-    """Take a spacing, or what is free, off the end of each run.
+    """Take a spacing, or the free track if shorter, off the end of each run.
 
     The run may go on in another slice, with a window that begins at this end; both would have the
     point there.

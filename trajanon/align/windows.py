@@ -22,7 +22,7 @@ from trajanon.neighbours import grow_trees, in_leaves, leaf_size
 from trajanon.tracks import STEPS, Tracks
 from trajanon.workers import Result, in_parts
 
-_AT_ONCE = 10_000  # windows whose records a thread reads
+_AT_ONCE = 10_000  # windows that a thread reads at a time
 _PACE = 2 * STEPS  # steps between two places where a window is looked for: twice the spacing
 _PLACES = 15  # about the most places of a window: with more room, its places lie farther apart
 _TREES = 3  # of places: with four, a million drawn windows come 0.4 % nearer to their groups
@@ -107,7 +107,7 @@ def fill_turned(
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
-    """Sum up what is measured of the records of windows at their starts."""
+    """Sum up a measure of the records of windows at their starts."""
     return np.asarray(np.sum(measured_at(windows, start, measure), axis=0))
 
 
@@ -212,7 +212,7 @@ def window_neighbours(
 def _build_places(
     windows: Windows, start: Ints, axes: Floats
 ) -> tuple[NDArray[np.float32], Ints, Ints]:
-    """The places where windows are looked for, (v,), and which of them each window is at, (n,).
+    """The places where windows are searched for, (v,), and the place of each window, (n,).
 
     Of each place its record in the axes, and its window, rising.
     """

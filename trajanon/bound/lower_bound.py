@@ -162,7 +162,7 @@ def nearest_bound(records: Floats, k: int) -> float:
     """Bound the SSE by the distances of each record to its k - 1 nearest others."""
     n, p = records.shape
     nearest = exact_neighbours(records, k - 1)
-    # The neighbours were sought on turned records, whose coordinates are off by some
+    # The neighbours were sought on rotated records: their coordinates are off by some
     # roundings of p products: one that is found may be farther than the true one.
     slip = 64.0 * p * _rounding(p) * float(np.sqrt((records**2).sum(axis=1).max()))
     total = 0.0

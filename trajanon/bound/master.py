@@ -148,7 +148,7 @@ class Master:
 
 
 def begin_programme(m: int) -> highspy.Highs:
-    """Begin a programme without columns, whose columns hold each of m records once."""
+    """Begin a programme without columns; its rows cover each of m records once."""
     programme = highspy.Highs()
     programme.setOptionValue("output_flag", False)
     programme.setOptionValue("threads", 1)  # with more, results depend on their number

@@ -35,8 +35,8 @@ PLACE = 200.0  # metres around them
     time_step="Released times are rounded to this: seconds, or a time such as 5min.",
     refine=("anneal, descent, swap, rcs or none.", "anneal; none with --as-published"),
     memory=("Memory limit for a folder of parts, such as 4GB; on a cluster, per worker.", "4GB"),
-    ledger="Your private list of what was released, such as trips.ledger, made if there is none: "
-    "what it knows is not released again, and this release is entered in it.",
+    ledger="Your private list of releases, such as trips.ledger, made if there is none: "
+    "what it lists is not released again, and this release is entered in it.",
     public_places="An .osm.pbf file: at its stations, bus stations and airports everybody may be "
     "known to be, and --distinct-ends asks nothing of ends there.",
     roads="An .osm.pbf file: lay the released lines on its roads, computed from these lines and "

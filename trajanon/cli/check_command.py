@@ -156,7 +156,7 @@ def _each(found: "trajanon.Findings | trajanon.TableFindings", n: int, what: str
 def _beside(
     originals: Path, released: Path, k: int, against: Sequence[Path], *, subjects_exact: bool
 ) -> "tuple[trajanon.Findings, str, int]":
-    """Check a release beside its originals; say what these are, and how many name nobody."""
+    """Check a release beside its originals; give their unit and how many have no subject."""
     from trajanon.files.report import read_report, unit_in
     from trajanon.number_text import UNITS
     from trajanon.privacy.originals import is_large

@@ -21,18 +21,18 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
 @options(
     files=("Trajectories and release: files, or folders of parts.", BOTH),
     curve=(
-        "Numbers k, as 2,3,4,5,8,10,20: anonymize with each anew, as this release was, and draw "
+        "Numbers k, as 2,3,4,5,8,10,20: anonymize again with each, as this release was, and draw "
         "metres moved against the chance of the best attack. With many trajectories it takes "
         "minutes.",
         f"2, k and 10 for up to {_FEW:,} trajectories; else none",
     ),
-    holdout="Anonymize half of the subjects anew, as this release was, and measure what an "
+    holdout="Anonymize half of the subjects again, as this release was, and measure what an "
     "adversary finds against them and against the other half. Takes as long as anonymize.",
     ledger="The ledger of your releases: also attack all of them together, by half of a person's "
     "trajectories.",
     roads="An .osm.pbf file, to measure whether points still lie on roads, and what counts on "
     "its streets are worth.",
-    mode="Whose streets these are: car, bicycle, foot or any.",
+    mode="Means of travel on these roads: car, bicycle, foot or any.",
     out="Page to write, with a .json beside it. Datasheet and certificate stand beside the "
     "release, as RELEASE.datasheet.md and RELEASE.certificate.json.",
 )

@@ -48,7 +48,7 @@ _TOO_FEW = (
     "trajectory, with its points at equal shares of the way.",
     hide_near=f"Cut out {_RADIUS:g} m around these places of --pbf, such as "
     "amenity=hospital,place_of_worship.",
-    cluster="Dask scheduler whose workers read the files, such as tcp://10.0.0.1:8786, or local:4 "
+    cluster="Dask scheduler to read the files with, such as tcp://10.0.0.1:8786, or local:4 "
     "for four local processes; all workers must see the files under the same names.",
     partition="Write a folder of parts of this many trajectories: for data larger than memory.",
     out=("GeoParquet file to write, or a folder with --partition.", f"{TRAJECTORIES}, or {PARTS}"),

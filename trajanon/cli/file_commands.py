@@ -28,9 +28,9 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
         raise BadInput(f"trajanon ledger {action} {ledger} takes {wants}")
     with opened(ledger) as book:
         if release is not None:
-            told = book.forget(release).told
+            note = book.forget(release).told
             tell(
-                f"Release {release}, {told['release']}, is forgotten: its {told['n']:,} "
+                f"Release {release}, {note['release']}, is forgotten: its {note['n']:,} "
                 "trajectories count as new. If anybody has it, they will be in two releases."
             )
             return
@@ -45,11 +45,11 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
         show_json({"releases": releases})
         return
     for (entry, _), state in zip(found, said, strict=True):
-        told = entry.told
-        released = number_of(told["n"], "trajectory", "trajectories")
-        what = f"{released}, k = {told['k']} {told['counted']}"
+        note = entry.told
+        released = number_of(note["n"], "trajectory", "trajectories")
+        what = f"{released}, k = {note['k']} {note['counted']}"
         tell(
-            f"{entry.number}: {told['release']}, {told['when']}, {what}{': ' * bool(state)}{state}"
+            f"{entry.number}: {note['release']}, {note['when']}, {what}{': ' * bool(state)}{state}"
         )
     if not found:
         tell(f"Nothing is released in {ledger}")

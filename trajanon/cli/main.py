@@ -86,7 +86,7 @@ def about(
 
 
 class _Pipe(io.FileIO):
-    """A standard stream whose reader may leave, as `head` does: no answer changes."""
+    """A standard stream with a reader that may leave, as `head` does: the exit code stays."""
 
     _failed = False
 
@@ -101,7 +101,7 @@ class _Pipe(io.FileIO):
 
 
 def _open_ended(stream: TextIO) -> TextIO:
-    """Let a standard stream take any text, and lose it where nobody reads it."""
+    """Let a standard stream take any text, and drop it if the reader has left."""
     ours = stream in (sys.__stdout__, sys.__stderr__)  # or a program's that calls us
     if stream is None or not ours or stream.isatty():
         return stream
@@ -129,7 +129,7 @@ def main() -> NoReturn:
     ended: list[int] = []
 
     def end(number: int, _: object) -> NoReturn:
-        ended.append(128 + number)  # as shells tell of it
+        ended.append(128 + number)  # as shells report it
         sys.exit(ended[0])
 
     for name in ("SIGTERM", "SIGHUP"):  # from outside, or of a terminal that is closed

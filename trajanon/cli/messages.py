@@ -19,7 +19,7 @@ INTERRUPTED = 130
 """The shell's exit code for Ctrl-C."""
 
 _OPTIONS = {"area": "bbox"}
-"""Parameters of the library whose options have other names."""
+"""Parameters of the library with options of other names."""
 
 
 def with_flags(message: str) -> str:
@@ -48,7 +48,7 @@ def say(message: str) -> None:
 
 
 def usage_error(error: Exception) -> str:
-    """What typer says of a usage error, and of which value; nothing of any other error.
+    """Typer's message for a usage error, and the value it is about; empty for other errors.
 
     Its class has moved between typer's versions. Those that ask pydantic do not name the value.
     """
@@ -84,7 +84,7 @@ class _ToScreen(logging.Handler):
 
 
 def log_to_screen() -> None:
-    """Let what is logged be seen: all of the package, and what others warn of."""
+    """Show log messages: all of the package, and warnings of other packages."""
     logger = logging.getLogger("trajanon")
     logger.handlers = [_ToScreen()]
     logger.setLevel(logging.INFO)

@@ -49,8 +49,8 @@ def options(
     """Declare the parameters of a command by their helps; its ``**options`` take the settings.
 
     ``groups`` names the options of each section of the help, in its order and with blanks between
-    them, ``without`` the settings that are no options of this command, and ``texts`` those whose
-    texts the command reads itself.
+    them, ``without`` the settings that are no options of this command, and ``texts`` those that
+    the command parses itself.
     """
     group = {name: title for title, names in (groups or {}).items() for name in names.split()}
     order = {name: place for place, name in enumerate([*group, *_LAST])}
@@ -136,7 +136,7 @@ def check_page(out: Path, what: str) -> None:
 
 
 class GroupedCommand(TyperCommand):
-    """A command whose help has a section for each group of its options."""
+    """A command with a section in its help for each group of options."""
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """Write them in the order in which the groups begin; typer does so for rich alone."""

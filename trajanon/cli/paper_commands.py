@@ -49,7 +49,7 @@ def benchmark(
     with bars() as progress:
         for found in measure(table, data, repeats=repeats, progress=progress):
             measured += found
-            # Written anew after each table: an end in between loses only the last.
+            # Written again after each table: a run that is stopped loses only the last.
             with replacing(out, page, inputs=read, public=[out, page]) as drafts:
                 write_csv(drafts[0], measured)
                 drafts[1].write_text(markdown(measured), encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What people see while a command works, and what it prints of its results."""
+"""The display of a running command, and tables of its results."""
 
 import json
 import os
@@ -88,11 +88,11 @@ STOPPED = (
 )
 NOT_ALIGNED = "Windows did not slide: they stay where extraction cut them."
 
-_HEADERS = 5  # kinds of tables whose columns are listed
+_HEADERS = 5  # kinds of tables to list the columns of
 
 
 def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
-    """Leave out of a report its secret, and what has an entry for each trajectory or group."""
+    """Leave out of a report its secret, and lists with an entry for each trajectory or group."""
     return {
         name: without_lists(value) if isinstance(value, Mapping) else value
         for name, value in report.items()
@@ -115,8 +115,8 @@ def show_extraction(provenance: Mapping[str, Any]) -> None:
     if limits := limits_sentence(provenance):
         tell(limits)
     if unknown := counts.get("recordings of unknown subjects"):
-        named = number_of(unknown, "recording names", "recordings name")
-        tell(f"{named} no subject: each counts as its own.")
+        named = number_of(unknown, "recording has", "recordings have")
+        tell(f"{named} no subject; each counts as a different person.")
     if merged := Merged.counted_in(provenance).sentence():
         tell(merged)
     for sentence in sentences(provenance):
@@ -144,9 +144,9 @@ def show_verdict(found: Verdict, report: Mapping[str, Any]) -> None:
 def show_release(report: Mapping[str, Any]) -> None:
     """Print the verdict on a release, and how its groups are."""
     show_verdict(verdict(report), report)
-    k, whose = report["k"], "subjects" if knows_people(report) else "recordings"
+    k, members = report["k"], "subjects" if knows_people(report) else "recordings"
     lines = number_of(report["lines"], "line stands", "lines stand")
-    tell(f"{lines} for at least {k} different {whose} each.")
+    tell(f"{lines} for at least {k} different {members} each.")
     if said := mends(report):
         tell(said)
     if (times := report["times"]) is not None:
@@ -192,7 +192,7 @@ def show_certificate(account: Mapping[str, Any]) -> None:
 
 
 def show_microaggregated(report: Mapping[str, Any]) -> None:
-    """Print what a microaggregated table lost, how its groups are, and what they left of it."""
+    """Print the loss of a microaggregated table, its groups, and the statistics kept."""
     tell(f"Rows: {report['n']:,}")
     tell(f"Columns microaggregated: {listed(report['columns'])}")
     if report["kept"]:

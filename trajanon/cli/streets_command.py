@@ -13,7 +13,7 @@ _AROUND = 0.01  # degrees: a kilometre
 @options(
     release="A released file, or a folder of parts.",
     roads="An .osm.pbf file with the roads of its area.",
-    mode="Whose roads: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
+    mode="Means of travel: car, bicycle, foot or any. Cars and bicycles keep to one-way streets.",
     od="Count people from zone to zone instead: metres of a square cell, or a file of polygons.",
     least_people=("Leave out rows of fewer people.", "the fewest behind any line: k"),
     out=(

@@ -80,7 +80,7 @@ def _weights_of(text: str) -> dict[str, float]:
 
 @options(
     k="Least number of rows in a group.",
-    columns=("Columns whose loss counts: a,b,c, or all that hold numbers.", NUMBERS),
+    columns=("Columns to measure the loss of: a,b,c, or all that hold numbers.", NUMBERS),
     effort="Of the search for groups and of the bound: fast (seconds; distances alone, weak), "
     "balanced (a linear programme), or best (lifted by cuts; minutes).",
 )

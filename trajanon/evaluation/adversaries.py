@@ -36,9 +36,9 @@ from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 
 MOST = 20_000
-"""Trajectories among which somebody looks for members of groups who tries very much."""
+"""Trajectories among which a determined adversary looks for members of groups."""
 
-_ROUNDED = 0.3  # metres, the standard deviation of what is rounded to 5 decimals
+_ROUNDED = 0.3  # metres, the standard deviation of the error of 5 decimals
 
 
 def timing_in(report: Report) -> Timing | None:
@@ -52,7 +52,7 @@ def timing_in(report: Report) -> Timing | None:
 def published(
     originals: Trajectories, found: Matched, k: int, subjects: Ints | None, timing: Timing | None
 ) -> Published:
-    """The release beside what was averaged."""
+    """The release with the trajectories that were averaged."""
     seen = Published(
         originals.points,
         found.lines,
@@ -77,7 +77,7 @@ def patient(
     spacing: float | None = None,
     seed: int = 0,
 ) -> tuple[Verified | None, Rebuilding | None]:
-    """Let somebody verify whole groups, and rebuild a member on the map of other people's tracks.
+    """Let an adversary verify whole groups, and rebuild a member on a map of other tracks.
 
     He knows how displacements are distributed, but not the key. Where nothing is known of subjects,
     trajectories of one run or recording are of one.
@@ -135,7 +135,7 @@ def attacks_in_all(ledger: str | os.PathLike[str], *, subjects_exact: bool = Fal
     ledger
         Knows the releases; their originals, and their reports, must be where they were.
     subjects_exact
-        Whether subjects whose names differ only in upper and lower case are different ones.
+        Whether names that differ only in upper and lower case are different subjects.
 
     Returns
     -------

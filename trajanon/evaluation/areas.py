@@ -28,7 +28,7 @@ _LEVEL = 0.95
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Sampled:
-    """A sample of areas, and what was measured of all."""
+    """A sample of areas, and the figures measured on all."""
 
     areas: Ints  # the area of each trajectory of the sample, (n,), numbered from 0
     of_areas: int  # into which all lines were parted
@@ -97,9 +97,9 @@ def drawn_areas(whole: InParts, seed: int = 0) -> Areas:
 
 
 def areas_of(lines: Trajectories, sizes: Ints, most: int) -> Ints:
-    """Halve lines by their middles, again and again, until so many trajectories are on them, (g,).
+    """Halve lines by their middles until each part has at most ``most`` trajectories, (g,).
 
-    Each time across the longer side, at the median of the trajectories.
+    Each cut is across the longer side, at the median of the trajectories.
     """
     middles = lines.points.mean(axis=1)
     middles *= metres_of_degrees(middles[:, 0].mean())

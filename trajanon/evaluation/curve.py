@@ -20,7 +20,7 @@ KS = (2, 3, 4, 5, 8, 10, 20)
 
 
 class Choice(NamedTuple):
-    """What one k costs, and what it protects."""
+    """The cost and protection of one k."""
 
     k: int
     moved: float  # metres, the mean
@@ -74,7 +74,7 @@ def curve(
     progress: Progress = silent,
     **options: Any,
 ) -> Curve:
-    """Anonymize with each k anew and run all attacks; ``options`` are those of `anonymize`."""
+    """Anonymize again with each k and run all attacks; ``options`` are those of `anonymize`."""
     ks = sorted(set(ks))
     for k in ks:
         check_k(k)

@@ -74,13 +74,13 @@ def evaluate(
     seed
         Repeats the random boxes, which groups are tried, and which subjects are held out.
     curve
-        Each k to anonymize with anew, as the report tells, to set metres beside the chance of the
+        Each k to anonymize with, at the report's settings, to compare metres with the chance of the
         best attack.
     holdout
-        Whether to anonymize half of the subjects anew, as the report tells, and to measure what
-        that tells of them beside the other half.
+        Whether to anonymize half of the subjects again, with the report's settings, and to measure
+        what that release shows of them, compared with the other half.
     progress
-        Told what is being done.
+        Called with the step that is being done.
 
     Raises
     ------
@@ -138,7 +138,7 @@ def evaluate(
 def with_counts_of_all(
     evaluation: Evaluation, whole: InParts, drawn_areas: Areas, findings: Findings
 ) -> Evaluation:
-    """Lay what is counted of all trajectories over the evaluation of a sample."""
+    """Replace figures in the evaluation of a sample by those counted on all trajectories."""
     chained = evaluation.chained
     followed = evaluation.followed
     left = drives_left(whole.line, whole.runs, whole.subject, evaluation.k)

@@ -70,7 +70,7 @@ class Evaluation:
     left_out
         Trajectories of the file that the release leaves out; nothing here is of them.
     nameless
-        Recordings that name no subject, and count as one each.
+        Recordings that have no subject, and count as one each.
     sizes
         Trajectories in each group, shape (g,).
     rows
@@ -91,22 +91,22 @@ class Evaluation:
     attacks
         In the order in which to show them.
     verification
-        How many groups somebody verifies who holds all tracks; None if no group has k members of k
+        Share of groups verified with all tracks known; None if no group has k members of k
         subjects, or trajectories have one point.
     rebuilding
-        How near somebody comes to one member of a group who knows all others; None as before.
+        Error of a member rebuilt by an adversary who knows all others; None as before.
     chained
         What the windows of a drive give away together; None of trips, and where tracks are not
         known or no drive has windows on two lines.
     followed
-        What the lines of a person give away together; None if nothing is known of subjects.
+        What the lines of a person show together; None without subjects.
     inferred
-        What the nearest line tells of somebody known in part, beside a guess for all.
+        What the nearest line shows of a person known in part, compared with one guess for all.
     curve
-        Metres moved and chances of the best attack by k; None if nobody asked.
+        Metres moved and chances of the best attack by k; None if not requested.
     holdout
-        What a release of half of the subjects tells of them, beside the others; None if nobody
-        asked.
+        What a release of half of the subjects shows of them, compared with the others; None if
+        not requested.
     diversity
         What the members of the groups have in common.
     roads_before
@@ -114,7 +114,7 @@ class Evaluation:
     report
         The holder's report of the release.
     sampled
-        Of what sample all is that was not counted of all trajectories; None if nothing is.
+        The sample behind each figure that was not computed on all trajectories; None without one.
 
     Examples
     --------
@@ -207,7 +207,7 @@ class Evaluation:
 
     @property
     def verdict(self) -> Verdict:
-        """Whether the release may be published: what its report says, and what is amiss with it."""
+        """Whether the release may be published, by its report and the faults found."""
         few, people = self.violations["records"], self.violations["subjects"]
         problems = [
             too_few(self.k, len(self.sizes), records=few, people=people).replace(
@@ -221,7 +221,7 @@ class Evaluation:
 
     @property
     def facts(self) -> list[str]:
-        """What was found, a sentence each, of which none asks for a decision."""
+        """The findings, a sentence each; none of them asks for a decision."""
         tried = [one for one in self.attacks if one.against == "release" and len(one.targets)]
         return _rendered(
             "facts.txt",
@@ -336,14 +336,14 @@ class Evaluation:
 
     @property
     def _told(self) -> list[tuple[str, str]]:
-        """Whether it may be published, what it costs, and what is in it."""
+        """The verdict on the release, its cost and its content."""
         found = self.verdict
         judged = " ".join([found.headline, *found.sentences])
         return [("Verdict", judged), ("Cost", cost(self.report)), ("Source", source(self.report))]
 
 
 def _rough(number: int | None) -> str | None:
-    """Give two digits of a number, so that no difference of two tells of one recording."""
+    """Round a number to two digits, so that no difference of two shows one recording."""
     return None if number is None else f"some {int(float(f'{number:.2g}')):,}"
 
 

@@ -1,4 +1,4 @@
-"""A hold-out: half of the subjects released anew, and what that tells of the other half."""
+"""A hold-out: half of the subjects are released again and compared with the other half."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 
 AS_CUT, BY_SUBJECT = "a trajectory", "all trajectories of a subject"
-"""Of what the adversary measures the distance to the nearest line: of several, the mean."""
+"""What the adversary measures to the nearest line: if several, the mean distance."""
 
 
 class Risk(NamedTuple):
@@ -56,7 +56,7 @@ class Risk(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Holdout:
-    """What a release of half of the subjects tells of them, and what of the other half.
+    """What a release of half of the subjects shows of them, and what of the other half.
 
     Intervals are of 95 %, with subjects as clusters.
     """
@@ -70,7 +70,7 @@ class Holdout:
 
     @property
     def told(self) -> tuple[str, Auc]:
-        """The distance that tells members best, and how well."""
+        """The distance that separates members best, and how well."""
         return max(self.membership.items(), key=lambda item: item[1])
 
     @property
@@ -105,7 +105,7 @@ class Holdout:
                 f"{self.risks['inference of the hour'].words}."
             )
         return (
-            f"{number_of(self.members, 'subject')} were anonymized anew as this release was, and "
+            f"{number_of(self.members, 'subject')} were anonymized again as this release was, and "
             f"{number_of(self.others, 'subject')} held out. "
             "Linkability: both halves of a trajectory lead to the same line "
             f"{self.risks['linkability'].words}.{following} "
@@ -132,7 +132,7 @@ def hold_out(
     progress: Progress = silent,
     **options: Any,
 ) -> Holdout:
-    """Anonymize one half of the subjects anew, as a report tells, and attack both halves.
+    """Anonymize one half of the subjects again, with a report's settings; attack both halves.
 
     Where nothing is known of subjects, each drive counts as one, or each trajectory if drives are
     not known. Distances are of places, also where times are released; the hour is then asked for.
@@ -213,20 +213,20 @@ def measured(
         risks={
             "linkability": _risk_of(linked, members, subjects),
             **{
-                question: _risk_of(told, members[rows], subjects[rows], guess)
-                for question, (rows, told, guess) in people.items()
+                question: _risk_of(right, members[rows], subjects[rows], guess)
+                for question, (rows, right, guess) in people.items()
                 if 0 < members[rows].sum() < len(rows)  # some in each half
             },
             **{
-                question: _risk_of(told, members, subjects, guess)
-                for question, (told, guess) in asked.items()
+                question: _risk_of(right, members, subjects, guess)
+                for question, (right, guess) in asked.items()
             },
         },
     )
 
 
 def _of_subjects(away: Floats, members: Bools, subjects: Ints) -> Auc:
-    """Tell subjects apart by the mean distance of all that is known of each."""
+    """Distinguish subjects by the mean distance of everything known of each."""
     _, first, subject = np.unique(subjects, return_index=True, return_inverse=True)
     mean = np.bincount(subject, away) / np.bincount(subject)
     return told_apart(mean, members[first], subjects[first])

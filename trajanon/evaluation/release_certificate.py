@@ -1,4 +1,4 @@
-"""Certificate of a release: what was assessed, in figures that may be published, for a machine."""
+"""Certificate of a release: the assessment in publishable, machine-readable figures."""
 
 import hashlib
 import json
@@ -43,8 +43,8 @@ _FILE_TYPES = {
 def certificate(account: _Account, released: str | os.PathLike[str], version: str) -> _Account:
     """Certify a release; ready for JSON, and for publication beside it.
 
-    Shares are rounded to hundredths: nothing is of single lines, and no count below k follows from
-    them. What nobody measured is said to be not assessed.
+    Shares are rounded to hundredths: none is of a single line, and no count below k follows from
+    them. What was not measured is marked as not assessed.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def _inferred(one: _Account) -> dict[str, Any]:
 
 
 def _patient(account: _Account) -> dict[str, Any]:
-    """Shares of groups that are verified, and what is rebuilt of one hidden member."""
+    """Shares of groups that are verified, and the error of a rebuilt hidden member."""
     verified, rebuilding = account["verification"], account["rebuilding"]
     return {
         "groups tried": NOT_ASSESSED if verified is None else verified["groups"],

@@ -65,7 +65,7 @@ def parquet(path: Path) -> Iterator[Any]:
 
 
 def refuse_doubles(schema: Any, what: object) -> None:
-    """Refuse columns of one name: whoever asks for it means one of them."""
+    """Refuse columns with equal names: a request for one would be ambiguous."""
     name, count = next(iter(Counter(schema.names).most_common(1)), ("", 0))
     if count > 1:
         raise BadInput(f"{what} has two columns {name!r}; rename one of them")
@@ -95,7 +95,7 @@ def frame(table: Any, what: object, **options: bool) -> pd.DataFrame:
 
 
 def sound(column: Any) -> Any:
-    """Turn a column into one of few types, of which each value is what it says."""
+    """Convert a column to one of a few types with plain values."""
     import pyarrow as pa
 
     kinds = pa.types

@@ -36,7 +36,7 @@ def write_counts(path: Path, table: "GeoDataFrame") -> None:
 
 
 def check_table_format(path: Path) -> None:
-    """Refuse a path whose suffix is not that of a format."""
+    """Refuse a path without the suffix of a format."""
     if path.suffix.lower() not in _SUFFIXES:
         raise BadInput(f"{path} must end in one of {', '.join(_SUFFIXES)}")
 

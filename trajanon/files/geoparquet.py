@@ -1,4 +1,4 @@
-"""GeoParquet, written with nothing in it but what is asked for.
+"""GeoParquet, written without any extra content.
 
 Written with pyarrow and shapely alone: what a data frame library adds of its own (its index, its
 environment) would have to be taken out again.
@@ -58,7 +58,7 @@ def column_of_boxes(points: Floats) -> Any:
 
 
 def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, str]) -> None:
-    """Write tables whose binary columns are lines, a row group for each, with metadata."""
+    """Write tables with lines in binary columns, a row group for each, with metadata."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -40,7 +40,7 @@ def parsed(text: str | bytes, kind: type[T]) -> T:
 
 
 def typed(value: Any, kind: type[T]) -> T:
-    """Give a value back, with all that is in it, if it is of a kind; BadInput names what is not."""
+    """Check that a value, with its contents, is of a type; BadInput names the wrong entry."""
     try:
         msgspec.convert(value, kind)
     except RecursionError as error:
@@ -52,7 +52,7 @@ def typed(value: Any, kind: type[T]) -> T:
 
 
 def _plain(words: str) -> str:
-    """Say in our words what msgspec says: which entry should be of which kind."""
+    """Translate msgspec's message: which entry should be of which type."""
     what, _, path = words.partition(" - at `$")
     entry = path.rstrip("`").lstrip(".")
     names = re.findall("`(.+?)`", what)

@@ -153,7 +153,7 @@ TABLE_FORMATS = {".csv": _read_csv, ".parquet": _read_parquet}
 
 
 def holds_numbers(column: pd.Series) -> bool:
-    """Say whether most of what a column holds are numbers: a slip of the pen shall be found."""
+    """Whether most values of a column are numbers: then others are reported as errors."""
     return bool(2 * (~np.isnan(as_numbers(column))).sum() > (~missing(column)).sum())
 
 

@@ -25,7 +25,7 @@ _SAID = (b"trajanon", b"attribution", b"times")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParquetParts:
-    """Parquet files, whose rows are read as if one file had them; one is open at a time."""
+    """Parquet files, read as if all rows were in one; one is open at a time."""
 
     opened: Sequence[Callable[[], AbstractContextManager[Any]]]  # open each that has rows
     schema_arrow: Any  # of the first
@@ -35,7 +35,7 @@ class ParquetParts:
     which: Sequence[Bools] = ()  # of the rows of each, those that are read; empty: all
 
     def iter_batches(self, rows: int, columns: Sequence[str]) -> Iterator[Any]:
-        """Read columns, so many rows at a time at most."""
+        """Read columns, at most a given number of rows at a time."""
         for number, opened in enumerate(self.opened):
             begin = 0
             with opened() as file:
@@ -102,7 +102,7 @@ class RowGroups:
     numbers: Sequence[int]
 
     def iter_batches(self, rows: int, columns: Sequence[str], **options: Any) -> Iterator[Any]:
-        """Read columns, so many rows at a time at most."""
+        """Read columns, at most a given number of rows at a time."""
         batches: Iterator[Any] = self.file.iter_batches(rows, [*self.numbers], columns, **options)
         return batches
 
@@ -133,7 +133,7 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
     for name, _ in sorted(before.items() ^ part_states(folder).items()):
         raise FileProblem(
             f"{folder}/{name} was written or removed while it was read: "
-            "begin again once nobody writes there"
+            "begin again when no other program writes there"
         ) from cause
     if cause is not None:
         raise cause
@@ -203,7 +203,7 @@ def _difference(schema: Any, other: Any) -> str:
 
 
 def coordinate_columns(schema: Any) -> list[str]:
-    """List the columns lat1, lon1, lat2, lon2, ... of a table; none of what has geometries."""
+    """List the columns lat1, lon1, lat2, lon2, ... of a table; none if it has geometries."""
     if b"geo" in (schema.metadata or {}):
         return []
     pairs = ([f"lat{number}", f"lon{number}"] for number in count(1))

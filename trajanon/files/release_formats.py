@@ -1,4 +1,4 @@
-"""Releases <-> files: the format follows from the suffix; a file beside its lines written anew."""
+"""Releases <-> files: the format follows from the suffix; comparison with a file written again."""
 
 import filecmp
 import os
@@ -84,7 +84,7 @@ def release_parts(folder: Path) -> list[Path]:
 def read_release(path: str | os.PathLike[str]) -> Trajectories:
     """Read the trajectories of a release, with their times if it says what these are.
 
-    A line with a count is read as so many rows; the parts of a folder one after another.
+    A line with a count is read as that number of rows; the parts of a folder one after another.
 
     Raises
     ------
@@ -144,14 +144,14 @@ def _trajectories_of(path: Path, lines: Lines) -> Trajectories:
 
 
 class Compared(NamedTuple):
-    """What differs from lines written anew, and what can be said if nothing does."""
+    """Differences from lines written again, and what can be claimed if there are none."""
 
     differences: list[str]
     claim: str
 
 
 def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
-    """Write the lines of a release anew, with times that it explains, and compare the two files."""
+    """Write the lines of a release again, with times that it explains; compare the two files."""
     kind = RELEASE_FORMATS[path.suffix.lower()]
     places = found.places[:, :, ::-1]
     once = Trajectories(places, provenance=found.provenance | found.form, times=found.times)
@@ -189,8 +189,8 @@ def _compared_contents(path: Path, anew: Path, kind: ReleaseFormat) -> Compared:
     if writer == own_writer:
         return Compared([_first_difference(path, anew)], "")
     claim = (
-        "whatever can be read in the file is of a release; bytes that nobody reads "
-        f"could not be compared, as {writer!r} wrote it and here is {own_writer!r}"
+        "all readable content of the file is that of a release; its unused bytes "
+        f"could not be compared: {writer!r} wrote it, and this is {own_writer!r}"
     )
     return Compared([], claim)
 

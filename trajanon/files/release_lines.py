@@ -21,7 +21,7 @@ DIGITS = 5
 LINE = "LineString"
 
 COUNTED = ("people", "records")
-"""Columns that say how many rows a line has; nothing is known of people but by subjects."""
+"""Columns with the number of rows of a line; people are known only by subjects."""
 
 MOST_ROWS = 10**7
 """Rows that the lines of a file may count."""
@@ -270,7 +270,7 @@ def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
 
 
 def _counts(values: Collection[Any] | None, n: int) -> Ints | None:
-    """Take the people of each of n lines from anything; 0 for what is no whole number from 1 on."""
+    """Take the people of each of n lines from any value; 0 if it is no whole number from 1 on."""
     if values is None:
         return None
     if len(values) != n:  # a broken file may hold fewer of them than lines
@@ -306,7 +306,7 @@ class ReleaseFormat(NamedTuple):
 
     write: Writer
     read: Callable[[Path], Lines]
-    # Who wrote a file whose bytes depend on versions of libraries, and all that these read in it.
+    # The writer of a file, if its bytes depend on versions of libraries, and all that they read.
     contents: Callable[[Path], tuple[str, Mapping[str, Any]]] | None = None
     only_timed: bool = False  # whether it holds no release without times
 

@@ -210,7 +210,7 @@ def checked(report: Mapping[str, Any]) -> Report:
 
 
 def promise_in(report: Report) -> tuple[int, str]:
-    """Take from a report the group size promised, and what it counts."""
+    """Take from a report the group size promised, and the unit it counts."""
     check_k(report["k"])
     return report["k"], report["counted"]
 
@@ -239,7 +239,7 @@ def key_in(report: Report) -> bytes | None:
 
 
 def rows_in(report: Report) -> str:
-    """Take from a report what has a row each."""
+    """Take from a report what one row stands for."""
     return report["rows"]["way"]
 
 

@@ -40,7 +40,7 @@ class RowIds:
 
     subject: Ints  # number of each row's subject, (r,)
     nobody: Bools  # rows that have neither a subject nor a trace, (r,)
-    nameless: Bools  # rows whose subject has no name, (r,)
+    nameless: Bools  # rows of subjects without a name, (r,)
     merged: Merged  # names that were another one's spelling
 
     @property
@@ -86,7 +86,7 @@ def row_ids(where: object, file: Any, *, exact: bool) -> tuple[ColumnIds, Column
 
 
 def _numbered(where: object, column: NDArray[Any], name: str, exact: bool) -> ColumnIds:
-    """Make a number of each value, 7 and "7" alike, and tell which are missing."""
+    """Make a number of each value, equal for 7 and "7", and mark missing ones."""
     code, values = pd.factorize(column)
     if values.dtype.kind == "f":
         most = 2.0 ** (np.finfo(values.dtype).nmant + 1)

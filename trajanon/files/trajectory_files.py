@@ -157,7 +157,7 @@ def read_trajectories(
     Parameters
     ----------
     path
-        GeoParquet whose geometries are LineStrings of equally many points, in WGS 84; or a folder
+        GeoParquet with LineStrings of equally many points, in WGS 84; or a folder
         of such parts, by its path or a URL that fsspec knows. A column ``subject`` of any values
         names their subjects; ``times``, lists of seconds since 1970 UTC, when; columns ``run``,
         ``start``, ``track`` and ``track_times`` on what they may slide. Instead of geometries there

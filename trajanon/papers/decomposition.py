@@ -16,7 +16,7 @@ from trajanon.search.distance_methods import mdav, v_mdav
 # groups to choose from than small ones, and a large part then takes long and gains little.
 _SUBSET = 1_500
 
-_LARGEST = 4_000  # records of a part, whose distances are held pair by pair
+_LARGEST = 4_000  # records of a part: all its pairwise distances are in memory
 
 
 def decomposition(problem: Problem) -> Ints:

@@ -71,7 +71,7 @@ class Measurement:
 
 
 def timed(run: Callable[..., _Result], *given: Any) -> tuple[_Result, float]:
-    """Run with what is given, and measure the seconds."""
+    """Run with the arguments given, and measure the seconds."""
     since = perf_counter()
     result = run(*given)
     return result, perf_counter() - since

@@ -14,7 +14,7 @@ from trajanon.search.distance_methods import mdav
 from trajanon.search.hm2 import HEURISTICS
 from trajanon.settings import Effort
 
-_BATCH = 32  # paths whose neighbours are counted at a time
+_BATCH = 32  # paths at a time, to count their neighbours
 
 
 def mf_tsp(problem: Problem) -> Ints:

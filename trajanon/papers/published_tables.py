@@ -52,7 +52,7 @@ TSP = {
     "Repetitive NN-MHM": "repetitive-nn",
     "Concorde-MHM": "concorde",
 }
-"""Heuristics whose path does not depend on k."""
+"""Heuristics with a path that does not depend on k."""
 
 THROUGH_GROUPS = {"MDAV-LK-MHM": "mdav-lk", "MD-MHM": "md", "MDAV-MHM": "mdav", "CBFS-MHM": "cbfs"}
 

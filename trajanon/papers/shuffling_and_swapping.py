@@ -80,8 +80,8 @@ def swap(problem: Problem, labels: Ints) -> Ints:
     Of equally good pairs (i, j), i < j, the first is exchanged.
 
     The result is that of comparing all pairs before each exchange. But each record keeps its best
-    later partner, an exchange touches only the pairs of its two groups, and groups whose centroids
-    are farther apart than their radii together hold no pair that gains.
+    later partner, an exchange touches only the pairs of its two groups, and two groups that
+    are farther apart than the sum of their radii have no pair that gains.
 
     References
     ----------

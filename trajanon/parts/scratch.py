@@ -91,7 +91,7 @@ def parted(target: Ints) -> Iterator[tuple[int, Ints]]:
 
 
 def tasks_of(placed: Iterable[tuple[int, Stored]]) -> list[Task]:
-    """Put together what is for one target: a shard, a slice, or a part of the release."""
+    """Put together the data of one target: a shard, a slice, or a part of the release."""
     places: dict[int, list[Stored]] = {}
     for number, place in placed:
         places.setdefault(number, []).append(place)
@@ -136,7 +136,7 @@ def refuse_inputs(out: Folder, inputs: Iterable[Folder]) -> None:
 
 @contextmanager
 def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
-    """Give a folder to work in; at the end, move the release out of it, and what is beside it."""
+    """Give a folder to work in; at the end, move the release and its companions out of it."""
     whole = Folder(out.url + UNFINISHED)
     groups, before, old = Folder(groups_path(named)).real, whole / BEFORE, whole / _OLD
     there, then = (place.states() if place.exists else {} for place in (out, groups))

@@ -129,7 +129,7 @@ def scatter(plan: Plan, number: int) -> list[tuple[int, Stored, set[int]]]:
 def shards_of(
     plan: Plan, scattered: Sequence[tuple[int, Stored, set[int]]], capacity: int
 ) -> list[Task]:
-    """Join what is searched at once; refuse what cannot be grouped, or does not fit."""
+    """Join the data of one search; refuse them if they cannot be grouped, or do not fit."""
     subjects: list[set[int]] = [set() for _ in range(plan.split.shards)]
     places: list[list[Stored]] = [[] for _ in subjects]
     for shard, place, some in scattered:

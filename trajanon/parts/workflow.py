@@ -93,7 +93,7 @@ def anonymize_parts(
         As in `trajanon.anonymize_file`. Where groups of two shards have one line, a subject of both
         has two of its rows.
     subjects_exact
-        Whether subjects whose names differ only in upper and lower case are different ones.
+        Whether names that differ only in upper and lower case are different subjects.
     ledger, per_subject_in_all
         As in `trajanon.anonymize_file`; only if all fits into memory at once.
     memory
@@ -229,7 +229,7 @@ def _in_shards(plan: Plan, executor: Executor, capacity: int, began: float) -> d
 
 
 def _write_release(plan: Plan, executor: Executor, tally: Tally) -> None:
-    """Write all parts of the release, whose lines lie in files of the scratch folder."""
+    """Write all parts of the release from the lines in files of the scratch folder."""
     asked = plan.release
     provenance = published_with(
         plan.parts.provenance.get("attribution") if plan.roads is None else OSM_ATTRIBUTION,

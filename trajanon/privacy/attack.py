@@ -52,7 +52,7 @@ class Published:
     against: str = "release"  # or ``originals``
     times: Floats | None = None  # seconds of the release's clock at each point, (n, p)
     line_times: Floats | None = None  # those published, (g, p); None: no times are
-    cycle: float = np.inf  # seconds after which that clock begins anew
+    cycle: float = np.inf  # seconds after which that clock restarts
     unit: str = "trajectory"  # what an original is called
     own_row: Bools | None = None  # whether each original has a row of its own; None: all have
     steps: Steps | None = None  # to the next of the same person; None: there are none
@@ -207,12 +207,12 @@ class Attack:
 
     @property
     def exposed(self) -> float:
-        """Share of the targets whose worst chance is above 1/k."""
+        """Share of the targets with a worst chance above 1/k."""
         return _mean(self.above.astype(np.float64))
 
     @property
     def at_fault(self) -> Ints:
-        """Groups with a target whose worst chance is above 1/k; none in originals."""
+        """Groups of targets with a worst chance above 1/k; none in originals."""
         if self.against != "release":
             return np.empty(0, dtype=np.int64)
         return np.unique(self.published.labels[self.targets[self.above]])

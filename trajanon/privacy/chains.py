@@ -27,7 +27,7 @@ _NEAR = 200  # lines that begin nearest, of which he chooses
 _AT_ONCE = 1_000  # steps that a thread tries
 
 LINE, KNOWN, CHANCE = "line", "known", "chance"
-"""What the adversary starts from: the line of what he knows, that itself, or a guess."""
+"""What the adversary starts from: a known trajectory, its line, or a guess."""
 
 PLACE = 200.0
 """Metres from an end within which others are at the same place."""
@@ -77,7 +77,7 @@ class Chained:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single drives or people."""
+        """Ready for JSON, without data of single drives or people."""
         followed = {start: ranks._asdict() for start, ranks in self.found.items()}
         whole = {"k": self.k, "lines": self.lines, "of": self.of, "steps": self.steps}
         place = None if self.place is None else self.place._asdict()
@@ -85,7 +85,7 @@ class Chained:
 
     @property
     def first(self) -> float:
-        """How often the line of the next one ranks first for somebody who knows the one before."""
+        """How often the line of the next one ranks first, if the one before is known."""
         return self.found[KNOWN].first if self.found else 0.0
 
     @property
@@ -100,7 +100,7 @@ class Chained:
         (what, left), *more = self.left.items()
         one, whom = ("drive", "subjects") if what == "drives" else ("person", "people")
         said = (
-            f"Whoever knows all lines of a {one} is left with fewer than {self.k} {whom} in "
+            f"Anyone who knows all lines of a {one} is left with fewer than {self.k} {whom} in "
             f"{left.below:,} of {number_of(left.several, one, what)} on several lines, and with "
             f"one alone in {left.alone:,}"
         )
@@ -291,7 +291,7 @@ class _Tried(NamedTuple):
 
 
 def _tried(published: Published, steps: Steps, *, known: bool) -> _Tried:
-    """Rank the lines but one's own by how well they go on, of those that begin near."""
+    """Rank the other lines that begin near by how well they continue this one."""
     own, right = published.labels[steps.here], published.labels[steps.there]
     points, times, row = published.lines, published.line_times, own
     if known:
@@ -366,10 +366,10 @@ def places_found(
     )
     own, person = np.append(labels, labels + len(lines)), np.tile(dense(subjects), 2)
     true, many = _busiest(went, person)
-    true, told = true[many >= _ENDS], _busiest(ended[own], person)[0][many >= _ENDS]
+    true, inferred = true[many >= _ENDS], _busiest(ended[own], person)[0][many >= _ENDS]
     guess, _ = _busiest(ended, np.zeros(len(ended), dtype=np.int64))
     found, guessed = (
-        np.hypot(*(place - went[true]).T) <= PLACE for place in (ended[own[told]], ended[guess])
+        np.hypot(*(place - went[true]).T) <= PLACE for place in (ended[own[inferred]], ended[guess])
     )
     return true % len(points), found, guessed
 

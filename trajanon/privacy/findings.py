@@ -30,7 +30,7 @@ class Findings:
     problems
         What is wrong, a sentence each; empty if the release holds.
     claim
-        What can be said of all that is in the file beside its lines, if it holds.
+        The claim about the rest of the file, beside its lines, if the release holds.
     answered
         ``rows``: whether each trajectory occurs k times. ``people``: also whether k different
         subjects stand behind each, counted in the originals.
@@ -77,7 +77,7 @@ class Findings:
 
 
 def not_trajectories(lines: Lines) -> list[str]:
-    """Name what is no line of points on Earth, as many in each, nor rows of such a line."""
+    """Name faults: other geometries than lines on Earth, or different numbers of points."""
     if not len(lines):
         return ["the file holds no trajectory"]
     if amiss := amiss_in_counts(lines):
@@ -119,13 +119,13 @@ def unsorted(lines: Lines) -> list[str]:
     """Say that lines do not stand in the order of a release, so that theirs may tell something."""
     behind = out_of_order(lines.places[:, :, 1::-1], lines.times)
     return [
-        "trajectories are not sorted by their coordinates, so their order may tell whose they are: "
+        "trajectories are not sorted by their coordinates, so their order may identify people: "
         "`rewrite` sorts them"
     ] * bool(behind)
 
 
 def amiss_in_times(lines: Lines) -> list[str]:
-    """Say why nobody can tell what the times of lines are, or why no release has such times."""
+    """Say why the times of lines cannot be interpreted, or why no release has such times."""
     times, sentence, clock = lines.times, lines.clock, Clock.parsed(lines.clock)
     if times is None:
         return [] if sentence is None else ["the file says what its times are, and it has none"]
@@ -150,7 +150,7 @@ def amiss_in_times(lines: Lines) -> list[str]:
 
 
 def too_fine_times(lines: Lines) -> list[str]:
-    """Count the lines whose times are finer than they claim to be."""
+    """Count the lines with times finer than they claim to be."""
     clock = Clock.parsed(lines.clock)
     if lines.times is None or clock is None:
         return []

@@ -1,4 +1,4 @@
-"""What lines tell of people: who is in a release, where they go on, and what members share."""
+"""What lines show of people: who is in a release, where they go on, and what members share."""
 
 from dataclasses import dataclass
 from threading import Event
@@ -18,13 +18,13 @@ from trajanon.utility.displacements import displacement
 from trajanon.workers import in_parts
 
 Z = float(ndtri(0.975))
-"""Standard errors on each side of what an interval of 95 % is about."""
+"""Standard errors on each side of the centre of an interval of 95 %."""
 
 _AT_ONCE = 500  # trajectories that a thread looks up
 
 
 class Auc(NamedTuple):
-    """How often a member lies nearer than somebody who is not; 0.5 where it cannot be told."""
+    """How often a member is nearer than a non-member; 0.5 if the two cannot be distinguished."""
 
     auc: float
     low: float  # the interval of 95 %
@@ -84,7 +84,7 @@ def _before(values: Floats, among: Floats) -> Floats:
 def variance(values: Floats, clusters: Ints) -> float:
     """Estimate the variance of a mean of values that are alike within clusters.
 
-    Where there is one cluster, nothing is known of it: 0.
+    With a single cluster it is not known: 0.
     """
     sums = np.bincount(dense(clusters), values - values.mean())
     return float((sums**2).sum()) / len(values) ** 2 * len(sums) / max(len(sums) - 1, 1)
@@ -138,7 +138,7 @@ def departures_told(
     """Whether the line nearest to the places of each, (n, m, 2), departs within an hour of it.
 
     And whether the best departure to guess for all does: that within an hour of which most lines
-    depart. Departures are seconds of a clock that begins anew after a cycle.
+    depart. Departures are seconds of a clock that restarts after a cycle.
     """
 
     def within_an_hour(one: Floats, other: Floats) -> Bools:
@@ -177,17 +177,17 @@ class Diversity:
     @property
     def words(self) -> str:
         """What came out, in a few sentences."""
-        told = self.account
+        many = self.account
         return (
-            f"In {told['one_origin']:,} of {number_of(told['groups'], 'group')} all members begin "
-            f"in one cell of {self.cell:g} m, in {told['one_destination']:,} all end in one. In "
-            f"{number_of(told['alarms'], 'group')} every member stays within {self.tight:g} m of "
+            f"In {many['one_origin']:,} of {number_of(many['groups'], 'group')} all members begin "
+            f"in one cell of {self.cell:g} m, in {many['one_destination']:,} all end in one. In "
+            f"{number_of(many['alarms'], 'group')} every member stays within {self.tight:g} m of "
             "the released line all along: that line is as good as the original."
         )
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single groups."""
+        """Ready for JSON, without data of single groups."""
         measures = ("origins", "destinations", "radius")
         return {
             "cell": self.cell,

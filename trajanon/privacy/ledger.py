@@ -1,4 +1,4 @@
-"""The ledger: the holder's private list of what was released, as keyed digests.
+"""The ledger: the holder's private list of releases, as keyed digests.
 
 A file of SQLite. Each row is a release. It is announced before its files get their names, and
 settled after that, so that a run that is killed leaves a ledger that says so.
@@ -36,7 +36,7 @@ create table releases (number integer primary key, told text not null, hops blob
 
 
 class Told(TypedDict):
-    """What a ledger tells of a release."""
+    """What a ledger says about a release."""
 
     when: str  # UTC
     release: str  # where it was written: a path, or a URL
@@ -59,7 +59,7 @@ class Entry:
 
 
 class Keyed(NamedTuple):
-    """Digests, with the key of a ledger, of what trajectories are known by."""
+    """Digests, with the key of a ledger, of the fixes that identify trajectories."""
 
     hops: Hashes  # (n, HOPS); 0 where one has fewer
     people: Hashes  # (n,)
@@ -93,7 +93,7 @@ class Sorted(NamedTuple):
 
 
 class Ledger:
-    """A ledger that is open, and that nobody else can open meanwhile."""
+    """An open ledger, locked against every other process."""
 
     def __init__(self, path: Path, database: sqlite3.Connection) -> None:
         self.path, self._database = path, database
@@ -123,9 +123,9 @@ class Ledger:
         for begin in range(0, len(marks), _AT_ONCE):
             progress("Looking into the ledger", begin, len(marks))
             some = marks[begin : begin + _AT_ONCE]
-            told = some != 0
-            told[:, 0] = True
-            keyed[begin : begin + len(some)][told] = self._digests(some[told])
+            present = some != 0
+            present[:, 0] = True
+            keyed[begin : begin + len(some)][present] = self._digests(some[present])
         return Keyed(keyed[:, 1:], keyed[:, 0])
 
     def sort(self, keyed: Keyed, run: Ints | None, per_subject: int | None) -> Sorted:
@@ -148,7 +148,7 @@ class Ledger:
         return Sorted(new, released, len(new) - released - int(new.sum()))
 
     def _within(self, keyed: Keyed, new: Bools, limit: int) -> Bools:
-        """Mark trajectories that leave each person at most so many, by chance."""
+        """Choose trajectories by chance: at most ``limit`` of a person, over all releases."""
         hops, people = keyed
         before = np.zeros(len(people), dtype=np.int64)
         for entry in self.entries:
@@ -193,7 +193,7 @@ class Ledger:
         return number
 
     def forget(self, number: int) -> Entry:
-        """Remove a release: what it holds counts as new again."""
+        """Remove a release: its trajectories count as new again."""
         forgotten = self._entry(number)
         with _named(self.path):
             self._database.execute("delete from releases where number = ?", (number,))
@@ -201,10 +201,10 @@ class Ledger:
         return forgotten
 
     def verify(self) -> list[tuple[Entry, str]]:
-        """Look at the files of all releases; settle or forget those whose run was killed.
+        """Look at the files of all releases; settle or forget those from killed runs.
 
         Gives each release, as it was, and what was found: ``in place``, ``changed`` or ``gone``; or
-        ``settled`` and ``forgotten`` for those whose run was killed.
+        ``settled`` and ``forgotten`` for those from killed runs.
         """
         found = []
         for entry in self.entries:
@@ -254,11 +254,11 @@ class Ledger:
 
     def _put(self, entry: Entry) -> None:
         """Write a release, in place of the one of its number."""
-        told = json.dumps(entry.told, ensure_ascii=False)
+        text = json.dumps(entry.told, ensure_ascii=False)
         blobs = (one.astype("<u8").tobytes() for one in (entry.hops, entry.people))
         with _named(self.path):
             self._database.execute(
-                "insert or replace into releases values (?, ?, ?, ?)", (entry.number, told, *blobs)
+                "insert or replace into releases values (?, ?, ?, ?)", (entry.number, text, *blobs)
             )
         self.entries = [one for one in self.entries if one.number != entry.number] + [entry]
 

@@ -24,7 +24,7 @@ def nearest_record(published: Published) -> Attack:
 
 
 def nearest_ends(published: Published) -> Attack:
-    """Link each original to the released row whose two ends are nearest to its own.
+    """Link each original to the released row with the two ends nearest to its own.
 
     The adversary knows where the target's trajectory begins and where it ends, however far the
     lines begin and end from there. He takes the rows at the smallest sum of the two squared

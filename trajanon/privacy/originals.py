@@ -47,7 +47,7 @@ _OFF = 1.01e-7  # degrees: a mean may be computed otherwise than it was
 class Matched(NamedTuple):
     """A release with its originals.
 
-    Groups with equal lines are one: nobody who sees the release can tell them apart.
+    Groups with equal lines are one: the release does not distinguish them.
     """
 
     labels: Ints  # group of each original, (n,), numbered 0..g-1
@@ -58,24 +58,24 @@ class Matched(NamedTuple):
 
 
 def matched(trajectories: Trajectories, release: Trajectories, report: Report) -> Matched:
-    """Find each group's line in the release, whose rows are those that the report tells."""
+    """Find each group's line in the release; its rows must be those of the report."""
     labels, slid, clock = labels_in(report), trajectories, clock_of(release)
     alike = trajectories.points.shape[1:] == release.points.shape[1:]
     if len(labels) != len(trajectories) or not alike:
         raise BadInput(NOT_TOGETHER)
     if clock != clock_in(report):
         raise BadInput(NOT_TOGETHER)
-    told: LinesOfRows | None = report.get("lines_of_rows")
+    reported: LinesOfRows | None = report.get("lines_of_rows")
     if report.get("alignment") is not None:
-        slid = _as_slid(trajectories, report, told)
+        slid = _as_slid(trajectories, report, reported)
     if clock is not None and slid.times is None:
         raise BadInput(NOT_TOGETHER)
     number = line_numbers(release.points, release.times)
     _, first, copies = np.unique(number, return_index=True, return_counts=True)
     different = release.take(first)
     digest = digest_of(slid.points, labels, None if clock is None else slid.times)
-    if told is not None:
-        line = by_key(different, told.line)
+    if reported is not None:
+        line = by_key(different, reported.line)
         own_row = own_rows(report, line, slid.subject, copies)
     else:
         own_row = own_rows_in(report)
@@ -109,14 +109,14 @@ def own_rows(report: Report, line: Ints, subjects: Ints | None, copies: Ints) ->
     return own
 
 
-def _as_slid(trajectories: Trajectories, report: Report, told: LinesOfRows | None) -> Trajectories:
+def _as_slid(trajectories: Trajectories, report: Report, rows: LinesOfRows | None) -> Trajectories:
     """Move windows to where they were when they were averaged."""
     alignment = report.get("alignment") or {}
     start: Ints | None = None
-    if told is None:
+    if rows is None:
         start = np.array(alignment.get("starts", []), dtype=np.int64)
-    elif told.slid is not None and trajectories.tracks is not None:
-        start = trajectories.tracks.along + told.slid
+    elif rows.slid is not None and trajectories.tracks is not None:
+        start = trajectories.tracks.along + rows.slid
     try:
         if start is not None:
             return trajectories.slid(start)
@@ -126,7 +126,7 @@ def _as_slid(trajectories: Trajectories, report: Report, told: LinesOfRows | Non
 
 
 def _of_0_1(lines: Trajectories, slid: Trajectories, labels: Ints) -> Ints:
-    """Find the line of each trajectory, the mean of its group to 7 decimals: 0.1 told no keys."""
+    """Find the line of each trajectory, the mean of its group to 7 decimals: 0.1 had no keys."""
     means = group_means(slid.records, labels)
     _, nearest = KDTree(lines.records).query(means, p=np.inf, distance_upper_bound=_OFF)
     if lines.times is not None or (nearest == len(lines)).any():
@@ -190,12 +190,12 @@ def _held(path: Path, release: Trajectories, trajectories: Trajectories) -> Ints
 
 
 def _labels(release: Path, sizes: Ints) -> Ints:
-    """Take lines from a report, if it is that of a release whose lines occur as often."""
+    """Take lines from a report, if the lines of its release occur as often."""
     report = read_report(release)
     labels = all_lines_in(report)
     reported = np.bincount(labels[labels >= 0][own_rows_in(report)])
     reported = np.sort(reported[reported > 0])
-    if "lines_of_rows" in report:  # which do not tell who has a row
+    if "lines_of_rows" in report:  # they do not say who has a row
         reported, sizes = np.array([len(reported)]), np.array([len(sizes)])
     if not np.array_equal(reported, np.sort(sizes)):
         raise BadInput(
@@ -208,8 +208,8 @@ def _labels(release: Path, sizes: Ints) -> Ints:
 def _together(releases: Sequence[Ints], k: int, subjects: Ints | None) -> list[str]:
     """Count the trajectories that releases together hide among fewer than k.
 
-    Whoever knows the groups of a trajectory in several releases knows that it is one of the members
-    that all of them have.
+    Anyone who knows the groups of a trajectory in several releases narrows it down to the members
+    that they have in common.
     """
     if len(releases) == 1:
         return []
@@ -226,10 +226,8 @@ def _together(releases: Sequence[Ints], k: int, subjects: Ints | None) -> list[s
         alone = several & (common == 1)
         whom = f"{alone.sum()} of them stand alone"
         if subjects is not None:
-            whose = number_of(len(np.unique(owners[alone])), "subject")
-            whom = (
-                f"{alone.sum()} of them have no other subject's beside them, which concerns {whose}"
-            )
+            people = number_of(len(np.unique(owners[alone])), "subject")
+            whom = f"{alone.sum()} of them have no other subject's beside them ({people})"
         problems.append(
             f"together with the earlier release{'s' * (not two)}, {few} of {several.sum()} "
             f"trajectories are in {'two ' * two}groups that have fewer than {k} {what} in common; "
@@ -282,8 +280,8 @@ class InParts:
     @property
     def told(self) -> LinesOfRows:
         """The line of each trajectory by its key, and how far it slid."""
-        told: LinesOfRows = self.report["lines_of_rows"]
-        return told
+        reported: LinesOfRows = self.report["lines_of_rows"]
+        return reported
 
     def few(self, k: int) -> dict[str, int | None]:
         """Count groups of fewer than k records, and of fewer than k subjects, if known."""
@@ -308,13 +306,13 @@ class InParts:
 
     def sample(self, lines: Bools) -> Sample:
         """Read all trajectories on some lines, by a mask of all, with their rows."""
-        rows, told = lines[self.line], self.told
-        slid = None if told.slid is None else told.slid[rows]
+        rows, reported = lines[self.line], self.told
+        slid = None if reported.slid is None else reported.slid[rows]
         report = self.report.copy()
         report["n"] = int(rows.sum())
         report.pop("ledger", None)  # those that it left out are no part of the sample
         report.pop("suppressed", None)  # nor are these
-        report["lines_of_rows"] = LinesOfRows(told.line[rows], slid)
+        report["lines_of_rows"] = LinesOfRows(reported.line[rows], slid)
         released = self.lines.take(self.of_rows[lines[self.of_rows]])
         return Sample(rows, self._read(rows), released, report)
 
@@ -378,20 +376,20 @@ def in_parts(
         for path in release_parts(released):
             seen.add(read_release(path))
     lines, of_rows = seen.joined(released)
-    told: LinesOfRows = report["lines_of_rows"]
-    whose = read_owners(originals, subjects_exact=subjects_exact)
-    kept = np.flatnonzero(kept_in(report, whose.n))
+    reported: LinesOfRows = report["lines_of_rows"]
+    owners = read_owners(originals, subjects_exact=subjects_exact)
+    kept = np.flatnonzero(kept_in(report, owners.n))
     found = InParts(
         originals=originals,
         kept=kept,
         report=report,
         lines=lines,
         of_rows=of_rows,
-        line=by_key(lines, told.line),
-        subject=None if whose.subject is None else dense(whose.subject[kept]),
-        left_out=whose.n - len(kept),
-        nameless=whose.nameless,
-        runs=None if whose.runs is None else Runs(*(each[kept] for each in whose.runs)),
+        line=by_key(lines, reported.line),
+        subject=None if owners.subject is None else dense(owners.subject[kept]),
+        left_out=owners.n - len(kept),
+        nameless=owners.nameless,
+        runs=None if owners.runs is None else Runs(*(each[kept] for each in owners.runs)),
     )
     if len(found.line) != report["n"]:
         raise BadInput(NOT_TOGETHER)

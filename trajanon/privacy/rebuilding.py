@@ -41,7 +41,7 @@ class Ways(NamedTuple):
 
     points: Floats  # latitude and longitude, (t, 2)
     first: Ints  # of each way, and all, (r + 1,)
-    owner: Ints  # whose each is, (r,)
+    owner: Ints  # who made each way, (r,)
 
     @classmethod
     def of(cls, points: Floats, owner: Ints) -> "Ways":
@@ -51,7 +51,7 @@ class Ways(NamedTuple):
 
 
 class Rebuilt(NamedTuple):
-    """How far what is rebuilt is from the hidden member: metres, median of the groups."""
+    """Error of the rebuilt member: metres from the hidden one, median of the groups."""
 
     left: float  # what companions leave of the line
     smooth: float  # the likeliest, of somebody who knows how groups spread, but no map
@@ -61,7 +61,7 @@ class Rebuilt(NamedTuple):
 
 @dataclass(frozen=True)
 class Rebuilding:
-    """What somebody rebuilds of one member of a group who knows all others."""
+    """Errors of one member of a group as rebuilt by an adversary who knows all others."""
 
     k: int
     groups: int  # tried, one member of each hidden
@@ -80,16 +80,16 @@ class Rebuilding:
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single groups."""
-        told = {"best": self.best, "share": self.share, "rebuilt": self.rebuilt._asdict()}
-        return {"k": self.k, "groups": self.groups, "line": self.line, **told}
+        """Ready for JSON, without data of single groups."""
+        attack = {"best": self.best, "share": self.share, "rebuilt": self.rebuilt._asdict()}
+        return {"k": self.k, "groups": self.groups, "line": self.line, **attack}
 
     @property
     def words(self) -> str:
         """What came out, in a sentence."""
         others = "member" if self.k == 2 else "members"
         return (
-            f"Somebody who knows the other {others} of a line, and follows what is left on the "
+            f"Anyone who knows the other {others} of a line, and follows the remainder on the "
             f"map of other people's tracks, is {metres(self.best)} off in the median of "
             f"{number_of(self.groups, 'group')}; the line itself is {metres(self.line)} off "
             f"({percent(self.share)} of it)."
@@ -193,7 +193,7 @@ def _roots(covariance: Floats) -> Floats:
 
 
 def _along(root: Floats, alike: Floats) -> Floats:
-    """Give the covariance of all that has such roots and is so much alike, (2 m, 2 m)."""
+    """Give the covariance from its roots and correlations, (2 m, 2 m)."""
     both = np.einsum("iab,jcb,ij->iajc", root, root, alike)
     return np.asarray(both.reshape(2 * len(root), -1))
 

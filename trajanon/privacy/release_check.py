@@ -181,7 +181,7 @@ class _Inspected(NamedTuple):
     path: Path
     found: Lines | None  # all that was read, where more is asked of it
     problems: list[str]
-    claim: str  # what can be said of all that is in it beside its lines
+    claim: str  # the claim about the rest of the file, beside its lines
     keys: NDArray[np.bytes_]  # 128 bits of each row, equal where lines are equal as written
     width: int  # points of a trajectory; 0 where some are no trajectories
     ends: Floats  # latitude, longitude and perhaps times of the first and the last line
@@ -204,7 +204,7 @@ def _inspected(
     if amiss := amiss_in_times(found):
         problems += amiss
         found = replace(found, times=None, clock=None)
-    # What is amiss in times is not written anew, to compare.
+    # Faulty times are not written again for the comparison.
     needed = amiss and RELEASE_FORMATS[path.suffix.lower()].only_timed
     beside = Compared([], "") if needed else compared(path, found, write)
     problems += [*beside.differences, *unsorted(found)]

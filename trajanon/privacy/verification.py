@@ -1,4 +1,4 @@
-"""Verification: the members of a line, found by somebody who holds all tracks."""
+"""Verification: the members of a line, found by an adversary who holds all tracks."""
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -43,12 +43,12 @@ class Verified:
 
     k: int
     groups: int  # tried, of k trajectories of k subjects
-    verified: float  # share whose members he is sure of
-    wrong: float  # share of these that have other members
+    verified: float  # share of groups with members that he is sure of
+    wrong: float  # share of these with other members in truth
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON: nothing of single groups."""
+        """Ready for JSON, without data of single groups."""
         return asdict(self)
 
     @property
@@ -64,13 +64,13 @@ class Verified:
 def verification(published: Published, noise: Noise, *, seed: int = 0) -> Verified | None:
     """Verify groups by likelihood.
 
-    The adversary holds all tracks, and is told where on them windows lie. For a line he starts from
-    the k nearest trajectories of different subjects, and exchanges one of them as long as the
-    displacement that is left is more likely as such ``noise``. If what he finds does not fit, he
-    starts from others. He is sure of members that fit if all others that he tried are together less
+    The adversary knows all tracks and where windows lie on them. For each line he starts from
+    the k nearest trajectories of different subjects, and exchanges one of them as long as that
+    makes the rest of the displacement more likely as such ``noise``. If the result does not fit, he
+    starts from others. He is sure of members that fit if all others he tried are together less
     likely than 5 %.
 
-    ``published`` is the release beside the originals as they were averaged. Tried are 40 groups of
+    ``published`` is the release with the originals that were averaged. It tries 40 groups of
     k trajectories of k subjects, drawn from ``seed``. None if there are no such groups, or
     trajectories have no hops.
     """

@@ -53,9 +53,9 @@ REGION_SHARE = 2.0  # moves of all rounds, of those that all runs of annealing h
 REGION_HOT, REGION_COLD = 0.6, 0.05  # what groups look like from afar is settled before
 
 
-PASS = 500  # moves per record of a pass at most; then blocks are drawn anew
+PASS = 500  # moves per record of a pass at most; then blocks are drawn again
 DROPPED = 0.01  # share of the SSE that the axes left out of the search may hold
-_AT_ONCE = 10_000  # records whose temperatures a thread finds
+_AT_ONCE = 10_000  # records at a time, for a thread that finds temperatures
 QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution
 
 NEARNESS = 5.0
@@ -77,7 +77,7 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
 
     Several runs end in several local optima, of which each place gets the best; if so asked, the
     best partition that their groups make is chosen, and descended from. Beyond k = 5, where that
-    leaves more to gain, its regions are then annealed anew.
+    leaves more to gain, its regions are then annealed again.
 
     Annealing tries random moves of the kinds that descent makes: a record and one of its 16 nearest
     in another group are drawn, the nearest most often; either joins the group of the other, or
@@ -195,7 +195,7 @@ def schedule(problem: Problem) -> tuple[int, Floats]:
 
 
 def anneal_regions(problem: Problem, labels: Ints) -> Ints:
-    """Anneal each region of a table anew, again and again, and keep what gains.
+    """Anneal each region of a table several times, and keep what gains.
 
     A run ends well in one place and badly in another, and which is which is left to chance. A small
     region on its own is tried again, and whatever gains in any place of it is kept.

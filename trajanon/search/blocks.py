@@ -26,7 +26,7 @@ def draw_blocks(
     """Part records into blocks of whole groups that are near each other.
 
     The groups are cut in two across a random direction, and each part again, until there are as few
-    blocks as can be, of much the same size; blocks that are drawn anew have other borders.
+    blocks as can be, of much the same size; blocks that are drawn again have other borders.
     """
     centroids, sizes = group_means(records, labels), np.bincount(labels)
     members, behind = np.argsort(labels, kind="stable"), np.cumsum(sizes)
@@ -65,7 +65,7 @@ def random_word(random: np.random.Generator) -> np.uint64:
 
 
 def block_of(problem: Problem, stop: Event, rows: Ints | None = None) -> Problem:
-    """Make the problem of a block, or of all records, for a thread, which tells nobody of it."""
+    """Make the problem of a block, or of all records, for a thread that reports no progress."""
 
     def look_up(task: str, done: float, total: float | None, note: str = "") -> None:
         if stop.is_set():

@@ -18,7 +18,7 @@ from trajanon.search.paths import Heuristic, nearest_neighbour, path_length, thr
 def hm2(problem: Problem) -> Ints:
     """Cut a short Hamiltonian path into consecutive groups at the least SSE.
 
-    The cut is MHM: the shortest path in a graph whose edges are the allowed groups. With every
+    The cut is MHM: the shortest path in a graph with the allowed groups as edges. With every
     record its own subject these hold k to 2k - 1 records. With subjects an allowed group has at
     least k different ones and cannot be divided into two that do, and the cut is still the best of
     all cuts of this path.

@@ -31,7 +31,7 @@ PATH_BLOCK = 1_000
 """Records of a block, about. Joining the first links takes time with the square of it;
 and what is lost at a border, the search that follows mends."""
 
-_LISTS_AT_ONCE = 500  # records whose distances to the nearest a thread measures
+_LISTS_AT_ONCE = 500  # records at a time, for a thread that measures distances
 
 _CHUNK = 20_000  # kicks between two words about progress, and two chances to interrupt
 
@@ -55,7 +55,7 @@ def or_opt(problem: Problem, start: int | None = None) -> Ints:
     Greedy edges give the first tour; 2-opt moves and moves of segments of up to three records
     (or-opt) to one of 16 nearest neighbours improve it until there is none left; kicks that
     exchange two short stretches at random are kept where the repaired tour is no longer than
-    before. A large table whose neighbours are known is visited block by block, without kicks.
+    before. A large table with known neighbours is visited block by block, without kicks.
 
     References
     ----------

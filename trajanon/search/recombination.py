@@ -122,7 +122,7 @@ def _gather(optima: Iterable[Ints]) -> list[Ints]:
 
 
 def _groups_inside(pool: Sequence[Ints], regions: Sequence[Ints]) -> list[list[Ints]]:
-    """Find the groups all of whose members are in one region, region by region."""
+    """Find the groups with all members in one region, region by region."""
     region = np.empty(sum(map(len, regions)), dtype=np.int64)
     for number, rows in enumerate(regions):
         region[rows] = number

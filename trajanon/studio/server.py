@@ -51,12 +51,12 @@ def _serve(work: Work, *, browser: bool) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    secret = token_urlsafe(32)  # which nobody guesses
+    secret = token_urlsafe(32)  # too long to guess
     app.add_middleware(Guard, port=port, secret=secret)
     address = f"http://127.0.0.1:{port}/?key={secret}"
 
     async def announce() -> None:
-        while True:  # startup is told before anything listens
+        while True:  # the startup event comes before the socket listens
             with suppress(OSError):
                 (await asyncio.open_connection("127.0.0.1", port))[1].close()
                 break

@@ -1,4 +1,4 @@
-"""The page: files, choices, a command at work, and what it gave; for every tab the same."""
+"""The page: files, choices, a running command, and its results; equal in every tab."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -20,11 +20,11 @@ _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")
 _SHOW = """setTimeout(() => document.querySelector("[role=alert]:not(.hidden)")
   ?.scrollIntoView({ block: "center" }), 600)"""  # once it is bound
 
-_TABLES = 5  # kinds of tables whose columns are listed
+_TABLES = 5  # kinds of tables to list the columns of
 
 
 class Page:
-    """What every tab shows of the work, anew whenever a command has ended."""
+    """What every tab shows of the work, updated whenever a command has ended."""
 
     def __init__(self, work: Work) -> None:
         self.work = work
@@ -112,7 +112,7 @@ class Page:
         return [field.name for field in own]
 
     def _more(self, title: str, *commands: str) -> None:
-        """Show fields that are not needed at first; what is wrong with one opens them."""
+        """Show fields that are not needed at first; an error in one opens them."""
         with ui.expansion(title).classes("w-full") as shown:
             names = self._fields(*commands, more=True)
         shown.bind_value_from(
@@ -148,8 +148,8 @@ class Page:
     @contextmanager
     def _old(self, commands: Sequence[str], way_out: str) -> Iterator[None]:
         """Mark results as old as soon as they are not those of what is chosen."""
-        told = f"Old: made before something was changed, or failed. {way_out}."
-        label = ui.label(told).classes("old").props('role="status"')
+        note = f"Old: made before something was changed, or failed. {way_out}."
+        label = ui.label(note).classes("old").props('role="status"')
         label.bind_visibility_from(
             self.work, "chosen", backward=lambda _: self.work.is_old(commands)
         )
@@ -172,7 +172,7 @@ class Page:
         """Say what the files hold, which columns were found, and what became of it."""
         if (found := self.work.results.get("extract")) is None:
             return
-        counts = Counter(found["counts"])  # what nobody counted is 0
+        counts = Counter(found["counts"])  # 0 for what was not counted
         unit = "trip" if found["trips"] else "window"
         seconds = counts["seconds of track"]
         ui.label(
@@ -192,7 +192,7 @@ class Page:
         nameless = counts["recordings of unknown subjects"]
         people = counts["subjects read"] - nameless
         named = f"people: {number_of(people, 'person', 'people')} are named"
-        ui.label(f"k counts {named if people > 0 else 'recordings: nobody is named'}.")
+        ui.label(f"k counts {named if people > 0 else 'recordings: no person is named'}.")
         if people > 0 < nameless:
             ui.label(f"{number_of(nameless, 'recording')} without a name count as one person each.")
         with ui.expansion("What became of the points").classes("w-full"):

@@ -223,13 +223,13 @@ class Work:
     # What changes it.
 
     def bring(self, name: str) -> None:
-        """Take a file, or one of the same name anew."""
+        """Take a file, in place of one of the same name."""
         if name not in self.files:
             self.files.append(name)
         self._made = {}  # a run that goes on keeps the one before, and what it makes is old
 
     def drop(self, name: str) -> None:
-        """Leave a file out; what was brought is removed, what was opened by its path stays."""
+        """Leave a file out; an uploaded copy is removed, a file opened by its path stays."""
         self.files.remove(name)
         if not Path(name).is_absolute():
             (self.folder / name).unlink(missing_ok=True)
@@ -237,7 +237,7 @@ class Work:
             self.chosen.update(subject="", named="")
 
     async def run(self, commands: Sequence[str]) -> None:
-        """Run commands until one fails, but for those whose results are there."""
+        """Run commands until one fails, except those with results that are there."""
         if self.busy:
             return
         self.busy, self._cancelled = True, False
@@ -312,10 +312,10 @@ class Work:
             self._place(command, code, said or f"The command ended with code {code}.")
         return False
 
-    async def _listen(self, told: asyncio.StreamReader) -> str:
-        """Take progress from what a command tells beside its result; give its last sentence."""
+    async def _listen(self, output: asyncio.StreamReader) -> str:
+        """Take progress from the messages of a command; give the last sentence."""
         last = ""
-        async for raw in told:
+        async for raw in output:
             line = raw.decode(errors="replace").rstrip("\n")
             if line.startswith('{"task"'):
                 said = json.loads(line)

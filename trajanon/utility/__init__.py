@@ -1,4 +1,4 @@
-"""What a release costs, and what it is still good for: a measure a file."""
+"""Cost and usefulness of a release: one measure for each file."""
 
 from trajanon.utility.displacements import displacement as displacement
 from trajanon.utility.displacements import moved_to as moved_to

@@ -1,4 +1,4 @@
-"""All measures of what a release is still good for, of its places and of its hours."""
+"""All measures of the usefulness of a release, for its places and its hours."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -87,7 +87,7 @@ def usefulness(
     seconds: Seconds | None = None,
     seed: int = 0,
 ) -> Usefulness:
-    """Measure what is left of trajectories as released.
+    """Measure the usefulness of trajectories as released.
 
     Of ends that are not true, (n, 2), the flows from cell to cell are not counted.
     """
@@ -168,7 +168,7 @@ def durations(seconds: Floats) -> Floats:
 
 
 def duration_classes(seconds: Floats) -> Ints:
-    """Put trips into classes of durations, whose middles are whole steps."""
+    """Put trips into classes of durations, centred on whole steps."""
     return np.rint(durations(seconds) / DURATION_CLASS).astype(np.int64)
 
 
