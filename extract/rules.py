@@ -59,8 +59,8 @@ class Rules:
         Metres a second; a faster hop ends a track, or leaves a trip out, and a single fix that is
         so far off is dropped; none: no limit. Hops of up to 50 m are never too fast.
     max_per_subject
-        Most trajectories to take of a subject. None for all. `anonymize` can also put people on one
-        line each, or whole days on one line.
+        Most trajectories to take of a subject; `anonymize` can put each person, or a person's day,
+        on one line. None for all.
     trim_ends
         Cut off at least this many metres around the ends and stops of each trace. How,
         `trajanon.extract.trim_ends` describes; 0 for nothing.
