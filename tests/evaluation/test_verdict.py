@@ -180,7 +180,7 @@ def test_the_column_that_may_name_people_is_in_the_remedy() -> None:
     counts = {"recordings read": 8, "recordings of unknown subjects": 8}
     taxis = replace(toy(), provenance={"counts": counts, "columns": columns})
     found = trajanon.anonymize(taxis, 2, effort="fast").verdict
-    assert "at least 2 recordings stand behind each line" in found.sentences[0]
+    assert "at least 2 recordings are behind each line" in found.sentences[0]
     assert "medallion" in found.remedies[0].sentence
     assert found.remedies[0].command == "trajanon extract --columns subject=NAME"
     sheet = trajanon.evaluate(taxis, trajanon.anonymize(taxis, 2, effort="fast")).datasheet
