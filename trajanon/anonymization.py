@@ -56,8 +56,7 @@ def anonymize_trajectories(
     refuse_crossing(trajectories, tracks=settings.align)
     refuse_attribution(trajectories.attribution)
     check_enough(len(trajectories), k)
-    if settings.distinct_ends > k:
-        raise BadInput(f"`distinct_ends` must be at most k, {k} (got {settings.distinct_ends})")
+    check_distinct_ends(settings, k)
     secret = key_for(settings, key)
     trajectories, choice = whole_days(trajectories, settings)
     n, competing = len(trajectories), np.arange(len(trajectories))
@@ -190,6 +189,12 @@ def versions() -> dict[str, str]:
     """What the result was made with."""
     names = ("trajanon", "numpy", "numba")
     return {name: version(name) for name in names} | {"python": platform.python_version()}
+
+
+def check_distinct_ends(settings: ReleaseSettings, k: int) -> None:
+    """Refuse more places at the ends than a group has members."""
+    if settings.distinct_ends > k:
+        raise BadInput(f"`distinct_ends` must be at most k, {k} (got {settings.distinct_ends})")
 
 
 def refuse_far(moved: float, length: float, k: int, unit: str) -> None:

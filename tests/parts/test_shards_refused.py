@@ -109,10 +109,23 @@ def change_points(path: Path, points: Floats) -> None:
     pq.write_table(changed.replace_schema_metadata(table.schema.metadata), path)
 
 
-@pytest.mark.parametrize("how", [{"as_published": True}, {"ledger": "trips.ledger"}])
-def test_what_needs_all_at_once_is_refused_in_shards(tmp_path: Path, how: dict[str, Any]) -> None:
+ALL = "needs all trajectories at once"
+
+
+@pytest.mark.parametrize(
+    ("how", "says"),
+    [
+        ({"as_published": True}, ALL),
+        ({"one_line_each": True}, ALL),
+        ({"ledger": "trips.ledger"}, ALL),
+        ({"distinct_ends": 4}, "must be at most k, 3"),
+    ],
+)
+def test_what_needs_all_at_once_is_refused_in_shards(
+    tmp_path: Path, how: dict[str, Any], says: str
+) -> None:
     source = write_folder(tmp_path / "trips", walks(60))
-    said = f"`{next(iter(how))}` needs all trajectories at once"
+    said = f"`{next(iter(how))}` {says}"
     with shards_of(30), pytest.raises(BadInput, match=said):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, **how)
     assert [path.name for path in tmp_path.iterdir()] == ["trips"]

@@ -11,6 +11,7 @@ import numpy as np
 from trajanon.anonymization import (
     Promise,
     build_report,
+    check_distinct_ends,
     key_for,
     of_roads,
     of_times,
@@ -147,6 +148,7 @@ def anonymize_parts(
         parts = survey_parts(folder, align=asked.align, timed=timed, exact=subjects_exact)
         refuse_inputs(release, [folder / some.name for some in parts.slices])  # through links
         check_enough(parts.n, k, what="trajectory")
+        check_distinct_ends(asked, k)
         check_limit(ledger, per_subject_in_all, asked)
         refuse_attribution(parts.provenance.get("attribution"))
         capacity = capacity_of(memory, parts.columns, k, parts.track_points)
