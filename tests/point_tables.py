@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from trajanon.extract.sources import tables
+from trajanon.extract.sources import source_tables
 from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.trace import Trace
 
@@ -25,7 +25,9 @@ def read(*paths: Path, counts: Counter[str] | None = None, **columns: str) -> li
     """Read tables; the label of each is its name without suffixes."""
     counts = Counter() if counts is None else counts
     how = Reading(columns=columns)
-    found = [trace for path in paths for trace in tables.read(path, path.name.split(".")[0], how)]
+    found = [
+        trace for path in paths for trace in source_tables.read(path, path.name.split(".")[0], how)
+    ]
     counts.update(without_columns(how.counts))
     return found
 

@@ -12,15 +12,17 @@ import pyarrow as pa
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.extract.sources import tables
+from trajanon.extract.sources import source_tables
 from trajanon.extract.sources.point_groups import traces_of_points
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 
-_GEOLIFE = tables.Layout(names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6)
-_CABSPOTTING = tables.Layout(names=("lat", "lon", "occupied", "time"), separator=" ")
-_TDRIVE = tables.Layout(names=("subject", "time", "lon", "lat"))
+_GEOLIFE = source_tables.Layout(
+    names=("lat", "lon", "zero", "altitude", "days", "date", "time"), above=6
+)
+_CABSPOTTING = source_tables.Layout(names=("lat", "lon", "occupied", "time"), separator=" ")
+_TDRIVE = source_tables.Layout(names=("subject", "time", "lon", "lat"))
 _PORTO = ("TRIP_ID", "TAXI_ID", "TIMESTAMP", "MISSING_DATA", "POLYLINE")
 
 _POLYLINE = msgspec.json.Decoder(list[tuple[float, float]])  # longitudes and latitudes
@@ -33,9 +35,9 @@ def _frame(parts: Iterable[pa.Table]) -> pd.DataFrame:
 
 def read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a `.plt` file, one trace; its subject is the folder around the folder Trajectory."""
-    types = {role: tables.TYPES[role] for role in ("lat", "lon", "date", "time")}
+    types = {role: source_tables.TYPES[role] for role in ("lat", "lon", "date", "time")}
     before = how.counts[TABLE_CUT_OFF]
-    points = _frame(tables.read_columns(path, _GEOLIFE, types, how))
+    points = _frame(source_tables.read_columns(path, _GEOLIFE, types, how))
     if len(points) == 0:
         return
     folder = path.absolute().parent
@@ -49,10 +51,10 @@ def read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 def read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read `new_NAME.txt`, the file of a cab: a trip ends whenever the cab is taken or left."""
-    types = dict.fromkeys(_CABSPOTTING.names, tables.NUMBER)
-    rows = _frame(tables.read_columns(path, _CABSPOTTING, types, how))
+    types = dict.fromkeys(_CABSPOTTING.names, source_tables.NUMBER)
+    rows = _frame(source_tables.read_columns(path, _CABSPOTTING, types, how))
     placed = rows["time"].notna() & rows["occupied"].notna()  # others belong to no trip
-    how.counts[tables.UNREAD] += int((~placed).sum())
+    how.counts[source_tables.UNREAD] += int((~placed).sum())
     # The file has the newest first: of two points of one second, the later is above.
     rows = rows[placed][::-1].sort_values("time", kind="stable")
     if len(rows) == 0:
@@ -68,27 +70,29 @@ def read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 def read_tdrive(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read `ID.txt`, the file of a taxi: one trace with all its points."""
-    types = {role: tables.TYPES[role] for role in _TDRIVE.names}
-    found = tables.read_columns(path, _TDRIVE, types, how)
+    types = {role: source_tables.TYPES[role] for role in _TDRIVE.names}
+    found = source_tables.read_columns(path, _TDRIVE, types, how)
     chunks = ({role: part[role] for role in types} for part in found)
     yield from traces_of_points(chunks, label, how)
 
 
 def looks_like_porto(name: str, head: bytes) -> bool:
     """Tell the trips of Porto by the names of their columns."""
-    return any("POLYLINE" in fields for fields in tables.fields_below(head)[:1])
+    return any("POLYLINE" in fields for fields in source_tables.fields_below(head)[:1])
 
 
 def read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, a point every 15 s; those with missing points are left out."""
-    layout = tables.layout_of(path)
+    layout = source_tables.layout_of(path)
     missing = [name for name in _PORTO if name not in layout.names]
     if missing:
         raise BadInput(
             f"{path} has no column {' and '.join(missing)}, as tables of Porto's "
             f"taxis have; its columns are {', '.join(layout.names)}"
         )
-    for part in tables.read_columns(path, layout, dict.fromkeys(_PORTO, tables.TEXT), how):
+    for part in source_tables.read_columns(
+        path, layout, dict.fromkeys(_PORTO, source_tables.TEXT), how
+    ):
         trips = _frame([part])
         lines = trips["POLYLINE"].fillna("")
         pointless = lines.str.strip("[] \t") == ""
@@ -104,7 +108,7 @@ def _trips(trips: pd.DataFrame, how: Reading) -> Iterator[Trace]:
     names, taxis = (trips[c].astype(object).where(trips[c].notna(), None) for c in _PORTO[:2])
     for name, taxi, start, line in zip(names, taxis, starts, lines, strict=True):
         if line is None or name is None or np.isnan(start):
-            how.counts[tables.UNREAD] += 1
+            how.counts[source_tables.UNREAD] += 1
             continue
         time = start + _STEP * np.arange(len(line))
         yield Trace(name, taxi, line[:, 1].copy(), line[:, 0].copy(), time)

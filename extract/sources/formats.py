@@ -15,7 +15,7 @@ from trajanon.extract.sources import (
     moving_points,
     phones,
     placed_tables,
-    tables,
+    source_tables,
 )
 from trajanon.extract.sources.columns import FILE, FOLDER
 from trajanon.extract.sources.gpx_document import Document
@@ -97,7 +97,7 @@ FORMATS: Mapping[str, Format] = {
     ),
     "json": Format(phones.read_points, is_one=phones.looks_like_points),
     "places": Format(placed_tables.read, is_one=placed_tables.looks_like),
-    "table": Format(tables.read, is_one=tables.looks_like),
+    "table": Format(source_tables.read, is_one=source_tables.looks_like),
 }
 """By name; a file is of the first one that it looks like."""
 

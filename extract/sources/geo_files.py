@@ -14,8 +14,8 @@ from trajanon.atomic_output import drafting
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.sources.columns import FILE, listed
 from trajanon.extract.sources.features import Features, Layer, traces_of_features
+from trajanon.extract.sources.source_tables import PARQUET
 from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, Reading, unpacked
-from trajanon.extract.sources.tables import PARQUET
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, geometries_of, opened, reading
 from trajanon.files.geoparquet import described

@@ -17,6 +17,7 @@ from trajanon.errors import FileProblem
 from trajanon.extract.sources.column_use import check_use, with_recordings
 from trajanon.extract.sources.columns import known_as, roles
 from trajanon.extract.sources.point_groups import traces_of_points
+from trajanon.extract.sources.source_tables import POINTS, UNREAD
 from trajanon.extract.sources.streams import (
     BYTE_ORDER_MARK,
     DAMAGED,
@@ -24,7 +25,6 @@ from trajanon.extract.sources.streams import (
     json_members,
     plain_value,
 )
-from trajanon.extract.sources.tables import POINTS, UNREAD
 from trajanon.extract.sources.trace_pieces import Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import reading

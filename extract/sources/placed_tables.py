@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import tables
+from trajanon.extract.sources import source_tables
 from trajanon.extract.sources.columns import check_single, known_as, listed, plain, roles
 from trajanon.extract.sources.features import Features, Layer, traces_of_features
 from trajanon.extract.sources.geo_files import BATCH_OF_FEATURES, features_of
@@ -34,9 +34,9 @@ _PAIR = re.compile(rf"\s*[(\[]?{_NUMBER}[,;\s]{_NUMBER}[)\]]?\s*")
 
 def looks_like(name: str, head: bytes) -> bool:
     """Tell whether a text has a header with a place and no coordinates, or WKT below it."""
-    fields = tables.fields_below(head)
+    fields = source_tables.fields_below(head)
     known = {role for field in fields[0] for role in known_as(field)} if fields else set()
-    if {"lat", "lon"} & known or len(fields) < 2 or not name.endswith(tables.NAMES_OF_TEXTS):
+    if {"lat", "lon"} & known or len(fields) < 2 or not name.endswith(source_tables.NAMES_OF_TEXTS):
         return False
     return "place" in known or any(map(_WKT.match, fields[1]))
 
@@ -52,18 +52,18 @@ def is_in_parquet(path: Path) -> bool:
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the traces of a table with its places, or lines, in one field."""
     with Reading().open(path) as stream:
-        if stream.peek().startswith(tables.PARQUET):
+        if stream.peek().startswith(source_tables.PARQUET):
             with reading(path, _KIND):
                 file = pq.ParquetFile(stream, pre_buffer=False)
                 names = file.schema_arrow.names
             layer = _of_parquet(file, names, path, label, how)
         else:
-            layout = tables.layout_of(path)
+            layout = source_tables.layout_of(path)
             rows = layout.sample(2)
             wkt = [name for name, values in rows.items() if any(map(_WKT.match, values))]
             found = {"place": wkt[0]} if wkt else {}
             place = _place(layout.names, {**found, **how.columns}, path)
-            parts = tables.frames_of_text(path, layout, how)
+            parts = source_tables.frames_of_text(path, layout, how)
             layer = _layer(place, layout.names, parts, path, label, how)
         yield from traces_of_features(layer, how)
 
@@ -74,7 +74,7 @@ def _of_parquet(
     place = _place(names, how.columns, path)
     check_single(names, [place], str(path))
     if not pa.types.is_binary(file.schema_arrow.field(place).type):
-        return _layer(place, names, tables.frames_of_parquet(file, path), path, label, how)
+        return _layer(place, names, source_tables.frames_of_parquet(file, path), path, label, how)
 
     def features(columns: Sequence[str]) -> Iterator[Features]:
         size = BATCH_OF_FEATURES["points"]
@@ -93,7 +93,12 @@ def _place(names: Sequence[str], wanted: Mapping[str, str], path: Path) -> str:
 
 
 def _layer(
-    place: str, names: Sequence[str], parts: tables.Frames, path: Path, label: str, how: Reading
+    place: str,
+    names: Sequence[str],
+    parts: source_tables.Frames,
+    path: Path,
+    label: str,
+    how: Reading,
 ) -> Layer:
     """Make a layer of a table; its first place shows the format of all."""
     first = next((values for part in parts([place]) if len(values := part[place].dropna())), None)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from point_tables import csv, names, read
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources import tables
+from trajanon.extract.sources import source_tables
 from trajanon.inputs import other_encoding
 
 HEADER = b"lat,lon,id,note\n"
@@ -73,7 +73,7 @@ def test_good_rows_are_read_and_broken_ones_are_counted(
     assert not nothing
     for block in (1, 40, 10**6):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(tables, "_BLOCK", block)
+            patch.setattr(source_tables, "_BLOCK", block)
             found, counts = rows(csv(folder, mixed))
         assert found == expected
         assert counts == ({UNREAD: broken} if broken else {})

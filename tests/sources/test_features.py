@@ -31,7 +31,7 @@ from hypothesis import strategies as st
 from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import features, geo_files, tables
+from trajanon.extract.sources import features, geo_files, source_tables
 from trajanon.extract.sources.features import Layer
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
@@ -160,7 +160,7 @@ def test_points_are_what_a_table_gives(tmp_path: Path, name: str, rows: pd.DataF
         options = {"COORDINATE_PRECISION": "17", "SIGNIFICANT_FIGURES": "17"}
     (path := tmp_path / name).unlink(missing_ok=True)
     write(path, points(rows), **options)
-    expected = list(tables.read(table, "f", Reading()))
+    expected = list(source_tables.read(table, "f", Reading()))
     found = read(path)
     assert names(found) == names(expected)
     for one, other in zip(found, expected, strict=True):

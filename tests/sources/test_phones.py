@@ -12,8 +12,8 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.extract import traces
 from trajanon.extract.sources import phones
 from trajanon.extract.sources.formats import format_of
+from trajanon.extract.sources.source_tables import UNREAD
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.sources.tables import UNREAD
 
 
 def e7(lat: float, lon: float) -> tuple[int, int]:

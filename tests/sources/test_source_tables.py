@@ -21,7 +21,7 @@ from point_tables import ROWS, csv, is_the_two_traces, read
 from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import tables
+from trajanon.extract.sources import source_tables
 from trajanon.extract.sources.geo_files import footer_of
 
 TEXT = ROWS.to_csv(index=False)
@@ -205,7 +205,7 @@ def test_a_file_that_cannot_be_read_is_one_sentence(
 
 
 def test_a_long_parquet_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tables, "_CHUNK", 1)
+    monkeypatch.setattr(source_tables, "_CHUNK", 1)
     ROWS.to_parquet(tmp_path / "points.parquet")
     assert is_the_two_traces(read(tmp_path / "points.parquet"))
 
@@ -255,8 +255,8 @@ def test_a_table_without_a_line_of_names_says_what_it_lacks(
 def test_what_stands_above_the_rows_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, block: int, mark: str
 ) -> None:
-    monkeypatch.setattr(tables, "_BLOCK", block)
-    monkeypatch.setattr(tables, "_HEAD", block)
+    monkeypatch.setattr(source_tables, "_BLOCK", block)
+    monkeypatch.setattr(source_tables, "_HEAD", block)
     assert is_the_two_traces(read(csv(tmp_path, f"{mark}{text}")))
 
 
