@@ -13,7 +13,7 @@ import numpy as np
 from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.placing import placed
-from trajanon.arrays import Bools, Floats
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.choices import OneEach, one_each, whole_days
 from trajanon.days import of_equally_many
 from trajanon.errors import BadInput, TooFewSubjects
@@ -108,8 +108,7 @@ def anonymize_trajectories(
         search=asdict(searched),
     )
     del groups  # before the rows of the release take as much memory again
-    copies, order = np.bincount(labels[written.own], minlength=len(lines)), in_order(lines, when)
-    row = np.repeat(order, copies[order])
+    copies = np.bincount(labels[written.own], minlength=len(lines))
     source = trajectories.attribution if roads is None else OSM_ATTRIBUTION
     provenance = published_with(
         marked(source) if settings.as_published else source,
@@ -117,10 +116,17 @@ def anonymize_trajectories(
         timing.clock if timing else None,
         by_subjects=written.subject is not None,
     )
-    released = Trajectories(
-        points=lines[row], provenance=provenance, times=None if when is None else when[row]
-    )
-    return Release(released, report)
+    return Release(_rows(lines, when, copies, provenance), report)
+
+
+def _rows(
+    lines: Floats, when: Floats | None, copies: Ints, provenance: dict[str, Any]
+) -> Trajectories:
+    """Repeat each line as often as it has rows, in the order of the lines' own coordinates."""
+    order = in_order(lines, when)
+    row = np.repeat(order, copies[order])
+    times = None if when is None else when[row]
+    return Trajectories(points=lines[row], provenance=provenance, times=times)
 
 
 def refuse_attribution(attribution: object) -> None:
