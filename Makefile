@@ -14,6 +14,9 @@ LINKS := trajanon/extract trajanon/maps trajanon/data
 # cores for small matrices, these take a hundred times as long. A test of several threads sets
 # their number itself.
 WORKERS = $(shell $(PYTHON) -c 'import os; print(os.cpu_count() * 3 // 2)')
+# pip compiles every module, tests of packages too, on one core: this is half of an installation.
+INSTALL = $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
+COMPILE = $(BIN)/python -m compileall -q -j 0 -x '/(tests?|pip|setuptools)/' .venv/lib
 PYTEST = OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 
 .PHONY: demo test lint tests docs coverage dist packages sbom format clean
@@ -67,15 +70,17 @@ format: .venv/dev
 	$(PYTHON) -m venv .venv
 
 .venv/run: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(INSTALL) .
+	@$(COMPILE)
 	@touch $@
 
 .venv/dev: .venv/bin/python pyproject.toml | $(LINKS)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(INSTALL) '.[dev]'
+	@$(COMPILE)
 	@touch $@
 
 .venv/release: .venv/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[release]'
+	$(INSTALL) '.[release]'
 	@touch $@
 
 # A checkout has these links; source distributions hold none.
