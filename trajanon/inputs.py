@@ -1,5 +1,7 @@
-"""Input files: only finite ones, with text in UTF-8."""
+"""Input files: only finite ones, with text in UTF-8, and what separates the values of a table."""
 
+import re
+from collections.abc import Iterable
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
 
@@ -35,3 +37,33 @@ def other_encoding(text: bytes) -> str:
     """Say what a text that is not UTF-8 seems to be, and the way out."""
     is_like = "seems to be UTF-16" if seems_utf16(text) else _NOT_UTF8
     return f"{is_like}: save the file as UTF-8, as editors do under Save As, and Excel as CSV UTF-8"
+
+
+def separator_line(line: str) -> str | None:
+    """Read the separator that Excel names in the first line, if this is such a line."""
+    named = re.fullmatch(r"sep=([,;|:\t ])\s*", line)
+    return named[1] if named else None
+
+
+def separator_of(header: str, row: str | None = None) -> str:
+    """Find what separates the names of columns: as often as the values of a row, or most often."""
+    lines = [re.sub(r'"[^"]*"', "", line) for line in (header, header if row is None else row)]
+
+    def likely(separator: str) -> tuple[bool, int]:
+        names, values = (line.count(separator) for line in lines)
+        return names == values > 0, min(names, values)
+
+    return max(",;\t|", key=likely)
+
+
+def has_decimal_commas(cells: Iterable[str]) -> bool:
+    """Say whether more numbers have a decimal comma than a point."""
+    cells = list(cells)
+    commas, points = (
+        sum(
+            re.fullmatch(rf"\s*[-+]?\d+{mark}\d+(?:[eE][-+]?\d+)?\s*", cell) is not None
+            for cell in cells
+        )
+        for mark in (",", r"\.")
+    )
+    return commas > points

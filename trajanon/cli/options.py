@@ -21,7 +21,7 @@ PARTS, RELEASE = Path("trajectories"), Path("anonymized")
 """Folders of parts."""
 MAP = Path("map.html")
 BOTH = f"{TRAJECTORIES} {ANONYMIZED}"
-NUMBERS = "all that hold numbers and look like no id, code or survey weight"
+NUMBERS = "all that hold numbers and are not named like an id or a survey weight"
 
 Help = str | tuple[str, str]
 """The help of an option, or its help and its default in words."""

@@ -40,7 +40,7 @@ def microaggregate(
     """
     from trajanon.atomic_output import replacing
     from trajanon.cli.report_tables import bars, show_microaggregated
-    from trajanon.files.numeric_table import check_table_format
+    from trajanon.table_columns import check_table_format
     from trajanon.tables import microaggregate_table, write_draft
 
     check_table_format(out)
