@@ -218,8 +218,6 @@ def test_an_empty_file_does_not_hold(tmp_path: Path, suffix: str) -> None:
 
 # GeoPackage
 
-CONTENT = "the content of table "
-
 ASPATIAL = (
     "CREATE TABLE IF NOT EXISTS gpkg_extensions (table_name TEXT, column_name TEXT, "
     "extension_name TEXT NOT NULL, definition TEXT NOT NULL, scope TEXT NOT NULL)",
@@ -231,11 +229,11 @@ ASPATIAL = (
     ("commands", "says"),
     [
         (["ALTER TABLE anonymized ADD COLUMN user_id TEXT"], "table 'anonymized'"),
-        (["UPDATE anonymized SET id = id + 7"], CONTENT + "'anonymized'"),
-        (["UPDATE anonymized SET fid = fid + 987"], CONTENT + "'anonymized'"),
+        (["UPDATE anonymized SET id = id + 7"], "table 'anonymized'"),
+        (["UPDATE anonymized SET fid = fid + 987"], "table 'anonymized'"),
         (["ALTER TABLE anonymized RENAME COLUMN fid TO alice"], "'anonymized'"),
-        (["UPDATE gpkg_contents SET description = 'alice'"], CONTENT + "'gpkg_contents'"),
-        (["UPDATE gpkg_contents SET identifier = 'alice'"], CONTENT + "'gpkg_contents'"),
+        (["UPDATE gpkg_contents SET description = 'alice'"], "table 'gpkg_contents'"),
+        (["UPDATE gpkg_contents SET identifier = 'alice'"], "table 'gpkg_contents'"),
         (["CREATE TABLE secrets (name TEXT)"], "secrets"),
         ([*ASPATIAL, "CREATE TABLE secrets (name TEXT)"], "secrets"),
         (["CREATE VIEW secrets AS SELECT 'alice' AS name"], "secrets"),

@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.errors import BadInput, FileProblem, TrajanonError
-from trajanon.files.geopackage import GEOPACKAGE
 from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_counts, clock_of
-from trajanon.files.text_formats import CSV, GEOJSON, GPX, MF_JSON
 from trajanon.files.trajectory_files import is_part
+from trajanon.files.vector_formats import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
 from trajanon.inputs import regular
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories, joined_trajectories
