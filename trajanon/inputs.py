@@ -1,11 +1,20 @@
-"""Input files: only finite ones, with text in UTF-8, and what separates the values of a table."""
+"""Input files: only finite ones, with text in UTF-8; separators of tables; JSON of known types."""
 
 import re
+import sys
 from collections.abc import Iterable
 from pathlib import Path
 from stat import S_ISDIR, S_ISREG
+from typing import Annotated, Any, TypeVar
+
+import msgspec
 
 from trajanon.errors import BadInput
+
+T = TypeVar("T")
+
+Finite = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info.max)]
+Whole = Annotated[int, msgspec.Meta(ge=-sys.maxsize, le=sys.maxsize)]
 
 _HEAD = 4096  # bytes that tell
 _NOT_UTF8 = "is not UTF-8, perhaps Latin-1 or Windows-1252"
@@ -67,3 +76,25 @@ def has_decimal_commas(cells: Iterable[str]) -> bool:
         for mark in (",", r"\.")
     )
     return commas > points
+
+
+def parsed(text: str | bytes, kind: type[T]) -> T:
+    """Read JSON that anybody may have written; BadInput says what is wrong."""
+    try:
+        return typed(msgspec.json.decode(text), kind)
+    except (msgspec.DecodeError, UnicodeError) as error:
+        raise BadInput(f"it is no JSON: {error}") from error
+    except RecursionError as error:
+        raise BadInput("it is nested too deeply") from error
+
+
+def typed(value: Any, kind: type[T]) -> T:
+    """Check that a value, with its contents, is of a type; BadInput names the wrong entry."""
+    try:
+        msgspec.convert(value, kind)
+    except RecursionError as error:
+        raise BadInput("it is nested too deeply") from error
+    except msgspec.ValidationError as error:
+        raise BadInput(str(error).replace("`", "")) from error  # they are no parameters
+    found: T = value
+    return found

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
-from trajanon.files.json_types import parsed
 from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat
+from trajanon.inputs import parsed
 from trajanon.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands

@@ -5,17 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, count, takewhile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats
+from trajanon.arrays import Bools
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
 from trajanon.remote_folder import Folder
-from trajanon.subjects import text_of_subject
 
 ONE_EXTRACTION = "keep parts of one extraction in a folder"
 
@@ -57,9 +55,7 @@ class ParquetParts:
             tables.append(table.filter(self.which[number]) if self.which else table)
         try:
             return pa.concat_tables(tables, promote_options="permissive")
-        except pa.ArrowTypeError:  # such as names in one part, and numbers in another
-            return pa.concat_tables(map(_as_texts, tables))
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
             raise BadInput(
                 f"parts write {', '.join(columns)} in several ways, {error}: {ONE_EXTRACTION}"
             ) from error
@@ -73,25 +69,6 @@ class ParquetParts:
             strict=True,
         )
         return ParquetParts(opened, self.schema_arrow, int(np.count_nonzero(which)), which=some)
-
-
-def _listed(column: Any) -> list[Any]:
-    """List the values of a column; those of a time that no date can be, by their numbers."""
-    try:
-        values: list[Any] = column.to_pylist()
-    except (OverflowError, ValueError):
-        values = column.cast("int64").to_pylist()
-    return values
-
-
-def _as_texts(table: Any) -> Any:
-    import pyarrow as pa
-
-    columns = [
-        [None if value is None or value != value else text_of_subject(value) for value in column]
-        for column in map(_listed, table.columns)
-    ]
-    return pa.table([pa.array(some, pa.large_string()) for some in columns], table.column_names)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -200,24 +177,3 @@ def _difference(schema: Any, other: Any) -> str:
     said, more = (some.metadata or {} for some in (schema, other))
     words = [name.decode() for name in _SAID if said.get(name) != more.get(name)]
     return f"it has other words on all rows in its footer ({', '.join(words)})" if words else ""
-
-
-def coordinate_columns(schema: Any) -> list[str]:
-    """List the columns lat1, lon1, lat2, lon2, ... of a table; none if it has geometries."""
-    if b"geo" in (schema.metadata or {}):
-        return []
-    pairs = ([f"lat{number}", f"lon{number}"] for number in count(1))
-    names = [*chain(*takewhile({*schema.names}.issuperset, pairs))]
-    return names if len(names) > 2 else []
-
-
-def columns_of_numbers(where: object, file: ParquetParts, names: Sequence[str]) -> Floats:
-    """Read columns of numbers, (n, columns); a missing number is NaN."""
-    import pyarrow as pa
-
-    for name in names:
-        kind = file.schema_arrow.field(name).type
-        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
-            raise BadInput(f"{where} has a column {name} of {kind}, and not of numbers")
-    columns = file.read(names).columns
-    return np.column_stack([column.cast(pa.float64()).to_numpy() for column in columns])

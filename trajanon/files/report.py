@@ -11,10 +11,9 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.days import days_of
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geoparquet import written_column
-from trajanon.files.json_types import Finite, Whole, parsed, typed
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.track_rows import whole_numbers
-from trajanon.inputs import regular
+from trajanon.inputs import Finite, Whole, parsed, regular, typed
 from trajanon.partition import check_k, dense
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, TimesName

@@ -16,15 +16,10 @@ from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
-from trajanon.files.json_types import parsed
-from trajanon.files.parquet_parts import (
-    ParquetParts,
-    columns_of_numbers,
-    coordinate_columns,
-    parquet_of,
-)
+from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.files.row_ids import RowIds, row_ids
 from trajanon.hashing import hashes_of, least_hashes
+from trajanon.inputs import parsed
 from trajanon.number_text import number_of
 from trajanon.remote_folder import Folder, folder_or_file
 from trajanon.subjects import Identities, identities, nameless
@@ -160,8 +155,7 @@ def read_trajectories(
         GeoParquet with LineStrings of equally many points, in WGS 84; or a folder
         of such parts, by its path or a URL that fsspec knows. A column ``subject`` of any values
         names their subjects; ``times``, lists of seconds since 1970 UTC, when; columns ``run``,
-        ``start``, ``track`` and ``track_times`` on what they may slide. Instead of geometries there
-        may be columns ``lat1``, ``lon1``, ``lat2``, ``lon2``, ..., with ``time1``, ``time2``, ...
+        ``start``, ``track`` and ``track_times`` on what they may slide.
     subjects_exact
         Whether names of subjects that differ only in upper and lower case are different subjects.
         Blanks and the encoding of accents never make a difference.
@@ -182,28 +176,9 @@ def read_trajectories(
     >>> trajanon.write_trajectories("trajectories.parquet", trajanon.Trajectories(points))
     >>> trajanon.read_trajectories("trajectories.parquet").points.tolist()
     [[[41.1, 1.2], [41.1, 1.3]]]
-
-    A table of numbers will do as well:
-
-    >>> import pandas as pd
-    >>> table = {"lat1": [41.1], "lon1": [1.2], "lat2": [41.1], "lon2": [1.3], "subject": ["Ada"]}
-    >>> pd.DataFrame(table).to_parquet("table.parquet")
-    >>> trajanon.read_trajectories("table.parquet").points.tolist()
-    [[[41.1, 1.2], [41.1, 1.3]]]
     """
-    return _read(path, exact=subjects_exact, marked=True)
-
-
-def read_unmarked(
-    path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
-) -> Trajectories:
-    """Read trajectories without the marks by which recordings are known again."""
-    return _read(path, exact=subjects_exact, marked=False)
-
-
-def _read(path: str | os.PathLike[str] | Folder, *, exact: bool, marked: bool) -> Trajectories:
     with _opened(path) as file:
-        owners = _owners(path, file, exact=exact)
+        owners = _owners(path, file, exact=subjects_exact)
         points, tracks, times = read_rows(path, file)
         return Trajectories(
             points=points,
@@ -212,7 +187,7 @@ def _read(path: str | os.PathLike[str] | Folder, *, exact: bool, marked: bool) -
             provenance=owners.counted_in(provenance_of(file.schema_arrow)),
             tracks=tracks,
             times=times,
-            marks=_marks(path, file) if marked else None,
+            marks=_marks(path, file),
             true_ends=_true_ends(path, file),
         )
 
@@ -294,15 +269,6 @@ def read_rows(
     """Read points, (n, m, 2); if wanted and known, what windows slide on; and times, (n, m)."""
     schema, batches = file.schema_arrow, partial(geoparquet.batches_of, file)
     names = {*schema.names} - (set() if times else {"track_times", "times"})
-    if coordinates := coordinate_columns(schema):
-        m = len(coordinates) // 2
-        points = columns_of_numbers(where, file, coordinates).reshape(file.n, m, 2)
-        moments = [f"time{number + 1}" for number in range(m)]
-        return (
-            points,
-            None,
-            columns_of_numbers(where, file, moments) if names >= {*moments} else None,
-        )
     points, runs, when = _points(where, file), None, None
     try:
         if tracks and "track" in names & {*geoparquet.described(schema, where)["columns"]}:
@@ -359,14 +325,12 @@ def _marks(where: object, file: ParquetParts) -> Hashes | None:
 
 
 def look_at_schema(schema: Any, where: object) -> None:
-    """Refuse what holds neither lines in WGS 84 nor columns of coordinates."""
-    if not coordinate_columns(schema):
-        if b"geo" not in (schema.metadata or {}):
-            raise FileProblem(
-                f"{where} is not GeoParquet, and has no columns lat1, lon1, lat2, lon2: "
-                "make trajectories with: trajanon extract FILE"
-            )
-        geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
+    """Refuse what does not hold lines in WGS 84."""
+    if b"geo" not in (schema.metadata or {}):
+        raise FileProblem(
+            f"{where} is not GeoParquet: make trajectories with: trajanon extract FILE"
+        )
+    geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
 
 
 def _points(path: object, file: ParquetParts) -> Floats:
