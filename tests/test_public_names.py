@@ -23,7 +23,6 @@ PUBLIC = [
     "anonymize_parts",
     "check",
     "check_table",
-    "clean",
     "evaluate",
     "lower_bound",
     "microaggregate",

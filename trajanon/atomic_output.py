@@ -301,49 +301,13 @@ def _refuse_other_than_file(output: Path) -> None:
         raise _cannot_write(output, "it is a device or a pipe, not a file")
 
 
-def clean(folder: str | os.PathLike[str] = ".") -> tuple[list[Path], dict[Path, str]]:
-    """Remove what killed runs left in a folder.
-
-    Parameters
-    ----------
-    folder
-        Where the outputs stand; folders in it are not searched.
-
-    Returns
-    -------
-    removed, kept
-        What was removed, and what was not, with the reason. Nothing is removed that a run at work
-        holds.
-
-    Raises
-    ------
-    FileProblem
-        If there is no such folder.
-
-    Examples
-    --------
-    A run was killed while it wrote ``anonymized.parquet``, and left this folder:
-
-    >>> from pathlib import Path
-    >>> import trajanon
-    >>> left = Path(".anonymized.parquet.4711-0a1b2c3d.draft")
-    >>> left.mkdir()
-    >>> (left / "trajanon.lock").touch()
-    >>> removed, kept = trajanon.clean()
-    >>> print(*removed)
-    .anonymized.parquet.4711-0a1b2c3d.draft
-    """
-    folder = Path(folder)
+def remove_drafts(folder: Path) -> dict[Path, str]:
+    """Remove what killed runs left in a folder; give the reason for each that stays, or ""."""
     if not folder.is_dir():
         raise FileProblem(f"there is no folder {folder}; name the one with your outputs")
-    removed: list[Path] = []
-    kept: dict[Path, str] = {}
+    states: dict[Path, str] = {}
     for left in sorted(folder.iterdir()):
         found = _DRAFT.fullmatch(left.name)
-        if not found and not (left.suffix == UNFINISHED and (left / LOCK).exists()):
-            continue
-        if why := remove_abandoned(left, folder / (found[1] if found else left.stem)):
-            kept[left] = why
-        else:
-            removed.append(left)
-    return removed, kept
+        if found or (left.suffix == UNFINISHED and (left / LOCK).exists()):
+            states[left] = remove_abandoned(left, folder / (found[1] if found else left.stem))
+    return states

@@ -117,7 +117,7 @@ def anonymized(
     read = partial(read_trajectories, source, subjects_exact=exact)
     if book is None:  # nothing keeps the originals while the release is written
         return anonymize_trajectories(read(), k, key=key, **how), None
-    marks = read_marks(source, subjects_exact=exact)
+    marks = read_marks(source)
     trajectories = read()
     run = None if trajectories.tracks is None else trajectories.tracks.recording_of
     keyed = book.keyed(marks, how.get("progress", silent))

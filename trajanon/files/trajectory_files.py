@@ -17,8 +17,6 @@ from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
 from trajanon.files.parquet_parts import ParquetParts, parquet_of
-from trajanon.files.row_ids import RowIds, row_ids
-from trajanon.hashing import hashes_of, least_hashes
 from trajanon.inputs import parsed
 from trajanon.number_text import number_of
 from trajanon.remote_folder import Folder, folder_or_file
@@ -284,26 +282,15 @@ def read_rows(
     return points, runs, when
 
 
-def read_marks(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Hashes:
-    """Read by what recordings are known again, (n, 1 + HOPS): marks, else their own points."""
+def read_marks(path: str | os.PathLike[str] | Folder) -> Hashes:
+    """Read the marks by which recordings are known again, (n, 1 + HOPS)."""
     with _opened(path) as file:
-        if (marks := _marks(path, file)) is not None:
-            return marks
-        ids = RowIds.of([row_ids(path, file, exact=subjects_exact)])
-        points, _, times = read_rows(path, file, tracks=False)
-    n, m = points.shape[:2]
-    columns = [*points.transpose(2, 0, 1), *([] if times is None else [times])]
-    ends = [column[:, some].ravel() for some in (slice(m - 1), slice(1, m)) for column in columns]
-    # Who stands at a place without a time may be anybody.
-    tells = (points[:, 1:] != points[:, :-1]).any(axis=2)
-    if times is not None:
-        tells |= np.isfinite(times[:, 1:])
-    tells[~tells.any(axis=1), 0] = True  # unless that is all there is of him
-    row, hashes = np.nonzero(tells)[0], hashes_of(*ends)[tells.ravel()]
-    hops = least_hashes(row, hashes, n, HOPS)
-    who = ids.subject.view(np.uint64).copy()
-    who[ids.nobody] = hops[ids.nobody, 0]
-    return np.column_stack([who, hops])
+        if (marks := _marks(path, file)) is None:
+            raise BadInput(
+                f"{path} has no column marks, by which a ledger knows recordings again: make it "
+                "with trajanon extract"
+            )
+        return marks
 
 
 def _true_ends(where: object, file: ParquetParts) -> Bools | None:

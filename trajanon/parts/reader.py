@@ -11,8 +11,16 @@ import numpy as np
 from trajanon.align.ground import without_ends
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
-from trajanon.files.parquet_parts import ParquetParts, RowGroups, parquet_of, part_opened
-from trajanon.files.row_ids import ID_COLUMNS, ColumnIds, RowIds, row_ids
+from trajanon.files.parquet_parts import (
+    ID_COLUMNS,
+    ColumnIds,
+    ParquetParts,
+    RowGroups,
+    RowIds,
+    parquet_of,
+    part_opened,
+    row_ids,
+)
 from trajanon.files.trajectory_files import look_at_schema, provenance_of, read_rows
 from trajanon.remote_folder import Folder
 from trajanon.subjects import Identities
