@@ -7,6 +7,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -48,7 +49,7 @@ def drafting(place: Path) -> Iterator[Draft]:
     folder = place.with_name(f".{place.name}.{token}.draft")
     try:
         folder.mkdir(mode=0o700)
-        with hold(folder, new=True) as lock:
+        with hold(folder) as lock:
             mode = os.fstat(lock.fileno()).st_mode & 0o666
             yield Draft(folder / place.name, folder / BEFORE, mode)
     finally:
@@ -56,19 +57,13 @@ def drafting(place: Path) -> Iterator[Draft]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def hold(folder: Path, *, new: bool = False) -> IO[str]:
-    """Lock a folder until the file given is closed; BlockingIOError if another run holds it."""
-    file = folder / ("lock" if new else LOCK)
+def hold(folder: Path) -> IO[str]:
+    """Lock a folder of this run until the file given is closed."""
+    file = folder / "lock"
     lock = file.open("w", encoding="utf-8")
-    try:
+    with suppress(OSError):  # its disk has no locks
         _lock(lock)
-        if new:  # named once it is locked, so that no other run takes us for dead
-            file.rename(folder / LOCK)
-    except OSError as error:
-        if isinstance(error, BlockingIOError) and not new:
-            lock.close()
-            raise
-        # Otherwise its disk has no locks.
+        file.rename(folder / LOCK)  # once it is locked, so that no other run takes us for dead
     return lock
 
 
@@ -160,8 +155,6 @@ def replacing_folder(
     """
     place = _place(output)
     _refuse_inputs([output], [above for path in inputs for above in (path, *_place(path).parents)])
-    if place.exists() and not place.is_dir():
-        raise _cannot_write(output, "it is no folder")
     there = Folder(place).states() if place.exists() else {}
     for name in sorted(there):
         if not ours(name):
@@ -280,13 +273,10 @@ def _cannot_write(output: Path, reason: str | None) -> FileProblem:
 
 
 def _refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
-    read = list(inputs)
-    for output in outputs:
-        for path in read:
-            with suppress(OSError):  # one of the two is not there
-                if output.samefile(path):
-                    kind = "folder" if output.is_dir() else "file"
-                    raise BadInput(f"{output} is read as input; write to another {kind}")
+    for output, path in product(outputs, inputs):
+        with suppress(OSError):  # one of the two is not there
+            if output.samefile(path):
+                raise BadInput(f"{output} is read as input; write elsewhere")
 
 
 def _place(output: Path) -> Path:

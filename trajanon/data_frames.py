@@ -1,11 +1,10 @@
 """Anonymisation of data frames: their points or lines become trips, and these a release."""
 
 import logging
-import re
 from typing import TYPE_CHECKING, Any, Union
 
 from trajanon.anonymization import anonymize_trajectories
-from trajanon.errors import BadInput, NoTrajectories
+from trajanon.errors import BadInput
 from trajanon.mending import Surroundings
 from trajanon.progress import Progress, silent
 from trajanon.release import Release
@@ -21,14 +20,10 @@ _LOG = logging.getLogger(__name__)
 _ROLES = {"recording": "id"}
 """What extraction calls a parameter, where it calls it otherwise."""
 
-_PARAMETERS = {
-    r"say `columns` l(at|on)=\S+": "rename those that hold latitude and longitude to lat and lon",
-    r"`columns` id=\.\.\.(, or id=file if each file is one recording)?": "`recording`=...",
-    r"`columns` (subject|time)=": r"`\1`=",
-}
-"""Parameters of `anonymize`, by what extraction says of `columns` in their place."""
-
-_OTHER_LIMITS = "For other limits, give the Trajectories that trajanon.extract.cut makes of a frame"
+_OTHERS = (
+    "For other columns or limits, give the Trajectories that trajanon.extract.cut makes of "
+    "trajanon.extract.from_frame"
+)
 
 
 @takes_settings(ReleaseSettings, Settings)
@@ -155,17 +150,8 @@ def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
         rules = Rules(min_length=0, max_gap=None, max_pause=None, max_speed=None)
     try:
         trips = cut(from_frame(frame, columns=columns), rules)
-    except NoTrajectories as error:
-        raise NoTrajectories(f"{error}. {_OTHER_LIMITS}") from error
     except BadInput as error:
-        raise BadInput(_in_parameters(str(error))) from error
+        raise type(error)(f"{error}. {_OTHERS}") from error
     if notes := sentences(trips.provenance):
-        _LOG.warning("%s", _in_parameters(" ".join([*notes, f"{_OTHER_LIMITS}."])))
+        _LOG.warning("%s", " ".join([*notes, f"{_OTHERS}."]))
     return trips
-
-
-def _in_parameters(message: str) -> str:
-    """Name what `anonymize` has in place of the `columns` of extraction."""
-    for columns, parameter in _PARAMETERS.items():
-        message = re.sub(columns, parameter, message)
-    return message

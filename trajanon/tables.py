@@ -14,8 +14,7 @@ from trajanon import loss
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
 from trajanon.microaggregation import microaggregate
-from trajanon.number_text import number_of
-from trajanon.partition import Partition, check_k, dense, measured, subjects_per_group
+from trajanon.partition import Partition, check_k, dense, measured
 from trajanon.progress import Progress, silent
 from trajanon.settings import MissingName, Settings, takes_settings
 from trajanon.subjects import Numbered, numbered
@@ -163,9 +162,7 @@ def microaggregate_table(
     if strata is None:
         partition = microaggregate(X, k, subjects=own, **how, **asdict(settings))
     else:
-        stratum = numbered(table[strata], exact=True).number
-        _refuse_small_strata(table[strata], stratum, own, k, counts_rows=people is None)
-        partition = _in_strata(X, k, own, stratum, settings, how)
+        partition = _in_strata(X, k, own, table[strata], settings, how)
     written = [name for name in table if name in source.chosen or name in source.kept]
     means = dict(zip(source.chosen, partition.aggregated.T, strict=True))
     report = {
@@ -185,33 +182,24 @@ def microaggregate_table(
 
 
 def _in_strata(
-    X: Floats, k: int, own: Ints, stratum: Ints, settings: Settings, how: Mapping[str, Any]
+    X: Floats, k: int, own: Ints, column: pd.Series, settings: Settings, how: Mapping[str, Any]
 ) -> Partition:
     since, groups, stopped = perf_counter(), 0, False
+    stratum = numbered(column, exact=True).number
     labels = np.empty(len(X), dtype=np.int64)
     for one in range(stratum.max() + 1):
         rows = np.flatnonzero(stratum == one)
-        part = microaggregate(X[rows], k, subjects=own[rows], **how, **asdict(settings))
+        try:
+            part = microaggregate(X[rows], k, subjects=own[rows], **how, **asdict(settings))
+        except (TooFewRecords, TooFewSubjects) as error:
+            value = str(column.iloc[rows[0]])[:40]
+            raise type(error)(f"where column {column.name!r} is {value!r}, {error}") from error
         labels[rows] = groups + part.labels
         groups += len(part.sizes)
         if part.stopped:  # the strata that are left shall not take long
             stopped, settings = True, replace(settings, effort="fast")
     whole = measured(X, dense(labels), "all strata", since, how["weights"])
     return replace(whole, stopped=stopped)
-
-
-def _refuse_small_strata(
-    column: pd.Series, stratum: Ints, own: Ints, k: int, *, counts_rows: bool
-) -> None:
-    different = subjects_per_group(stratum, own)
-    if different.min() < k:
-        smallest = str(column.iloc[np.argmax(stratum == different.argmin())])[:40]
-        strata = number_of(int((different < k).sum()), "stratum has", "strata have")
-        raise (TooFewRecords if counts_rows else TooFewSubjects)(
-            f"{strata} fewer than k = {k} {'rows' if counts_rows else 'subjects'}, such as "
-            f"{smallest!r} of column {column.name!r} with {different.min()}; lower k, or join "
-            "small strata"
-        )
 
 
 def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints) -> dict[str, Any]:

@@ -123,7 +123,7 @@ def test_an_input_is_never_an_output(tmp_path: Path, link: str) -> None:
         (tmp_path / "folder").mkdir()
         out = tmp_path / "folder" / ".." / "in.csv"
     with (
-        pytest.raises(BadInput, match="is read as input; write to another file"),
+        pytest.raises(BadInput, match="is read as input; write elsewhere"),
         replacing(tmp_path / "first.csv", out, inputs=[tmp_path / "no.csv", read]),
     ):
         pytest.fail("the work began")

@@ -200,17 +200,6 @@ def test_counts_that_no_memory_holds_are_refused_before_they_are_rows(tmp_path: 
         read_release(path)
 
 
-def test_few_rows_of_too_many_points_are_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = written_counted(tmp_path, ".geojson")[0]
-    assert trajanon.check(path, K).holds
-    monkeypatch.setattr("trajanon.files.release_lines.MOST_POINTS", 20)
-    assert "points, more than the 20 that" in trajanon.check(path, K).problems[0]
-    with pytest.raises(BadInput, match="more than the 20"):
-        read_release(path)
-
-
 @pytest.mark.parametrize("suffix", [".csv", ".gpx", ".gpkg", ".parquet"])
 def test_odd_counts_are_found_in_every_format(tmp_path: Path, suffix: str) -> None:
     path = tmp_path / f"r{suffix}"

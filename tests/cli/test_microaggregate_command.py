@@ -104,7 +104,7 @@ def test_json_of_a_table_is_all_that_a_script_sees(run: Run, table: Path) -> Non
         (["people.csv", "-k", "3", "--missing", "skip"], "choose from refuse, drop"),
         (
             ["people.csv", "-k", "3", "--strata", "age"],
-            "9 strata have fewer than k = 3 rows, such as '20' of column 'age' with 1; lower k",
+            "where column 'age' is '20', 1 record cannot form a group of k = 3; lower k",
         ),
         (
             ["people.csv", "-k", "2", "--strata", "town", "--subject", "town"],

@@ -147,7 +147,6 @@ def test_movingpandas_reads_moving_features_as_they_are(tmp_path: Path, times: s
     assert is_the_same(found, of, clock)
     assert [one.id for one in found] == list(range(1, 21))
     assert found.trajectories[0].df_orig_tz is not None
-    assert is_the_same(trajanon.Release(of, {}).to_movingpandas(), of, clock)
 
 
 def test_a_release_is_a_frame_with_lists_of_times() -> None:

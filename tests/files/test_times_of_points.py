@@ -17,7 +17,6 @@ from toy import crowd
 
 import trajanon
 from trajanon.arrays import Floats
-from trajanon.files.frames import to_collection
 from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import in_order
 from trajanon.times import Clock, going_on
@@ -79,13 +78,6 @@ def test_points_move_as_fast_as_may_be(tmp_path: Path, suffix: str) -> None:
     again = read_release(tmp_path / f"r{suffix}").times
     assert again is not None
     assert np.array_equal(again, of.times)
-
-
-def test_a_release_moves_in_movingpandas_as_its_file_does(tmp_path: Path) -> None:
-    of = in_rows()
-    frames = [one.df for one in to_collection(of)]
-    seconds = (np.array([frame.index.to_numpy() for frame in frames]) - MONDAY) / SECONDS
-    assert np.array_equal(seconds, as_moved(written(tmp_path / "r.mfjson", of))[1])
 
 
 @given(

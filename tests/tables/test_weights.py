@@ -159,7 +159,6 @@ def test_the_bound_takes_no_weights(table: Path) -> None:
 def test_weights_are_told_on_the_screen_and_in_json(run: Run, table: Path) -> None:
     words = ("microaggregate", table.name, "-k", 3, *FAST, "--weights")
     answer = run(*words, 'a=2, "c,d=0"')
-    assert "Weights of columns: a: 2, b: 1, c,d: 0\n" in answer.out
     assert "Weighted loss after mdav" in answer.out
     assert "Information loss" not in answer.out
     report = json.loads(run(*words, "a=2,b=0.5", "--json").out)

@@ -228,33 +228,17 @@ def _contents(path: Path) -> tuple[str, dict[str, Any]]:
     """Take a file apart that Arrow reads: who wrote it, and all that Arrow shows of it."""
     with arrow.parquet(path) as file:
         about, table = file.metadata, file.read()
-    size = path.stat().st_size
-    with path.open("rb") as whole:
-        whole.seek(max(size - about.serialized_size - 2 * _MAGIC, 0))
-        footer = whole.read()
-    # Of keys that occur several times Arrow shows the last.
-    found: dict[str, Any] = {
-        f"file metadata {key.decode('utf-8', 'replace')!r}": (
-            value,
-            footer.count(_BINARY + bytes([len(key) % 256]) + key),
-        )
-        for key, value in (about.metadata or {}).items()
-    }
-    for field in file.schema_arrow:
-        values = table[field.name] if table.column_names.count(field.name) == 1 else ()
-        found[f"column {field.name!r}"] = field, field.metadata, values
-    groups = [about.row_group(number) for number in range(about.num_row_groups)]
-    found["the size of row groups"] = [group.num_rows for group in groups]
-    known = about.serialized_size + 3 * _MAGIC
-    for number in range(about.num_columns):
-        chunks = [group.column(number) for group in groups]
-        known += sum(chunk.total_compressed_size for chunk in chunks)
-        kind = file.schema.column(number)
-        found[f"the storage of column {kind.path!r}"] = (
-            (kind.physical_type, str(kind.logical_type)),
-            {(chunk.compression, chunk.is_stats_set) for chunk in chunks},
-        )
-    found["the number of bytes"] = size - known
+        footer = path.read_bytes()[-about.serialized_size - 2 * _MAGIC :]
+        # Of keys that occur several times Arrow shows the last.
+        found: dict[str, Any] = {
+            f"file metadata {key.decode('utf-8', 'replace')!r}": (
+                value,
+                footer.count(_BINARY + bytes([len(key) % 256]) + key),
+            )
+            for key, value in (about.metadata or {}).items()
+        }
+        for field in file.schema_arrow:
+            found[f"column {field.name!r}"] = field, field.metadata, table[field.name]
     return about.created_by or "", found
 
 

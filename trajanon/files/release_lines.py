@@ -26,9 +26,6 @@ COUNTED = ("people", "records")
 MOST_ROWS = 10**7
 """Rows that the lines of a file may count."""
 
-MOST_POINTS = 10**8
-"""Points that these rows may have: all of them have to fit into memory."""
-
 _BEYOND = 253_402_300_800.0  # seconds from 1970 to the year 10000
 
 
@@ -197,8 +194,7 @@ class Lines:
         """Take shapely geometries, some of them None, and their bytes."""
         import shapely
 
-        with_heights = bool(shapely.has_z(geometries).any())
-        coordinates = shapely.get_coordinates(geometries, include_z=with_heights)
+        coordinates = shapely.get_coordinates(geometries, include_z=shapely.has_z(geometries).any())
         if hasattr(shapely, "has_m") and shapely.has_m(geometries).any():
             coordinates = np.column_stack([coordinates, np.zeros(len(coordinates))])
         _, example, kind = np.unique(
@@ -216,19 +212,14 @@ class Lines:
     @classmethod
     def of_points(cls, lines: Sequence[Floats]) -> "Lines":
         """Take the longitude and latitude of each line's points, and what else."""
-        flat = [a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines]
-        sizes = np.array([len(line) for line in flat], dtype=np.int64)
-        width = max((line.shape[1] for line in flat), default=2)
-        coordinates = np.zeros((sizes.sum(), width))
-        ends = np.cumsum(sizes)
-        for line, end in zip(flat, ends.tolist(), strict=True):
-            coordinates[end - len(line) : end, : line.shape[1]] = line
-        return cls(
-            np.full(len(flat), LINE, dtype=object),
-            sizes,
-            coordinates,
-            np.array([line.tobytes() for line in flat], dtype=object),
-        )
+        import shapely
+
+        geometries = np.full(len(lines), None, dtype=object)
+        with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
+            for number, line in enumerate(lines):
+                if line.ndim == 2 and line.shape[0] > 1 and line.shape[1] > 1:
+                    geometries[number] = shapely.linestrings(line[:, :3])
+        return cls.of(geometries, shapely.to_wkb(geometries))
 
     def with_words(
         self,
@@ -254,16 +245,12 @@ def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
     if rows is None:
         return None
     n, m = len(sizes), int(sizes.max(initial=0))
-    times: Floats | None = None
-    with suppress(TypeError, ValueError, OverflowError):
-        times = np.array(rows, dtype=np.float64) + 0.0
-    if times is None or times.shape != (n, m):
-        times = np.full((n, m), np.nan)
-        for number, row in zip(range(n), rows, strict=False):
-            with suppress(TypeError, ValueError, OverflowError):
-                values = np.array(row, dtype=np.float64) + 0.0
-                if values.shape == (m,):
-                    times[number] = values
+    times = np.full((n, m), np.nan)
+    for number, row in zip(range(n), rows, strict=False):
+        with suppress(TypeError, ValueError, OverflowError):
+            values = np.array(row, dtype=np.float64) + 0.0
+            if values.shape == (m,):
+                times[number] = values
     with np.errstate(invalid="ignore"):  # NaN is no time either
         times[~(np.abs(times) < _BEYOND).all(axis=1)] = np.nan
     return times
@@ -275,11 +262,9 @@ def _counts(values: Collection[Any] | None, n: int) -> Ints | None:
         return None
     if len(values) != n:  # a broken file may hold fewer of them than lines
         return np.zeros(n, dtype=np.int64)
-    known = (isinstance(one, int | float | np.number) and 1 <= one <= MOST_ROWS for one in values)
-    whole = [
-        one if good and one == int(one) else 0 for one, good in zip(values, known, strict=True)
-    ]
-    return np.array(whole).astype(np.int64)
+    numbers = (isinstance(one, int | float | np.number) and 1 <= one <= MOST_ROWS for one in values)
+    whole = (good and one == int(one) for good, one in zip(numbers, values, strict=True))
+    return np.array([one if good else 0 for good, one in zip(whole, values, strict=True)], np.int64)
 
 
 def amiss_in_counts(lines: Lines) -> list[str]:
@@ -291,9 +276,6 @@ def amiss_in_counts(lines: Lines) -> list[str]:
         return [f"{have} a number of rows that is no whole number from 1 to {MOST_ROWS:,}"]
     if (rows := int(lines.counts.sum())) > MOST_ROWS:
         return [f"lines count {rows:,} rows, more than the {MOST_ROWS:,} that a file may have"]
-    if (points := int(lines.counts @ lines.sizes)) > MOST_POINTS:
-        many = f"more than the {MOST_POINTS:,} that a file may have"
-        return [f"lines count {rows:,} rows with {points:,} points, {many}: use --rows subjects"]
     return []
 
 

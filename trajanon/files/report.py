@@ -367,9 +367,8 @@ def read_lines_of_rows(folder: Folder) -> LinesOfRows:
     with parquet_of(folder, lambda *_: None) as file:
         lines, slid = (written_column(folder, file, name) for name in LinesOfRows._fields)
     try:
-        if lines is None:
-            raise BadInput("it has no column line")
-        lines = whole_numbers("line", lines)
-        return LinesOfRows(lines, None if slid is None else whole_numbers("slid", slid))
+        return LinesOfRows(
+            whole_numbers("line", lines), None if slid is None else whole_numbers("slid", slid)
+        )
     except BadInput as error:
         raise FileProblem(f"{folder}: {error}; {_AGAIN}") from error
