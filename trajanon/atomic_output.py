@@ -37,10 +37,7 @@ class Draft(NamedTuple):
 
 @contextmanager
 def drafting(place: Path) -> Iterator[Draft]:
-    """Make a hidden folder beside an output, for its owner only, for the block.
-
-    What killed runs left of this output is removed first.
-    """
+    """Make a hidden folder beside an output for the block; remove those of killed runs."""
     with suppress(OSError):  # a folder may be writable but not readable
         for folder in place.parent.iterdir():
             if (found := _DRAFT.fullmatch(folder.name)) and found[1] == place.name:
@@ -74,10 +71,7 @@ def _lock(file: IO[str]) -> None:
 
 
 def remove_abandoned(folder: Path, place: Path) -> str:
-    """Remove what a killed run left of an output; give the reason where it stays.
-
-    An output that the run had put aside, without a new one in its place, is put back.
-    """
+    """Put back or remove what a killed run left of an output; give the reason where it stays."""
     before = folder / BEFORE
     try:
         with (folder / LOCK).open("r+", encoding="utf-8") as lock:
@@ -99,10 +93,9 @@ def remove_abandoned(folder: Path, place: Path) -> str:
 def replacing(
     *outputs: Path, inputs: Iterable[Path] = (), public: Collection[Path] = ()
 ) -> Iterator[tuple[Path, ...]]:
-    """Give a file to write in for each output; move all into place at the end.
+    """Give a file to write in for each output; move all into place at the end, or none.
 
-    Enter it before the long work: what cannot be written is found out first. If the block is left
-    by any exception, Ctrl-C among them, the outputs are as they were.
+    Enter it before the long work: what cannot be written is found out first.
     """
     _refuse_inputs(outputs, inputs)
     with _drafts(outputs) as drafts:
@@ -150,8 +143,7 @@ def replacing_folder(
 ) -> Iterator[Path]:
     """Give a folder to write in; move it into place at the end, for its owner only or public.
 
-    If the block is left by any exception, the output is as it was. It may hold only names that
-    are ``ours``; if it changes meanwhile, nothing is replaced.
+    The output may hold only names that are ``ours``; if it changes meanwhile, it stays.
     """
     place = _place(output)
     _refuse_inputs([output], [above for path in inputs for above in (path, *_place(path).parents)])
@@ -174,10 +166,9 @@ def replacing_folder(
 def exchanged(
     out: Folder, draft: Folder, before: Folder, there: Mapping[str, str]
 ) -> Iterator[None]:
-    """Move a draft into the place of a folder, or leave that as it was if the block fails.
+    """Move a draft into the place of a folder, or leave that if the block fails, or it changed.
 
-    If somebody else changed the folder since the run began, nothing is replaced. What stood there
-    is then in ``before``, for the caller to remove.
+    What stood there is then in ``before``, for the caller to remove.
     """
     now = out.states() if out.exists else {}
     for name, _ in sorted(now.items() ^ there.items()):
@@ -205,24 +196,14 @@ def exchanged(
         raise
 
 
-@contextmanager
-def making(folder: Path) -> Iterator[None]:
-    """Make a folder and its parents; if the block fails, remove the empty ones."""
-    made: list[Path] = []
+def make_folder(folder: Path) -> None:
+    """Make a folder and its parents."""
     try:
-        try:
-            made += (one for one in (folder, *folder.parents) if not one.exists())
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileProblem(
-                f"cannot make the folder {folder}: {error.strerror}; name another one"
-            ) from error
-        yield
-    except BaseException:
-        with suppress(OSError):  # it is not empty, or was never made
-            for one in made:
-                one.rmdir()
-        raise
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileProblem(
+            f"cannot make the folder {folder}: {error.strerror}; name another one"
+        ) from error
 
 
 @contextmanager

@@ -21,10 +21,7 @@ _NOT_UTF8 = "is not UTF-8, perhaps Latin-1 or Windows-1252"
 
 
 def regular(path: Path) -> Path:
-    """Refuse a pipe, a device or a socket, which may never end; before it is opened.
-
-    What is not there, or is a folder, is for the reader to say.
-    """
+    """Refuse a pipe, a device or a socket, which may never end; before it is opened."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):

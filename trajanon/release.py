@@ -17,8 +17,7 @@ from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.report import report_path
-from trajanon.notebook import page, shown
-from trajanon.number_text import number_of
+from trajanon.number_text import number_of, page, shown
 from trajanon.partition import first_of_each
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories

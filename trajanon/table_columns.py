@@ -29,16 +29,8 @@ _JUDGED = 100  # rows, by which the names of columns are judged
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
 """How programs write a cell without a value, in lower case."""
 
-_POINT = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_COMMA = r"([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)"
-_THOUSANDS = r"[-+]?[1-9]\d{0,2}[.,]\d{3}"  # or three decimals
-_ANY = (
-    r"[-+(<>~\u2212\u2264\u2265\u2248]?\s*[$\u20ac\u00a3\u00a5]?\s*"
-    r"(?:[1-9]\d{0,2}(?:[.,'\u2019 \u00a0\u202f]\d{3})+|\d+|(?=[.,]\d))(?:[.,]\d*)?"
-    r"(?:[eE][-+]?\d+)?"
-    r"\s*[$\u20ac\u00a3\u00a5%)]?"
-)
-"""A number as people write it, with signs of money, percent and thousands."""
+_COMMA = r"\s*([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)\s*"
+_THOUSANDS = r"\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*"  # or three decimals
 
 _NO_MEASURES = {
     "like an identifier": r"(^|[^a-z])((ids?|codes?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)"
@@ -109,8 +101,8 @@ def read_table_columns(
     kept = [n for n in names if n in keep or (keeps_all and n != subject and n not in chosen)]
     for name in filter(doubts.get, chosen):
         raise BadInput(
-            f"column {name!r} of {what} holds {doubts[name][:40]!r}, which may be several numbers: "
-            "write all alike, such as 1234.5, or choose other `columns`"
+            f"column {name!r} of {what} holds {doubts[name]!r}, which may be several numbers: "
+            "write it as 1250 or as 1.25, or choose other `columns`"
         )
     left_out = [f"{name} ({why[name]})" for name in names if name not in {*chosen, *kept}]
     notices = [f"Left out: {listed(left_out)}. Name a column in `columns` to take it, too."] * bool(
@@ -227,33 +219,26 @@ def _check_names(table: pd.DataFrame, what: object) -> None:
 
 
 def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Write numbers of decimal commas with points; also name a cell that makes a column uncertain.
+    """Write decimal commas as points; also name a cell that makes a column uncertain.
 
     Three digits behind a mark may be thousands or decimals: if a column has no other fractions, a
     point means decimals between commas, and a comma does between semicolons.
     """
     plain, doubts = dict[str, pd.Series](), dict[str, str]()
+    certain = {",": ".", ";": ","}.get(separator or "")
     for name, column in table.items():
         if not _holds_texts(column):
             continue
-        counts = column.value_counts()
-        counts = counts[[not _is_missing(cell) for cell in counts.index]]
-        numbers = [cell for cell in counts.index if re.fullmatch(_ANY, cell.strip())]
-        if 2 * counts[numbers].sum() <= counts.sum():
-            continue
-        commas = [cell for cell in numbers if re.fullmatch(_COMMA, cell.strip())]
-        points = [cell for cell in numbers if "." in cell and cell not in commas]
-        odd = [cell for cell in numbers if not re.fullmatch(f"{_POINT}|{_COMMA}", cell.strip())]
-        if commas and (points or separator == ","):
-            odd += commas
-        fractions, decimal = commas or points, "," if commas else "."
-        thousands = all(re.fullmatch(_THOUSANDS, cell.strip()) for cell in fractions)
-        if thousands and {",": ".", ";": ","}.get(separator or "") != decimal:
-            odd += fractions
-        if odd:
-            doubts[str(name)] = odd[0].strip()
-        elif commas:
-            plain[str(name)] = column.str.replace(rf"^\s*{_COMMA}\s*$", r"\1.\2", regex=True)
+        commas = column.str.fullmatch(_COMMA).fillna(False).astype(np.bool_)
+        points = column.str.fullmatch(r"\s*[-+]?\d+\.\d+\s*").fillna(False).astype(np.bool_)
+        fractions = column[commas | points]
+        if commas.any() and separator != "," and not points.any():
+            plain[str(name)] = column.str.replace(f"^{_COMMA}$", r"\1.\2", regex=True)
+        elif commas.any():
+            continue  # they are no numbers
+        decimal = "," if commas.any() else "."
+        if len(fractions) and decimal != certain and fractions.str.fullmatch(_THOUSANDS).all():
+            doubts[str(name)] = str(fractions.iloc[0]).strip()
     return table.assign(**plain), doubts
 
 

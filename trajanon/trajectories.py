@@ -9,8 +9,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.errors import BadInput
-from trajanon.notebook import page, shown
-from trajanon.number_text import UNITS, number_of
+from trajanon.number_text import UNITS, number_of, page, shown
 from trajanon.subjects import column_of, identities, numbered
 from trajanon.tracks import STEPS, Tracks, joined_tracks, refuse_odd_times_along, refuse_off_earth
 

@@ -9,7 +9,7 @@ import pytest
 from commands import Run, mode
 
 from trajanon import atomic_output
-from trajanon.atomic_output import check_outputs, making, replacing, replacing_folder
+from trajanon.atomic_output import check_outputs, replacing, replacing_folder
 from trajanon.errors import BadInput, FileProblem
 
 
@@ -329,17 +329,3 @@ def test_clean_keeps_what_is_at_work(run: Run, tmp_path: Path) -> None:
     assert names(tmp_path) == {"somebody.unfinished", "out.csv"}
     assert run("clean").out == "Nothing to remove in .\n"
     assert "there is no folder no; " in run("clean", "no").sentence
-
-
-def test_a_folder_that_was_made_goes_if_nothing_came_into_it(tmp_path: Path) -> None:
-    (tmp_path / "here").mkdir()
-
-    def work(folder: Path, name: str) -> None:
-        with making(folder):
-            (folder / name).mkdir()
-            raise KeyboardInterrupt
-
-    for path, name in (("a/b", "."), ("here", "."), ("full", "file")):
-        with pytest.raises((KeyboardInterrupt, FileExistsError)):
-            work(tmp_path / path, name)
-    assert names(tmp_path) == {"here", "full"}

@@ -167,26 +167,6 @@ def test_a_longest_pause_may_be_a_time(run: Run, here: Path, pause: str, seconds
     assert (told["max_pause"], told["counts"]["trajectories"]) == (seconds, 2)
 
 
-@pytest.mark.parametrize(
-    ("animals", "points", "says"),
-    [
-        ("a", 30, "Wrote 1 trajectory to trajectories.parquet. A group needs at least two"),
-        ("a", 5, "A group needs at least two, of two subjects: add recordings of others"),
-        ("ab", 30, "Wrote 2 trajectories to trajectories.parquet. Next: trajanon "),
-    ],
-)
-def test_too_few_for_any_group_are_not_sent_on(
-    run: Run, here: Path, animals: str, points: int, says: str
-) -> None:
-    fixes(here, 60, 100, animals)
-    windows = ("--windows", "--spacing", 100, "--per-recording", "all", "--points", points)
-    answer = run("extract", "a.csv", *windows)
-    assert answer.code == 0
-    assert says in answer.out
-    assert ("Next: trajanon anonymize -k 2" in answer.out) == (animals == "ab")
-    assert answer.out.count("Next:") == (animals == "ab")
-
-
 @pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.parquet", "a.gpx", "a.gpx.gz"])
 @pytest.mark.parametrize("content", [b"\x1f\x8b\x08\x00", b"\xff\xfe\x00"])
 def test_a_file_that_is_not_what_its_name_says_is_one_sentence(

@@ -24,9 +24,7 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
     assert answer.code == 0
     assert answer.err == ""
     for said in (
-        "Rows: 9\n",
         "Columns microaggregated: income, age\n",
-        "Rows in each group: at least 3\n",
         "Groups: 3, of 3 to 3 rows\n",
         "Time for the path: ",
         "Information loss after annealing: ",
@@ -48,7 +46,6 @@ def test_a_table_is_microaggregated(run: Run, table: Path) -> None:
 
 def test_a_subject_is_counted_and_not_written(run: Run, table: Path) -> None:
     answer = run("microaggregate", "people.csv", "-k", 2, "--subject", "town", *FAST)
-    assert "Different subjects in each group: at least 2\n" in answer.out
     left_out = "Left out: name (not numbers), town (the subject)."
     assert left_out in answer.out
     assert "k counts rows" not in answer.out
@@ -133,7 +130,7 @@ def test_microaggregate_refuses_in_one_sentence(
         (b"", "a.csv is empty; a table has a header"),
         (b"a,b,a\n1,2,3\n", "a.csv has two columns 'a'; rename one of them"),
         (b",a\n1,2\n", "column 1 of a.csv has no name: name it"),
-        (b"a,b\n1,2\n1,2,3\n", "in line 3, saw 3; each row needs as many values"),
+        (b"a,b\n1,2\n1,2,3\n", "in line 3, saw 3"),
         (b'a,b\n1,"2\n3,4\n', "cannot read a.csv as a table"),
         (b"a,b\n1,2\n3,\n", "values are missing in 1 of the 2 rows of a.csv (b 1); fill"),
         (b"a,b\n1,2\n,NA\nnan, \n", "values are missing in 2 of the 3 rows of a.csv"),

@@ -136,10 +136,8 @@ def _show(evaluation: "Evaluation", outputs: Sequence[Path]) -> None:
     if evaluation.holdout is not None:
         tell(evaluation.holdout.beside)
     page, account, *public = outputs
-    are = "to be published with the release"
-    if not evaluation.holds:
-        are = "which say why not to publish it"
-    tell(f"Wrote {page} and {account}, for you alone, and {' and '.join(map(str, public))}, {are}.")
+    beside = " and ".join(map(str, public))
+    tell(f"Wrote {page} and {account}, for you alone, and {beside}, to stand beside the release.")
 
 
 def _numbers(text: str) -> list[int]:

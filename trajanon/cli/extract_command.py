@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajanon.cli.messages import say_written, show_json, tell
+from trajanon.cli.messages import say_written, show_json
 from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of
 from trajanon.errors import BadInput
 from trajanon.extract.rules import Rules, SourceOptions, fields_in
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from trajanon.extract.rules import Limit
 
 _RADIUS = 150.0  # metres that are cut out around sensitive places
-
-_TOO_FEW = (
-    "A group needs at least two, of two subjects: add recordings of others, or name a column with "
-    "--columns subject=..."
-)
 
 
 @options(
@@ -116,11 +111,8 @@ def _show(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> None:
     counts = provenance["counts"]
     n, subjects = counts["trajectories"], counts["subjects of trajectories"]
     what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
-    if min(n, subjects) < 2:
-        tell(f"Wrote {what} to {out}. {_TOO_FEW}")
-        return
     # Folders are named in any case: the next command's default is a file.
-    say_written(what, out, TRAJECTORIES, "anonymize", min(4, subjects))
+    say_written(what, out, TRAJECTORIES, "anonymize", min(4, max(2, subjects)))
 
 
 def _where(

@@ -178,30 +178,26 @@ def rounded_text(value: float, way: str) -> str:
 
 def show_certificate(account: Mapping[str, Any]) -> None:
     """Print the loss reached beside the bound."""
-    tell(f"Rows: {account['n']:,}")
     tell(f"Columns: {listed(account['columns'])}")
-    tell(f"Rows in each group: at least {account['k']}")
     _show_stages(account)
-    tell(f"Information loss reached: {rounded_text(account['information_loss'], ROUND_CEILING)} %")
-    tell(f"No groups lose less than: {rounded_text(account['bound'], ROUND_FLOOR)} %")
-    tell(f"The gap between them: {rounded_text(account['gap'], ROUND_CEILING)} % of the loss")
+    for words, name, way in (
+        ("Information loss reached: {} %", "information_loss", ROUND_CEILING),
+        ("No groups lose less than: {} %", "bound", ROUND_FLOOR),
+        ("The gap between them: {} % of the loss", "gap", ROUND_CEILING),
+    ):
+        tell(words.format(rounded_text(account[name], way)))
 
 
 def show_microaggregated(report: Mapping[str, Any]) -> None:
     """Print the loss of a microaggregated table, its groups, and the statistics kept."""
-    tell(f"Rows: {report['n']:,}")
     tell(f"Columns microaggregated: {listed(report['columns'])}")
-    counted = "Different subjects" if report["counted"] == "subjects" else "Rows"
-    tell(f"{counted} in each group: at least {report['k']}")
     sizes, risk = report["sizes"], report["risk"]
     tell(f"Groups: {report['groups']:,}, of {sizes['min']} to {sizes['max']} rows")
     _show_stages(report)
     linked = percent(risk["linkage_mean"]), percent(risk["linkage_highest"])
     tell(f"Chance to link a row to a person: {linked[0]} on average, {linked[1]} at most")
-    tell(
-        f"Rows of which no value moved by 5 % of a standard deviation: "
-        f"{percent(risk['near_original'])}"
-    )
+    near = percent(risk["near_original"])
+    tell(f"Rows of which no value moved by 5 % of a standard deviation: {near}")
     spread = report["moments"]["sd"].values()
     if shrunk := [1.0 - after / before for before, after in spread if before > 0.0]:
         tell(f"Means are kept; standard deviations shrink by {percent(max(shrunk), 2)} at most.")

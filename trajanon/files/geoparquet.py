@@ -1,8 +1,4 @@
-"""GeoParquet, written without any extra content.
-
-Written with pyarrow and shapely alone: what a data frame library adds of its own (its index, its
-environment) would have to be taken out again.
-"""
+"""GeoParquet, written by pyarrow alone: a data frame library adds its index and environment."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -47,10 +43,7 @@ def column_of_points(points: Floats) -> Any:
 
 
 def column_of_boxes(points: Floats) -> Any:
-    """Write the box round each line of points (lat, lon), (n, m, 2), as a column.
-
-    Readers such as DuckDB and geopandas then look for lines in an area without reading all.
-    """
+    """Write the box of each line, (n, m, 2), as a column: readers find the lines of an area."""
     import pyarrow as pa
 
     (south, west), (north, east) = points.min(axis=1).T, points.max(axis=1).T
@@ -107,15 +100,12 @@ def described(schema: Any, what: object) -> Geo:
     try:
         geo = parsed((schema.metadata or {}).get(b"geo", b"{}"), Geo)
         name = geo["primary_column"]
-        if name not in geo["columns"]:
-            raise BadInput(f"it lacks columns.{name}")
+        if name not in geo["columns"] or schema.names.count(name) != 1:
+            raise BadInput(f"there is no one column {name!r}")
     except BadInput as error:
         raise FileProblem(
             f"{what} is not GeoParquet: its footer does not describe its geometries, {error}"
         ) from error
-    if (count := schema.names.count(name)) != 1:
-        there = "two columns" if count else "no column"
-        raise FileProblem(f"{what} has {there} {name!r}, where its footer says geometries are")
     return geo
 
 
@@ -134,17 +124,14 @@ def expecting_geometries(what: object) -> Iterator[None]:
 
 def refuse_other_system(where: object, geo: Geo) -> None:
     """Refuse geometries that are not in WGS 84."""
-    column = geo["columns"][geo["primary_column"]]
-    if "crs" not in column:  # the default of GeoParquet is WGS 84
+    system = geo["columns"][geo["primary_column"]].get("crs")
+    if system is None:  # the default of GeoParquet is WGS 84
         return
     from pyproj import CRS
     from pyproj.exceptions import CRSError
 
-    system = column["crs"]
     with suppress(CRSError):
-        if system is None or CRS.from_user_input(system).equals(
-            "OGC:CRS84", ignore_axis_order=True
-        ):
+        if CRS.from_user_input(system).equals("OGC:CRS84", ignore_axis_order=True):
             return
     raise BadInput(f"{where} is not in WGS 84; convert it to EPSG:4326 first")
 
@@ -181,10 +168,7 @@ def write_geoparquet(path: Path, release: Trajectories, first: int = 1) -> None:
 
 
 def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> None:
-    """Write a release, or a part of one: then ids go on where the last part ended.
-
-    Each different line is written once, with its rows, if the release is of lines.
-    """
+    """Write a release, or a part of one: then ids go on where the last part ended."""
     import pyarrow as pa
 
     lines, counts, _, words = Layout.of(release)

@@ -1,9 +1,5 @@
-"""Parquet read as one table, a file or the parts of a folder; and numbers for its subjects.
+"""Parquet read as one table, a file or the parts of a folder; and numbers for its subjects."""
 
-A subject has the same number in all parts, whatever its type there.
-"""
-
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
@@ -110,11 +106,7 @@ def part_states(folder: Folder) -> dict[str, str]:
 
 @contextmanager
 def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
-    """Refuse to go on if parts were changed while they were read in this block.
-
-    Rows are read several times. If they were others the next time, a group could have too few
-    subjects, or rows could be missing.
-    """
+    """Refuse to go on if parts, which are read several times, were changed in this block."""
     cause = None
     try:
         yield
@@ -131,10 +123,7 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def part_opened(folder: Folder, name: str) -> Iterator[Any]:
-    """Open a part; an error of reading it in the block becomes one sentence.
-
-    Arrow must not read this file of Python's in threads of its own: see `arrow.opened`.
-    """
+    """Open a part, for Arrow without threads of its own: see `arrow.opened`."""
     import pyarrow.parquet as pq
 
     with folder.named(name), arrow.reading(f"{folder}/{name}"), folder.open(name) as stream:
@@ -179,13 +168,7 @@ def parquet_of(
 
 def _difference(schema: Any, other: Any) -> str:
     """Say in what two parts differ; empty if they are alike."""
-    import pyarrow as pa
-
-    one, two = (
-        Counter((field.name, pa.types.is_nested(field.type)) for field in some)
-        for some in (schema, other)
-    )
-    if columns := sorted({name for name, _ in (one - two) + (two - one)}):
+    if columns := sorted({*schema.names} ^ {*other.names}):
         return f"it has other columns ({', '.join(columns)})"
     said, more = (some.metadata or {} for some in (schema, other))
     words = [name.decode() for name in _SAID if said.get(name) != more.get(name)]
@@ -205,9 +188,7 @@ class ColumnIds(NamedTuple):
 class RowIds:
     """The subjects of rows; a trace without one is its own subject, and so is a row without both.
 
-    A trace that names its subject in some rows only has the first of them in all. Two names may
-    get one number, once in 2**64: then two subjects count as one, and groups are larger than they
-    need be.
+    A trace that names its subject in some rows only has the first of them in all.
     """
 
     subject: Ints  # number of each row's subject, (r,)

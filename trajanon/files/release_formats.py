@@ -49,10 +49,7 @@ def check_release_format(path: Path, *, timed: bool = True) -> None:
 
 
 def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
-    """Write released trajectories: lines, ids from 1, times, the words on them; no more.
-
-    If provenance["rows"] is ``lines``, each different line is written once, with its count.
-    """
+    """Write released trajectories: lines, ids from 1, times, the words on them; no more."""
     path, times = Path(path), release.times
     check_release_format(path, timed=times is not None)
     if times is not None:

@@ -35,10 +35,7 @@ def rounded(degrees: Floats) -> Floats:
 
 
 def in_order(lines: Floats, times: Floats | None = None) -> Ints:
-    """Sort lines, (n, m, 2), by their coordinates from the first to the last, then by their times.
-
-    This is the order of a release: it follows from what is published, and tells nothing else.
-    """
+    """Sort lines, (n, m, 2), by their coordinates and times: the order of a release."""
     return np.lexsort(_columns(lines, times).T[::-1])
 
 
@@ -92,11 +89,7 @@ class Layout(NamedTuple):
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Give what maps are drawn by, a value a line: numbers, people, departures and durations.
-
-        People are the rows of the release that a line has; where each row is written, every one of
-        them has their number.
-        """
+        """Give what maps are drawn by, a value a line: numbers, people, departures and durations."""
         lines, times = self.lines, self.lines.times
         found: dict[str, NDArray[Any]] = {"id": np.arange(1, len(lines) + 1), **self.counts}
         if not self.counts and lines.provenance.get("counted") == "subjects":
@@ -166,7 +159,7 @@ class Lines:
 
     @property
     def form(self) -> dict[str, str]:
-        """What it says beside, which follows from the lines, as provenance tells a writer."""
+        """What provenance has to say, so that a writer repeats the columns of this file."""
         return {"counted": "subjects"} if self.people else {}
 
     @property
@@ -228,10 +221,7 @@ class Lines:
         clock: str | None,
         columns: Mapping[str, Collection[Any]],
     ) -> "Lines":
-        """Add what a file says of its lines; times and columns of people or records are anything.
-
-        Where a line stands in several rows, each row is written, and says how many these are.
-        """
+        """Add what a file says of its lines; times and columns of people or records are anything."""
         known, people = _times(times, self.sizes), "people" in columns
         counted = _counts(columns.get(COUNTED[not people]), len(self))
         found = replace(self, attribution=attribution, times=known, clock=clock, people=people)

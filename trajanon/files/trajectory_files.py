@@ -111,11 +111,7 @@ def is_part(name: str) -> bool:
 def write_partition(
     folder: Path, parts: Iterable[Trajectories], provenance: Mapping[str, Any], rows: int
 ) -> None:
-    """Write trajectories that come in parts of any size as files of this number of rows.
-
-    One after another the files have the rows of the one that `write_parts` writes: trajectories and
-    runs are numbered through, and a run goes on in the next file.
-    """
+    """Write trajectories that come in parts of any size as files of this number of rows."""
     text = json.dumps(dict(provenance), ensure_ascii=False)
     for number, table in enumerate(_of_size(_tables(parts), rows)):
         with (folder / part_name(number)).open("wb") as file:

@@ -178,11 +178,7 @@ def _read_collection(path: Path, name: str) -> Lines:
 
 
 def _write_geojson(path: Path, release: Trajectories) -> None:
-    """Write a collection of lines (RFC 7946).
-
-    With times, a point has a height of 0 and the seconds since 1970 after its place, as kepler.gl
-    takes them for a trip.
-    """
+    """Write lines; with times, 0 and seconds since 1970 follow each place, as kepler.gl asks."""
     layout = Layout.of(release)
     lines, columns = layout.lines, layout.columns
     places = lines.points[:, :, ::-1]
@@ -216,10 +212,7 @@ def _dates(times: NDArray[np.datetime64], unit: Any = "ms") -> NDArray[np.str_]:
 
 
 def _write_gpx(path: Path, release: Trajectories) -> None:
-    """Write a track for each line, without a name; the metadata describe the whole.
-
-    The format has no place for a count but a comment.
-    """
+    """Write a track for each line, without a name; a comment is the only place for a count."""
     layout = Layout.of(release)
     lines = layout.lines
     times: Any = [None] * len(lines)
