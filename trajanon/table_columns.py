@@ -118,13 +118,9 @@ def read_table_columns(
 
 def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, None]:
     """Take a data frame; what its index names are columns like the others."""
-    try:
-        table = frame.reset_index(level=[name for name in frame.index.names if name is not None])
-    except ValueError as error:  # of pandas
-        raise BadInput(
-            f"{named(frame)} has a column and an index of one name ({error}); rename one of them"
-        ) from error
-    table = table.reset_index(drop=True).set_axis(table.columns.map(str), axis=1)
+    names = [name for name in frame.index.names if name is not None]
+    table = frame.reset_index(level=names, allow_duplicates=True).reset_index(drop=True)
+    table = table.set_axis(table.columns.map(str), axis=1)
     _check_names(table, named(frame))
     return table, None
 

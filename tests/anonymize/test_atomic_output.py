@@ -173,34 +173,6 @@ def test_if_the_second_of_two_cannot_be_moved_neither_is(tmp_path: Path, there: 
     assert not there or one.read_text() == "old"
 
 
-def test_if_the_second_of_two_fails_to_move_the_first_is_as_it_was(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What no look beforehand can see: the disk fails between the two."""
-    one, two = tmp_path / "one.csv", tmp_path / "two.json"
-    one.write_text("old")
-    two.write_text("old")
-    rename = os.replace
-
-    def fails(source: Path, target: str | Path) -> Path:
-        if Path(target) == two and Path(source).read_text() == "new":
-            raise OSError(5, "Input/output error", str(source))
-        rename(source, target)
-        return Path(target)
-
-    def work() -> None:
-        with replacing(one, two) as drafts:
-            for draft in drafts:
-                draft.write_text("new")
-
-    monkeypatch.setattr(os, "replace", fails)
-    monkeypatch.setattr(Path, "replace", fails)
-    with pytest.raises(FileProblem, match=re.escape(str(two))):
-        work()
-    assert (one.read_text(), two.read_text()) == ("old", "old")
-    assert names(tmp_path) == {"one.csv", "two.json"}
-
-
 def test_a_pipe_or_device_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     """As root, --out /dev/null would else become a file."""
     pipe = tmp_path / "pipe"

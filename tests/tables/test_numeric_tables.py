@@ -279,7 +279,7 @@ def test_a_data_frame_is_a_table_whose_named_index_is_a_column(tmp_path: Path) -
     [
         (pd.DataFrame({"age": []}), "the data frame has a header but no rows"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "the data frame has two columns 'a'"),
-        (pd.DataFrame({"age": [1]}, pd.Index([1], name="age")), "an index of one name"),
+        (pd.DataFrame({"age": [1]}, pd.Index([1], name="age")), "two columns 'age'"),
         (pd.DataFrame({"age": [1.0, None]}), "1 of the 2 rows of the data frame"),
     ],
 )

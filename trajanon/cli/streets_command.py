@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, options
 from trajanon.errors import BadInput
-from trajanon.number_text import number_of, percent
+from trajanon.number_text import number_of
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
@@ -112,17 +112,7 @@ def _write(path: Path, table: "GeoDataFrame") -> None:
 
 def _datasheet(path: Path, table: "GeoDataFrame", what: str) -> str:
     """Say what a table counts, of what, and what that is worth, as Markdown."""
-    about = table.attrs
-    lines, people = number_of(about["of_lines"], "line"), f"{about['of_people']:,}"
-    rows = {
-        "File": f"`{path.name}`",
-        "Rows": number_of(len(table), what),
-        "Made from": f"the released lines alone: {lines} for {people} people or trips",
-        "Left out": f"rows of fewer than {about['least_people']:,} people",
-    }
-    if "on_roads" in about:
-        rows["On roads"] = f"{percent(about['on_roads'])} of the ways; the rest is not counted"
-    if about["attribution"]:
-        rows["Source"] = about["attribution"]
-    listed = "\n".join(f"| {name} | {said} |" for name, said in rows.items())
-    return f"# Datasheet of counts\n\n| | |\n|---|---|\n{listed}\n\n{_WORTH[what]}\n"
+    made = "the released lines alone"
+    about = {"file": path.name, "rows": len(table), "made from": made, **table.attrs}
+    rows = (f"| {name.replace('_', ' ')} | {value} |\n" for name, value in about.items())
+    return f"# Datasheet of counts\n\n| | |\n|---|---|\n{''.join(rows)}\n{_WORTH[what]}\n"

@@ -203,8 +203,6 @@ def _times(file: Any, n: int) -> Iterable[Any]:
     if not arrow.holds_lists(column.type):
         return [None] * n
     values, size = arrow.lists_of(column, "times")
-    if n and (size == size[0]).all():
-        return values.reshape(n, -1)
     return np.split(values, np.cumsum(size)[:-1])
 
 

@@ -56,14 +56,6 @@ def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
     return _numbers(_bytes(lines if times is None else np.dstack([lines, times])))
 
 
-def once_each(release: Trajectories) -> tuple[Trajectories, Ints | None]:
-    """Take each different line once, and count its rows, if a release is written so."""
-    if release.provenance.get("rows") != "lines":
-        return release, None
-    line = line_numbers(release.points, release.times)
-    return release.take(np.unique(line, return_index=True)[1]), np.bincount(line)
-
-
 class Layout(NamedTuple):
     """A release as every format writes it: its lines, what stands beside each, and words on all."""
 
@@ -75,21 +67,20 @@ class Layout(NamedTuple):
     @classmethod
     def of(cls, release: Trajectories) -> "Layout":
         """Lay out a release."""
-        lines, counts = once_each(release)
-        clock = clock_of(release)
+        lines, counts, clock = release, dict[str, Ints](), clock_of(release)
+        if release.provenance.get("rows") == "lines":
+            line = line_numbers(release.points, release.times)
+            lines = release.take(np.unique(line, return_index=True)[1])
+            name = COUNTED[release.provenance.get("counted") != "subjects"]
+            counts = {name: np.bincount(line)}
         sentence = None if clock is None else clock.sentence
         said = {"attribution": release.attribution, "times": sentence}
-        counted = COUNTED[release.provenance.get("counted") != "subjects"]
-        return cls(
-            lines,
-            {} if counts is None else {counted: counts},
-            clock,
-            {name: text for name, text in said.items() if text is not None},
-        )
+        words = {name: text for name, text in said.items() if text is not None}
+        return cls(lines, counts, clock, words)
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Give what maps are drawn by, a value a line: numbers, people, departures and durations."""
+        """What maps are drawn by, a value a line: numbers, people, departures and durations."""
         lines, times = self.lines, self.lines.times
         found: dict[str, NDArray[Any]] = {"id": np.arange(1, len(lines) + 1), **self.counts}
         if not self.counts and lines.provenance.get("counted") == "subjects":
@@ -171,11 +162,7 @@ class Lines:
     @property
     def groups(self) -> Ints:
         """A number for each line, equal where lines are equal as written, (n,)."""
-        numbers = _numbers(self.shapes)
-        if self.times is None:
-            return numbers
-        of_times = _numbers(_bytes(self.times))
-        return _numbers(numbers * (int(of_times.max(initial=0)) + 1) + of_times)
+        return _numbers(np.array([self.key(row) for row in range(len(self))], dtype=object))
 
     def key(self, row: int) -> bytes:
         """Bytes of a line, equal where lines are equal as written."""
@@ -221,7 +208,7 @@ class Lines:
         clock: str | None,
         columns: Mapping[str, Collection[Any]],
     ) -> "Lines":
-        """Add what a file says of its lines; times and columns of people or records are anything."""
+        """Add what a file says of its lines; times and columns of counts are anything."""
         known, people = _times(times, self.sizes), "people" in columns
         counted = _counts(columns.get(COUNTED[not people]), len(self))
         found = replace(self, attribution=attribution, times=known, clock=clock, people=people)
