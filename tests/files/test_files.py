@@ -76,7 +76,7 @@ def test_parquet_holds_ids_lines_and_two_words_of_metadata(tmp_path: Path) -> No
     write_release(path, release())
     file = pq.ParquetFile(path)
     schema = file.schema_arrow
-    assert schema.names == ["id", "geometry", "bbox"]
+    assert schema.names == ["id", "geometry"]
     assert schema.types[:2] == [pa.int64(), pa.binary()]
     assert set(schema.metadata) == {b"geo", b"attribution"}
     assert set(file.metadata.metadata) == {b"geo", b"attribution", b"ARROW:schema"}
@@ -84,7 +84,6 @@ def test_parquet_holds_ids_lines_and_two_words_of_metadata(tmp_path: Path) -> No
     geo = json.loads(schema.metadata[b"geo"])
     assert set(geo) == {"version", "primary_column", "columns"}
     about = geo["columns"].pop("geometry")
-    assert about.pop("covering")["bbox"]["ymax"] == ["bbox", "ymax"]
     assert about == {"encoding": "WKB", "geometry_types": ["LineString"]}
     assert not geo["columns"]
     write_release(path, release(None))

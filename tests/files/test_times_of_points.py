@@ -155,18 +155,3 @@ def test_a_column_that_does_not_follow_from_the_lines_is_found(
         collection[3] = json.dumps(feature) + ","
         path.write_text("\n".join(collection), "utf-8")
     assert any(said in problems(path) for said in ("table 'anonymized'", "(line 4)"))
-
-
-# Boxes
-
-
-def test_lines_of_an_area_are_found_by_their_boxes(tmp_path: Path) -> None:
-    of = driven()
-    path = written(tmp_path / "r.parquet", of)
-    whole = geopandas.read_parquet(path)
-    west, east = -2.98, -2.9
-    some = geopandas.read_parquet(path, bbox=(west, 39, east, 41))
-    assert 0 < len(some) < len(whole)
-    bounds = whole.bounds
-    inside = (bounds.minx <= east) & (bounds.maxx >= west)
-    assert some["id"].tolist() == whole["id"][inside].tolist()

@@ -133,7 +133,7 @@ def test_times_are_neither_read_nor_released_unless_they_are_asked_for(tmp_path:
         report = anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     assert (report["n"], report["unit"], report["times"]) == (100, "trajectory", None)
     (part,) = out_of(tmp_path).iterdir()
-    assert pq.read_schema(part).names == ["id", "geometry", "bbox"]
+    assert pq.read_schema(part).names == ["id", "geometry"]
     with pytest.raises(BadInput, match=r"needs times, and 50 of 100 have none"):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, times="date")
 

@@ -108,12 +108,6 @@ def with_field_metadata(table: pa.Table) -> pa.Table:
     return table.cast(table.schema.set(0, field))
 
 
-def with_a_wider_box(table: pa.Table) -> pa.Table:
-    boxes = table["bbox"].to_pylist()
-    boxes[7]["xmin"] -= 0.0001
-    return table.set_column(2, "bbox", pa.array(boxes))
-
-
 def with_reference_numbers(table: pa.Table) -> pa.Table:
     lines = shapely.set_srid(shapely.from_wkb(table["geometry"].to_numpy()), range(20))
     wkb = pa.array(shapely.to_wkb(lines, include_srid=True), type=pa.binary())
@@ -142,8 +136,6 @@ COLUMN = {"encoding": "WKB", "geometry_types": ["LineString"]}
         (with_geo(version="alice"), "'geo'"),
         (with_field_metadata, "column 'id'"),
         (with_reference_numbers, "column 'geometry'"),
-        (with_a_wider_box, "column 'bbox'"),
-        (lambda table: table.drop_columns("bbox"), "column 'bbox'"),
     ],
 )
 def test_more_than_lines_and_ids_in_parquet_is_found(

@@ -62,7 +62,7 @@ def extract(
     **how: Any,
 ) -> None:
     """Turn GPS traces into whole trips, or windows, of 30 points each."""
-    from trajanon.cli.report_tables import bars
+    from trajanon.cli.report_tables import bars, show_extraction
     from trajanon.executors import connected
     from trajanon.extract.extraction import OSM_API, SAY_WHERE, Extraction, chosen_spacing
 
@@ -91,7 +91,12 @@ def extract(
     if as_json:
         show_json(provenance)
         return
-    _show(provenance, out, windows=windows)
+    show_extraction(provenance)
+    counts = provenance["counts"]
+    n, subjects = counts["trajectories"], counts["subjects of trajectories"]
+    what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
+    # Folders are named in any case: the next command's default is a file.
+    say_written(what, out, TRAJECTORIES, "anonymize", min(4, max(2, subjects)))
 
 
 def _checked(out: Path | None, partition: int | None) -> Path:
@@ -102,17 +107,6 @@ def _checked(out: Path | None, partition: int | None) -> Path:
     if partition is not None and is_file:
         raise BadInput(f"with --partition, --out names a folder (got {out})")
     return out
-
-
-def _show(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> None:
-    from trajanon.cli.report_tables import show_extraction
-
-    show_extraction(provenance)
-    counts = provenance["counts"]
-    n, subjects = counts["trajectories"], counts["subjects of trajectories"]
-    what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
-    # Folders are named in any case: the next command's default is a file.
-    say_written(what, out, TRAJECTORIES, "anonymize", min(4, max(2, subjects)))
 
 
 def _where(
@@ -185,5 +179,4 @@ def _limit(option: str, unit: str, text: str) -> "Limit":
     with suppress(ValueError):  # `BadInput` is one
         return seconds_of(option, text) if unit == "seconds" else float(text)
     times = ", a time such as 5min or 2h" * (unit == "seconds")
-    auto = ", auto" * (option != "--max-speed")
-    raise BadInput(f"{option} must be a number of {unit}{times}{auto}, or none (got {text!r})")
+    raise BadInput(f"{option} must be a number of {unit}{times}, auto, or none (got {text!r})")

@@ -19,7 +19,6 @@ from trajanon.trajectories import Trajectories
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
 _SEVERAL = ["LineString", "MultiLineString"]
-_BOX = ("xmin", "ymin", "xmax", "ymax")
 _AT_ONCE = 10_000  # rows that are read: with their tracks, some tens of megabytes
 
 
@@ -42,14 +41,6 @@ def column_of_points(points: Floats) -> Any:
     )
 
 
-def column_of_boxes(points: Floats) -> Any:
-    """Write the box of each line, (n, m, 2), as a column: readers find the lines of an area."""
-    import pyarrow as pa
-
-    (south, west), (north, east) = points.min(axis=1).T, points.max(axis=1).T
-    return pa.StructArray.from_arrays([west, south, east, north], [*_BOX])
-
-
 def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, str]) -> None:
     """Write tables with lines in binary columns, a row group for each, with metadata."""
     import pyarrow as pa
@@ -63,8 +54,6 @@ def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, 
                 # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
                 about: dict[str, Any] = {"encoding": "WKB", "geometry_types": ["LineString"]}
                 several = "track" if "runs" in table.schema.names else None
-                if "bbox" in table.schema.names:
-                    about["covering"] = {"bbox": {side: ["bbox", side] for side in _BOX}}
                 geo = {
                     "version": "1.1.0",
                     "primary_column": "geometry",
@@ -162,7 +151,7 @@ def text_of(schema: Any, name: str) -> str | None:
 
 
 def write_geoparquet(path: Path, release: Trajectories, first: int = 1) -> None:
-    """Write a release: ids from the first on, lines, times, boxes, and words; nothing else."""
+    """Write a release: ids from the first on, lines, times, and words; nothing else."""
     with path.open("wb") as file:
         write_released(file, release, first)
 
@@ -177,7 +166,6 @@ def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> No
     if lines.times is not None:
         n, m = lines.times.shape
         columns["times"] = arrow.column_of_lists(lines.times.astype(int).ravel(), np.full(n, m))
-    columns["bbox"] = column_of_boxes(lines.points)
     write_tables(file, [pa.table(columns)], words)
 
 

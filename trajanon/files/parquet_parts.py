@@ -5,6 +5,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -80,23 +81,6 @@ class ParquetParts:
         return ParquetParts(opened, self.schema_arrow, int(np.count_nonzero(which)), which=some)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RowGroups:
-    """Some row groups of a Parquet file, read as a file of their own."""
-
-    file: Any
-    numbers: Sequence[int]
-
-    def iter_batches(self, rows: int, columns: Sequence[str], **options: Any) -> Iterator[Any]:
-        """Read columns, at most a given number of rows at a time."""
-        batches: Iterator[Any] = self.file.iter_batches(rows, [*self.numbers], columns, **options)
-        return batches
-
-    def read(self, columns: Sequence[str], **options: Any) -> Any:
-        """Read whole columns."""
-        return self.file.read_row_groups([*self.numbers], columns, **options)
-
-
 def part_states(folder: Folder) -> dict[str, str]:
     """Give the state of each part of a folder. Hidden files are drafts, maybe of a part."""
     states = folder.states()
@@ -130,6 +114,16 @@ def part_opened(folder: Folder, name: str) -> Iterator[Any]:
         file = pq.ParquetFile(stream, pre_buffer=False)  # or it keeps all that it has read
         arrow.refuse_doubles(file.schema_arrow, f"{folder}/{name}")
         yield file
+
+
+@contextmanager
+def groups_opened(folder: Folder, name: str, groups: Sequence[int]) -> Iterator[Any]:
+    """Open some row groups of a part as if they were a file."""
+    with part_opened(folder, name) as file:
+        yield SimpleNamespace(
+            iter_batches=partial(file.iter_batches, row_groups=[*groups]),
+            read=partial(file.read_row_groups, [*groups]),
+        )
 
 
 @contextmanager
