@@ -60,7 +60,8 @@ def anonymize(
         of the usual names, or a DatetimeIndex. Without times, points are in the order of their
         rows.
     recording
-        Of a data frame: the column that tells recordings apart. None takes one of the usual names.
+        Of a data frame: the column that names the recording of each row. None takes one of the
+        usual names.
     roads
         Roads on which the released lines are laid, as `trajanon.extract.roads_to_follow` reads
         them. That is computed from the lines and public data alone.
@@ -139,7 +140,7 @@ def anonymize(
 
 
 def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
-    """Make a trajectory of each trip of points, or of each line; warn of what is left out."""
+    """Make a trajectory of each trip of points, or of each line; warn of those left out."""
     from trajanon.extract.cutting import cut
     from trajanon.extract.dropped import sentences
     from trajanon.extract.from_frames import from_frame, holds_lines

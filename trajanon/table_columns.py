@@ -217,24 +217,25 @@ def _check_names(table: pd.DataFrame, what: object) -> None:
 def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
     """Write decimal commas as points; also name a cell that makes a column uncertain.
 
-    Three digits behind a mark may be thousands or decimals: if a column has no other fractions, a
-    point means decimals between commas, and a comma does between semicolons.
+    Three digits behind a mark may be thousands or decimals, if a column has no other fractions.
+    Between commas a point means decimals, and so does a comma between semicolons.
     """
     plain, doubts = dict[str, pd.Series](), dict[str, str]()
-    certain = {",": ".", ";": ","}.get(separator or "")
     for name, column in table.items():
-        if not _holds_texts(column):
+        if separator == "," or not _holds_texts(column):
             continue
-        commas = column.str.fullmatch(_COMMA).fillna(False).astype(np.bool_)
-        points = column.str.fullmatch(r"\s*[-+]?\d+\.\d+\s*").fillna(False).astype(np.bool_)
-        fractions = column[commas | points]
-        if commas.any() and separator != "," and not points.any():
+        commas, points = (
+            column[column.str.contains(mark, regex=False).fillna(False).astype(np.bool_)]
+            for mark in (",", ".")
+        )
+        if len(commas) and len(points):
+            continue  # they are no plain numbers
+        fractions = points
+        if len(commas):
             plain[str(name)] = column.str.replace(f"^{_COMMA}$", r"\1.\2", regex=True)
-        elif commas.any():
-            continue  # they are no numbers
-        decimal = "," if commas.any() else "."
-        if len(fractions) and decimal != certain and fractions.str.fullmatch(_THOUSANDS).all():
-            doubts[str(name)] = str(fractions.iloc[0]).strip()
+            fractions = commas[: 0 if separator == ";" else None]
+        if len(fractions) and all(re.fullmatch(_THOUSANDS, cell) for cell in fractions):
+            doubts[str(name)] = fractions.iloc[0].strip()
     return table.assign(**plain), doubts
 
 

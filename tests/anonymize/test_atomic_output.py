@@ -70,26 +70,6 @@ def test_ctrl_c_while_the_draft_is_made_leaves_none(
     assert not names(tmp_path)
 
 
-def test_ctrl_c_while_old_outputs_are_put_aside_leaves_them(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    one, two = tmp_path / "one.csv", tmp_path / "two.json"
-    one.write_text("old")
-    replace = Path.replace
-
-    def interrupted(self: Path, place: Path) -> Path:
-        moved = replace(self, place)
-        if self == one:
-            raise KeyboardInterrupt
-        return moved
-
-    monkeypatch.setattr(Path, "replace", interrupted)
-    with pytest.raises(KeyboardInterrupt), replacing(one, two):
-        pass
-    assert names(tmp_path) == {"one.csv"}
-    assert one.read_text() == "old"
-
-
 def test_an_error_of_another_file_is_not_taken_for_the_outputs(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError), replacing(tmp_path / "out.csv"):
         (tmp_path / "other.csv").read_text()

@@ -319,7 +319,7 @@ def test_a_series_by_commands(run: Run, tmp_path: Path) -> None:
     ("words", "says"),
     [
         (["look", "a.ledger"], "takes show, verify or forget (got 'look')"),
-        (["forget", "a.ledger"], "takes the number of a release, which show tells"),
+        (["forget", "a.ledger"], "takes the number of a release, which show lists"),
         (["show", "a.ledger", "1"], "takes no number"),
         (["show", "none.ledger"], "there is no none.ledger"),
         (["show", "."], "cannot use . as a ledger"),

@@ -45,7 +45,7 @@ def check(
     """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
 
     By itself, a file shows that each trajectory occurs k times. The report beside it, if it is
-    there, has a say, too. Whether k different people stand behind each is counted with
+    there, counts, too. Whether k different people stand behind each is counted with
     --trajectories.
     """
     asked = {
@@ -184,7 +184,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
     if action not in _ACTIONS:
         raise BadInput(f"trajanon ledger takes show, verify or forget (got {action!r})")
     if (action == "forget") != (release is not None):
-        wants = "the number of a release, which show tells" if release is None else "no number"
+        wants = "the number of a release, which show lists" if release is None else "no number"
         raise BadInput(f"trajanon ledger {action} {ledger} takes {wants}")
     with opened(ledger) as book:
         if release is not None:

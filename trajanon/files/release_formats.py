@@ -56,8 +56,8 @@ def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
         clock = clock_of(release)
         if clock is None or not np.array_equal(clock.rounded(times), times):
             raise BadInput(
-                "only times that provenance['times'] tells are released, rounded as it says: make "
-                "the release with trajanon.anonymize, or leave its times out"
+                "only times that provenance['times'] explains are released, rounded as it says: "
+                "make the release with trajanon.anonymize, or leave its times out"
             )
     RELEASE_FORMATS[path.suffix.lower()].write(path, release)
 
@@ -150,7 +150,8 @@ def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
     """Write the lines of a release again, with times that it explains; compare the two files."""
     kind = RELEASE_FORMATS[path.suffix.lower()]
     places = found.places[:, :, ::-1]
-    once = Trajectories(places, provenance=found.provenance | found.form, times=found.times)
+    said = found.provenance | {"counted": "subjects"} if found.people else found.provenance
+    once = Trajectories(places, provenance=said, times=found.times)
     release = once.take(found.of_rows)
     try:
         with TemporaryDirectory() as folder:

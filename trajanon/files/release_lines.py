@@ -80,12 +80,9 @@ class Layout(NamedTuple):
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """What maps are drawn by, a value a line: numbers, people, departures and durations."""
+        """What maps are drawn by, a value a line: its number and count, departure and duration."""
         lines, times = self.lines, self.lines.times
         found: dict[str, NDArray[Any]] = {"id": np.arange(1, len(lines) + 1), **self.counts}
-        if not self.counts and lines.provenance.get("counted") == "subjects":
-            line = line_numbers(lines.points, times)
-            found["people"] = np.bincount(line)[line]
         if times is not None:
             found["departure"] = instants(times[:, :1], self.clock)[:, 0]
             found["duration_min"] = (times[:, -1] - times[:, 0]) / 60.0
@@ -149,11 +146,6 @@ class Lines:
         return said if self.counts is None else said | {"rows": "lines"}
 
     @property
-    def form(self) -> dict[str, str]:
-        """What provenance has to say, so that a writer repeats the columns of this file."""
-        return {"counted": "subjects"} if self.people else {}
-
-    @property
     def of_rows(self) -> Ints:
         """The line of each row, (r,)."""
         lines = np.arange(len(self))
@@ -210,11 +202,9 @@ class Lines:
     ) -> "Lines":
         """Add what a file says of its lines; times and columns of counts are anything."""
         known, people = _times(times, self.sizes), "people" in columns
-        counted = _counts(columns.get(COUNTED[not people]), len(self))
-        found = replace(self, attribution=attribution, times=known, clock=clock, people=people)
-        if people and len(np.unique(found.groups)) < len(found):
-            return found
-        return replace(found, counts=counted)
+        counts = _counts(columns.get(COUNTED[not people]), len(self))
+        found = replace(self, times=known, counts=counts, people=people)
+        return replace(found, attribution=attribution, clock=clock)
 
 
 def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
