@@ -30,6 +30,7 @@ _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
 """How programs write a cell without a value, in lower case."""
 
 _COMMA = r"\s*([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)\s*"
+_POINT = r"\s*[-+]?\d+\.\d+\s*"
 _THOUSANDS = r"\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*"  # or three decimals
 
 _NO_MEASURES = {
@@ -78,9 +79,8 @@ def read_table_columns(
             raise BadInput(
                 f"column {twice[0]!r} is named in both `{one}` and `{other}`; name it once"
             )
-    of_rows = [*asked["subject"], *asked["strata"]]
     plain, doubts = _with_points(table, separator)
-    why = dict.fromkeys(names, "")  # a column is not chosen
+    why = dict.fromkeys(names, "")  # the reason why a column is not chosen
     for name in names:
         if columns is not None and not takes_all:
             why[name] = "" if name in columns else "not named in `columns`"
@@ -88,10 +88,8 @@ def read_table_columns(
             why[name] = "not numbers"
         elif not takes_all:
             why[name] = _no_measure(name)
-    why |= dict.fromkeys(asked["keep"], "kept")
-    why |= dict.fromkeys(asked["strata"], "the strata") | dict.fromkeys(
-        asked["subject"], "the subject"
-    )
+    for role, words in (("keep", "kept"), ("strata", "the strata"), ("subject", "the subject")):
+        why |= dict.fromkeys(asked[role], words)
     chosen = [name for name in names if not why[name]]
     if not chosen:
         raise BadInput(
@@ -105,11 +103,12 @@ def read_table_columns(
             "write it as 1250 or as 1.25, or choose other `columns`"
         )
     left_out = [f"{name} ({why[name]})" for name in names if name not in {*chosen, *kept}]
-    notices = [f"Left out: {listed(left_out)}. Name a column in `columns` to take it, too."] * bool(
-        left_out
-    )
+    notices = []
+    if left_out:
+        notices.append(f"Left out: {listed(left_out)}. Name a column in `columns` to take it, too.")
     gaps = {name: _missing(plain[name]) for name in chosen}
-    gaps |= {name: numbered(table[name]).missing for name in of_rows}
+    for name in (*asked["subject"], *asked["strata"]):
+        gaps[name] = numbered(table[name]).missing
     out = np.any(list(gaps.values()), axis=0)
     if out.any():
         notices.append(_incomplete(what, gaps, out, missing))
@@ -228,11 +227,13 @@ def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFra
             column[column.str.contains(mark, regex=False).fillna(False).astype(np.bool_)]
             for mark in (",", ".")
         )
-        if len(commas) and len(points):
-            continue  # they are no plain numbers
         fractions = points
         if len(commas):
-            plain[str(name)] = column.str.replace(f"^{_COMMA}$", r"\1.\2", regex=True)
+            read = column.str.replace(f"^{_COMMA}$", r"\1.\2", regex=True)
+            plain[str(name)] = read
+            both = [cell for cell in points if re.fullmatch(_POINT, cell)]
+            if both and holds_numbers(read):
+                doubts[str(name)] = both[0].strip()
             fractions = commas[: 0 if separator == ";" else None]
         if len(fractions) and all(re.fullmatch(_THOUSANDS, cell) for cell in fractions):
             doubts[str(name)] = fractions.iloc[0].strip()

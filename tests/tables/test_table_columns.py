@@ -88,7 +88,9 @@ def test_plain_numbers_and_decimal_commas_are_read(
     assert read_table_columns(path, missing="drop").records[:, 0].tolist() == numbers
 
 
-@pytest.mark.parametrize(("separator", "cells"), [(";", "1.250 9.800"), ("\t", "1,250 980")])
+@pytest.mark.parametrize(
+    ("separator", "cells"), [(";", "1.250 9.800"), (";", "1.5 2 3,5"), ("\t", "1,250 980")]
+)
 def test_a_column_that_is_not_certain_is_refused_by_name(
     tmp_path: Path, separator: str, cells: str
 ) -> None:

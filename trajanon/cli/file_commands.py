@@ -141,7 +141,7 @@ def _of_release(
         said += f"\n{certificate} is of this file: bytes, rows, groups and k are those it says."
     account = {**asdict(found), "holds": found.holds}
     if (report := report_beside(released)) is not None:
-        judged = verdict(report, found.problems)
+        judged = verdict(report, list(map(with_flags, found.problems)))
         account |= {"holds": bool(judged), "verdict": judged.account}
         account["problems"] = [] if judged else list(judged.sentences)
         if judged.sentences:
