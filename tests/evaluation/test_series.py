@@ -9,11 +9,10 @@ from unittest.mock import patch
 import numpy as np
 import pytest
 from commands import FAST, Run, names
-from ledgers import TOLD, marks_of, trace, windows_of
+from ledgers import TOLD, marks_of, trace, trips_of, windows_of
 from shards import POINTS, walks, write_parts
 
 import trajanon
-from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.report import read_report
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
@@ -21,7 +20,6 @@ from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy import ledger as ledgers
 from trajanon.privacy.ledger import Recording, content_of, opened
 from trajanon.publication import anonymize_file
-from trajanon.trajectories import HOPS, Trajectories
 
 QUICK: dict[str, Any] = {"method": "mdav", "refine": "none"}
 
@@ -31,12 +29,6 @@ def write_trips(folder: Path, name: str, which: slice = slice(None), n: int = 60
     path = folder / name
     write_trajectories(path, trips_of(np.arange(n)[which], walks(n)[which]))
     return path
-
-
-def trips_of(number: Ints, points: Floats) -> Trajectories:
-    marks = np.zeros((len(number), 1 + HOPS), np.uint64)
-    marks[:, 0], marks[:, 1] = 1 + number // 2, 1 + number
-    return Trajectories(points, subject=number // 2, marks=marks)
 
 
 def test_a_series_has_every_trip_once(tmp_path: Path, book: Path) -> None:
