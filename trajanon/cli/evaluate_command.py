@@ -69,7 +69,7 @@ def evaluate(
     ks = None if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
     originals, released = given
-    public = (reports.datasheet_path(released), reports.certificate_path(released))
+    public = (reports.datasheet_path(released), reports.report_path(released, "certificate.json"))
     outputs = (out, out.with_suffix(".json"), *public)
     named = [file for file in (ledger, roads) if file is not None]
     read = [*given, reports.report_path(released), *named]

@@ -157,11 +157,6 @@ def datasheet_path(release: Path) -> Path:
     return report_path(release, "datasheet.md")
 
 
-def certificate_path(release: Path) -> Path:
-    """Where the certificate of a release stands, beside its datasheet."""
-    return report_path(release, "certificate.json")
-
-
 def read_report(release: Path) -> Report:
     """Read the report that stands beside a release, and the line of each row of parts."""
     if (report := report_beside(release)) is None:
