@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from trajanon.extract.extraction import traces as traces
     from trajanon.extract.from_frames import from_collection as from_collection
     from trajanon.extract.from_frames import from_frame as from_frame
-    from trajanon.extract.from_frames import to_collection as to_collection
     from trajanon.extract.rules import Rules as Rules
     from trajanon.extract.rules import SourceOptions as SourceOptions
     from trajanon.extract.trace import Trace as Trace
@@ -38,7 +37,7 @@ _NAMES = {  # by the module that they are in
     "earth.places": "Zone hidden",
     "earth.roads": "Roads roads",
     "extraction": "Extraction extract traces",
-    "from_frames": "from_collection from_frame to_collection",
+    "from_frames": "from_collection from_frame",
     "rules": "Rules SourceOptions",
     "trace": "Trace",
 }

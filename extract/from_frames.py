@@ -16,8 +16,6 @@ from trajanon.extract.sources.features import Layer
 from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.trace import Trace
-from trajanon.files.frames import OLDER_PANDAS
-from trajanon.files.frames import to_collection as to_collection
 
 if TYPE_CHECKING:
     from geopandas import GeoSeries
@@ -25,6 +23,9 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 _WHAT = "the frame"
+
+_OLDER_PANDAS = ("The inplace keyword", DeprecationWarning)
+"""What newer versions of pandas warn of in the calls of movingpandas."""
 
 
 def from_frame(
@@ -161,11 +162,12 @@ def from_collection(collection: Any) -> Iterator[Trace]:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> import trajanon
-    >>> from trajanon.extract import from_collection, to_collection
-    >>> points, times = np.array([[[41.0, 2.0], [41.2, 2.1]]]), np.array([[0.0, 60.0]])
-    >>> collection = to_collection(trajanon.Trajectories(points, times=times))
+    >>> import movingpandas
+    >>> import pandas as pd
+    >>> from trajanon.extract import from_collection
+    >>> fixes = pd.DataFrame({"t": pd.to_datetime([0, 60], unit="s"), "id": "a"})
+    >>> fixes = fixes.assign(lat=[41.0, 41.2], lon=[2.0, 2.1])
+    >>> collection = movingpandas.TrajectoryCollection(fixes, "id", t="t", x="lon", y="lat")
     >>> (trace,) = from_collection(collection)
     >>> trace.lat.tolist(), trace.lon.tolist(), trace.time.tolist()
     ([41.0, 41.2], [2.0, 2.1], [0.0, 60.0])
@@ -179,7 +181,7 @@ def from_collection(collection: Any) -> Iterator[Trace]:
     parts = []
     for number, one in enumerate(trajectories):
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", *OLDER_PANDAS)
+            warnings.filterwarnings("ignore", *_OLDER_PANDAS)
             points = one.to_point_gdf()[[one.get_geom_col()]]
         # An hour that came twice has no time.
         local = points.index.tz_localize(

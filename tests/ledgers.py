@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from trajanon.arrays import Hashes
+from trajanon.arrays import Floats, Hashes, Ints
 from trajanon.extract import Rules, Trace
 from trajanon.extract.cutting import cut
 from trajanon.privacy.ledger import Told
@@ -37,3 +37,10 @@ def trace(name: str, fixes: slice, *, subject: str = "anna") -> Trace:
 
 def windows_of(*traces: Trace, per_recording: int | None = None) -> Trajectories:
     return cut(traces, Rules(spacing=50.0, points=10, per_recording=per_recording))
+
+
+def trips_of(number: Ints, points: Floats) -> Trajectories:
+    """Trips that are marked by their numbers; two of each subject."""
+    marks = np.zeros((len(number), 1 + HOPS), np.uint64)
+    marks[:, 0], marks[:, 1] = 1 + number // 2, 1 + number
+    return Trajectories(points, subject=number // 2, marks=marks)

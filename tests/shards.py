@@ -71,7 +71,7 @@ def _lines(part: Path) -> list[bytes]:
     if counted:
         pairs = zip(lines, table[counted.pop()].to_pylist(), strict=True)
         return [line for line, count in pairs for _ in range(count)]
-    assert table.column_names == ["id", "geometry", "bbox"]
+    assert table.column_names == ["id", "geometry"]
     return list(lines)
 
 

@@ -52,7 +52,8 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.filterwarnings("ignore:The inplace keyword", "ignore:Missing optional dependencies")
+@pytest.mark.parametrize("name", NAMES)  # the warnings are those of movingpandas
 def test_a_name_has_an_example_that_runs(name: str) -> None:
     """Nothing is imported for it: readers can paste it into a new session."""
     thing = named(name)

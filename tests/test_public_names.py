@@ -23,7 +23,6 @@ PUBLIC = [
     "anonymize_parts",
     "check",
     "check_table",
-    "clean",
     "evaluate",
     "lower_bound",
     "microaggregate",
@@ -65,7 +64,7 @@ def test_results_show_what_their_users_need() -> None:
     }
     assert shown == {
         "Release": [
-            *("report", "to_dataframe", "to_geodataframe", "to_movingpandas", "trajectories"),
+            *("report", "to_dataframe", "to_geodataframe", "trajectories"),
             *("verdict", "write"),
         ],
         "MicroaggregatedTable": ["report", "table"],

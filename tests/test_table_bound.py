@@ -67,7 +67,7 @@ def test_the_screen_says_what_it_means(run: Run) -> None:
     for words in ("Information loss reached", "No groups lose less than", "The gap"):
         assert words in answer.out
     assert "Columns: b\n" in answer.out
-    assert "not certified: effort was fast" in answer.out
+    assert "not certified: the search" in answer.out
     assert "searching 10 rows for groups and for a bound: seconds" in answer.err
     answer = run("bound", table(Path()), "-k", 3)
     assert "searching 10 rows for groups and for a bound: minutes for a thousand" in answer.err
@@ -132,5 +132,5 @@ def test_what_cannot_be_bounded_is_refused(run: Run, arguments: list[object], sa
 def test_trajectories_are_no_table_of_numbers(run: Run, madrid: Trajectories, command: str) -> None:
     trajanon.write_trajectories("trajectories.parquet", madrid)
     sentence = run(command, "trajectories.parquet", "-k", 3).sentence
-    assert "holds geometries, no numbers" in sentence
+    assert "holds geometries: trajectories go to" in sentence
     assert "trajanon anonymize" in sentence

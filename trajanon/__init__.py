@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     __version__: str
-    from trajanon.atomic_output import clean as clean
     from trajanon.bound.lower_bound import Bound as Bound
     from trajanon.bound.lower_bound import lower_bound as lower_bound
     from trajanon.data_frames import anonymize as anonymize
@@ -45,7 +44,6 @@ if TYPE_CHECKING:
     from trajanon.trajectories import Trajectories as Trajectories
 
 _NAMES = {  # by the module that they are in
-    "atomic_output": "clean",
     "bound.lower_bound": "Bound lower_bound",
     "data_frames": "anonymize",
     "errors": "TrajanonError",

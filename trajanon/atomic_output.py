@@ -7,6 +7,7 @@ import secrets
 import shutil
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
+from itertools import product
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -36,10 +37,7 @@ class Draft(NamedTuple):
 
 @contextmanager
 def drafting(place: Path) -> Iterator[Draft]:
-    """Make a hidden folder beside an output, for its owner only, for the block.
-
-    What killed runs left of this output is removed first.
-    """
+    """Make a hidden folder beside an output for the block; remove those of killed runs."""
     with suppress(OSError):  # a folder may be writable but not readable
         for folder in place.parent.iterdir():
             if (found := _DRAFT.fullmatch(folder.name)) and found[1] == place.name:
@@ -48,7 +46,7 @@ def drafting(place: Path) -> Iterator[Draft]:
     folder = place.with_name(f".{place.name}.{token}.draft")
     try:
         folder.mkdir(mode=0o700)
-        with hold(folder, new=True) as lock:
+        with hold(folder) as lock:
             mode = os.fstat(lock.fileno()).st_mode & 0o666
             yield Draft(folder / place.name, folder / BEFORE, mode)
     finally:
@@ -56,19 +54,13 @@ def drafting(place: Path) -> Iterator[Draft]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def hold(folder: Path, *, new: bool = False) -> IO[str]:
-    """Lock a folder until the file given is closed; BlockingIOError if another run holds it."""
-    file = folder / ("lock" if new else LOCK)
+def hold(folder: Path) -> IO[str]:
+    """Lock a folder of this run until the file given is closed."""
+    file = folder / "lock"
     lock = file.open("w", encoding="utf-8")
-    try:
+    with suppress(OSError):  # its disk has no locks
         _lock(lock)
-        if new:  # named once it is locked, so that no other run takes us for dead
-            file.rename(folder / LOCK)
-    except OSError as error:
-        if isinstance(error, BlockingIOError) and not new:
-            lock.close()
-            raise
-        # Otherwise its disk has no locks.
+        file.rename(folder / LOCK)  # once it is locked, so that no other run takes us for dead
     return lock
 
 
@@ -79,10 +71,7 @@ def _lock(file: IO[str]) -> None:
 
 
 def remove_abandoned(folder: Path, place: Path) -> str:
-    """Remove what a killed run left of an output; give the reason where it stays.
-
-    An output that the run had put aside, without a new one in its place, is put back.
-    """
+    """Put back or remove what a killed run left of an output; give the reason where it stays."""
     before = folder / BEFORE
     try:
         with (folder / LOCK).open("r+", encoding="utf-8") as lock:
@@ -104,10 +93,9 @@ def remove_abandoned(folder: Path, place: Path) -> str:
 def replacing(
     *outputs: Path, inputs: Iterable[Path] = (), public: Collection[Path] = ()
 ) -> Iterator[tuple[Path, ...]]:
-    """Give a file to write in for each output; move all into place at the end.
+    """Give a file to write in for each output; move all into place at the end, or none.
 
-    Enter it before the long work: what cannot be written is found out first. If the block is left
-    by any exception, Ctrl-C among them, the outputs are as they were.
+    Enter it before the long work: what cannot be written is found out first.
     """
     _refuse_inputs(outputs, inputs)
     with _drafts(outputs) as drafts:
@@ -155,13 +143,10 @@ def replacing_folder(
 ) -> Iterator[Path]:
     """Give a folder to write in; move it into place at the end, for its owner only or public.
 
-    If the block is left by any exception, the output is as it was. It may hold only names that
-    are ``ours``; if it changes meanwhile, nothing is replaced.
+    The output may hold only names that are ``ours``; if it changes meanwhile, it stays.
     """
     place = _place(output)
     _refuse_inputs([output], [above for path in inputs for above in (path, *_place(path).parents)])
-    if place.exists() and not place.is_dir():
-        raise _cannot_write(output, "it is no folder")
     there = Folder(place).states() if place.exists() else {}
     for name in sorted(there):
         if not ours(name):
@@ -181,10 +166,9 @@ def replacing_folder(
 def exchanged(
     out: Folder, draft: Folder, before: Folder, there: Mapping[str, str]
 ) -> Iterator[None]:
-    """Move a draft into the place of a folder, or leave that as it was if the block fails.
+    """Move a draft into the place of a folder, or leave that if the block fails, or it changed.
 
-    If somebody else changed the folder since the run began, nothing is replaced. What stood there
-    is then in ``before``, for the caller to remove.
+    What stood there is then in ``before``, for the caller to remove.
     """
     now = out.states() if out.exists else {}
     for name, _ in sorted(now.items() ^ there.items()):
@@ -212,24 +196,14 @@ def exchanged(
         raise
 
 
-@contextmanager
-def making(folder: Path) -> Iterator[None]:
-    """Make a folder and its parents; if the block fails, remove the empty ones."""
-    made: list[Path] = []
+def make_folder(folder: Path) -> None:
+    """Make a folder and its parents."""
     try:
-        try:
-            made += (one for one in (folder, *folder.parents) if not one.exists())
-            folder.mkdir(parents=True, exist_ok=True)
-        except OSError as error:
-            raise FileProblem(
-                f"cannot make the folder {folder}: {error.strerror}; name another one"
-            ) from error
-        yield
-    except BaseException:
-        with suppress(OSError):  # it is not empty, or was never made
-            for one in made:
-                one.rmdir()
-        raise
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise FileProblem(
+            f"cannot make the folder {folder}: {error.strerror}; name another one"
+        ) from error
 
 
 @contextmanager
@@ -280,13 +254,10 @@ def _cannot_write(output: Path, reason: str | None) -> FileProblem:
 
 
 def _refuse_inputs(outputs: Iterable[Path], inputs: Iterable[Path]) -> None:
-    read = list(inputs)
-    for output in outputs:
-        for path in read:
-            with suppress(OSError):  # one of the two is not there
-                if output.samefile(path):
-                    kind = "folder" if output.is_dir() else "file"
-                    raise BadInput(f"{output} is read as input; write to another {kind}")
+    for output, path in product(outputs, inputs):
+        with suppress(OSError):  # one of the two is not there
+            if output.samefile(path):
+                raise BadInput(f"{output} is read as input; write elsewhere")
 
 
 def _place(output: Path) -> Path:
@@ -301,49 +272,13 @@ def _refuse_other_than_file(output: Path) -> None:
         raise _cannot_write(output, "it is a device or a pipe, not a file")
 
 
-def clean(folder: str | os.PathLike[str] = ".") -> tuple[list[Path], dict[Path, str]]:
-    """Remove what killed runs left in a folder.
-
-    Parameters
-    ----------
-    folder
-        Where the outputs stand; folders in it are not searched.
-
-    Returns
-    -------
-    removed, kept
-        What was removed, and what was not, with the reason. Nothing is removed that a run at work
-        holds.
-
-    Raises
-    ------
-    FileProblem
-        If there is no such folder.
-
-    Examples
-    --------
-    A run was killed while it wrote ``anonymized.parquet``, and left this folder:
-
-    >>> from pathlib import Path
-    >>> import trajanon
-    >>> left = Path(".anonymized.parquet.4711-0a1b2c3d.draft")
-    >>> left.mkdir()
-    >>> (left / "trajanon.lock").touch()
-    >>> removed, kept = trajanon.clean()
-    >>> print(*removed)
-    .anonymized.parquet.4711-0a1b2c3d.draft
-    """
-    folder = Path(folder)
+def remove_drafts(folder: Path) -> dict[Path, str]:
+    """Remove what killed runs left in a folder; give the reason for each that stays, or ""."""
     if not folder.is_dir():
         raise FileProblem(f"there is no folder {folder}; name the one with your outputs")
-    removed: list[Path] = []
-    kept: dict[Path, str] = {}
+    states: dict[Path, str] = {}
     for left in sorted(folder.iterdir()):
         found = _DRAFT.fullmatch(left.name)
-        if not found and not (left.suffix == UNFINISHED and (left / LOCK).exists()):
-            continue
-        if why := remove_abandoned(left, folder / (found[1] if found else left.stem)):
-            kept[left] = why
-        else:
-            removed.append(left)
-    return removed, kept
+        if found or (left.suffix == UNFINISHED and (left / LOCK).exists()):
+            states[left] = remove_abandoned(left, folder / (found[1] if found else left.stem))
+    return states

@@ -1,11 +1,10 @@
 """Anonymisation of data frames: their points or lines become trips, and these a release."""
 
 import logging
-import re
 from typing import TYPE_CHECKING, Any, Union
 
 from trajanon.anonymization import anonymize_trajectories
-from trajanon.errors import BadInput, NoTrajectories
+from trajanon.errors import BadInput
 from trajanon.mending import Surroundings
 from trajanon.progress import Progress, silent
 from trajanon.release import Release
@@ -21,14 +20,10 @@ _LOG = logging.getLogger(__name__)
 _ROLES = {"recording": "id"}
 """What extraction calls a parameter, where it calls it otherwise."""
 
-_PARAMETERS = {
-    r"say `columns` l(at|on)=\S+": "rename those that hold latitude and longitude to lat and lon",
-    r"`columns` id=\.\.\.(, or id=file if each file is one recording)?": "`recording`=...",
-    r"`columns` (subject|time)=": r"`\1`=",
-}
-"""Parameters of `anonymize`, by what extraction says of `columns` in their place."""
-
-_OTHER_LIMITS = "For other limits, give the Trajectories that trajanon.extract.cut makes of a frame"
+_OTHERS = (
+    "For other columns or limits, give the Trajectories that trajanon.extract.cut makes of "
+    "trajanon.extract.from_frame"
+)
 
 
 @takes_settings(ReleaseSettings, Settings)
@@ -65,7 +60,8 @@ def anonymize(
         of the usual names, or a DatetimeIndex. Without times, points are in the order of their
         rows.
     recording
-        Of a data frame: the column that tells recordings apart. None takes one of the usual names.
+        Of a data frame: the column that names the recording of each row. None takes one of the
+        usual names.
     roads
         Roads on which the released lines are laid, as `trajanon.extract.roads_to_follow` reads
         them. That is computed from the lines and public data alone.
@@ -144,7 +140,7 @@ def anonymize(
 
 
 def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
-    """Make a trajectory of each trip of points, or of each line; warn of what is left out."""
+    """Make a trajectory of each trip of points, or of each line; warn of those left out."""
     from trajanon.extract.cutting import cut
     from trajanon.extract.dropped import sentences
     from trajanon.extract.from_frames import from_frame, holds_lines
@@ -155,17 +151,8 @@ def _trips_of(frame: "DataFrame", columns: dict[str, str]) -> Trajectories:
         rules = Rules(min_length=0, max_gap=None, max_pause=None, max_speed=None)
     try:
         trips = cut(from_frame(frame, columns=columns), rules)
-    except NoTrajectories as error:
-        raise NoTrajectories(f"{error}. {_OTHER_LIMITS}") from error
     except BadInput as error:
-        raise BadInput(_in_parameters(str(error))) from error
+        raise type(error)(f"{error}. {_OTHERS}") from error
     if notes := sentences(trips.provenance):
-        _LOG.warning("%s", _in_parameters(" ".join([*notes, f"{_OTHER_LIMITS}."])))
+        _LOG.warning("%s", " ".join([*notes, f"{_OTHERS}."]))
     return trips
-
-
-def _in_parameters(message: str) -> str:
-    """Name what `anonymize` has in place of the `columns` of extraction."""
-    for columns, parameter in _PARAMETERS.items():
-        message = re.sub(columns, parameter, message)
-    return message

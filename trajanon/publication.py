@@ -12,7 +12,7 @@ from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release_formats import check_release_format
 from trajanon.files.report import report_path
-from trajanon.files.trajectory_files import read_marks, read_unmarked
+from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.mending import Surroundings
 from trajanon.number_text import number_of
 from trajanon.privacy.ledger import Keyed, Ledger, Sorted, opened
@@ -114,10 +114,10 @@ def anonymized(
     **how: Any,
 ) -> tuple[Release, Keyed | None]:
     """Read and anonymise what is new to a ledger, if there is one; also give its new entry."""
-    read = partial(read_unmarked, source, subjects_exact=exact)
+    read = partial(read_trajectories, source, subjects_exact=exact)
     if book is None:  # nothing keeps the originals while the release is written
         return anonymize_trajectories(read(), k, key=key, **how), None
-    marks = read_marks(source, subjects_exact=exact)
+    marks = read_marks(source)
     trajectories = read()
     run = None if trajectories.tracks is None else trajectories.tracks.recording_of
     keyed = book.keyed(marks, how.get("progress", silent))

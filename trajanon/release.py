@@ -15,11 +15,9 @@ import numpy as np
 from trajanon.arrays import Bools, Ints
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
-from trajanon.files.frames import to_collection
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.report import report_path
-from trajanon.notebook import drawn, page, shown
-from trajanon.number_text import number_of
+from trajanon.number_text import number_of, page, shown
 from trajanon.partition import first_of_each
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
@@ -139,37 +137,11 @@ class Release:
         """
         return self.trajectories.to_dataframe()
 
-    def to_movingpandas(self) -> Any:
-        """Give the released trajectories as a TrajectoryCollection of movingpandas.
-
-        Returns
-        -------
-        movingpandas.TrajectoryCollection
-            With times, those of a day or a week are of the week from Monday, 1 January 2001 on, in
-            local time, and others in UTC; where rounded times stand still they go on from point to
-            point. Without times, seconds from 1970 on number the points.
-
-        Raises
-        ------
-        BadInput
-            If movingpandas is not installed.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import trajanon
-        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
-        >>> len(release.to_movingpandas())
-        2
-        """
-        return to_collection(self.trajectories)
-
     def __repr__(self) -> str:
         return shown(type(self).__name__, [said for _, said in self._facts])
 
     def _repr_html_(self) -> str:
-        return page(self._facts, drawn(self.trajectories.points))
+        return page(self._facts)
 
     @property
     def _facts(self) -> list[tuple[str, str]]:

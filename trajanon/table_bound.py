@@ -36,9 +36,9 @@ def bound_table(
     """Microaggregate a table of numbers, and bound what any groups would lose; ready for JSON."""
     settings = Settings(**options)  # and nothing else: the bound counts all columns alike
     table = read_table_columns(Path(path), columns, missing=missing)
-    for warning in table.warnings:
-        _LOG.warning(warning)
     check_enough(len(table.records), k)
+    for notice in table.notices:
+        _LOG.warning(notice)
     _LOG.info(
         "searching %s rows for groups and for a bound: %s",
         f"{len(table.records):,}",

@@ -1,6 +1,5 @@
-"""Which columns of a table are microaggregated, kept or left out, and which rows."""
+"""Tables of numbers, a record a row: which columns are microaggregated, and which rows."""
 
-import difflib
 import re
 import textwrap
 from collections.abc import Mapping, Sequence
@@ -12,45 +11,35 @@ from typing import NamedTuple, get_args
 import numpy as np
 import pandas as pd
 
-from trajanon.arrays import Floats
-from trajanon.errors import BadInput
-from trajanon.files import numeric_table
+from trajanon.arrays import Bools, Floats
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files import arrow
+from trajanon.inputs import other_encoding, regular, seems_utf16, separator_line, separator_of
 from trajanon.loss import HEAVIEST
 from trajanon.number_text import number_of
 from trajanon.settings import MissingName
 from trajanon.subjects import numbered
 
 ALL = ["all"]
-WAY_OUT = "`columns`, with all names, averages such a column too; `keep` keeps it as it is."
-_NO_NUMBERS, _NOT_NAMED = "not numbers", "not named in `columns`"
-_LIKE_ID, _LIKE_CODE = "like an identifier", "like a code: few whole numbers"
-_LIKE_WEIGHT = "like a survey weight: not used, each row counts once"
-LIKE = (_LIKE_ID, _LIKE_CODE, _LIKE_WEIGHT)
-"""Why numbers are not averaged."""
 
+_FORMATS = (".csv", ".parquet")
+_HEAD = 4096  # bytes, by which the encoding is judged
+_JUDGED = 100  # rows, by which the names of columns are judged
 
-_ID = re.compile(
-    r"(^|[^a-z])((ids?|codes?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)([^a-z]|$)"
-    r"|(ssn|acct|account|owner|iban|passport)$)"
-)
-_GLUED_ID = re.compile(r"[a-z]{5}(id|code|key)$")
-_WEIGHT = re.compile(
-    r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)([^a-z]|$)|(wgt|weight|gewicht|gewichte|gewichtung)$"
-)
-_QUANTITY = re.compile(
-    r"(^|[^a-z])(ages?|alter|years?|jahr|born|wages?|lohn|pay|price|preis|costs?|kosten|value|wert|"
-    r"worth|sales|debt|tax|steuer|rent|miete|loan|kids|kinder|people|rooms?|count|anzahl|hours|"
-    r"stunden|area|km|height|length|size)([^a-z]|$)|"
-    r"income|einkommen|salar|gehalt|earning|amount|betrag|revenue|umsatz|turnover|profit|gewinn|"
-    r"assets|balance|budget|spend|expen[ds]|children|persons|population|number.of|consumption|"
-    r"employees|surface"
-)
-"""Words of what is counted or measured, whatever its values look like."""
+_MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
+"""How programs write a cell without a value, in lower case."""
 
-_FEW = 20  # values: fewer do not show whether they number the rows
-_DIFFERENT = 0.95  # of the values of an identifier
-_CODES, _EACH = 5, 5  # different values of a code at most, and rows for each of them at least
-_SIX_DIGITS, _NARROW = 1e5, 0.25  # no quantity of six digits varies by so small a share of itself
+_COMMA = r"\s*([-+]?\d+),(\d+(?:[eE][-+]?\d+)?)\s*"
+_POINT = r"\s*[-+]?\d+\.\d+\s*"
+_THOUSANDS = r"\s*[-+]?[1-9]\d{0,2}[.,]\d{3}\s*"  # or three decimals
+
+_NO_MEASURES = {
+    "like an identifier": r"(^|[^a-z])((ids?|codes?|zip|zipcode|postcode|plz|uid|uuid|nr|phone|key)"
+    r"([^a-z]|$)|(ssn|acct|account|owner|iban|passport)$)|[a-z]{5}(id|code|key)$",
+    "like a survey weight: not used, each row counts once": r"(^|[^a-z])[pfs]?(weights?|wgts?|wt|w)"
+    r"([^a-z]|$)|(wgt|weight|gewicht|gewichte|gewichtung)$",
+}
+"""Why the numbers of columns of such names, in lower case, are not averaged."""
 
 
 class TableColumns(NamedTuple):
@@ -60,25 +49,7 @@ class TableColumns(NamedTuple):
     records: Floats  # the numbers of the chosen columns, (n, p)
     chosen: list[str]  # those to microaggregate
     kept: list[str]  # those to keep as they are
-    aside: dict[str, str]  # why others were not chosen
-    dropped: int  # rows in which a value is missing
-    said: list[str]  # what else was averaged, and which rows were dropped
-
-    @property
-    def warnings(self) -> list[str]:
-        """What holds numbers and was not chosen, and all that is said of the others."""
-        found = [name for name, why in self.aside.items() if why in LIKE]
-        way_out = "`columns`, with all names, takes such a column too."
-        return [f"Not averaged: {self.reasons(found)}. {way_out}"] * bool(found) + self.said
-
-    def reasons(self, names: Sequence[str]) -> str:
-        """List names by the reasons why they were not chosen."""
-        of: dict[str, list[str]] = {}
-        for name in names:
-            of.setdefault(self.aside.get(name, ""), []).append(name)
-        return "; ".join(
-            f"{listed(some)} ({why})" if why else listed(some) for why, some in of.items()
-        )
+    notices: list[str]  # the columns and rows that are left out
 
 
 def read_table_columns(
@@ -90,108 +61,264 @@ def read_table_columns(
     missing: MissingName = "refuse",
 ) -> TableColumns:
     """Read a table, find the role of each column, and take the complete rows."""
-    table, doubts = numeric_table.read_numbers(source)
-    what = numeric_table.named(source)
-    names = list(table)
+    table, separator = _of_frame(source) if isinstance(source, pd.DataFrame) else _read(source)
+    what, names = named(source), list(table)
+    if missing not in (known := get_args(MissingName)):
+        raise BadInput(f"`missing` {missing!r} is not known; choose from {', '.join(known)}")
     takes_all, keeps_all = list(columns or ()) == ALL, list(keep) == ALL
-    others = [name for name in (subject, strata) if name is not None]
     asked = {
         "columns": [] if takes_all else columns or [],
         "keep": [] if keeps_all else keep,
-        "subject": [name for name in others if name == subject],
-        "strata": [name for name in others if name == strata],
+        "subject": [] if subject is None else [subject],
+        "strata": [] if strata is None else [strata],
     }
-    every = [name for given in asked.values() for name in given]
-    refuse_unknown(what, names, every)
+    refuse_unknown(what, names, [name for given in asked.values() for name in given])
     for one, other in combinations(asked, 2):
         twice = [name for name in asked[one] if name in asked[other]]
         if twice and {one, other} != {"keep", "strata"}:
             raise BadInput(
                 f"column {twice[0]!r} is named in both `{one}` and `{other}`; name it once"
             )
-    said: list[str] = []
-    if columns is None or takes_all:
-        columns = [n for n in names if n not in every and _holds_numbers(table[n], doubts)]
-        aside = {name: _NO_NUMBERS for name in names if name not in columns}
-        certain = [name for name in columns if name not in doubts]
-        like = {name: why for name in certain if (why := _measures_nothing(table[name]))}
-        if not takes_all:
-            aside |= like
-        elif like:
-            said = [
-                f"Warning: averaged although like identifiers, codes or weights: {listed([*like])}."
-            ]
-    else:
-        aside = {name: _NOT_NAMED for name in names if name not in columns}
-    aside |= dict.fromkeys(asked["strata"], "the strata")
-    aside |= dict.fromkeys(asked["subject"], "the subject")
-    chosen = [n for n in names if n in columns and n not in aside]
+    plain, doubts = _with_points(table, separator)
+    why = dict.fromkeys(names, "")  # the reason why a column is not chosen
+    for name in names:
+        if columns is not None and not takes_all:
+            why[name] = "" if name in columns else "not named in `columns`"
+        elif name not in doubts and not holds_numbers(plain[name]):
+            why[name] = "not numbers"
+        elif not takes_all:
+            why[name] = _no_measure(name)
+    for role, words in (("keep", "kept"), ("strata", "the strata"), ("subject", "the subject")):
+        why |= dict.fromkeys(asked[role], words)
+    chosen = [name for name in names if not why[name]]
     if not chosen:
-        nominal = listed([name for name in columns if name in aside])
-        which = f" ({nominal} look like identifiers, codes or weights)" * bool(nominal)
         raise BadInput(
-            f"{what} has no column to microaggregate{which}; name some that hold numbers in "
-            f"`columns`, out of {listed(names)}"
+            f"{what} has no column to microaggregate; name some that hold numbers in `columns`, "
+            f"out of {listed(names)}"
         )
-    kept = [n for n in names if (n not in chosen and n != subject if keeps_all else n in keep)]
+    kept = [n for n in names if n in keep or (keeps_all and n != subject and n not in chosen)]
     for name in filter(doubts.get, chosen):
         raise BadInput(
-            f"column {name!r} of {what} holds {doubts[name].strip()[:40]!r}, which may be several "
-            "numbers: write all alike, such as 1234.5, or choose other `columns`"
+            f"column {name!r} of {what} holds {doubts[name]!r}, which may be several numbers: "
+            "write it as 1250 or as 1.25, or choose other `columns`"
         )
-    complete, dropped = _complete(what, table, chosen, others, missing)
-    records = numeric_table.records(what, complete[chosen])
-    said += [dropped] * bool(dropped)
-    gone = len(table) - len(complete)
-    return TableColumns(complete, records, chosen, kept, aside, gone, said)
-
-
-def _holds_numbers(column: pd.Series, doubts: Mapping[str, str]) -> bool:
-    return column.name in doubts or numeric_table.holds_numbers(column)
-
-
-def _measures_nothing(column: pd.Series) -> str:
-    """Say why the numbers of a column should not be averaged; empty if they may be."""
-    if looks_like_id(column):
-        return _LIKE_ID
-    if looks_like_weight(str(column.name)):
-        return _LIKE_WEIGHT
-    return _LIKE_CODE if looks_like_code(column) else ""
-
-
-def _complete(
-    what: object, table: pd.DataFrame, chosen: list[str], others: list[str], missing: MissingName
-) -> tuple[pd.DataFrame, str]:
-    """Take the rows in which no value is missing, and say how many were dropped."""
-    if missing not in (known := get_args(MissingName)):
-        raise BadInput(f"`missing` {missing!r} is not known; choose from {', '.join(known)}")
-    gaps = {name: numeric_table.missing(table[name]) for name in chosen}
-    gaps |= {name: numbered(table[name]).missing for name in others}
+    left_out = [f"{name} ({why[name]})" for name in names if name not in {*chosen, *kept}]
+    notices = []
+    if left_out:
+        notices.append(f"Left out: {listed(left_out)}. Name a column in `columns` to take it, too.")
+    gaps = {name: _missing(plain[name]) for name in chosen}
+    for name in (*asked["subject"], *asked["strata"]):
+        gaps[name] = numbered(table[name]).missing
     out = np.any(list(gaps.values()), axis=0)
-    if not out.any():
-        return table, ""
-    counts = {name: int(where.sum()) for name, where in gaps.items() if where.any()}
-    each = ", ".join(f"{name} {count:,}" for name, count in counts.items())
-    gaps_said = (
-        f"{number_of(sum(counts.values()), 'value is', 'values are')} missing in "
-        f"{out.sum():,} of the {number_of(len(table), 'row')} of {what} "
-        f"({textwrap.shorten(each, 300, placeholder=' ...')})"
+    if out.any():
+        notices.append(_incomplete(what, gaps, out, missing))
+    return TableColumns(table[~out], _records(what, plain[chosen][~out]), chosen, kept, notices)
+
+
+def _of_frame(frame: pd.DataFrame) -> tuple[pd.DataFrame, None]:
+    """Take a data frame; what its index names are columns like the others."""
+    names = [name for name in frame.index.names if name is not None]
+    table = frame.reset_index(level=names, allow_duplicates=True).reset_index(drop=True)
+    table = table.set_axis(table.columns.map(str), axis=1)
+    _check_names(table, named(frame))
+    return table, None
+
+
+def named(source: Path | pd.DataFrame) -> str:
+    """Name a table in messages."""
+    return "the data frame" if isinstance(source, pd.DataFrame) else str(source)
+
+
+def check_table_format(path: Path) -> None:
+    """Refuse a suffix that is not that of a table."""
+    if path.suffix.lower() not in _FORMATS:
+        raise BadInput(f"{path} does not end like a table; choose one of {', '.join(_FORMATS)}")
+
+
+def _read(path: Path) -> tuple[pd.DataFrame, str | None]:
+    """Read a table, the cells of CSV as texts; and what separates these."""
+    check_table_format(path)
+    if not regular(path).exists():
+        raise FileProblem(f"there is no {path}; name a table that ends in {' or '.join(_FORMATS)}")
+    if path.suffix.lower() == ".parquet":
+        with arrow.parquet(path) as file:
+            read = file.read()
+        if b"geo" in (read.schema.metadata or {}):
+            raise BadInput(f"{path} holds geometries: trajectories go to trajanon anonymize")
+        # What pandas took for an index is a column like the others.
+        table, separator = arrow.frame(read, path), None
+    else:
+        with arrow.reading(path, "a table", ValueError):
+            table, separator = _read_csv(path)
+        if (value := _value_in_header(table)) is not None:
+            raise BadInput(
+                f"{path} has no line with the names of its columns, because its first line holds "
+                f"{value[:40]!r}, as a row does: write one above it, such as age,income; or, if "
+                "these are names, begin each with a letter, such as y2019"
+            )
+    _check_names(table, path)
+    return table, separator
+
+
+def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
+    with path.open("rb") as raw:
+        if seems_utf16(head := raw.read(_HEAD)):
+            raise FileProblem(f"{path} {other_encoding(head)}")
+    with path.open(encoding="utf-8-sig") as file:
+        written = ((n, line) for n, line in enumerate(file, start=1) if line.strip())
+        (above, header), (_, row) = next(written, (0, "")), next(written, (0, ""))
+    separator = separator_line(header)
+    if not (row if separator else header):
+        raise BadInput(f"{path} is empty; a table has a header and below it a row for each record")
+    if separator is None:
+        separator, above = separator_of(header, row), 0
+    # As a row like the others, for pandas renames columns of equal or no name; NA may be a country.
+    how = {"header": None, "sep": separator, "skiprows": above, "keep_default_na": False}
+    table = pd.read_csv(path, dtype=str, **how)
+    table.columns = pd.Index([name.strip() for name in table.iloc[0]])
+    return table.iloc[1:].reset_index(drop=True), separator
+
+
+def _value_in_header(table: pd.DataFrame) -> str | None:
+    """Find a name that is like a value, as if the first line were a row of values.
+
+    A header taken for a row costs the user a line to write, a row taken for a header is a person
+    published.
+    """
+    for number, name in enumerate(table):
+        below = [cell for cell in table.iloc[:_JUDGED, number] if not _is_missing(cell)]
+        form = _form(name)
+        alike = re.search("[9@]", form) and below and form == _form(below[0])
+        if name and (not re.match(r"[^\W\d]", name) or _is_missing(name) or name in below or alike):
+            return str(name)
+    return None
+
+
+def _form(text: str) -> str:
+    """Write letters as a and digits as 9, each run once."""
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", text.strip()))
+
+
+def _check_names(table: pd.DataFrame, what: object) -> None:
+    """Refuse a table without rows, or with columns of no name or of one name."""
+    names = list(table.columns)
+    for number, name in enumerate(names, start=1):
+        if not name:
+            raise BadInput(
+                f"column {number} of {what} has no name: name it, or remove it if it numbers rows"
+            )
+        if name in names[: number - 1]:
+            raise BadInput(f"{what} has two columns {name!r}; rename one of them")
+    if len(table) == 0:
+        raise BadInput(f"{what} has a header but no rows; add a row for each record")
+
+
+def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Write decimal commas as points; also name a cell that makes a column uncertain.
+
+    Three digits behind a mark may be thousands or decimals, if a column has no other fractions.
+    Between commas a point means decimals, and so does a comma between semicolons.
+    """
+    plain, doubts = dict[str, pd.Series](), dict[str, str]()
+    for name, column in table.items():
+        if separator == "," or not _holds_texts(column):
+            continue
+        commas, points = (
+            column[column.str.contains(mark, regex=False).fillna(False).astype(np.bool_)]
+            for mark in (",", ".")
+        )
+        fractions = points
+        if len(commas):
+            read = column.str.replace(f"^{_COMMA}$", r"\1.\2", regex=True)
+            plain[str(name)] = read
+            both = [cell for cell in points if re.fullmatch(_POINT, cell)]
+            if both and holds_numbers(read):
+                doubts[str(name)] = both[0].strip()
+            fractions = commas[: 0 if separator == ";" else None]
+        if len(fractions) and all(re.fullmatch(_THOUSANDS, cell) for cell in fractions):
+            doubts[str(name)] = fractions.iloc[0].strip()
+    return table.assign(**plain), doubts
+
+
+def _holds_texts(column: pd.Series) -> bool:
+    categories = isinstance(column.dtype, pd.CategoricalDtype)
+    return pd.api.types.is_string_dtype(column) and not categories
+
+
+def _no_measure(name: str) -> str:
+    """Say why the numbers of a column should not be averaged; empty if they may be."""
+    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()  # customerId is customer_id
+    return next((why for why, form in _NO_MEASURES.items() if re.search(form, words)), "")
+
+
+def holds_numbers(column: pd.Series) -> bool:
+    """Whether most values of a column are numbers: then others are reported as errors."""
+    return bool(2 * (~np.isnan(_as_numbers(column))).sum() > (~_missing(column)).sum())
+
+
+def _missing(column: pd.Series) -> Bools:
+    """Where a column of numbers has no value, shape (n,)."""
+    gone = np.array(column.isna(), dtype=np.bool_)
+    # Cell by cell, for a cell of a Parquet file may be a list; but for numbers, which are none.
+    doubtful = np.flatnonzero(np.isnan(_as_numbers(column)) & ~gone)
+    gone[doubtful] = [_is_missing(column.iloc[row]) for row in doubtful]
+    return gone
+
+
+def _is_missing(cell: object) -> bool:
+    """Whether a text stands for no value."""
+    return isinstance(cell, str) and cell.strip().lower() in _MISSING
+
+
+def _as_numbers(column: pd.Series) -> Floats:
+    """Read numbers; what is none becomes NaN."""
+    types = pd.api.types
+    if types.infer_dtype(column, skipna=True) == "decimal":  # money in Parquet
+        column = column.astype(np.float64)
+    elif _holds_texts(column):
+        column = pd.to_numeric(column, errors="coerce")
+    elif types.is_bool_dtype(column) or not types.is_numeric_dtype(column):
+        return np.full(len(column), np.nan)
+    return np.asarray(column.to_numpy(dtype=np.float64, na_value=np.nan))
+
+
+def _records(what: str, table: pd.DataFrame) -> Floats:
+    """Read numbers, all of them finite."""
+    X = np.column_stack([_as_numbers(table[name]) for name in table])
+    if np.isfinite(X).all():
+        return X
+    row, number = np.argwhere(~np.isfinite(X))[0]
+    column = table.iloc[:, number]
+    raise BadInput(
+        f"column {column.name!r} of {what} holds {str(column.iloc[row])[:40]!r} in "
+        f"data row {column.index[row] + 1}, which is no finite number; mend it, drop "
+        "the row, or choose other `columns`"
+    )
+
+
+def _incomplete(what: str, gaps: Mapping[str, Bools], out: Bools, missing: MissingName) -> str:
+    """Say which rows are dropped, or refuse the table."""
+    lacking = [f"{name} {where.sum():,}" for name, where in gaps.items() if where.any()]
+    said = (
+        f"values are missing in {out.sum():,} of the {number_of(len(out), 'row')} of {what} "
+        f"({listed(lacking)})"
     )
     if missing == "refuse" or out.all():
-        drop = "" if out.all() else "leave these rows out with `missing='drop'`, "
-        raise BadInput(f"{gaps_said}; fill them in, {drop}or choose other `columns`")
-    return table[~out], f"Rows with missing values are dropped: {gaps_said}."
+        raise BadInput(
+            f"{said}; fill them in, leave these rows out with `missing='drop'`, or choose other "
+            "`columns`"
+        )
+    return f"Rows are dropped: {said}."
 
 
 def weights_of(
     weights: Mapping[str, float], source: TableColumns, what: object
 ) -> dict[str, float]:
     """Give the weight of each microaggregated column; those not named have 1."""
-    refuse_unknown(what, list(source.table), list(weights))
     for name, weight in weights.items():
         if name not in source.chosen:
             raise BadInput(
-                f"column {name!r} has a weight but is not averaged; name it in `columns`, too"
+                f"column {name!r} of `weights` is not averaged; {what} has {listed(source.chosen)}"
             )
         if not isinstance(weight, Real) or not 0.0 <= weight <= HEAVIEST:
             raise BadInput(
@@ -204,79 +331,24 @@ def weights_of(
     return given
 
 
+def occurrences(path: Path, columns: Sequence[str]) -> tuple[list[str], pd.Series]:
+    """Name all columns, and count how often each row of some of them occurs, as written."""
+    table, _ = _read(path)
+    names = list(table)
+    chosen = names if list(columns) == ALL else list(dict.fromkeys(columns))
+    refuse_unknown(path, names, chosen)
+    if not chosen:
+        raise BadInput(f"name the columns of {path} to look at in `columns`, or all")
+    return names, table[chosen].astype(str).value_counts(dropna=False)
+
+
 def refuse_unknown(what: object, names: Sequence[str], asked: Sequence[str]) -> None:
-    """Refuse names that are not those of columns, with the nearest ones."""
+    """Refuse names that are not those of columns."""
     for name in asked:
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            guess = f"did you mean {near[0]!r}? Its" if near else "its"
-            raise BadInput(f"{what} has no column {name!r}; {guess} columns are {listed(names)}")
+            raise BadInput(f"{what} has no column {name!r}; its columns are {listed(names)}")
 
 
 def listed(names: Sequence[str]) -> str:
     """List names, not all of them if they are many."""
     return textwrap.shorten(", ".join(names), 400, placeholder=" ...")
-
-
-def looks_like_id(column: pd.Series) -> bool:
-    """Whether a column of numbers is named like an identifier, or has the values of one.
-
-    These number the rows, begin with 0, or are large and close together.
-    """
-    name = _words(str(column.name))
-    values = _values(column)
-    whole = _are_whole(values)
-    if _ID.search(name) or (whole and _GLUED_ID.search(str(column.name).lower())):
-        return True
-    texts = pd.api.types.is_string_dtype(column)
-    if texts and column.str.match(r"\s*0\d").any():
-        return whole
-    if not whole or _QUANTITY.search(name):
-        return False
-    different = np.unique(values)
-    counts = len(values) == len(different) >= _FEW and np.ptp(values) < 2 * len(values)
-    few = len(different) < _CODES
-    narrow = different[0] >= _SIX_DIGITS and np.ptp(different) <= _NARROW * different[-1]
-    return bool(counts or (narrow and not few))
-
-
-def identifies(column: pd.Series) -> bool:
-    """Whether a column is like an identifier, or nearly all of its values differ.
-
-    Numbers with decimals are none, nor are whole numbers that are quantities by their name.
-    """
-    if numeric_table.holds_numbers(column):
-        if looks_like_id(column):
-            return True
-        if not _are_whole(_values(column)) or _QUANTITY.search(_words(str(column.name))):
-            return False
-    return bool(column.astype(str).nunique() >= _DIFFERENT * len(column))
-
-
-def looks_like_code(column: pd.Series) -> bool:
-    """Whether a column of numbers holds few small whole ones, as codes of a sex or an answer do."""
-    values = _values(column)
-    if not _are_whole(values) or _QUANTITY.search(_words(str(column.name))):
-        return False
-    different = np.unique(values)
-    few = 2 <= len(different) <= _CODES and _EACH * len(different) <= len(values)
-    return bool(few and different[0] in (0, 1) and different[-1] <= 9)
-
-
-def looks_like_weight(name: str) -> bool:
-    """Whether a column is named like a survey weight."""
-    return _WEIGHT.search(_words(name)) is not None
-
-
-def _values(column: pd.Series) -> Floats:
-    values = numeric_table.as_numbers(column)
-    return values[np.isfinite(values)]
-
-
-def _are_whole(values: Floats) -> bool:
-    return bool((values == np.floor(values)).all())
-
-
-def _words(name: str) -> str:
-    """Part the words of customerId as those of customer_id."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()

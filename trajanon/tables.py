@@ -13,23 +13,12 @@ import pandas as pd
 from trajanon import loss
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects, TrajanonError
-from trajanon.files import numeric_table
 from trajanon.microaggregation import microaggregate
-from trajanon.number_text import number_of
-from trajanon.partition import Partition, check_k, dense, measured, subjects_per_group
+from trajanon.partition import Partition, check_k, dense, measured
 from trajanon.progress import Progress, silent
 from trajanon.settings import MissingName, Settings, takes_settings
 from trajanon.subjects import Numbered, numbered
-from trajanon.table_columns import (
-    ALL,
-    LIKE,
-    WAY_OUT,
-    TableColumns,
-    identifies,
-    read_table_columns,
-    refuse_unknown,
-    weights_of,
-)
+from trajanon.table_columns import TableColumns, named, occurrences, read_table_columns, weights_of
 from trajanon.utility.moments import moments
 
 NEAR = 0.05  # standard deviations: up to here sdcMicro counts a row as at risk
@@ -68,8 +57,11 @@ class MicroaggregatedTable:
 
 def write_draft(result: MicroaggregatedTable, draft: Path) -> None:
     """Write the table where somebody else moves it into place."""
-    numeric_table.write_table(draft, result.table)
-    occurs = numeric_table.occurrences(draft, result.report["columns"]).min()
+    if draft.suffix.lower() == ".parquet":
+        result.table.to_parquet(draft, index=False)
+    else:
+        result.table.to_csv(draft, index=False)
+    occurs = occurrences(draft, result.report["columns"])[1].min()
     if occurs < result.report["k"]:
         raise TrajanonError(
             f"nothing was written: a row of the microaggregated columns occurs {occurs} times "
@@ -108,7 +100,7 @@ def microaggregate_table(
         Least number of rows in a group, or of different subjects with ``subject``; at least 2.
     columns
         Those to microaggregate, or ``["all"]`` that hold numbers; None for these but for those that
-        look like identifiers, codes or survey weights.
+        are named like identifiers or survey weights.
     keep
         Those to keep as they are, or ``["all"]``; all others are dropped.
     subject
@@ -156,7 +148,7 @@ def microaggregate_table(
     """
     settings = Settings(**options)
     given = path if isinstance(path, pd.DataFrame) else Path(path)
-    what = numeric_table.named(given)
+    what = named(given)
     for name, names in (("columns", columns), ("keep", keep)):
         if isinstance(names, str):
             raise BadInput(f"{name} must be a list of names (got {names!r})")
@@ -170,10 +162,8 @@ def microaggregate_table(
     if strata is None:
         partition = microaggregate(X, k, subjects=own, **how, **asdict(settings))
     else:
-        stratum = numbered(table[strata], exact=True).number
-        _refuse_small_strata(table[strata], stratum, own, k, counts_rows=people is None)
-        partition = _in_strata(X, k, own, stratum, settings, how)
-    written = [name for name in table if name in {*source.chosen, *source.kept}]
+        partition = _in_strata(X, k, own, table[strata], settings, how)
+    written = [name for name in table if name in source.chosen or name in source.kept]
     means = dict(zip(source.chosen, partition.aggregated.T, strict=True))
     report = {
         "n": len(table),
@@ -182,45 +172,34 @@ def microaggregate_table(
         "columns": source.chosen,
         "kept": source.kept,
         "dropped": [name for name in table if name not in written],
-        "not_averaged": {name: why for name, why in source.aside.items() if why in LIKE},
         "strata": strata,
         "weights": weighted,
-        "rows_with_missing_values": source.dropped,
         **_account(X, partition, source.chosen, own),
-        "notices": [*source.said, *_notices(what, source, people)],
+        "notices": [*source.notices, *_notices(what, source, people)],
     }
     table = pd.DataFrame({name: means.get(name, table[name]) for name in written})
     return MicroaggregatedTable(table, report)
 
 
 def _in_strata(
-    X: Floats, k: int, own: Ints, stratum: Ints, settings: Settings, how: Mapping[str, Any]
+    X: Floats, k: int, own: Ints, column: pd.Series, settings: Settings, how: Mapping[str, Any]
 ) -> Partition:
     since, groups, stopped = perf_counter(), 0, False
+    stratum = numbered(column, exact=True).number
     labels = np.empty(len(X), dtype=np.int64)
     for one in range(stratum.max() + 1):
         rows = np.flatnonzero(stratum == one)
-        part = microaggregate(X[rows], k, subjects=own[rows], **how, **asdict(settings))
+        try:
+            part = microaggregate(X[rows], k, subjects=own[rows], **how, **asdict(settings))
+        except (TooFewRecords, TooFewSubjects) as error:
+            value = str(column.iloc[rows[0]])[:40]
+            raise type(error)(f"where column {column.name!r} is {value!r}, {error}") from error
         labels[rows] = groups + part.labels
         groups += len(part.sizes)
         if part.stopped:  # the strata that are left shall not take long
             stopped, settings = True, replace(settings, effort="fast")
     whole = measured(X, dense(labels), "all strata", since, how["weights"])
     return replace(whole, stopped=stopped)
-
-
-def _refuse_small_strata(
-    column: pd.Series, stratum: Ints, own: Ints, k: int, *, counts_rows: bool
-) -> None:
-    different = subjects_per_group(stratum, own)
-    if different.min() < k:
-        smallest = str(column.iloc[np.argmax(stratum == different.argmin())])[:40]
-        strata = number_of(int((different < k).sum()), "stratum has", "strata have")
-        raise (TooFewRecords if counts_rows else TooFewSubjects)(
-            f"{strata} fewer than k = {k} {'rows' if counts_rows else 'subjects'}, such as "
-            f"{smallest!r} of column {column.name!r} with {different.min()}; lower k, or join "
-            "small strata"
-        )
 
 
 def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints) -> dict[str, Any]:
@@ -249,19 +228,11 @@ def _account(X: Floats, partition: Partition, columns: Sequence[str], own: Ints)
 
 
 def _notices(what: str, source: TableColumns, people: Numbered | None) -> Iterator[str]:
-    dropped = [name for name in source.table if name not in {*source.chosen, *source.kept}]
-    if dropped:
-        measured = any(source.aside.get(name) in LIKE for name in dropped)
-        way_out = WAY_OUT if measured else "Name such a column in `keep` to keep it as it is."
-        yield f"Left out of the result: {source.reasons(dropped)}. {way_out}"
     if source.kept:
-        ids = [name for name in source.kept if identifies(source.table[name])]
         yield (
             f"Warning: kept as they are: {', '.join(source.kept)}. Such columns can identify; "
             "only the microaggregated ones are k-anonymous."
         )
-        if ids:
-            yield f"Warning: kept although they look like identifiers: {', '.join(ids)}."
     yield (
         f"The rows keep the order of {Path(what).name}: anyone who knows that order "
         "can find a person's row, and with it the means of its group."
@@ -345,18 +316,12 @@ def check_table(path: str | os.PathLike[str], k: int, *, columns: Sequence[str])
     >>> findings.holds, findings.rare  # 52 occurs once
     (False, 1)
     """
-    path = Path(path)
     check_k(k)
-    names = list(numeric_table.read_table(path))
-    chosen = names if list(columns) == ALL else list(dict.fromkeys(columns))
-    refuse_unknown(path, names, chosen)
-    if not chosen:
-        raise BadInput(f"name the columns of {path} to look at in `columns`, or all")
-    counts = numeric_table.occurrences(path, chosen)
+    names, counts = occurrences(Path(path), columns)
     return TableFindings(
         k=k,
-        columns=chosen,
-        others=[name for name in names if name not in chosen],
+        columns=list(counts.index.names),
+        others=[name for name in names if name not in counts.index.names],
         rows=int(counts.sum()),
         groups=len(counts),
         smallest=int(counts.min()),

@@ -9,8 +9,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.errors import BadInput
-from trajanon.notebook import drawn, page, shown
-from trajanon.number_text import UNITS, number_of
+from trajanon.number_text import UNITS, number_of, page, shown
 from trajanon.subjects import column_of, identities, numbered
 from trajanon.tracks import STEPS, Tracks, joined_tracks, refuse_odd_times_along, refuse_off_earth
 
@@ -271,7 +270,7 @@ class Trajectories:
 
     def _repr_html_(self) -> str:
         originals = "Originals, not for publication: clear them before you share a notebook."
-        return page(self._told, drawn(self.points), originals if self._numbers else "")
+        return page(self._told, originals if self._numbers else "")
 
     @property
     def _told(self) -> list[tuple[str, str]]:

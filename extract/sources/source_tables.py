@@ -22,8 +22,14 @@ from trajanon.extract.sources.point_groups import traces_of_points
 from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, TABLE_CUT_OFF, Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, reading
-from trajanon.files.numeric_table import has_decimal_commas, separator_line, separator_of
-from trajanon.inputs import other_encoding, regular, seems_utf16
+from trajanon.inputs import (
+    has_decimal_commas,
+    other_encoding,
+    regular,
+    seems_utf16,
+    separator_line,
+    separator_of,
+)
 from trajanon.number_text import number_of
 
 PARQUET = b"PAR1"

@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from trajanon.atomic_output import making, replacing
+from trajanon.atomic_output import make_folder, replacing
 from trajanon.maps.layers import PALETTE
 
 CAPTIONS = "captions.md"
@@ -181,7 +181,8 @@ def save(
     if private:
         private.add(Path(CAPTIONS).stem)
     public = [out for out in outputs if out.stem not in private]
-    with making(folder), replacing(*outputs, inputs=inputs, public=public) as drafts, styled():
+    make_folder(folder)
+    with replacing(*outputs, inputs=inputs, public=public) as drafts, styled():
         rest = iter(drafts)
         for picture in pictures:
             for metadata in _FORMATS.values():

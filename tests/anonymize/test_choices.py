@@ -269,6 +269,6 @@ def test_stations_of_a_file_are_such_places(run: Run) -> None:
     found = run(*command, "--public-places", "town.opl")
     assert json.loads(found.out)["mended"]["one_place"]["left"] == 0, found.err
     answer = run(*command, "--public-places", "village.opl")
-    assert "village.opl holds no station and no airport: leave out" in answer.sentence
+    assert "village.opl" in answer.sentence
     answer = run("anonymize", "trips", *command[1:], "--public-places", "town.opl")
     assert "--public-places is for a file of trajectories" in answer.sentence

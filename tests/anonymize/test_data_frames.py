@@ -95,7 +95,9 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
     assert release.report["extraction"]["trips too short"] == 1
     (said,) = caplog.messages
     assert "25 % of the trips (1 of 4) are left out: 1 shorter than 500 m" in said
-    assert said.endswith("give the Trajectories that trajanon.extract.cut makes of a frame.")
+    assert said.endswith(
+        "give the Trajectories that trajanon.extract.cut makes of trajanon.extract.from_frame."
+    )
 
 
 @pytest.mark.parametrize(
@@ -105,10 +107,14 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
         (
             fixes().rename(columns={"lat": "b"}),
             {"subject": "who"},
-            "rename those that hold latitude and longitude",
+            "For other columns or limits, give the Trajectories",
         ),
         (fixes(), {"subject": fixes()["who"]}, "`subject` must be the name of a column, a text"),
-        (fixes()[["lat", "lon"]], {}, "known as id; its columns are lat, lon: say `recording`=..."),
+        (
+            fixes()[["lat", "lon"]],
+            {},
+            "known as id; its columns are lat, lon: say `columns` id=...",
+        ),
         (fixes()[:0], {}, "the frame has no rows"),
         ("fixes.csv", {}, "a DataFrame or a GeoDataFrame is taken, not str"),
         (pd.DataFrame(as_points(fixes())), {}, "places in the column 'geometry': make a GeoDataF"),
@@ -120,7 +126,7 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
         (
             fixes(lon=2.0),
             {"subject": "who"},
-            "and make no trip: raise `max_pause`. For other limits, g",
+            "and make no trip: raise `max_pause`. For other columns or limits, g",
         ),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numba
 import pytest
-from commands import Run, files_of_at_most, names
+from commands import Run, names
 
 from trajanon._kernels import at_first_compilation
 from trajanon.cli.messages import announce_compilation, say_compiling
@@ -55,12 +55,3 @@ def test_demo_in_a_place_that_cannot_be_written_says_so(run: Run) -> None:
     Path("file").touch()
     assert "cannot make the folder file/x" in run("demo", "file/x").sentence
     assert "cannot make the folder file" in run("demo", "file").sentence
-
-
-def test_a_demo_that_fails_leaves_no_empty_folder(run: Run, tmp_path: Path) -> None:
-    (tmp_path / "there").mkdir()
-    with files_of_at_most(1000):
-        for folder in ("a/b", "there"):
-            assert f"cannot write {folder}/trajectories" in run("demo", folder).err
-    assert names(tmp_path) == {"there"}
-    assert names(tmp_path / "there") == set()

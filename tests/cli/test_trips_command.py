@@ -3,16 +3,11 @@
 import json
 from pathlib import Path
 
-import numpy as np
 import pytest
 from commands import FAST, Run, names
 
-import trajanon
 from trajanon.data import sample
-from trajanon.files.release_formats import RELEASE_FORMATS
 from trajanon.files.trajectory_files import write_trajectories
-from trajanon.times import Clock
-from trajanon.trajectories import Trajectories
 
 TIMED = ("anonymize", "-k", 3, *FAST, "--times")
 
@@ -54,22 +49,6 @@ def test_from_traces_to_a_page(run: Run, tmp_path: Path) -> None:
     assert run("figures").code == 0
 
 
-@pytest.mark.parametrize("suffix", RELEASE_FORMATS)
-def test_each_format_holds_times(run: Run, trips: Path, tmp_path: Path, suffix: str) -> None:
-    out = tmp_path / f"a{suffix}"
-    assert run(*TIMED, "of-day", trips, "--time-step", "10min", "--out", out).code == 0
-    answer = run("check", out, "-k", 3)
-    assert answer.code == 0, answer
-    release = trajanon.read_release(out)
-    assert release.times is not None
-    assert (release.times % 600 == 0).all()
-    assert Clock.parsed(release.provenance["times"]) == Clock("of-day", "Europe/Madrid", 600)
-    originals = trajanon.read_trajectories(trips).times
-    assert originals is not None
-    mine = Clock("of-day", "Europe/Madrid", 600).of(originals)
-    assert release.times.mean() == pytest.approx(mine.mean(), abs=600)
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -87,11 +66,3 @@ def test_anonymize_refuses_odd_times_in_one_sentence(
 ) -> None:
     assert says in run("anonymize", trips, "-k", 3, *arguments).sentence
     assert names(tmp_path) == set()
-
-
-def test_all_at_one_hour_is_refused(run: Run, trips: Path, tmp_path: Path) -> None:
-    read = trajanon.read_trajectories(trips)
-    times = np.tile(1.7e9 + np.arange(30.0), (len(read), 1))
-    at_once = Trajectories(read.points, subject=read.subject, trace=read.trace, times=times)
-    write_trajectories(tmp_path / "once.parquet", at_once)
-    assert "would tell nothing: all depart at" in run(*TIMED, "of-day", "once.parquet").sentence

@@ -163,7 +163,7 @@ def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
     some = replace(toy(), provenance={"counts": {"recordings of unknown subjects": 3}})
     trajanon.write_trajectories(here / "some.parquet", some)
     told = run("check", "-k", 2, "--trajectories", "some.parquet").out
-    assert "in each group, where 3 recordings without a name count as one each" in told
+    assert "in each group, where each of 3 recordings without a name counts as one" in told
     told = run("check", "-k", 2, "--against", "anonymized.parquet").out
     assert "; also beside anonymized.parquet no fewer than 2 stand behind each." in told
     same = run("check", "-k", 2, "--against", "anonymized.parquet", "--json")

@@ -1,4 +1,4 @@
-"""What results show of themselves: one short line, or a table and a picture."""
+"""What results show of themselves: one short line, or a table."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -9,7 +9,6 @@ import pytest
 from evaluations import Evaluated
 
 import trajanon
-from trajanon.notebook import drawn
 
 
 @pytest.fixture(scope="module")
@@ -46,13 +45,12 @@ def test_a_line_says_what_a_result_holds(
     assert len(said) < 1_000
 
 
-def test_a_notebook_shows_a_table_and_some_lines(
+def test_a_notebook_shows_a_table(
     originals: trajanon.Trajectories, release: trajanon.Release
 ) -> None:
     for shown in (originals, release):
         tree = page(shown)
         assert tree.find("table/tr/td") is not None
-        assert len(tree.findall("svg/polyline")) == 200
     assert "clear them before you share" in (page(originals).findtext("p") or "")
     assert page(release).find("p") is None
 
@@ -63,16 +61,6 @@ def test_a_notebook_shows_the_verdict(slid_sample: Evaluated) -> None:
     assert (tree.findtext("p") or "").startswith("For the holder of the data, not for publication.")
     told = [row.findtext("td") for row in tree.findall("table/tr")]
     assert (told[0] or "").startswith(evidence.verdict.headline)
-
-
-def test_a_picture_stays_small_and_keeps_its_shape() -> None:
-    """A degree of longitude at 60 degrees north is half as wide as one of latitude is high."""
-    assert drawn(np.empty((0, 3, 2))) == ""
-    square = np.array([[[59.5, 179.5], [60.5, -179.5]]])  # across 180 degrees
-    svg = ElementTree.fromstring(drawn(square))
-    assert (svg.get("width"), svg.get("height")) == ("168", "328")
-    long = ElementTree.fromstring(drawn(np.tile(square, (1, 5_000, 1))))
-    assert len(long[0].get("points", "").split()) == 100
 
 
 def test_findings_are_true_if_they_hold(release: trajanon.Release, tmp_path: Path) -> None:

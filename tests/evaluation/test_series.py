@@ -7,46 +7,28 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import pandas as pd
 import pytest
 from commands import FAST, Run, names
-from ledgers import TOLD, marks_of, trace, windows_of
+from ledgers import TOLD, marks_of, trace, trips_of, windows_of
 from shards import POINTS, walks, write_parts
 
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.report import read_report
-from trajanon.files.trajectory_files import read_marks, read_trajectories, write_trajectories
+from trajanon.files.trajectory_files import read_trajectories, write_trajectories
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy import ledger as ledgers
 from trajanon.privacy.ledger import Recording, content_of, opened
 from trajanon.publication import anonymize_file
-from trajanon.trajectories import Trajectories
 
 QUICK: dict[str, Any] = {"method": "mdav", "refine": "none"}
 
 
 def write_trips(folder: Path, name: str, which: slice = slice(None), n: int = 60) -> Path:
-    """Some of the same trips; two of each subject, who has a name."""
+    """Some of the same trips, marked by their numbers; two of each subject."""
     path = folder / name
-    points = walks(n)[which]
-    subject = np.array([f"Anna {number // 2}" for number in range(n)])[which]
-    columns = {"subject": subject}
-    for number, column in enumerate(points.reshape(len(points), -1).T):
-        columns[f"{('lat', 'lon')[number % 2]}{number // 2 + 1}"] = column
-    pd.DataFrame(columns).to_parquet(path, index=False)
+    write_trajectories(path, trips_of(np.arange(n)[which], walks(n)[which]))
     return path
-
-
-def test_a_table_without_marks_is_known_by_its_own_points(tmp_path: Path) -> None:
-    march, april = (
-        read_marks(write_trips(tmp_path, name, which))
-        for name, which in (("a.parquet", slice(0, 40)), ("b.parquet", slice(30, 60)))
-    )
-    assert np.array_equal(march[30:], april[:10])
-    assert not np.isin(march[:30, 1:4], april[:, 1:4]).any()
-    assert (march[:, 0] == march[:, 0].repeat(2)[::2]).all()
-    assert len(np.unique(march[:, 0])) == 20
 
 
 def test_a_series_has_every_trip_once(tmp_path: Path, book: Path) -> None:
@@ -89,21 +71,20 @@ def test_too_few_wait_for_the_next_time(
 
 def test_what_is_left_out_as_too_far_from_others_may_come_again(tmp_path: Path, book: Path) -> None:
     """Three are alone on their continents at first, and then in company."""
-    source = write_trips(tmp_path, "trips.parquet", n=306)
-    table, far = pd.read_parquet(source), [7, 9, 11]
-    table.iloc[300:, 1:] = table.iloc[far * 2, 1:].to_numpy() + 1e-4
+    source, points, far = tmp_path / "trips.parquet", walks(306), [7, 9, 11]
+    points[300:] = points[far * 2] + 1e-4
     for away, rows in zip(
         (20, -20, 40), ([7, 300, 303], [9, 301, 304], [11, 302, 305]), strict=True
     ):
-        table.iloc[rows, 1::2] += away
-    table[:300].to_parquet(source, index=False)
+        points[rows, :, 0] += away
+    trips = trips_of(np.arange(306), points)
+    write_trajectories(source, trips.take(np.arange(300)))
     first = anonymize_file(source, tmp_path / "a.csv", 3, ledger=book, **QUICK)
     assert first["suppressed"]["rows"] == far
     assert first["n"] == 297
-    table.to_parquet(source, index=False)
+    write_trajectories(source, trips)
     second = anonymize_file(source, tmp_path / "b.csv", 3, ledger=book, **QUICK)
     assert sorted({*range(306)} - {*second["ledger"]["rows"]}) == [*far, *range(300, 306)]
-    trips = read_trajectories(source)
     found = trajanon.evaluate(
         trips, trajanon.read_release(tmp_path / "b.csv"), read_report(tmp_path / "b.csv")
     )
@@ -174,7 +155,7 @@ def test_a_release_in_the_ledger_is_not_written_over(tmp_path: Path, book: Path)
 
 
 def test_parts_take_a_ledger_too(tmp_path: Path, book: Path) -> None:
-    trips = Trajectories(walks(200), np.arange(200) // 2)
+    trips = trips_of(np.arange(200), walks(200))
     source = write_parts(tmp_path / "trips", trips.take(np.arange(120)))
     grown = write_parts(tmp_path / "grown", trips, rows=40)
     outs = [tmp_path / "march", tmp_path / "april"]
@@ -330,7 +311,7 @@ def test_a_series_by_commands(run: Run, tmp_path: Path) -> None:
     ("words", "says"),
     [
         (["look", "a.ledger"], "takes show, verify or forget (got 'look')"),
-        (["forget", "a.ledger"], "takes the number of a release, which show tells"),
+        (["forget", "a.ledger"], "takes the number of a release, which show lists"),
         (["show", "a.ledger", "1"], "takes no number"),
         (["show", "none.ledger"], "there is no none.ledger"),
         (["show", "."], "cannot use . as a ledger"),
@@ -344,7 +325,7 @@ def test_an_attack_on_all_sees_a_person_through_releases(tmp_path: Path, book: P
     """Everybody has one trip in each month: only together do half of them lead to the other."""
     points, month = walks(40), np.arange(40) % 2
     for number in range(2):
-        trips = Trajectories(points[month == number], np.arange(20))
+        trips = trips_of(np.flatnonzero(month == number), points[month == number])
         write_trajectories(tmp_path / f"{number}.parquet", trips)
         out = tmp_path / f"release-{number}.parquet"
         anonymize_file(tmp_path / f"{number}.parquet", out, 4, ledger=book, **QUICK)

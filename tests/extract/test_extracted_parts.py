@@ -1,12 +1,15 @@
 """Extraction into a folder of parts."""
 
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from unittest.mock import patch
 
+import geopandas
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+import shapely
 from commands import Run
 
 from trajanon.atomic_output import replacing_folder
@@ -20,7 +23,6 @@ from trajanon.files.trajectory_files import (
     read_trajectories,
     write_trajectories,
 )
-from trajanon.partition import dense
 from trajanon.remote_folder import Folder
 from trajanon.tracks import Tracks
 
@@ -63,38 +65,26 @@ def test_parts_of_several_extractions_are_refused(made: Path, tmp_path: Path) ->
         with pytest.raises(BadInput, match=rf"b\.parquet is not like a\.parquet: .*{says}"):
             read_trajectories(tmp_path)
     for name, subject in (("a", [1, 2**53 + 1]), ("b", [1.0, None])):
-        table = pa.table(table_of_two() | {"subject": subject})
-        pq.write_table(table, tmp_path / f"{name}.parquet")
+        write_two(tmp_path / f"{name}.parquet", subject)
     with pytest.raises(BadInput, match="parts write subject in several ways"):
         read_trajectories(tmp_path)
 
 
-def test_names_and_numbers_of_subjects_may_mix(tmp_path: Path) -> None:
-    for name, subject in (("a", [1, 2**53 + 1]), ("b", ["1", None]), ("c", [2.0, float("nan")])):
-        table = pa.table(table_of_two() | {"subject": subject})
-        pq.write_table(table, tmp_path / f"{name}.parquet")
-    found = read_trajectories(tmp_path).subject
-    assert found is not None
-    assert dense(found).tolist() == [0, 1, 0, 2, 3, 4]
+def write_two(path: Path, subject: Sequence[object]) -> None:
+    lines = shapely.linestrings([[[3.0, 40.1], [3.2, 40.3]], [[3.1, 40.2], [3.3, 40.4]]])
+    frame = geopandas.GeoDataFrame({"subject": subject}, geometry=lines, crs="EPSG:4326")
+    frame.to_parquet(path)
 
 
-def table_of_two() -> dict[str, list[float]]:
-    return {"lat1": [40.1, 40.2], "lon1": [3.0, 3.1], "lat2": [40.3, 40.4], "lon2": [3.2, 3.3]}
-
-
-def test_parts_may_be_tables_and_empty_or_hidden(tmp_path: Path) -> None:
+def test_parts_may_be_empty_or_hidden(tmp_path: Path) -> None:
     """A subject that no part names is nobody else's; one that two parts name is one."""
-    times = {"time1": [0, 5], "time2": [9, 9]}
     for name, subject in (("a", ["x", None]), ("b", [None, None]), ("c", ["y", "x"])):
-        table = pa.table(table_of_two() | times | {"subject": subject})
-        pq.write_table(table, tmp_path / f"{name}.parquet")
+        write_two(tmp_path / f"{name}.parquet", subject)
     pq.write_table(pa.table({"odd": pa.array([], pa.int64())}), tmp_path / "none.parquet")
     (tmp_path / ".draft.parquet").touch()
     (tmp_path / "notes.txt").touch()
     whole = read_trajectories(tmp_path)
     assert whole.points[4].tolist() == [[40.1, 3.0], [40.3, 3.2]]
-    assert whole.times is not None
-    assert whole.times[1].tolist() == [5.0, 9.0]
     assert whole.subject is not None
     assert whole.subject[0] == whole.subject[5]
     assert len(set(whole.subject.tolist())) == 5

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from trajanon.errors import BadInput
-from trajanon.extract.from_frames import from_collection, from_frame, to_collection
+from trajanon.extract.from_frames import from_collection, from_frame
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories
 
@@ -202,24 +202,3 @@ def test_to_a_frame_and_back(given: Trajectories) -> None:
     found = list(from_frame(frame))
     assert is_back(found, given)
     assert all(np.isnan(one.time).all() for one in found)
-
-
-@given(given=trajectories())
-def test_to_movingpandas_and_back(given: Trajectories) -> None:
-    whole = to_collection(given)
-    assert [one.id for one in whole] == list(range(len(given)))
-    found = list(from_collection(whole))
-    assert is_back(found, given)
-    # Times that number the points, and no more.
-    assert all(one.time.tolist() == list(range(len(one))) for one in found)
-
-
-def test_a_single_point_is_no_trajectory_for_movingpandas() -> None:
-    with pytest.raises(BadInput, match="two points at least, not of 1"):
-        to_collection(Trajectories(np.ones((2, 1, 2))))
-
-
-def test_without_movingpandas_the_way_to_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("trajanon.files.frames.find_spec", lambda name: None)
-    with pytest.raises(BadInput, match=r'pip install "trajanon\[movingpandas\]"'):
-        to_collection(Trajectories(np.ones((2, 3, 2))))

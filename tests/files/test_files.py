@@ -5,7 +5,6 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from functools import partial
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -23,7 +22,6 @@ from planted import UNTIMED
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.parquet_parts import ParquetParts
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     compared,
@@ -78,7 +76,7 @@ def test_parquet_holds_ids_lines_and_two_words_of_metadata(tmp_path: Path) -> No
     write_release(path, release())
     file = pq.ParquetFile(path)
     schema = file.schema_arrow
-    assert schema.names == ["id", "geometry", "bbox"]
+    assert schema.names == ["id", "geometry"]
     assert schema.types[:2] == [pa.int64(), pa.binary()]
     assert set(schema.metadata) == {b"geo", b"attribution"}
     assert set(file.metadata.metadata) == {b"geo", b"attribution", b"ARROW:schema"}
@@ -86,7 +84,6 @@ def test_parquet_holds_ids_lines_and_two_words_of_metadata(tmp_path: Path) -> No
     geo = json.loads(schema.metadata[b"geo"])
     assert set(geo) == {"version", "primary_column", "columns"}
     about = geo["columns"].pop("geometry")
-    assert about.pop("covering")["bbox"]["ymax"] == ["bbox", "ymax"]
     assert about == {"encoding": "WKB", "geometry_types": ["LineString"]}
     assert not geo["columns"]
     write_release(path, release(None))
@@ -342,13 +339,3 @@ def test_a_geopackage_does_not_tell_how_often_it_was_written(
     monkeypatch.setattr(geopandas.GeoDataFrame, "to_file", with_one_more)
     write_release(two, released)
     assert one.read_bytes() == two.read_bytes()
-
-
-def test_parts_with_other_types_of_names_are_read_as_texts(tmp_path: Path) -> None:
-    """Even a duration that no program can show, as its number."""
-    long = pa.array([2**62, None], pa.int64()).cast(pa.duration("s"))
-    for name, column in (("a", pa.array(["Ada", "Bob"])), ("b", long)):
-        pq.write_table(pa.table({"subject": column}), tmp_path / name)
-    opened = [partial(pq.ParquetFile, tmp_path / name) for name in "ab"]
-    parts = ParquetParts(opened, pa.schema([("subject", pa.string())]), n=4)
-    assert parts.read(["subject"])["subject"].to_pylist() == ["Ada", "Bob", f"{2**62}", None]

@@ -90,7 +90,7 @@ def test_moving_features_need_times(tmp_path: Path, run: Run) -> None:
 
 def test_parquet_holds_lists_of_whole_seconds(tmp_path: Path) -> None:
     table = pq.read_table(written(tmp_path / "r.parquet"))
-    assert table.column_names == ["id", "geometry", "times", "bbox"]
+    assert table.column_names == ["id", "geometry", "times"]
     assert table.schema.field("times").type.value_type == pa.int64()
     assert table.schema.metadata[b"times"].decode() == CLOCK.sentence
     assert len(geopandas.read_parquet(tmp_path / "r.parquet")["times"][0]) == 3
@@ -147,7 +147,6 @@ def test_movingpandas_reads_moving_features_as_they_are(tmp_path: Path, times: s
     assert is_the_same(found, of, clock)
     assert [one.id for one in found] == list(range(1, 21))
     assert found.trajectories[0].df_orig_tz is not None
-    assert is_the_same(trajanon.Release(of, {}).to_movingpandas(), of, clock)
 
 
 def test_a_release_is_a_frame_with_lists_of_times() -> None:

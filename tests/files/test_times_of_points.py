@@ -17,7 +17,6 @@ from toy import crowd
 
 import trajanon
 from trajanon.arrays import Floats
-from trajanon.files.frames import to_collection
 from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import in_order
 from trajanon.times import Clock, going_on
@@ -81,13 +80,6 @@ def test_points_move_as_fast_as_may_be(tmp_path: Path, suffix: str) -> None:
     assert np.array_equal(again, of.times)
 
 
-def test_a_release_moves_in_movingpandas_as_its_file_does(tmp_path: Path) -> None:
-    of = in_rows()
-    frames = [one.df for one in to_collection(of)]
-    seconds = (np.array([frame.index.to_numpy() for frame in frames]) - MONDAY) / SECONDS
-    assert np.array_equal(seconds, as_moved(written(tmp_path / "r.mfjson", of))[1])
-
-
 @given(
     leaps=st.lists(st.sampled_from([0, 0, 0, 1, 2, 5]), min_size=1, max_size=40),
     step=st.sampled_from([1, 300]),
@@ -106,23 +98,13 @@ def test_times_go_on_and_are_rounded_to_what_they_were(leaps: list[int], step: i
 
 
 @pytest.mark.parametrize("suffix", [".gpkg", ".geojson"])
-@pytest.mark.parametrize("rows", ["subjects", "lines"])
-def test_people_departures_and_durations_are_columns(
-    tmp_path: Path, suffix: str, rows: str
-) -> None:
-    made = trajanon.anonymize(crowd(), K, effort="fast", rows=rows, times="of-day")
+def test_departures_and_durations_are_columns(tmp_path: Path, suffix: str) -> None:
+    made = trajanon.anonymize(crowd(), K, effort="fast", times="of-day")
     path = tmp_path / f"r{suffix}"
     made.write(path)
     assert trajanon.check(path, K).holds
     with warnings.catch_warnings(action="ignore"):  # GDAL leaves the fourth number of a point out
         table = geopandas.read_file(path)
-    lines = table.geometry.force_2d().to_wkt()
-    copies = table["times"].astype(str).str.cat(lines.astype(str))
-    assert "people" in table
-    if rows == "subjects":
-        assert table["people"].tolist() == copies.map(copies.value_counts()).tolist()
-    if rows == "lines":
-        assert copies.is_unique
     told = [json.loads(text) if isinstance(text, str) else text for text in table["times"]]
     times = np.array([list(one) for one in told], dtype=np.float64)
     departures = table["departure"].dt.tz_localize(None).to_numpy()
@@ -137,44 +119,20 @@ def test_records_are_not_called_people(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("column", "value"),
-    [
-        ("people", 9),
-        ("people", None),
-        ("departure", "2001-01-01T09:00:01.000Z"),
-        ("duration_min", 11.0),
-    ],
+    ("column", "value"), [("departure", "2001-01-01T09:00:01.000Z"), ("duration_min", 11.0)]
 )
 @pytest.mark.parametrize("suffix", [".gpkg", ".geojson"])
 def test_a_column_that_does_not_follow_from_the_lines_is_found(
     tmp_path: Path, suffix: str, column: str, value: Any
 ) -> None:
     of = driven()
-    path = written(
-        tmp_path / f"r{suffix}", replace(of, provenance={**of.provenance, "counted": "subjects"})
-    )
+    path = written(tmp_path / f"r{suffix}", of)
     if suffix == ".gpkg":
-        literal = "NULL" if value is None else repr(value)
-        run_sql(path, f"UPDATE anonymized SET {column} = {literal} WHERE id = 3")
+        run_sql(path, f"UPDATE anonymized SET {column} = {value!r} WHERE id = 3")
     else:
         collection = path.read_text("utf-8").split("\n")
         feature = json.loads(collection[3].rstrip(","))
         feature["properties"][column] = value
         collection[3] = json.dumps(feature) + ","
         path.write_text("\n".join(collection), "utf-8")
-    assert any(said in problems(path) for said in ("content of table 'anonymized'", "(line 4)"))
-
-
-# Boxes
-
-
-def test_lines_of_an_area_are_found_by_their_boxes(tmp_path: Path) -> None:
-    of = driven()
-    path = written(tmp_path / "r.parquet", of)
-    whole = geopandas.read_parquet(path)
-    west, east = -2.98, -2.9
-    some = geopandas.read_parquet(path, bbox=(west, 39, east, 41))
-    assert 0 < len(some) < len(whole)
-    bounds = whole.bounds
-    inside = (bounds.minx <= east) & (bounds.maxx >= west)
-    assert some["id"].tolist() == whole["id"][inside].tolist()
+    assert any(said in problems(path) for said in ("table 'anonymized'", "(line 4)"))

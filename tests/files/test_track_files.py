@@ -85,9 +85,9 @@ def test_all_runs_of_a_recording_are_read_as_they_were_written(
 @pytest.mark.parametrize(
     ("column", "values", "says"),
     [
-        ("runs", [[11], [12]], "the track of row 1 does not have the points of its runs"),
-        ("runs", [[11], [0, 11]], "does not hold a number of points for each run"),
-        ("start", [0, 9], "is not every 4th point of its track|its run has 11 points"),
+        ("runs", [[11], [12]], "its tracks are not as extract writes them"),
+        ("runs", [[11], [0, 11]], "its tracks are not as extract writes them"),
+        ("start", [0, 9], "its tracks are not as|its run has 11 points"),
     ],
 )
 def test_runs_that_are_not_those_of_the_track_are_refused(
@@ -231,13 +231,7 @@ def dropped(*names: str) -> Damage:
     return lambda table: table.drop_columns(list(names))
 
 
-OFF = "the trajectory of row 2 is not every 4th point of its track from its start on"
-
-
-MISSING = "the track of row 2 is missing, or is no LineString"
-
-
-SHORT = shapely.to_wkb(shapely.LineString([(0, 0), (1, 1)]))
+AMISS = "its tracks are not as extract writes them"
 
 
 EMPTY = shapely.to_wkb(shapely.LineString())
@@ -249,24 +243,21 @@ POINT = shapely.to_wkb(shapely.Point(1, 2))
 @pytest.mark.parametrize(
     ("damage", "says"),
     [
-        (column("track", point_of_third(7, (0.0, 0.0))), OFF),
-        (column("geometry", point_of_third(1, (0.0, 0.0))), OFF),
-        (column("start", row(1)), OFF),
-        (column("start", row(2**63 - 1)), OFF),
-        (column("start", row(-(2**63))), OFF),
-        (column("track", row(SHORT)), OFF),
-        (column("track", row(EMPTY)), OFF),
-        (column("track", row(POINT)), MISSING),
-        (column("track", row(None)), MISSING),
-        (column("track", row(b"LINESTRING")), MISSING),
-        (column("track", lambda lines: list(range(len(lines)))), "track of row 0 is"),
+        (column("track", point_of_third(7, (0.0, 0.0))), AMISS),
+        (column("geometry", point_of_third(1, (0.0, 0.0))), AMISS),
+        (column("start", row(1)), AMISS),
+        (column("start", row(2**63 - 1)), AMISS),
+        (column("start", row(-(2**63))), AMISS),
+        (column("track", row(EMPTY)), AMISS),
+        (column("track", row(POINT)), AMISS),
+        (column("track", row(None)), AMISS),
+        (column("track", row(b"LINESTRING")), AMISS),
+        (column("track", lambda lines: list(range(len(lines)))), AMISS),
         (column("track", point_of_third(-1, (0.0, 91.0))), "is not on Earth"),
         (column("track", point_of_third(-1, (0.0, math.nan))), "is not on Earth"),
         (column("run", row(None)), "its column run does not hold a whole number"),
-        (column("run", lambda runs: [r + 0.5 for r in runs]), "its column run does"),
         (column("start", lambda starts: list(map(str, starts))), "its column start"),
-        (dropped("run"), "it has a column track, and no column run"),
-        (dropped("start"), "it has a column track, and no column start"),
+        (dropped("run"), "its column run does not"),
     ],
 )
 def test_a_damaged_track_is_one_sentence_with_the_way_out(

@@ -5,14 +5,15 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from trajanon.errors import BadInput
+from trajanon.files.trajectory_files import write_trajectories
 from trajanon.parts import reader, workflow
 from trajanon.parts.reader import Parts
 from trajanon.parts.workflow import anonymize_parts
+from trajanon.trajectories import Trajectories
 
 POINTS, ROWS = 100, 400
 
@@ -22,11 +23,8 @@ def wide(folder: Path, row_group: int) -> Path:
     folder.mkdir()
     steps = np.random.default_rng(0).normal(0, 1e-4, (ROWS, POINTS, 2))
     points = np.array([40.0, -3.7]) + np.cumsum(steps, axis=1)
-    columns: dict[str, Any] = {}
-    for number in range(POINTS):
-        for place, name in enumerate(("lat", "lon")):
-            columns[f"{name}{number + 1}"] = points[:, number, place]
-    table = pa.table(columns)
+    write_trajectories(folder / "a.parquet", Trajectories(points))
+    table = pq.read_table(folder / "a.parquet")
     pq.write_table(table, folder / "a.parquet", row_group_size=row_group)
     return folder
 

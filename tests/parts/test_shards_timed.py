@@ -32,22 +32,6 @@ from trajanon.times import timing_of
 from trajanon.trajectories import Trajectories
 
 
-def write_tables(folder: Path, trajectories: Trajectories, rows: int) -> Path:
-    """Write trajectories as tables with columns lat1, lon1, ..., time1, ..."""
-    assert trajectories.times is not None
-    n, m = trajectories.times.shape
-    columns: dict[str, Any] = {"subject": trajectories.subject}
-    for point in range(m):
-        columns[f"lat{point + 1}"] = trajectories.points[:, point, 0]
-        columns[f"lon{point + 1}"] = trajectories.points[:, point, 1]
-        kind = np.float64 if point % 2 else np.int64
-        columns[f"time{point + 1}"] = trajectories.times[:, point].astype(kind)
-    folder.mkdir()
-    for number, start in enumerate(range(0, n, rows)):
-        pq.write_table(pa.table(columns).slice(start, rows), folder / f"{number:03d}.parquet")
-    return folder
-
-
 @settings(max_examples=15)
 @given(
     n=st.integers(16, 160),
@@ -58,7 +42,6 @@ def write_tables(folder: Path, trajectories: Trajectories, rows: int) -> Path:
     times=st.sampled_from(["of-day", "of-week", "date"]),
     step=st.sampled_from([1, 60, 300, 3_600]),
     worth=st.sampled_from([0.0, 3.0, 100.0]),
-    tables=st.booleans(),
     way=st.sampled_from(ROWS),
 )
 @pytest.mark.usefixtures("plain_means")
@@ -72,15 +55,13 @@ def test_every_group_bears_its_mean_times(
     times: str,
     step: int,
     worth: float,
-    tables: bool,
     way: str,
 ) -> None:
     folder = tmp_path_factory.mktemp("run")
     subject = np.random.default_rng(seed).integers(0, people, n)
     subject[:k] = range(k)
     trajectories = replace(hours(np.round(walks(n, seed), 4), seed), subject=subject)
-    write = write_tables if tables else write_parts
-    source = write(folder / "trips", trajectories, 70)
+    source = write_parts(folder / "trips", trajectories, 70)
     asked: dict[str, Any] = {"times": times, "time_step": step, "minute_worth": worth}
     how: dict[str, Any] = {"rows": way, "effort": "fast", **asked}
     with shards_of(rows), groups_told() as groups:
@@ -152,7 +133,7 @@ def test_times_are_neither_read_nor_released_unless_they_are_asked_for(tmp_path:
         report = anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     assert (report["n"], report["unit"], report["times"]) == (100, "trajectory", None)
     (part,) = out_of(tmp_path).iterdir()
-    assert pq.read_schema(part).names == ["id", "geometry", "bbox"]
+    assert pq.read_schema(part).names == ["id", "geometry"]
     with pytest.raises(BadInput, match=r"needs times, and 50 of 100 have none"):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, times="date")
 

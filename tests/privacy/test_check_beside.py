@@ -158,15 +158,9 @@ def test_what_arrow_may_write_and_we_do_not_is_found(tmp_path: Path) -> None:
     table = pq.read_table(written(path))
     lines = table["geometry"].combine_chunks().dictionary_encode()
     ours = {"compression": "zstd", "write_statistics": False}
-    for other, options, says in (
-        (table, {}, ""),
-        (table, {"compression": "snappy"}, "the storage of column 'id'"),
-        (table, {"write_statistics": True}, "the storage of column 'id'"),
-        (table, {"row_group_size": 7}, "the size of row groups"),
-        (table.set_column(1, "geometry", lines), {}, "column 'geometry'"),
-    ):
+    for other, says in ((table, ""), (table.set_column(1, "geometry", lines), "column 'geometry'")):
         for another in (False, True):
-            pq.write_table(other, path, **(ours | options))
+            pq.write_table(other, path, **ours)
             if another:
                 by_another_version(path)
             found = problems(path)
@@ -176,15 +170,6 @@ def test_what_arrow_may_write_and_we_do_not_is_found(tmp_path: Path) -> None:
     assert "where trajanon writes" in problems(path)
     pandas = json.dumps({"attributes": {"of": "/data/alice.gpx"}})
     assert "file metadata 'pandas'" in repacked(path, with_metadata(pandas=pandas))
-
-
-def test_bytes_that_belong_to_no_column_are_found(tmp_path: Path) -> None:
-    path = written(tmp_path / "r.parquet")
-    by_another_version(path)
-    found = path.read_bytes()
-    begin = len(found) - 8 - int.from_bytes(found[-8:-4], "little")
-    path.write_bytes(found[:begin] + b"alice" + found[begin:])
-    assert "the number of bytes is not" in problems(path)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".gpkg"])
@@ -203,30 +188,28 @@ def test_what_could_not_be_compared_is_not_claimed(tmp_path: Path, suffix: str) 
 
 # GeoPackage
 
-CONTENT = "the content of table "
-
 
 @pytest.mark.parametrize(
     ("command", "says"),
     [
-        ("UPDATE gpkg_contents SET min_x = -9", CONTENT + "'gpkg_contents'"),
-        ("UPDATE gpkg_contents SET identifier = 'alice'", CONTENT + "'gpkg_contents'"),
+        ("UPDATE gpkg_contents SET min_x = -9", "table 'gpkg_contents'"),
+        ("UPDATE gpkg_contents SET identifier = 'alice'", "table 'gpkg_contents'"),
         (
             "UPDATE gpkg_contents SET last_change = '2008-05-17T10:00:00.000Z'",
-            CONTENT + "'gpkg_contents'",
+            "table 'gpkg_contents'",
         ),
-        ("DELETE FROM rtree_anonymized_geom WHERE id = 3", CONTENT + "'rtree_anonymized_geom'"),
+        ("DELETE FROM rtree_anonymized_geom WHERE id = 3", "table 'rtree_anonymized_geom'"),
         (
             "UPDATE rtree_anonymized_geom SET minx = -9 WHERE id = 3",
-            CONTENT + "'rtree_anonymized_geom'",
+            "table 'rtree_anonymized_geom'",
         ),
         (
             "UPDATE gpkg_spatial_ref_sys SET description = 'alice' WHERE srs_id = 0",
-            CONTENT + "'gpkg_spatial_ref_sys'",
+            "table 'gpkg_spatial_ref_sys'",
         ),
         (
             "INSERT INTO gpkg_spatial_ref_sys VALUES ('a', 7, 'a', 7, 'a', 'alice')",
-            CONTENT + "'gpkg_spatial_ref_sys'",
+            "table 'gpkg_spatial_ref_sys'",
         ),
         ("CREATE TRIGGER alice AFTER INSERT ON anonymized BEGIN SELECT 1; END", "trigger 'alice'"),
         (
@@ -240,19 +223,18 @@ CONTENT = "the content of table "
         ),
         ("CREATE VIEW secrets AS SELECT 'alice' AS name", "view 'secrets'"),
         ("CREATE INDEX alice ON anonymized (id)", "index 'alice'"),
-        ("UPDATE gpkg_ogr_contents SET feature_count = 9000", CONTENT + "'gpkg_ogr_contents'"),
-        ("UPDATE sqlite_sequence SET seq = 9000", CONTENT + "'sqlite_sequence'"),
-        ("INSERT INTO sqlite_sequence VALUES ('alice', 7)", CONTENT + "'sqlite_sequence'"),
+        ("UPDATE gpkg_ogr_contents SET feature_count = 9000", "table 'gpkg_ogr_contents'"),
+        ("UPDATE sqlite_sequence SET seq = 9000", "table 'sqlite_sequence'"),
+        ("INSERT INTO sqlite_sequence VALUES ('alice', 7)", "table 'sqlite_sequence'"),
         (
             "INSERT INTO gpkg_extensions VALUES ('anonymized', NULL, 'alice', 'x', 'read-write')",
-            CONTENT + "'gpkg_extensions'",
+            "table 'gpkg_extensions'",
         ),
         (
             "INSERT INTO gpkg_tile_matrix VALUES ('anonymized', 1, 2, 3, 4, 5, 6, 7)",
-            CONTENT + "'gpkg_tile_matrix'",
+            "table 'gpkg_tile_matrix'",
         ),
-        ("PRAGMA user_version = 7", "user_version"),
-        ("PRAGMA application_id = 7", "application_id"),
+        ("PRAGMA user_version = 7", "where trajanon writes"),
     ],
 )
 def test_whatever_is_planted_in_a_geopackage_is_found(
@@ -297,4 +279,4 @@ def test_a_geometry_with_the_box_of_another_is_found(tmp_path: Path) -> None:
     box = np.frombuffer(blob, "<f8", 4, 8) - np.eye(4)[0]
     other = blob[:8] + box.tobytes() + blob[40:]
     run_sql(path, f"UPDATE anonymized SET geom = x'{other.hex()}' WHERE fid = 3")
-    assert CONTENT + "'anonymized'" in problems(path)
+    assert "table 'anonymized'" in problems(path)

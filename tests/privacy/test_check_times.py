@@ -291,6 +291,6 @@ def test_texts_that_are_no_lists_are_found(tmp_path: Path, text: str) -> None:
 def test_heights_stay_a_problem(tmp_path: Path, suffix: str) -> None:
     path = written(tmp_path / f"r{suffix}")
     text = path.read_text(encoding="utf-8")
-    place = r"(\[-\d\.\d+, \d+\.\d+)(, 0, \d+)?\]"
+    place = r"(\[-\d\.\d+, \d+\.\d+)(, 0.0, [\d.]+)?\]"
     path.write_text(re.sub(place, r"\1, 7]", text), encoding="utf-8")
     assert "points have a third number" in problems(path)

@@ -93,7 +93,7 @@ def test_the_command_answers_for_the_new_file(run: Run, tmp_path: Path) -> None:
     clean.unlink()
     refused = run("check", path, "-k", 9, "--rewrite", clean)
     assert refused.code == 1
-    assert "by themselves do not hold:\n- " in refused.out
+    assert "must not be published:\n- " in refused.out
     assert not clean.exists()
     assert '"holds": true' in run("check", path, "-k", K, "--rewrite", clean, "--json").out
     clean.unlink()

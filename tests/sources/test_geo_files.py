@@ -277,7 +277,11 @@ def test_geoarrow_encodings_are_read(tmp_path: Path, geometry: Any) -> None:
         (b"no json", FileProblem, "does not describe its geometries"),
         (b"[]", FileProblem, "does not describe its geometries"),
         (b'{"primary_column": "g", "columns": {}}', FileProblem, "does not describe"),
-        (b'{"primary_column": "g", "columns": {"g": {}}}', FileProblem, "has no column 'g'"),
+        (
+            b'{"primary_column": "g", "columns": {"g": {}}}',
+            FileProblem,
+            "there is no one column 'g'",
+        ),
         (
             b'{"primary_column": "id", "columns": {"id": {"encoding": "TWKB"}}}',
             FileProblem,

@@ -159,7 +159,6 @@ def test_the_bound_takes_no_weights(table: Path) -> None:
 def test_weights_are_told_on_the_screen_and_in_json(run: Run, table: Path) -> None:
     words = ("microaggregate", table.name, "-k", 3, *FAST, "--weights")
     answer = run(*words, 'a=2, "c,d=0"')
-    assert "Weights of columns: a: 2, b: 1, c,d: 0\n" in answer.out
     assert "Weighted loss after mdav" in answer.out
     assert "Information loss" not in answer.out
     report = json.loads(run(*words, "a=2,b=0.5", "--json").out)
@@ -175,13 +174,11 @@ def test_weights_are_told_on_the_screen_and_in_json(run: Run, table: Path) -> No
         ("a", "--weights 'a' is not understood at 'a'; write a=2,b=0.5, each once"),
         ("a=2,b", "is not understood at 'b'"),
         ("a=2,a=3", "is not understood at 'a=3'"),
-        ("=2", "is not understood at '=2'"),
-        ("a=x", "is not understood at 'a=x'"),
         ("a=-1", "the weight of 'a' in --weights must be a number from 0"),
-        ("aa=2", "has no column 'aa'; did you mean 'a'"),
+        ("aa=2", "column 'aa' of --weights is not averaged"),
         ("a=nan", "must be a number from 0 to 1e+30 (got nan)"),
         ('a=0,b=0,"c,d"=0', "all --weights of x.csv are 0; give a column more"),
-        ("region=1", "column 'region' has a weight but is not averaged; name it in --columns, too"),
+        ("region=1", "column 'region' of --weights is not averaged; x.csv has a, b, c,d"),
     ],
 )
 def test_words_that_are_no_weights_are_refused(

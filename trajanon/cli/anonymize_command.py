@@ -84,12 +84,7 @@ def anonymize(
     if public_places is not None:
         from trajanon.extract import hidden
 
-        try:
-            how["public_places"] = hidden(public_places, PUBLIC, radius=PLACE)
-        except BadInput as error:
-            raise BadInput(
-                f"{public_places} holds no station and no airport: leave out --public-places"
-            ) from error
+        how["public_places"] = hidden(public_places, PUBLIC, radius=PLACE)
     if in_parts:
         if public_places is not None:
             raise BadInput("--public-places is for a file of trajectories: put the parts into one")

@@ -69,7 +69,7 @@ def evaluate(
     ks = None if curve is None else _numbers(curve)
     check_page(out, "an evaluation")
     originals, released = given
-    public = (reports.datasheet_path(released), reports.certificate_path(released))
+    public = (reports.datasheet_path(released), reports.report_path(released, "certificate.json"))
     outputs = (out, out.with_suffix(".json"), *public)
     named = [file for file in (ledger, roads) if file is not None]
     read = [*given, reports.report_path(released), *named]
@@ -136,10 +136,8 @@ def _show(evaluation: "Evaluation", outputs: Sequence[Path]) -> None:
     if evaluation.holdout is not None:
         tell(evaluation.holdout.beside)
     page, account, *public = outputs
-    are = "to be published with the release"
-    if not evaluation.holds:
-        are = "which say why not to publish it"
-    tell(f"Wrote {page} and {account}, for you alone, and {' and '.join(map(str, public))}, {are}.")
+    beside = " and ".join(map(str, public))
+    tell(f"Wrote {page} and {account}, for you alone, and {beside}, to stand beside the release.")
 
 
 def _numbers(text: str) -> list[int]:

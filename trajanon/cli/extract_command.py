@@ -6,7 +6,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajanon.cli.messages import say_written, show_json, tell
+from trajanon.cli.messages import say_written, show_json
 from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of
 from trajanon.errors import BadInput
 from trajanon.extract.rules import Rules, SourceOptions, fields_in
@@ -17,11 +17,6 @@ if TYPE_CHECKING:
     from trajanon.extract.rules import Limit
 
 _RADIUS = 150.0  # metres that are cut out around sensitive places
-
-_TOO_FEW = (
-    "A group needs at least two, of two subjects: add recordings of others, or name a column with "
-    "--columns subject=..."
-)
 
 
 @options(
@@ -67,7 +62,7 @@ def extract(
     **how: Any,
 ) -> None:
     """Turn GPS traces into whole trips, or windows, of 30 points each."""
-    from trajanon.cli.report_tables import bars
+    from trajanon.cli.report_tables import bars, show_extraction
     from trajanon.executors import connected
     from trajanon.extract.extraction import OSM_API, SAY_WHERE, Extraction, chosen_spacing
 
@@ -96,7 +91,12 @@ def extract(
     if as_json:
         show_json(provenance)
         return
-    _show(provenance, out, windows=windows)
+    show_extraction(provenance)
+    counts = provenance["counts"]
+    n, subjects = counts["trajectories"], counts["subjects of trajectories"]
+    what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
+    # Folders are named in any case: the next command's default is a file.
+    say_written(what, out, TRAJECTORIES, "anonymize", min(4, max(2, subjects)))
 
 
 def _checked(out: Path | None, partition: int | None) -> Path:
@@ -107,20 +107,6 @@ def _checked(out: Path | None, partition: int | None) -> Path:
     if partition is not None and is_file:
         raise BadInput(f"with --partition, --out names a folder (got {out})")
     return out
-
-
-def _show(provenance: Mapping[str, Any], out: Path, *, windows: bool) -> None:
-    from trajanon.cli.report_tables import show_extraction
-
-    show_extraction(provenance)
-    counts = provenance["counts"]
-    n, subjects = counts["trajectories"], counts["subjects of trajectories"]
-    what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
-    if min(n, subjects) < 2:
-        tell(f"Wrote {what} to {out}. {_TOO_FEW}")
-        return
-    # Folders are named in any case: the next command's default is a file.
-    say_written(what, out, TRAJECTORIES, "anonymize", min(4, subjects))
 
 
 def _where(
@@ -193,5 +179,4 @@ def _limit(option: str, unit: str, text: str) -> "Limit":
     with suppress(ValueError):  # `BadInput` is one
         return seconds_of(option, text) if unit == "seconds" else float(text)
     times = ", a time such as 5min or 2h" * (unit == "seconds")
-    auto = ", auto" * (option != "--max-speed")
-    raise BadInput(f"{option} must be a number of {unit}{times}{auto}, or none (got {text!r})")
+    raise BadInput(f"{option} must be a number of {unit}{times}, auto, or none (got {text!r})")

@@ -1,14 +1,174 @@
-"""The commands that mend or look into files: trajanon ledger and clean."""
+"""The commands that look into files: trajanon check, ledger and clean."""
 
+import shlex
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
+
+import typer
 
 import trajanon
-from trajanon.cli.messages import show_json, tell
-from trajanon.cli.options import options
+from trajanon.cli.messages import show_json, tell, with_flags
+from trajanon.cli.options import ANONYMIZED, names_of, options
 from trajanon.errors import BadInput
 from trajanon.number_text import number_of
 
 _ACTIONS = ("show", "verify", "forget")
+
+
+@options(
+    released="A released file, or a folder of parts.",
+    k="The group size promised.",
+    trajectories="The originals, to count subjects in each group; needs the report beside the "
+    "release.",
+    against="An earlier release of the same trajectories, to check what both together reveal; "
+    "needs both reports. Repeat it for several.",
+    rewrite="Write only the lines, and their times if the file says what they count from, into "
+    "this new file, rounded and sorted, if each occurs at least k times; the exit code is for "
+    "that file.",
+    columns="Check these columns of a table, .csv or .parquet: a,b,c, or all.",
+    certificate="The .certificate.json of the release: also repeat what it says of the file.",
+)
+def check(
+    released: Path = ANONYMIZED,
+    *,
+    k: int,
+    trajectories: Path | None = None,
+    against: list[Path] | None = None,
+    rewrite: Path | None = None,
+    subjects_exact: bool = False,
+    columns: str | None = None,
+    certificate: Path | None = None,
+    as_json: bool = False,
+) -> None:
+    """Check a released file by itself: exit code 0 it holds, 1 not, 2 unreadable.
+
+    By itself, a file shows that each trajectory occurs k times. The report beside it, if it is
+    there, counts, too. Whether k different people stand behind each is counted with
+    --trajectories.
+    """
+    asked = {
+        "--columns": columns,
+        "--rewrite": rewrite,
+        "--trajectories": trajectories,
+        "--against": against or None,
+        "--certificate": certificate,
+    }
+    given = [name for name, value in asked.items() if value is not None]
+    if len(given) > 1 and given[0] in ("--columns", "--rewrite"):
+        raise BadInput(f"{given[0]} and {given[1]} are different checks: run one after the other")
+    if columns is not None:
+        account, said = _of_table(released, k, names_of(columns))
+    elif rewrite is not None:
+        found = trajanon.rewrite(released, rewrite, k)
+        said = f"Wrote {rewrite}. It holds for rows: {_each(found)}, and {found.claim}."
+        account = {**asdict(found), "holds": found.holds}
+    else:
+        beside = trajectories, against or [], certificate
+        account, said = _of_release(released, k, *beside, exact=subjects_exact)
+    problems = account["problems"] = list(map(with_flags, account["problems"]))
+    if as_json:
+        show_json(account)
+    elif account["holds"]:
+        for line in said.split("\n"):
+            tell(line)
+    else:
+        tell(f"{released} must not be published:")
+        for problem in problems:
+            tell(f"- {problem}")
+    if not account["holds"]:
+        raise typer.Exit(1)
+
+
+def _of_table(file: Path, k: int, columns: Sequence[str]) -> tuple[dict[str, Any], str]:
+    table = trajanon.check_table(file, k, columns=columns)
+    account = {**asdict(table), "holds": table.holds, "answered": "rows", "problems": []}
+    names = ", ".join(table.columns)
+    if not table.holds:
+        account["problems"] = [
+            f"{table.rare:,} of {number_of(table.rows, 'row')} of {names} occur fewer than {k} "
+            f"times, the rarest {table.smallest}"
+        ]
+    others = f" Not looked at: {', '.join(table.others)}." * bool(table.others)
+    return account, (
+        f"{file} holds for rows: each of its {table.groups:,} different rows of {names} occurs at "
+        f"least {k} times ({table.rows:,} in all).{others} How many people stand behind each "
+        "cannot be seen in a table."
+    )
+
+
+def _each(found: "trajanon.Findings") -> str:
+    return (
+        f"each of its {found.groups:,} different trajectories occurs at least {found.k} times "
+        f"({found.trajectories:,} in all)"
+    )
+
+
+def _of_release(
+    released: Path,
+    k: int,
+    originals: Path | None,
+    against: Sequence[Path],
+    certificate: Path | None,
+    *,
+    exact: bool,
+) -> tuple[dict[str, Any], str]:
+    from trajanon.evaluation.release_certificate import read_certificate, repeated
+    from trajanon.files.report import report_beside
+    from trajanon.verdict import verdict
+
+    if originals is None:
+        found, counted = trajanon.check(released, k, against=against), ""
+    else:
+        found, counted = _beside(originals, released, k, against, exact=exact)
+    if certificate is not None:
+        differs = repeated(read_certificate(certificate), released, found)
+        found = replace(found, problems=[*found.problems, *differs])
+    said = f"{released} holds for {found.answered}: {_each(found)}, and {found.claim}{counted}"
+    if against:
+        beside = " and ".join(map(str, against))
+        said += f"; also beside {beside} no fewer than {k} stand behind each"
+    said += "."
+    if originals is None:
+        said += " How many people stand behind each cannot be seen in a release"
+        said += "." if released.is_dir() else ": --trajectories counts them."
+    if released == ANONYMIZED:
+        said += " Next: trajanon evaluate, then trajanon map"
+    elif not released.is_dir():
+        said += f" Next: trajanon map --view public {shlex.quote(str(released))}"
+    if certificate is not None:
+        said += f"\n{certificate} is of this file: bytes, rows, groups and k are those it says."
+    account = {**asdict(found), "holds": found.holds}
+    if (report := report_beside(released)) is not None:
+        judged = verdict(report, list(map(with_flags, found.problems)))
+        account |= {"holds": bool(judged), "verdict": judged.account}
+        account["problems"] = [] if judged else list(judged.sentences)
+        if judged.sentences:
+            said += "\nSay beside it:" + "".join(f"\n- {one}" for one in judged.sentences)
+    return account, said
+
+
+def _beside(
+    originals: Path, released: Path, k: int, against: Sequence[Path], *, exact: bool
+) -> "tuple[trajanon.Findings, str]":
+    """Check a release beside its originals; also say what was counted in these."""
+    from trajanon.files.report import read_report
+    from trajanon.privacy.originals import is_large
+    from trajanon.privacy.release_check import check_in_parts
+    from trajanon.subjects import nameless
+
+    if not against and released.is_dir() and is_large(report := read_report(released)):
+        found, whole = check_in_parts(originals, released, k, report, subjects_exact=exact)
+        unknown = whole.nameless
+    else:
+        read = trajanon.read_trajectories(originals, subjects_exact=exact)
+        found = trajanon.check(released, k, trajectories=read, against=against)
+        unknown = nameless(read.provenance)
+    said = f"; {k} different subjects in each group"
+    if unknown:
+        said += f", where each of {unknown:,} recordings without a name counts as one"
+    return found, said
 
 
 @options(
@@ -24,7 +184,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
     if action not in _ACTIONS:
         raise BadInput(f"trajanon ledger takes show, verify or forget (got {action!r})")
     if (action == "forget") != (release is not None):
-        wants = "the number of a release, which show tells" if release is None else "no number"
+        wants = "the number of a release, which show lists" if release is None else "no number"
         raise BadInput(f"trajanon ledger {action} {ledger} takes {wants}")
     with opened(ledger) as book:
         if release is not None:
@@ -38,13 +198,13 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
         if action == "verify":
             found = book.verify()
     killed = f"its run was killed, see: trajanon ledger verify {ledger}"
-    said = [state or killed * (not entry.told["settled"]) for entry, state in found]
+    states = [state or killed * (not entry.told["settled"]) for entry, state in found]
     if as_json:
-        pairs = zip(found, said, strict=True)
+        pairs = zip(found, states, strict=True)
         releases = [{"number": one.number, **one.told, "state": state} for (one, _), state in pairs]
         show_json({"releases": releases})
         return
-    for (entry, _), state in zip(found, said, strict=True):
+    for (entry, _), state in zip(found, states, strict=True):
         note = entry.told
         released = number_of(note["n"], "trajectory", "trajectories")
         what = f"{released}, k = {note['k']} {note['counted']}"
@@ -58,10 +218,10 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
 @options(folder="Folder with your outputs; folders inside it are not searched.")
 def clean(folder: Path = Path()) -> None:
     """Remove drafts that killed runs left; they hold originals."""
-    removed, kept = trajanon.clean(folder)
-    for left in removed:
-        tell(f"Removed {left}")
-    for left, why in kept.items():
-        tell(f"Kept {left}: {why}")
-    if not removed and not kept:
+    from trajanon.atomic_output import remove_drafts
+
+    left = remove_drafts(folder)
+    for path, why in left.items():
+        tell(f"Kept {path}: {why}" if why else f"Removed {path}")
+    if not left:
         tell(f"Nothing to remove in {folder}")

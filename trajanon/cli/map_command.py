@@ -94,10 +94,7 @@ def _for_the_holder(
     from trajanon.maps.page import compare_in_parts
     from trajanon.privacy.originals import in_parts, is_large
 
-    # The files' names, or where two are alike the whole paths.
-    names = [path.stem for path in releases]
-    if len(set(names)) < len(names):
-        names = list(map(str, releases))
+    names = list(map(str, releases)) if len(releases) > 1 else [releases[0].stem]
     if len(releases) == 1 and releases[0].is_dir() and is_large(report := read_report(releases[0])):
         whole = in_parts(originals, releases[0], report)
         behind = _behind(whole.lines, background)

@@ -25,8 +25,6 @@ _OPTIONS = {"area": "bbox"}
 def with_flags(message: str) -> str:
     """Name options where the library names parameters, in backquotes.
 
-    Examples
-    --------
     >>> with_flags("lower `min_radius`, or use `rows='lines'` or `k=4`")
     'lower --min-radius, or use --rows lines or -k 4'
     """
@@ -48,10 +46,7 @@ def say(message: str) -> None:
 
 
 def usage_error(error: Exception) -> str:
-    """Typer's message for a usage error, and the value it is about; empty for other errors.
-
-    Its class has moved between typer's versions. Those that ask pydantic do not name the value.
-    """
+    """Typer's message for a usage error, and the value it is about; empty for other errors."""
     if not hasattr(error, "format_message"):
         return ""
     refused: Any = getattr(error.__cause__, "errors", list)()

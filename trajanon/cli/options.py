@@ -21,7 +21,7 @@ PARTS, RELEASE = Path("trajectories"), Path("anonymized")
 """Folders of parts."""
 MAP = Path("map.html")
 BOTH = f"{TRAJECTORIES} {ANONYMIZED}"
-NUMBERS = "all that hold numbers and look like no id, code or survey weight"
+NUMBERS = "all that hold numbers and are not named like an id or a survey weight"
 
 Help = str | tuple[str, str]
 """The help of an option, or its help and its default in words."""
@@ -34,7 +34,7 @@ _HELPS: dict[str, Help] = {
     "missing": "If values are missing: refuse the table, or drop these rows.",
     "as_json": "Print the result as JSON.",
 }
-_NAMES = {"as_json": "json", "file_format": "format"}
+_NAMES = {"as_json": "json"}
 _ALSO = {"bbox": "area"}  # second names
 _LAST = ("out", "as_json")
 
@@ -48,9 +48,7 @@ def options(
 ) -> Callable[[Command], Command]:
     """Declare the parameters of a command by their helps; its ``**options`` take the settings.
 
-    ``groups`` names the options of each section of the help, in its order and with blanks between
-    them, ``without`` the settings that are no options of this command, and ``texts`` those that
-    the command parses itself.
+    ``groups`` are sections of the help, and the command parses the options in ``texts`` itself.
     """
     group = {name: title for title, names in (groups or {}).items() for name in names.split()}
     order = {name: place for place, name in enumerate([*group, *_LAST])}

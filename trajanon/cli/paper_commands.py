@@ -33,7 +33,7 @@ def benchmark(
     from dataclasses import asdict
 
     from trajanon.atomic_output import check_outputs, replacing
-    from trajanon.cli.report_tables import bars, show_measurements
+    from trajanon.cli.report_tables import bars
     from trajanon.papers.datasets import NEEDED
     from trajanon.papers.measurements import markdown, write_csv
     from trajanon.papers.published_tables import benchmark as measure
@@ -56,7 +56,6 @@ def benchmark(
     if as_json:
         show_json({"measurements": [asdict(m) for m in measured]})
         return
-    show_measurements(measured)
     if data.is_file():  # nothing published stands beside it
         for line in page.read_text(encoding="utf-8").splitlines():
             tell(line)

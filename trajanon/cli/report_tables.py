@@ -3,11 +3,11 @@
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
@@ -19,10 +19,6 @@ from trajanon.number_text import UNITS, number_of, percent, span
 from trajanon.progress import Progress
 from trajanon.subjects import Merged
 from trajanon.verdict import Verdict, cost, knows_people, mends, source, verdict
-
-if TYPE_CHECKING:
-    from trajanon.papers.measurements import Measurement
-
 
 _NAME = 80
 """Characters of a name on the screen."""
@@ -182,42 +178,29 @@ def rounded_text(value: float, way: str) -> str:
 
 def show_certificate(account: Mapping[str, Any]) -> None:
     """Print the loss reached beside the bound."""
-    tell(f"Rows: {account['n']:,}")
     tell(f"Columns: {listed(account['columns'])}")
-    tell(f"Rows in each group: at least {account['k']}")
     _show_stages(account)
-    tell(f"Information loss reached: {rounded_text(account['information_loss'], ROUND_CEILING)} %")
-    tell(f"No groups lose less than: {rounded_text(account['bound'], ROUND_FLOOR)} %")
-    tell(f"The gap between them: {rounded_text(account['gap'], ROUND_CEILING)} % of the loss")
+    for words, name, way in (
+        ("Information loss reached: {} %", "information_loss", ROUND_CEILING),
+        ("No groups lose less than: {} %", "bound", ROUND_FLOOR),
+        ("The gap between them: {} % of the loss", "gap", ROUND_CEILING),
+    ):
+        tell(words.format(rounded_text(account[name], way)))
 
 
 def show_microaggregated(report: Mapping[str, Any]) -> None:
     """Print the loss of a microaggregated table, its groups, and the statistics kept."""
-    tell(f"Rows: {report['n']:,}")
     tell(f"Columns microaggregated: {listed(report['columns'])}")
-    if report["kept"]:
-        tell(f"Columns kept: {listed(report['kept'])}")
-    counted = "Different subjects" if report["counted"] == "subjects" else "Rows"
-    tell(f"{counted} in each group: at least {report['k']}")
-    if report["strata"] is not None:
-        tell(f"Groups lie within a value of: {listed([report['strata']])}")
-    if report["weights"] is not None:
-        weights = (f"{name}: {weight:g}" for name, weight in report["weights"].items())
-        tell(f"Weights of columns: {listed(weights)}")
     sizes, risk = report["sizes"], report["risk"]
     tell(f"Groups: {report['groups']:,}, of {sizes['min']} to {sizes['max']} rows")
     _show_stages(report)
     linked = percent(risk["linkage_mean"]), percent(risk["linkage_highest"])
     tell(f"Chance to link a row to a person: {linked[0]} on average, {linked[1]} at most")
-    tell(
-        f"Rows of which no value moved by 5 % of a standard deviation: "
-        f"{percent(risk['near_original'])}"
-    )
+    near = percent(risk["near_original"])
+    tell(f"Rows of which no value moved by 5 % of a standard deviation: {near}")
     spread = report["moments"]["sd"].values()
-    shrunk = [1.0 - after / before for before, after in spread if before > 0.0]
-    if shrunk:
-        mean, highest = percent(sum(shrunk) / len(shrunk), 2), percent(max(shrunk), 2)
-        tell(f"Means are kept; standard deviations shrink by {mean} on average, {highest} at most.")
+    if shrunk := [1.0 - after / before for before, after in spread if before > 0.0]:
+        tell(f"Means are kept; standard deviations shrink by {percent(max(shrunk), 2)} at most.")
     if report["stopped"]:
         tell(STOPPED)
 
@@ -230,15 +213,3 @@ def _show_stages(report: Mapping[str, Any]) -> None:
             tell(f"Time for the {stage['name']}: {seconds}")
         else:
             tell(f"{lost} after {stage['name']}: {loss:.4g} % {seconds}")
-
-
-def show_measurements(measurements: "Sequence[Measurement]") -> None:
-    """Print how far each method's losses lie above the published ones, on average."""
-    compared: dict[tuple[str, str, str], list[float]] = {}
-    for m in measurements:
-        if m.difference is not None and m.statistic in ("il", "avg", "path_length"):
-            compared.setdefault((m.table, m.dataset, m.method), []).append(m.difference)
-    for place, differences in compared.items():
-        mean = sum(differences) / len(differences)
-        numbers = number_of(len(differences), "number")
-        tell(f"{', '.join(place)}: {mean:+.1f} % above the published, mean of {numbers}")

@@ -9,8 +9,8 @@ from typing import Annotated, Any
 import typer
 
 from trajanon.cli.anonymize_command import anonymize
-from trajanon.cli.check_command import check
 from trajanon.cli.extract_command import extract
+from trajanon.cli.file_commands import check
 from trajanon.cli.map_command import draw
 from trajanon.cli.messages import tell, usage_error
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES, options
@@ -102,19 +102,19 @@ def _read(path: Path) -> dict[str, Table]:
 @options(folder="Where the results go.")
 def demo(folder: Path = Path("trajanon-demo")) -> None:
     """Run the whole chain on the bundled synthetic sample, without network."""
-    from trajanon.atomic_output import making
+    from trajanon.atomic_output import make_folder
     from trajanon.data import sample
 
     trajectories, released = folder / TRAJECTORIES, folder / ANONYMIZED
-    with making(folder):
-        tell("1. trajanon extract (the bundled sample) --bbox madrid")
-        extract([str(sample())], bbox=["madrid"], out=trajectories)
-        tell()
-        tell("2. trajanon anonymize -k 4")
-        anonymize(str(trajectories), k=4, out=str(released))
-        tell()
-        tell("3. trajanon check -k 4")
-        check(released, k=4)
-        tell()
-        tell("4. trajanon map")
-        draw([trajectories, released], out=folder / MAP)
+    make_folder(folder)
+    tell("1. trajanon extract (the bundled sample) --bbox madrid")
+    extract([str(sample())], bbox=["madrid"], out=trajectories)
+    tell()
+    tell("2. trajanon anonymize -k 4")
+    anonymize(str(trajectories), k=4, out=str(released))
+    tell()
+    tell("3. trajanon check -k 4")
+    check(released, k=4)
+    tell()
+    tell("4. trajanon map")
+    draw([trajectories, released], out=folder / MAP)

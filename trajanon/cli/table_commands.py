@@ -40,7 +40,7 @@ def microaggregate(
     """
     from trajanon.atomic_output import replacing
     from trajanon.cli.report_tables import bars, show_microaggregated
-    from trajanon.files.numeric_table import check_table_format
+    from trajanon.table_columns import check_table_format
     from trajanon.tables import microaggregate_table, write_draft
 
     check_table_format(out)
@@ -113,9 +113,7 @@ def bound(
     if certificate["stopped"]:
         tell("Stopped by Ctrl-C: a longer search might bring the two closer.")
     tell(
-        "The bound is certified: it is that of a linear programme over all groups, and "
-        "was proven again. There may be no groups that reach it."
+        "The bound is certified: it is that of a linear programme over all groups."
         if certificate["certified"]
-        else "The bound is true but not certified: effort was fast, limits were met, or Ctrl-C "
-        "came, before it was as high as a linear programme over all groups."
+        else "The bound is true but not certified: the search for it ended early."
     )

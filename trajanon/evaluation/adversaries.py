@@ -168,7 +168,7 @@ def _seen(entry: Entry, *, subjects_exact: bool) -> Published:
         report = checked(read_report(release))
         trajectories = read_trajectories(originals, subjects_exact=subjects_exact)
         kept = released_of(trajectories, report)
-        person = read_marks(originals, subjects_exact=subjects_exact)[:, 0]
+        person = read_marks(originals)[:, 0]
         person = person[kept_in(report, len(trajectories))]
         found = matched(kept, read_release(release), report)
     except TrajanonError as error:

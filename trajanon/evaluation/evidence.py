@@ -17,8 +17,7 @@ from trajanon.evaluation.areas import Sampled
 from trajanon.evaluation.curve import Curve
 from trajanon.evaluation.holdout import Holdout
 from trajanon.files.report import Report, key_in, rows_in
-from trajanon.notebook import page, shown
-from trajanon.number_text import STAGES, UNITS, metres, percent, span
+from trajanon.number_text import STAGES, UNITS, metres, page, percent, shown, span
 from trajanon.privacy.attack import QUESTIONS, Attack
 from trajanon.privacy.chains import Chained
 from trajanon.privacy.inference import Diversity, Inferred

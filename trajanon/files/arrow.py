@@ -17,8 +17,6 @@ from trajanon.errors import BadInput, FileProblem, TrajanonError
 from trajanon.inputs import other_encoding, regular
 from trajanon.number_text import number_of
 
-_ROWS = "; each row needs as many values as the header has names"
-
 
 def opened(path: Path) -> Any:
     """Open a file that Arrow reads without Python."""
@@ -49,7 +47,6 @@ def reading(what: object, kind: str = "Parquet", *errors: type[Exception]) -> It
             reason = "it holds texts that are not UTF-8: write it anew"
         elif isinstance(error, UnicodeDecodeError) or "Invalid UTF8" in reason:
             reason = f"it {other_encoding(getattr(error, 'object', b''))}"
-        reason += _ROWS * isinstance(error, pd.errors.ParserError)
         raise FileProblem(f"cannot read {what} as {kind}: {reason}") from error
 
 

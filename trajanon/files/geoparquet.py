@@ -1,8 +1,4 @@
-"""GeoParquet, written without any extra content.
-
-Written with pyarrow and shapely alone: what a data frame library adds of its own (its index, its
-environment) would have to be taken out again.
-"""
+"""GeoParquet, written by pyarrow alone: a data frame library adds its index and environment."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -16,14 +12,13 @@ from numpy.typing import NDArray
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
-from trajanon.files.json_types import parsed
 from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat
+from trajanon.inputs import parsed
 from trajanon.trajectories import Trajectories
 
 _MAGIC = 4  # bytes at the beginning and the end, before which the footer's length stands
 _BINARY = b"\x18"  # begins a text in a footer; its length follows
 _SEVERAL = ["LineString", "MultiLineString"]
-_BOX = ("xmin", "ymin", "xmax", "ymax")
 _AT_ONCE = 10_000  # rows that are read: with their tracks, some tens of megabytes
 
 
@@ -46,17 +41,6 @@ def column_of_points(points: Floats) -> Any:
     )
 
 
-def column_of_boxes(points: Floats) -> Any:
-    """Write the box round each line of points (lat, lon), (n, m, 2), as a column.
-
-    Readers such as DuckDB and geopandas then look for lines in an area without reading all.
-    """
-    import pyarrow as pa
-
-    (south, west), (north, east) = points.min(axis=1).T, points.max(axis=1).T
-    return pa.StructArray.from_arrays([west, south, east, north], [*_BOX])
-
-
 def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, str]) -> None:
     """Write tables with lines in binary columns, a row group for each, with metadata."""
     import pyarrow as pa
@@ -70,8 +54,6 @@ def write_tables(file: IO[bytes], tables: Iterable[Any], metadata: Mapping[str, 
                 # No "crs": that means longitude, latitude on WGS 84 (OGC:CRS84).
                 about: dict[str, Any] = {"encoding": "WKB", "geometry_types": ["LineString"]}
                 several = "track" if "runs" in table.schema.names else None
-                if "bbox" in table.schema.names:
-                    about["covering"] = {"bbox": {side: ["bbox", side] for side in _BOX}}
                 geo = {
                     "version": "1.1.0",
                     "primary_column": "geometry",
@@ -107,15 +89,12 @@ def described(schema: Any, what: object) -> Geo:
     try:
         geo = parsed((schema.metadata or {}).get(b"geo", b"{}"), Geo)
         name = geo["primary_column"]
-        if name not in geo["columns"]:
-            raise BadInput(f"it lacks columns.{name}")
+        if name not in geo["columns"] or schema.names.count(name) != 1:
+            raise BadInput(f"there is no one column {name!r}")
     except BadInput as error:
         raise FileProblem(
             f"{what} is not GeoParquet: its footer does not describe its geometries, {error}"
         ) from error
-    if (count := schema.names.count(name)) != 1:
-        there = "two columns" if count else "no column"
-        raise FileProblem(f"{what} has {there} {name!r}, where its footer says geometries are")
     return geo
 
 
@@ -134,17 +113,14 @@ def expecting_geometries(what: object) -> Iterator[None]:
 
 def refuse_other_system(where: object, geo: Geo) -> None:
     """Refuse geometries that are not in WGS 84."""
-    column = geo["columns"][geo["primary_column"]]
-    if "crs" not in column:  # the default of GeoParquet is WGS 84
+    system = geo["columns"][geo["primary_column"]].get("crs")
+    if system is None:  # the default of GeoParquet is WGS 84
         return
     from pyproj import CRS
     from pyproj.exceptions import CRSError
 
-    system = column["crs"]
     with suppress(CRSError):
-        if system is None or CRS.from_user_input(system).equals(
-            "OGC:CRS84", ignore_axis_order=True
-        ):
+        if CRS.from_user_input(system).equals("OGC:CRS84", ignore_axis_order=True):
             return
     raise BadInput(f"{where} is not in WGS 84; convert it to EPSG:4326 first")
 
@@ -175,16 +151,13 @@ def text_of(schema: Any, name: str) -> str | None:
 
 
 def write_geoparquet(path: Path, release: Trajectories, first: int = 1) -> None:
-    """Write a release: ids from the first on, lines, times, boxes, and words; nothing else."""
+    """Write a release: ids from the first on, lines, times, and words; nothing else."""
     with path.open("wb") as file:
         write_released(file, release, first)
 
 
 def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> None:
-    """Write a release, or a part of one: then ids go on where the last part ended.
-
-    Each different line is written once, with its rows, if the release is of lines.
-    """
+    """Write a release, or a part of one: then ids go on where the last part ended."""
     import pyarrow as pa
 
     lines, counts, _, words = Layout.of(release)
@@ -193,7 +166,6 @@ def write_released(file: IO[bytes], release: Trajectories, first: int = 1) -> No
     if lines.times is not None:
         n, m = lines.times.shape
         columns["times"] = arrow.column_of_lists(lines.times.astype(int).ravel(), np.full(n, m))
-    columns["bbox"] = column_of_boxes(lines.points)
     write_tables(file, [pa.table(columns)], words)
 
 
@@ -219,8 +191,6 @@ def _times(file: Any, n: int) -> Iterable[Any]:
     if not arrow.holds_lists(column.type):
         return [None] * n
     values, size = arrow.lists_of(column, "times")
-    if n and (size == size[0]).all():
-        return values.reshape(n, -1)
     return np.split(values, np.cumsum(size)[:-1])
 
 
@@ -228,33 +198,17 @@ def _contents(path: Path) -> tuple[str, dict[str, Any]]:
     """Take a file apart that Arrow reads: who wrote it, and all that Arrow shows of it."""
     with arrow.parquet(path) as file:
         about, table = file.metadata, file.read()
-    size = path.stat().st_size
-    with path.open("rb") as whole:
-        whole.seek(max(size - about.serialized_size - 2 * _MAGIC, 0))
-        footer = whole.read()
-    # Of keys that occur several times Arrow shows the last.
-    found: dict[str, Any] = {
-        f"file metadata {key.decode('utf-8', 'replace')!r}": (
-            value,
-            footer.count(_BINARY + bytes([len(key) % 256]) + key),
-        )
-        for key, value in (about.metadata or {}).items()
-    }
-    for field in file.schema_arrow:
-        values = table[field.name] if table.column_names.count(field.name) == 1 else ()
-        found[f"column {field.name!r}"] = field, field.metadata, values
-    groups = [about.row_group(number) for number in range(about.num_row_groups)]
-    found["the size of row groups"] = [group.num_rows for group in groups]
-    known = about.serialized_size + 3 * _MAGIC
-    for number in range(about.num_columns):
-        chunks = [group.column(number) for group in groups]
-        known += sum(chunk.total_compressed_size for chunk in chunks)
-        kind = file.schema.column(number)
-        found[f"the storage of column {kind.path!r}"] = (
-            (kind.physical_type, str(kind.logical_type)),
-            {(chunk.compression, chunk.is_stats_set) for chunk in chunks},
-        )
-    found["the number of bytes"] = size - known
+        footer = path.read_bytes()[-about.serialized_size - 2 * _MAGIC :]
+        # Of keys that occur several times Arrow shows the last.
+        found: dict[str, Any] = {
+            f"file metadata {key.decode('utf-8', 'replace')!r}": (
+                value,
+                footer.count(_BINARY + bytes([len(key) % 256]) + key),
+            )
+            for key, value in (about.metadata or {}).items()
+        }
+        for field in file.schema_arrow:
+            found[f"column {field.name!r}"] = field, field.metadata, table[field.name]
     return about.created_by or "", found
 
 

@@ -1,21 +1,29 @@
-"""Parquet read as one table: a file, or the parts of a folder one after another."""
+"""Parquet read as one table, a file or the parts of a folder; and numbers for its subjects."""
 
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import chain, count, takewhile
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
 
-from trajanon.arrays import Bools, Floats
+from trajanon.arrays import Bools, Hashes, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow
+from trajanon.files.geoparquet import written_column
+from trajanon.hashing import hashed
 from trajanon.remote_folder import Folder
-from trajanon.subjects import text_of_subject
+from trajanon.subjects import Merged, key_of, spelled, text_of_subject
+
+ID_COLUMNS = ("subject", "trace")
+
+_OF_TRACES = np.uint64(0x9E3779B97F4A7C15)
+"""Keeps the numbers of traces from being those of subjects."""
 
 ONE_EXTRACTION = "keep parts of one extraction in a folder"
 
@@ -57,9 +65,7 @@ class ParquetParts:
             tables.append(table.filter(self.which[number]) if self.which else table)
         try:
             return pa.concat_tables(tables, promote_options="permissive")
-        except pa.ArrowTypeError:  # such as names in one part, and numbers in another
-            return pa.concat_tables(map(_as_texts, tables))
-        except pa.ArrowInvalid as error:
+        except (pa.ArrowTypeError, pa.ArrowInvalid) as error:
             raise BadInput(
                 f"parts write {', '.join(columns)} in several ways, {error}: {ONE_EXTRACTION}"
             ) from error
@@ -75,42 +81,6 @@ class ParquetParts:
         return ParquetParts(opened, self.schema_arrow, int(np.count_nonzero(which)), which=some)
 
 
-def _listed(column: Any) -> list[Any]:
-    """List the values of a column; those of a time that no date can be, by their numbers."""
-    try:
-        values: list[Any] = column.to_pylist()
-    except (OverflowError, ValueError):
-        values = column.cast("int64").to_pylist()
-    return values
-
-
-def _as_texts(table: Any) -> Any:
-    import pyarrow as pa
-
-    columns = [
-        [None if value is None or value != value else text_of_subject(value) for value in column]
-        for column in map(_listed, table.columns)
-    ]
-    return pa.table([pa.array(some, pa.large_string()) for some in columns], table.column_names)
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class RowGroups:
-    """Some row groups of a Parquet file, read as a file of their own."""
-
-    file: Any
-    numbers: Sequence[int]
-
-    def iter_batches(self, rows: int, columns: Sequence[str], **options: Any) -> Iterator[Any]:
-        """Read columns, at most a given number of rows at a time."""
-        batches: Iterator[Any] = self.file.iter_batches(rows, [*self.numbers], columns, **options)
-        return batches
-
-    def read(self, columns: Sequence[str], **options: Any) -> Any:
-        """Read whole columns."""
-        return self.file.read_row_groups([*self.numbers], columns, **options)
-
-
 def part_states(folder: Folder) -> dict[str, str]:
     """Give the state of each part of a folder. Hidden files are drafts, maybe of a part."""
     states = folder.states()
@@ -120,11 +90,7 @@ def part_states(folder: Folder) -> dict[str, str]:
 
 @contextmanager
 def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
-    """Refuse to go on if parts were changed while they were read in this block.
-
-    Rows are read several times. If they were others the next time, a group could have too few
-    subjects, or rows could be missing.
-    """
+    """Refuse to go on if parts, which are read several times, were changed in this block."""
     cause = None
     try:
         yield
@@ -141,16 +107,23 @@ def unchanged(folder: Folder, before: Mapping[str, str]) -> Iterator[None]:
 
 @contextmanager
 def part_opened(folder: Folder, name: str) -> Iterator[Any]:
-    """Open a part; an error of reading it in the block becomes one sentence.
-
-    Arrow must not read this file of Python's in threads of its own: see `arrow.opened`.
-    """
+    """Open a part, for Arrow without threads of its own: see `arrow.opened`."""
     import pyarrow.parquet as pq
 
     with folder.named(name), arrow.reading(f"{folder}/{name}"), folder.open(name) as stream:
         file = pq.ParquetFile(stream, pre_buffer=False)  # or it keeps all that it has read
         arrow.refuse_doubles(file.schema_arrow, f"{folder}/{name}")
         yield file
+
+
+@contextmanager
+def groups_opened(folder: Folder, name: str, groups: Sequence[int]) -> Iterator[Any]:
+    """Open some row groups of a part as if they were a file."""
+    with part_opened(folder, name) as file:
+        yield SimpleNamespace(
+            iter_batches=partial(file.iter_batches, row_groups=[*groups]),
+            read=partial(file.read_row_groups, [*groups]),
+        )
 
 
 @contextmanager
@@ -189,35 +162,94 @@ def parquet_of(
 
 def _difference(schema: Any, other: Any) -> str:
     """Say in what two parts differ; empty if they are alike."""
-    import pyarrow as pa
-
-    one, two = (
-        Counter((field.name, pa.types.is_nested(field.type)) for field in some)
-        for some in (schema, other)
-    )
-    if columns := sorted({name for name, _ in (one - two) + (two - one)}):
+    if columns := sorted({*schema.names} ^ {*other.names}):
         return f"it has other columns ({', '.join(columns)})"
     said, more = (some.metadata or {} for some in (schema, other))
     words = [name.decode() for name in _SAID if said.get(name) != more.get(name)]
     return f"it has other words on all rows in its footer ({', '.join(words)})" if words else ""
 
 
-def coordinate_columns(schema: Any) -> list[str]:
-    """List the columns lat1, lon1, lat2, lon2, ... of a table; none if it has geometries."""
-    if b"geo" in (schema.metadata or {}):
-        return []
-    pairs = ([f"lat{number}", f"lon{number}"] for number in count(1))
-    names = [*chain(*takewhile({*schema.names}.issuperset, pairs))]
-    return names if len(names) > 2 else []
+class ColumnIds(NamedTuple):
+    """The values of a column, as numbers."""
+
+    number: Hashes  # of each row's value, (r,): the same in all parts
+    missing: Bools  # rows without a value, (r,); their numbers mean nothing
+    spellings: Hashes  # of each different name: hashes of it as written, with blanks and accents
+    # made alike, and with case, too, (names, 3)
 
 
-def columns_of_numbers(where: object, file: ParquetParts, names: Sequence[str]) -> Floats:
-    """Read columns of numbers, (n, columns); a missing number is NaN."""
-    import pyarrow as pa
+@dataclass(frozen=True, eq=False)
+class RowIds:
+    """The subjects of rows; a trace without one is its own subject, and so is a row without both.
 
-    for name in names:
-        kind = file.schema_arrow.field(name).type
-        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
-            raise BadInput(f"{where} has a column {name} of {kind}, and not of numbers")
-    columns = file.read(names).columns
-    return np.column_stack([column.cast(pa.float64()).to_numpy() for column in columns])
+    A trace that names its subject in some rows only has the first of them in all.
+    """
+
+    subject: Ints  # number of each row's subject, (r,)
+    nobody: Bools  # rows that have neither a subject nor a trace, (r,)
+    nameless: Bools  # rows of subjects without a name, (r,)
+    merged: Merged  # names that were another one's spelling
+
+    @property
+    def unnamed(self) -> int:
+        """How many subjects have no name."""
+        return len(np.unique(self.subject[self.nameless]))
+
+    @classmethod
+    def of(cls, columns: Sequence[tuple[ColumnIds, ColumnIds]]) -> "RowIds":
+        """Take subjects and traces of all rows, in several pieces."""
+        (number, lacks, spellings), (trace, untraced, _) = (
+            ColumnIds(*map(np.concatenate, zip(*some, strict=True)))
+            for some in zip(*columns, strict=True)
+        )
+        names = ~lacks & ~untraced
+        named = pd.Series(number[names], index=trace[names])
+        named = named[~named.index.duplicated()]
+        place = named.index.get_indexer(trace)
+        place[untraced] = -1
+        nobody = lacks & untraced
+        subject = np.where(lacks, trace, number)
+        known = lacks & (place >= 0)
+        subject[known] = named.to_numpy()[place[known]]
+        rows = np.flatnonzero(nobody).astype(np.uint64)
+        subject[nobody] = hashed(hashed(rows) ^ _OF_TRACES)
+        merged = Merged.among(*({*column.tolist()} for column in spellings.T))
+        return cls(subject.view(np.int64), nobody, lacks & (place < 0), merged)
+
+
+def row_ids(where: object, file: Any, *, exact: bool) -> tuple[ColumnIds, ColumnIds]:
+    """Number what a file says of the subjects and traces of its rows; traces may be subjects."""
+    nothing = ColumnIds(
+        np.zeros(file.n, np.uint64), np.ones(file.n, np.bool_), np.empty((0, 3), np.uint64)
+    )
+    columns = {name: written_column(where, file, name) for name in ID_COLUMNS}
+    found = [
+        _numbered(where, values, name, exact or name == "trace")
+        for name, values in columns.items()
+        if values is not None
+    ]
+    one, other = [*found, nothing, nothing][: len(ID_COLUMNS)]
+    return one, other
+
+
+def _numbered(where: object, column: NDArray[Any], name: str, exact: bool) -> ColumnIds:
+    """Make a number of each value, equal for 7 and "7", and mark missing ones."""
+    code, values = pd.factorize(column)
+    if values.dtype.kind == "f":
+        most = 2.0 ** (np.finfo(values.dtype).nmant + 1)
+        if (np.abs(values) >= most).any():
+            # Another part may write the same one in full, and it would count as two.
+            raise BadInput(
+                f"{where} has a {name} of {most:,.0f} or more as a floating-point number "
+                "that cannot tell it from the next one: write whole numbers, or names"
+            )
+    names = [text_of_subject(value) for value in values]
+    spelt = [spelled(one) for one in names]
+    keys = [key_of(one, exact=exact) for one in spelt]
+    hashes = [
+        pd.util.hash_array(np.array([*words, ""], dtype=object)) for words in (names, spelt, keys)
+    ]
+    spellings = np.column_stack(hashes)
+    blank = np.array([not key for key in [*keys, ""]], dtype=np.bool_)
+    salt = _OF_TRACES if name == "trace" else np.uint64(0)
+    return ColumnIds(spellings[code, 2] ^ salt, blank[code], spellings[~blank])

@@ -12,11 +12,10 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.errors import BadInput, FileProblem, TrajanonError
-from trajanon.files.geopackage import GEOPACKAGE
 from trajanon.files.geoparquet import GEOPARQUET
 from trajanon.files.release_lines import Lines, ReleaseFormat, Writer, amiss_in_counts, clock_of
-from trajanon.files.text_formats import CSV, GEOJSON, GPX, MF_JSON
 from trajanon.files.trajectory_files import is_part
+from trajanon.files.vector_formats import CSV, GEOJSON, GEOPACKAGE, GPX, MF_JSON
 from trajanon.inputs import regular
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories, joined_trajectories
@@ -50,18 +49,15 @@ def check_release_format(path: Path, *, timed: bool = True) -> None:
 
 
 def write_release(path: str | os.PathLike[str], release: Trajectories) -> None:
-    """Write released trajectories: lines, ids from 1, times, the words on them; no more.
-
-    If provenance["rows"] is ``lines``, each different line is written once, with its count.
-    """
+    """Write released trajectories: lines, ids from 1, times, the words on them; no more."""
     path, times = Path(path), release.times
     check_release_format(path, timed=times is not None)
     if times is not None:
         clock = clock_of(release)
         if clock is None or not np.array_equal(clock.rounded(times), times):
             raise BadInput(
-                "only times that provenance['times'] tells are released, rounded as it says: make "
-                "the release with trajanon.anonymize, or leave its times out"
+                "only times that provenance['times'] explains are released, rounded as it says: "
+                "make the release with trajanon.anonymize, or leave its times out"
             )
     RELEASE_FORMATS[path.suffix.lower()].write(path, release)
 
@@ -154,7 +150,8 @@ def compared(path: Path, found: Lines, write: Writer | None = None) -> Compared:
     """Write the lines of a release again, with times that it explains; compare the two files."""
     kind = RELEASE_FORMATS[path.suffix.lower()]
     places = found.places[:, :, ::-1]
-    once = Trajectories(places, provenance=found.provenance | found.form, times=found.times)
+    said = found.provenance | {"counted": "subjects"} if found.people else found.provenance
+    once = Trajectories(places, provenance=said, times=found.times)
     release = once.take(found.of_rows)
     try:
         with TemporaryDirectory() as folder:

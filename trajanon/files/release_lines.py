@@ -26,9 +26,6 @@ COUNTED = ("people", "records")
 MOST_ROWS = 10**7
 """Rows that the lines of a file may count."""
 
-MOST_POINTS = 10**8
-"""Points that these rows may have: all of them have to fit into memory."""
-
 _BEYOND = 253_402_300_800.0  # seconds from 1970 to the year 10000
 
 
@@ -38,10 +35,7 @@ def rounded(degrees: Floats) -> Floats:
 
 
 def in_order(lines: Floats, times: Floats | None = None) -> Ints:
-    """Sort lines, (n, m, 2), by their coordinates from the first to the last, then by their times.
-
-    This is the order of a release: it follows from what is published, and tells nothing else.
-    """
+    """Sort lines, (n, m, 2), by their coordinates and times: the order of a release."""
     return np.lexsort(_columns(lines, times).T[::-1])
 
 
@@ -62,14 +56,6 @@ def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
     return _numbers(_bytes(lines if times is None else np.dstack([lines, times])))
 
 
-def once_each(release: Trajectories) -> tuple[Trajectories, Ints | None]:
-    """Take each different line once, and count its rows, if a release is written so."""
-    if release.provenance.get("rows") != "lines":
-        return release, None
-    line = line_numbers(release.points, release.times)
-    return release.take(np.unique(line, return_index=True)[1]), np.bincount(line)
-
-
 class Layout(NamedTuple):
     """A release as every format writes it: its lines, what stands beside each, and words on all."""
 
@@ -81,30 +67,22 @@ class Layout(NamedTuple):
     @classmethod
     def of(cls, release: Trajectories) -> "Layout":
         """Lay out a release."""
-        lines, counts = once_each(release)
-        clock = clock_of(release)
+        lines, counts, clock = release, dict[str, Ints](), clock_of(release)
+        if release.provenance.get("rows") == "lines":
+            line = line_numbers(release.points, release.times)
+            lines = release.take(np.unique(line, return_index=True)[1])
+            name = COUNTED[release.provenance.get("counted") != "subjects"]
+            counts = {name: np.bincount(line)}
         sentence = None if clock is None else clock.sentence
         said = {"attribution": release.attribution, "times": sentence}
-        counted = COUNTED[release.provenance.get("counted") != "subjects"]
-        return cls(
-            lines,
-            {} if counts is None else {counted: counts},
-            clock,
-            {name: text for name, text in said.items() if text is not None},
-        )
+        words = {name: text for name, text in said.items() if text is not None}
+        return cls(lines, counts, clock, words)
 
     @property
     def columns(self) -> dict[str, NDArray[Any]]:
-        """Give what maps are drawn by, a value a line: numbers, people, departures and durations.
-
-        People are the rows of the release that a line has; where each row is written, every one of
-        them has their number.
-        """
+        """What maps are drawn by, a value a line: its number and count, departure and duration."""
         lines, times = self.lines, self.lines.times
         found: dict[str, NDArray[Any]] = {"id": np.arange(1, len(lines) + 1), **self.counts}
-        if not self.counts and lines.provenance.get("counted") == "subjects":
-            line = line_numbers(lines.points, times)
-            found["people"] = np.bincount(line)[line]
         if times is not None:
             found["departure"] = instants(times[:, :1], self.clock)[:, 0]
             found["duration_min"] = (times[:, -1] - times[:, 0]) / 60.0
@@ -168,11 +146,6 @@ class Lines:
         return said if self.counts is None else said | {"rows": "lines"}
 
     @property
-    def form(self) -> dict[str, str]:
-        """What it says beside, which follows from the lines, as provenance tells a writer."""
-        return {"counted": "subjects"} if self.people else {}
-
-    @property
     def of_rows(self) -> Ints:
         """The line of each row, (r,)."""
         lines = np.arange(len(self))
@@ -181,11 +154,7 @@ class Lines:
     @property
     def groups(self) -> Ints:
         """A number for each line, equal where lines are equal as written, (n,)."""
-        numbers = _numbers(self.shapes)
-        if self.times is None:
-            return numbers
-        of_times = _numbers(_bytes(self.times))
-        return _numbers(numbers * (int(of_times.max(initial=0)) + 1) + of_times)
+        return _numbers(np.array([self.key(row) for row in range(len(self))], dtype=object))
 
     def key(self, row: int) -> bytes:
         """Bytes of a line, equal where lines are equal as written."""
@@ -197,8 +166,7 @@ class Lines:
         """Take shapely geometries, some of them None, and their bytes."""
         import shapely
 
-        with_heights = bool(shapely.has_z(geometries).any())
-        coordinates = shapely.get_coordinates(geometries, include_z=with_heights)
+        coordinates = shapely.get_coordinates(geometries, include_z=shapely.has_z(geometries).any())
         if hasattr(shapely, "has_m") and shapely.has_m(geometries).any():
             coordinates = np.column_stack([coordinates, np.zeros(len(coordinates))])
         _, example, kind = np.unique(
@@ -216,19 +184,14 @@ class Lines:
     @classmethod
     def of_points(cls, lines: Sequence[Floats]) -> "Lines":
         """Take the longitude and latitude of each line's points, and what else."""
-        flat = [a if a.ndim == 2 and a.shape[1] > 1 else np.empty((0, 2)) for a in lines]
-        sizes = np.array([len(line) for line in flat], dtype=np.int64)
-        width = max((line.shape[1] for line in flat), default=2)
-        coordinates = np.zeros((sizes.sum(), width))
-        ends = np.cumsum(sizes)
-        for line, end in zip(flat, ends.tolist(), strict=True):
-            coordinates[end - len(line) : end, : line.shape[1]] = line
-        return cls(
-            np.full(len(flat), LINE, dtype=object),
-            sizes,
-            coordinates,
-            np.array([line.tobytes() for line in flat], dtype=object),
-        )
+        import shapely
+
+        geometries = np.full(len(lines), None, dtype=object)
+        with np.errstate(invalid="ignore"):  # NaN is for the reader to judge
+            for number, line in enumerate(lines):
+                if line.ndim == 2 and line.shape[0] > 1 and line.shape[1] > 1:
+                    geometries[number] = shapely.linestrings(line[:, :3])
+        return cls.of(geometries, shapely.to_wkb(geometries))
 
     def with_words(
         self,
@@ -237,16 +200,11 @@ class Lines:
         clock: str | None,
         columns: Mapping[str, Collection[Any]],
     ) -> "Lines":
-        """Add what a file says of its lines; times and columns of people or records are anything.
-
-        Where a line stands in several rows, each row is written, and says how many these are.
-        """
+        """Add what a file says of its lines; times and columns of counts are anything."""
         known, people = _times(times, self.sizes), "people" in columns
-        counted = _counts(columns.get(COUNTED[not people]), len(self))
-        found = replace(self, attribution=attribution, times=known, clock=clock, people=people)
-        if people and len(np.unique(found.groups)) < len(found):
-            return found
-        return replace(found, counts=counted)
+        counts = _counts(columns.get(COUNTED[not people]), len(self))
+        found = replace(self, times=known, counts=counts, people=people)
+        return replace(found, attribution=attribution, clock=clock)
 
 
 def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
@@ -254,16 +212,12 @@ def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
     if rows is None:
         return None
     n, m = len(sizes), int(sizes.max(initial=0))
-    times: Floats | None = None
-    with suppress(TypeError, ValueError, OverflowError):
-        times = np.array(rows, dtype=np.float64) + 0.0
-    if times is None or times.shape != (n, m):
-        times = np.full((n, m), np.nan)
-        for number, row in zip(range(n), rows, strict=False):
-            with suppress(TypeError, ValueError, OverflowError):
-                values = np.array(row, dtype=np.float64) + 0.0
-                if values.shape == (m,):
-                    times[number] = values
+    times = np.full((n, m), np.nan)
+    for number, row in zip(range(n), rows, strict=False):
+        with suppress(TypeError, ValueError, OverflowError):
+            values = np.array(row, dtype=np.float64) + 0.0
+            if values.shape == (m,):
+                times[number] = values
     with np.errstate(invalid="ignore"):  # NaN is no time either
         times[~(np.abs(times) < _BEYOND).all(axis=1)] = np.nan
     return times
@@ -275,11 +229,9 @@ def _counts(values: Collection[Any] | None, n: int) -> Ints | None:
         return None
     if len(values) != n:  # a broken file may hold fewer of them than lines
         return np.zeros(n, dtype=np.int64)
-    known = (isinstance(one, int | float | np.number) and 1 <= one <= MOST_ROWS for one in values)
-    whole = [
-        one if good and one == int(one) else 0 for one, good in zip(values, known, strict=True)
-    ]
-    return np.array(whole).astype(np.int64)
+    numbers = (isinstance(one, int | float | np.number) and 1 <= one <= MOST_ROWS for one in values)
+    whole = (good and one == int(one) for good, one in zip(numbers, values, strict=True))
+    return np.array([one if good else 0 for good, one in zip(whole, values, strict=True)], np.int64)
 
 
 def amiss_in_counts(lines: Lines) -> list[str]:
@@ -291,9 +243,6 @@ def amiss_in_counts(lines: Lines) -> list[str]:
         return [f"{have} a number of rows that is no whole number from 1 to {MOST_ROWS:,}"]
     if (rows := int(lines.counts.sum())) > MOST_ROWS:
         return [f"lines count {rows:,} rows, more than the {MOST_ROWS:,} that a file may have"]
-    if (points := int(lines.counts @ lines.sizes)) > MOST_POINTS:
-        many = f"more than the {MOST_POINTS:,} that a file may have"
-        return [f"lines count {rows:,} rows with {points:,} points, {many}: use --rows subjects"]
     return []
 
 

@@ -11,10 +11,9 @@ from trajanon.arrays import Bools, Floats, Ints
 from trajanon.days import days_of
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files.geoparquet import written_column
-from trajanon.files.json_types import Finite, Whole, parsed, typed
 from trajanon.files.parquet_parts import parquet_of
 from trajanon.files.track_rows import whole_numbers
-from trajanon.inputs import regular
+from trajanon.inputs import Finite, Whole, parsed, regular, typed
 from trajanon.partition import check_k, dense
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, TimesName
@@ -130,7 +129,6 @@ class Report(TypedDict):
     sizes: NotRequired[list[Whole]]
     groups_of_size: NotRequired[dict[str, Whole]]
     times: NotRequired[_Times | None]
-    from_runs: NotRequired[_Metres | None]
     labels: NotRequired[list[Whole]]  # not of several shards, which have `lines_of_rows`
     alignment: NotRequired[_Alignment | None]
     suppressed: NotRequired[_LeftOut | None]
@@ -157,11 +155,6 @@ def report_path(release: Path, kind: str = "report.json") -> Path:
 def datasheet_path(release: Path) -> Path:
     """Where the datasheet of a release stands: each release has its own."""
     return report_path(release, "datasheet.md")
-
-
-def certificate_path(release: Path) -> Path:
-    """Where the certificate of a release stands, beside its datasheet."""
-    return report_path(release, "certificate.json")
 
 
 def read_report(release: Path) -> Report:
@@ -368,9 +361,8 @@ def read_lines_of_rows(folder: Folder) -> LinesOfRows:
     with parquet_of(folder, lambda *_: None) as file:
         lines, slid = (written_column(folder, file, name) for name in LinesOfRows._fields)
     try:
-        if lines is None:
-            raise BadInput("it has no column line")
-        lines = whole_numbers("line", lines)
-        return LinesOfRows(lines, None if slid is None else whole_numbers("slid", slid))
+        return LinesOfRows(
+            whole_numbers("line", lines), None if slid is None else whole_numbers("slid", slid)
+        )
     except BadInput as error:
         raise FileProblem(f"{folder}: {error}; {_AGAIN}") from error

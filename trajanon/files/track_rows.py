@@ -4,7 +4,7 @@ Three columns: ``run``; ``start``, the place on the run of the window's first po
 ``track``, the row's piece; and ``track_times``, the times at its points, if they are known. The
 pieces of a run are cut where its windows begin: the first holds the run from its
 beginning, each ends with the first point of the next, the last at the end of the run. Where rows
-are taken out, what is left of a run falls apart into shorter ones.
+are taken out, the rest of a run falls apart into shorter ones.
 
 If a window may be on any run of its recording, its row holds all of them: ``track`` has the runs
 one after another, ``start`` is the place among all their points, and the column ``runs`` has a
@@ -100,7 +100,7 @@ def read_tracks(
     times = None
     if "track_times" in names:
         along = Lists.joined(lists_of(batch, "track_times") for batch in batches("track_times"))
-        _refuse_other_sizes(size, along.size, "does not have a time for each of its points")
+        _require(np.array_equal(size, along.size))
         times = along.values
     if "runs" in names:
         runs = Lists.joined(lists_of(batch, "runs") for batch in batches("runs"))
@@ -113,24 +113,22 @@ def _pieces(batches: Iterator[Any]) -> tuple[NDArray[np.int32], Ints]:
     import shapely
 
     lines = (shapely.GeometryType.LINESTRING, shapely.GeometryType.MULTILINESTRING)
-    ticks, sizes, row = [np.empty((0, 2), np.int32)], [np.empty(0, np.int64)], 0
+    ticks, sizes = [np.empty((0, 2), np.int32)], [np.empty(0, np.int64)]
     for batch in batches:
         try:
             geometries = geometries_of(batch, "ignore")
         except TypeError:
             geometries = np.full(len(batch), None)
-        odd = ~np.isin(shapely.get_type_id(geometries), lines)
-        if odd.any():
-            raise BadInput(f"the track of row {row + odd.argmax()} is missing, or is no LineString")
+        _require(np.isin(shapely.get_type_id(geometries), lines).all())
         ticks.append(ticks_of(shapely.get_coordinates(geometries)[:, ::-1]))
         sizes.append(shapely.get_num_coordinates(geometries).astype(np.int64))
-        row += len(batch)
     return np.concatenate(ticks), np.concatenate(sizes)
 
 
-def _refuse_other_sizes(size: Ints, other: Ints, lack: str) -> None:
-    if not np.array_equal(size, other):
-        raise BadInput(f"the track of row {np.argmax(size != other)} {lack}")
+def _require(holds: object) -> None:
+    """Refuse what somebody has changed."""
+    if not holds:
+        raise BadInput("its tracks are not as extract writes them")
 
 
 def _of_recordings(
@@ -138,12 +136,11 @@ def _of_recordings(
 ) -> Tracks:
     """Take rows that hold all runs of a recording each."""
     number, points = runs.size, runs.values.astype(np.int64)
-    if (points < 1).any() or (number < 1).any():
-        raise BadInput("its column runs does not hold a number of points for each run")
+    _require((points > 0).all() and (number > 0).all())
     last = np.cumsum(number)
     first = np.append(0, np.cumsum(points))
     begin = first[last - number]
-    _refuse_other_sizes(size, first[last] - begin, "does not have the points of its runs")
+    _require(np.array_equal(size, first[last] - begin))
     run = np.clip(np.searchsorted(first, begin + start, side="right") - 1, last - number, last - 1)
     return Tracks(
         points=TrackPoints(ticks),
@@ -168,11 +165,7 @@ def _of_pieces(
     at_start, at_once = (
         _hold(ticks, first, size, windows, place) for place in (start, np.zeros_like(start))
     )
-    if (stray := ~at_start & ~at_once).any():
-        raise BadInput(
-            f"the trajectory of row {np.argmax(stray)} is not every {STEPS}th "
-            "point of its track from its start on"
-        )
+    _require((at_start | at_once).all())
     order = np.lexsort((start, run))
     first, size, start = first[order], size[order], start[order]
     heads = np.append(True, np.diff(run[order]) != 0)
@@ -206,10 +199,9 @@ def _hold(ticks: NDArray[np.int32], first: Ints, size: Ints, windows: Floats, pl
 
 def whole_numbers(name: str, column: NDArray[Any] | None) -> Ints:
     """Take a column that has a whole number in each row."""
-    if column is None:
-        raise BadInput(f"it has a column track, and no column {name}")
-    with np.errstate(invalid="ignore"):  # NaN is no number either
-        whole = column.astype(np.int64) if column.dtype.kind in "iuf" else None
-    if whole is None or (whole != column).any():
-        raise BadInput(f"its column {name} does not hold a whole number in each row")
-    return whole
+    if column is not None and column.dtype.kind in "iuf":
+        with np.errstate(invalid="ignore"):  # NaN is no number either
+            whole = column.astype(np.int64)
+        if (whole == column).all():
+            return whole
+    raise BadInput(f"its column {name} does not hold a whole number in each row")

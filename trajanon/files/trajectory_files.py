@@ -16,15 +16,8 @@ from trajanon.arrays import Bools, Floats, Hashes, Ints
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
-from trajanon.files.json_types import parsed
-from trajanon.files.parquet_parts import (
-    ParquetParts,
-    columns_of_numbers,
-    coordinate_columns,
-    parquet_of,
-)
-from trajanon.files.row_ids import RowIds, row_ids
-from trajanon.hashing import hashes_of, least_hashes
+from trajanon.files.parquet_parts import ParquetParts, parquet_of
+from trajanon.inputs import parsed
 from trajanon.number_text import number_of
 from trajanon.remote_folder import Folder, folder_or_file
 from trajanon.subjects import Identities, identities, nameless
@@ -118,11 +111,7 @@ def is_part(name: str) -> bool:
 def write_partition(
     folder: Path, parts: Iterable[Trajectories], provenance: Mapping[str, Any], rows: int
 ) -> None:
-    """Write trajectories that come in parts of any size as files of this number of rows.
-
-    One after another the files have the rows of the one that `write_parts` writes: trajectories and
-    runs are numbered through, and a run goes on in the next file.
-    """
+    """Write trajectories that come in parts of any size as files of this number of rows."""
     text = json.dumps(dict(provenance), ensure_ascii=False)
     for number, table in enumerate(_of_size(_tables(parts), rows)):
         with (folder / part_name(number)).open("wb") as file:
@@ -160,8 +149,7 @@ def read_trajectories(
         GeoParquet with LineStrings of equally many points, in WGS 84; or a folder
         of such parts, by its path or a URL that fsspec knows. A column ``subject`` of any values
         names their subjects; ``times``, lists of seconds since 1970 UTC, when; columns ``run``,
-        ``start``, ``track`` and ``track_times`` on what they may slide. Instead of geometries there
-        may be columns ``lat1``, ``lon1``, ``lat2``, ``lon2``, ..., with ``time1``, ``time2``, ...
+        ``start``, ``track`` and ``track_times`` on what they may slide.
     subjects_exact
         Whether names of subjects that differ only in upper and lower case are different subjects.
         Blanks and the encoding of accents never make a difference.
@@ -182,28 +170,9 @@ def read_trajectories(
     >>> trajanon.write_trajectories("trajectories.parquet", trajanon.Trajectories(points))
     >>> trajanon.read_trajectories("trajectories.parquet").points.tolist()
     [[[41.1, 1.2], [41.1, 1.3]]]
-
-    A table of numbers will do as well:
-
-    >>> import pandas as pd
-    >>> table = {"lat1": [41.1], "lon1": [1.2], "lat2": [41.1], "lon2": [1.3], "subject": ["Ada"]}
-    >>> pd.DataFrame(table).to_parquet("table.parquet")
-    >>> trajanon.read_trajectories("table.parquet").points.tolist()
-    [[[41.1, 1.2], [41.1, 1.3]]]
     """
-    return _read(path, exact=subjects_exact, marked=True)
-
-
-def read_unmarked(
-    path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
-) -> Trajectories:
-    """Read trajectories without the marks by which recordings are known again."""
-    return _read(path, exact=subjects_exact, marked=False)
-
-
-def _read(path: str | os.PathLike[str] | Folder, *, exact: bool, marked: bool) -> Trajectories:
     with _opened(path) as file:
-        owners = _owners(path, file, exact=exact)
+        owners = _owners(path, file, exact=subjects_exact)
         points, tracks, times = read_rows(path, file)
         return Trajectories(
             points=points,
@@ -212,7 +181,7 @@ def _read(path: str | os.PathLike[str] | Folder, *, exact: bool, marked: bool) -
             provenance=owners.counted_in(provenance_of(file.schema_arrow)),
             tracks=tracks,
             times=times,
-            marks=_marks(path, file) if marked else None,
+            marks=_marks(path, file),
             true_ends=_true_ends(path, file),
         )
 
@@ -294,15 +263,6 @@ def read_rows(
     """Read points, (n, m, 2); if wanted and known, what windows slide on; and times, (n, m)."""
     schema, batches = file.schema_arrow, partial(geoparquet.batches_of, file)
     names = {*schema.names} - (set() if times else {"track_times", "times"})
-    if coordinates := coordinate_columns(schema):
-        m = len(coordinates) // 2
-        points = columns_of_numbers(where, file, coordinates).reshape(file.n, m, 2)
-        moments = [f"time{number + 1}" for number in range(m)]
-        return (
-            points,
-            None,
-            columns_of_numbers(where, file, moments) if names >= {*moments} else None,
-        )
     points, runs, when = _points(where, file), None, None
     try:
         if tracks and "track" in names & {*geoparquet.described(schema, where)["columns"]}:
@@ -318,26 +278,15 @@ def read_rows(
     return points, runs, when
 
 
-def read_marks(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Hashes:
-    """Read by what recordings are known again, (n, 1 + HOPS): marks, else their own points."""
+def read_marks(path: str | os.PathLike[str] | Folder) -> Hashes:
+    """Read the marks by which recordings are known again, (n, 1 + HOPS)."""
     with _opened(path) as file:
-        if (marks := _marks(path, file)) is not None:
-            return marks
-        ids = RowIds.of([row_ids(path, file, exact=subjects_exact)])
-        points, _, times = read_rows(path, file, tracks=False)
-    n, m = points.shape[:2]
-    columns = [*points.transpose(2, 0, 1), *([] if times is None else [times])]
-    ends = [column[:, some].ravel() for some in (slice(m - 1), slice(1, m)) for column in columns]
-    # Who stands at a place without a time may be anybody.
-    tells = (points[:, 1:] != points[:, :-1]).any(axis=2)
-    if times is not None:
-        tells |= np.isfinite(times[:, 1:])
-    tells[~tells.any(axis=1), 0] = True  # unless that is all there is of him
-    row, hashes = np.nonzero(tells)[0], hashes_of(*ends)[tells.ravel()]
-    hops = least_hashes(row, hashes, n, HOPS)
-    who = ids.subject.view(np.uint64).copy()
-    who[ids.nobody] = hops[ids.nobody, 0]
-    return np.column_stack([who, hops])
+        if (marks := _marks(path, file)) is None:
+            raise BadInput(
+                f"{path} has no column marks, by which a ledger knows recordings again: make it "
+                "with trajanon extract"
+            )
+        return marks
 
 
 def _true_ends(where: object, file: ParquetParts) -> Bools | None:
@@ -359,14 +308,12 @@ def _marks(where: object, file: ParquetParts) -> Hashes | None:
 
 
 def look_at_schema(schema: Any, where: object) -> None:
-    """Refuse what holds neither lines in WGS 84 nor columns of coordinates."""
-    if not coordinate_columns(schema):
-        if b"geo" not in (schema.metadata or {}):
-            raise FileProblem(
-                f"{where} is not GeoParquet, and has no columns lat1, lon1, lat2, lon2: "
-                "make trajectories with: trajanon extract FILE"
-            )
-        geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
+    """Refuse what does not hold lines in WGS 84."""
+    if b"geo" not in (schema.metadata or {}):
+        raise FileProblem(
+            f"{where} is not GeoParquet: make trajectories with: trajanon extract FILE"
+        )
+    geoparquet.refuse_other_system(where, geoparquet.described(schema, where))
 
 
 def _points(path: object, file: ParquetParts) -> Floats:

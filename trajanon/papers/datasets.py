@@ -106,8 +106,8 @@ def _of_a_paper(name: str, table: Path) -> Dataset:
 
 def _own(file: Path) -> Dataset:
     table = read_table_columns(file, missing="drop")
-    for warning in table.warnings:
-        _LOG.warning(warning)
+    for notice in table.notices:
+        _LOG.warning(notice)
     return replace(_large_enough(file.stem, standardise(table.records), file), own=True)
 
 

@@ -12,7 +12,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.axes import principal_axes, turn
 from trajanon.errors import BadInput
 from trajanon.executors import Executor
-from trajanon.files.row_ids import RowIds
+from trajanon.files.parquet_parts import RowIds
 from trajanon.neighbours import neighbour_count
 from trajanon.parts.reader import Parts, PartSlice
 from trajanon.parts.scratch import Scratch

@@ -1,7 +1,6 @@
 """Reading a folder of Parquet parts, a slice of rows at a time."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,8 +10,15 @@ import numpy as np
 from trajanon.align.ground import without_ends
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
-from trajanon.files.parquet_parts import ParquetParts, RowGroups, parquet_of, part_opened
-from trajanon.files.row_ids import ID_COLUMNS, ColumnIds, RowIds, row_ids
+from trajanon.files.parquet_parts import (
+    ID_COLUMNS,
+    ColumnIds,
+    ParquetParts,
+    RowIds,
+    groups_opened,
+    parquet_of,
+    row_ids,
+)
 from trajanon.files.trajectory_files import look_at_schema, provenance_of, read_rows
 from trajanon.remote_folder import Folder
 from trajanon.subjects import Identities
@@ -144,15 +150,9 @@ class Parts:
         return row_ids(where, file, exact=self.subjects_exact)
 
     def _opened(self, part_slice: PartSlice) -> tuple[str, ParquetParts]:
-        opened = partial(_rows_opened, self.folder, part_slice.name, part_slice.groups)
+        opened = partial(groups_opened, self.folder, part_slice.name, part_slice.groups)
         file = ParquetParts([opened], self.schema, sum(part_slice.sizes))
         return f"{self.folder}/{part_slice.name}", file
-
-
-@contextmanager
-def _rows_opened(folder: Folder, name: str, groups: Sequence[int]) -> Iterator[RowGroups]:
-    with part_opened(folder, name) as file:
-        yield RowGroups(file, groups)
 
 
 def survey_parts(folder: Folder, *, align: bool, timed: bool, exact: bool) -> Parts:

@@ -150,7 +150,7 @@ def replacing_release(out: Folder, named: str) -> Iterator[Scratch]:
         with ExitStack() as moving:
             if whole.local is not None:
                 whole.local.chmod(0o700)
-                moving.enter_context(hold(whole.local, new=True))
+                moving.enter_context(hold(whole.local))
             scratch = Scratch(f"{whole}/{secrets.token_hex(4)}")
             (draft := scratch / DRAFT).make()
             yield scratch

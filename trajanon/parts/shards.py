@@ -14,7 +14,7 @@ from trajanon.anonymization import group_and_slide
 from trajanon.arrays import Floats, Ints, Metres
 from trajanon.errors import BadInput, TrajanonError
 from trajanon.files.geoparquet import write_released
-from trajanon.files.release_lines import in_order, line_numbers, once_each
+from trajanon.files.release_lines import Layout, in_order, line_numbers
 from trajanon.files.report import line_keys, write_lines_of_rows
 from trajanon.files.trajectory_files import part_name
 from trajanon.loss import information_loss
@@ -237,7 +237,7 @@ def parts_of(release: Trajectories) -> Iterator[tuple[str, Trajectories, int]]:
     for part, rows in parted(number // PART):
         some = release.take(rows)
         yield part_name(part), some, first
-        first += len(once_each(some)[0])
+        first += len(Layout.of(some).lines)
 
 
 def write_part(scratch: Scratch, provenance: dict[str, str | None], part: Task) -> None:

@@ -21,7 +21,7 @@ import numpy as np
 
 from trajanon.arrays import Bools, Hashes, Ints
 from trajanon.errors import BadInput, FileProblem, TrajanonError
-from trajanon.files.json_types import parsed
+from trajanon.inputs import parsed
 from trajanon.partition import dense
 from trajanon.progress import Progress, silent
 from trajanon.remote_folder import Folder, folder_or_file

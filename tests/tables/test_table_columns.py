@@ -1,0 +1,183 @@
+"""What is read of a table: its names, its numbers, and which columns are averaged."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from commands import Run, names
+from real_data import DATASETS
+
+from trajanon.errors import BadInput
+from trajanon.table_columns import holds_numbers, occurrences, read_table_columns
+from trajanon.tables import microaggregate_table
+
+# The first line
+
+
+@pytest.mark.parametrize(
+    "command",
+    ["microaggregate {} -k 3 --columns all", "bound {} -k 3", "check {} -k 2 --columns all"],
+)
+def test_a_table_without_a_header_is_refused(run: Run, tmp_path: Path, command: str) -> None:
+    (tmp_path / "noheader.csv").write_text("34,21000\n41,30500\n29,18000\n55,52000\n")
+    assert run(*command.format("noheader.csv").split()).sentence == (
+        "trajanon: noheader.csv has no line with the names of its columns, because its first line "
+        "holds '34', as a row does: write one above it, such as age,income; or, if these are "
+        "names, begin each with a letter, such as y2019\n"
+    )
+    assert names(tmp_path) == {"noheader.csv"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "f,34,21000\nm,41,30500\n",
+        "f,21000\nf,30500\n",
+        "08:30,x\n09:45,y\n",
+        '"34","21000"\n"41","30500"\n',
+        "sep=;\n34;21.000,50\n41;30.500,00\n",
+        "\ufeff34\t21000\n41\t30500\n",
+        "34 %|x\n35 %|y\n",
+        ",34,21000\n5,41,30500\n",
+        "f,NA,NA\nm,34,1\n",
+        "f,unknown\nm,34\nf,35\n",
+        "W-123,x\nB-99,5\nL-7,6\n",
+        "ada@b.org,age\nc@d.org,5\ne@f.org,6\n",
+        "<5,x\n7,y\n",
+        "34,21000\n",
+        "name,2019,2020\na,5,6\nb,7,8\n",
+    ],
+)
+def test_values_in_the_first_line_are_no_names(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInput, match="has no line with the names of its columns"):
+        occurrences(path, ["all"])
+
+
+@pytest.mark.parametrize(
+    "text", ["y2019,y2020\n5,6\n7,8\n", "x1,x2\n5,a\n7,b\n", "town,age\nWien,5\nGraz,6\n"]
+)
+def test_names_are_names(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text(text, encoding="utf-8")
+    assert occurrences(path, ["all"])[0] == text.partition("\n")[0].split(",")
+
+
+# Numbers
+
+
+@pytest.mark.parametrize(
+    ("separator", "cells", "numbers"),
+    [
+        (";", "1250,50 980 -2,5", [1250.5, 980, -2.5]),
+        (";", "1,250 2,300", [1.25, 2.3]),
+        (";", "0.250 1.125 2.5", [0.25, 1.125, 2.5]),
+        ("\t", "1,5 2 na", [1.5, 2]),
+        (",", "1.250 2.312", [1.25, 2.312]),
+        (",", "1e3 2.5E-1", [1000, 0.25]),
+    ],
+)
+def test_plain_numbers_and_decimal_commas_are_read(
+    tmp_path: Path, separator: str, cells: str, numbers: list[float]
+) -> None:
+    path = tmp_path / "in.csv"
+    path.write_text("\n".join([f"a{separator}b", *(f"{c}{separator}x" for c in cells.split())]))
+    assert read_table_columns(path, missing="drop").records[:, 0].tolist() == numbers
+
+
+@pytest.mark.parametrize(
+    ("separator", "cells"), [(";", "1.250 9.800"), (";", "1.5 2 3,5"), ("\t", "1,250 980")]
+)
+def test_a_column_that_is_not_certain_is_refused_by_name(
+    tmp_path: Path, separator: str, cells: str
+) -> None:
+    path = tmp_path / "in.csv"
+    rows = [f'"{cell}"{separator}{i}' for i, cell in enumerate(cells.split(" ") * 2)]
+    path.write_text("\n".join([f"v{separator}b", *rows]), encoding="utf-8")
+    with pytest.raises(BadInput, match=r"column 'v' of .* may be several numbers"):
+        microaggregate_table(path, 2)
+    kept = microaggregate_table(path, 2, columns=["b"], keep=["v"]).table["v"]
+    assert kept[0] == cells.split(" ")[0]
+
+
+@pytest.mark.parametrize(
+    ("separator", "cells"),
+    [
+        (";", "12.02.2023 13.02.2023"),
+        (",", "030-123-456 030-124-456"),
+        (",", "1,250 980 1,251"),
+        (";", "1.250,50 1.250,5"),
+        (",", "12% 5%"),
+        (",", "$12 $5"),
+    ],
+)
+def test_what_is_no_plain_number_is_not_averaged(
+    tmp_path: Path, separator: str, cells: str
+) -> None:
+    path = tmp_path / "in.csv"
+    rows = [f'"{cell}"{separator}{i}' for i, cell in enumerate(cells.split(" "))]
+    path.write_text("\n".join([f"a{separator}b", *rows]))
+    assert read_table_columns(path).chosen == ["b"]
+    with pytest.raises(BadInput, match="which is no finite number"):
+        read_table_columns(path, ["a"])
+
+
+def test_parquet_may_hold_numbers_as_texts(tmp_path: Path) -> None:
+    pd.DataFrame({"a": ["1250,50", "750,5", None]}).to_parquet(tmp_path / "in.parquet")
+    result = microaggregate_table(tmp_path / "in.parquet", 2, missing="drop")
+    assert np.array_equal(result.table["a"], [1000.5, 1000.5])
+
+
+@pytest.mark.parametrize(
+    ("values", "answer"),
+    [
+        ([1, 2], True),
+        (["1", " 2 ", "3 years"], True),
+        (["1", "", ""], True),
+        (["1", "b"], False),
+        (["", ""], False),
+        ([True, False], False),
+        (["1_000", "0x10"], False),
+        (pd.to_datetime(["2020-01-01", "2020-01-02"]), False),
+        (pd.Categorical(["1", "2"]), False),
+        ([[1], [2]], False),
+        (pd.array([1, None], dtype="Int64"), True),
+    ],
+)
+def test_a_column_of_numbers_is_known_by_most_of_its_cells(values: Any, answer: bool) -> None:
+    assert holds_numbers(pd.Series(values)) is answer
+
+
+# Columns that measure nothing
+
+
+@pytest.mark.parametrize(
+    ("name", "averaged"),
+    [
+        *((name, False) for name in ("ID", "customer_id", "personId", "UTILITYID", "car_owner")),
+        *((name, False) for name in ("AFNLWGT", "pweight", "w", "Gewicht")),
+        *((name, True) for name in ("PAID", "humid", "width", "wtd_income", "owner_age")),
+    ],
+)
+def test_ids_and_weights_are_known_by_their_names(name: str, averaged: bool) -> None:
+    table = pd.DataFrame({name: [1.5, 2.5], "x": [1, 2]})
+    assert (name in read_table_columns(table).chosen) is averaged
+    assert name in read_table_columns(table, ["all"]).chosen
+
+
+@pytest.mark.parametrize(
+    ("name", "left_out"),
+    [
+        ("census", "AFNLWGT (like a survey weight: not used, each row counts once)"),
+        ("eia", "UTILITYID (like an identifier), UTILNAME (not numbers), STATE (not numbers)"),
+    ],
+)
+def test_no_other_column_of_the_reference_tables_is_left_out(name: str, left_out: str) -> None:
+    source = DATASETS / f"{name}.csv"
+    if not source.exists():
+        pytest.skip(f"the reference data are not beside the checkout: {source}")
+    said = f"Left out: {left_out}. Name a column in `columns` to take it, too."
+    assert read_table_columns(source).notices == [said]

@@ -1,0 +1,323 @@
+"""A release as GeoPackage, GeoJSON, Moving Features JSON (OGC 19-045r3), GPX 1.1 or CSV."""
+
+import errno
+import hashlib
+import json
+import os
+import re
+import sqlite3
+import warnings
+from collections.abc import Iterable
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+from xml.sax.saxutils import escape
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from trajanon.errors import FileProblem
+from trajanon.files import arrow
+from trajanon.files.release_lines import COUNTED, Layout, Lines, ReleaseFormat, words_in
+from trajanon.times import instants, seconds_in
+from trajanon.trajectories import Trajectories
+
+if TYPE_CHECKING:
+    from geopandas import GeoDataFrame
+
+_LAYER = "anonymized"
+
+_NO_TIME = "1970-01-01T00:00:00.000Z"
+"""For the time of the last change, which GeoPackage wants."""
+
+_COUNTERS = (24, 92)
+"""Where SQLite counts its transactions: GDAL makes one more now and then, so they are set to 1."""
+
+_SQLITE = b"SQLite format 3\0"
+_COUNT = re.compile("(people|records) ([0-9]{1,12})")
+_GPX = """\
+<?xml version="1.0" encoding="UTF-8"?>
+<gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">
+"""
+
+
+# GeoPackage
+
+
+def _write_geopackage(path: Path, release: Trajectories) -> None:
+    """Write a release; its words are the description of its layer, times a column of JSON."""
+    import geopandas
+    import shapely
+
+    layout = Layout.of(release)
+    lines, columns = layout.lines, layout.columns
+    if lines.times is not None:
+        # All times of a GeoPackage are in UTC.
+        columns["departure"] = pd.to_datetime(columns["departure"], utc=True)
+        columns["times"] = np.array([json.dumps(some) for some in lines.times.astype(int).tolist()])
+    shapes = shapely.linestrings(lines.points[:, :, ::-1])
+    table = geopandas.GeoDataFrame(columns, geometry=shapes, crs="EPSG:4326")
+    write_layer(path, table, _LAYER, layout.text)
+
+
+def write_layer(path: Path, table: "GeoDataFrame", layer: str, words: str | None) -> None:
+    """Write a table as a layer, with words as its description: the same bytes on every day."""
+    path.unlink(missing_ok=True)  # GDAL takes an empty file for a broken one
+    options = {} if words is None else {"DESCRIPTION": words}
+    try:
+        table.to_file(path, driver="GPKG", layer=layer, engine="pyogrio", **options)
+        with closing(sqlite3.connect(path)) as file:
+            file.execute("UPDATE gpkg_contents SET last_change = ?", [_NO_TIME])
+            file.commit()
+        with path.open("r+b") as header:
+            for place in _COUNTERS:
+                header.seek(place)
+                header.write(bytes((0, 0, 0, 1)))
+    except (RuntimeError, sqlite3.Error) as error:  # pyogrio's errors are such
+        number = errno.ENOSPC if "full" in str(error) else errno.EIO
+        raise OSError(number, os.strerror(number)) from error  # the words are SQL
+
+
+def _read_geopackage(path: Path) -> Lines:
+    import pyogrio
+    import shapely
+
+    try:
+        with path.open("rb") as file:
+            if file.read(len(_SQLITE)) != _SQLITE:
+                raise ValueError
+        # NaN is for the reader to judge, and so is all that GDAL warns of.
+        with np.errstate(invalid="ignore"), warnings.catch_warnings(action="ignore"):
+            layers = [str(name) for name in pyogrio.list_layers(path)[:, 0]]
+            layer = _LAYER if _LAYER in layers else layers[0]
+            info = pyogrio.read_info(path, layer=layer)
+            about = info.get("layer_metadata") or {}
+            names = sorted({*info["fields"]} & {*COUNTED, "times"})
+            _, _, shapes, values = pyogrio.raw.read(path, layer=layer, columns=names)
+            columns = dict(zip(names, values, strict=True))
+            words = words_in(about.get("DESCRIPTION") or None, timed="times" in columns)
+            times = [_list(text) for text in columns["times"]] if "times" in columns else None
+            found = Lines.of(shapely.from_wkb(shapes), shapes)
+            return found.with_words(words[0], times, words[1], columns)
+    # The base of pyogrio's errors is RuntimeError.
+    except (
+        *(OSError, ValueError, IndexError, TypeError, AttributeError),
+        *(RuntimeError, shapely.errors.ShapelyError),
+    ) as error:
+        raise FileProblem(f"cannot read {path} as a GeoPackage") from error
+
+
+def _list(text: Any) -> Any:
+    """Read a list of times; None if it is no JSON."""
+    with suppress(ValueError, TypeError, RecursionError):
+        return json.loads(text)
+    return None
+
+
+def _contents_of_geopackage(path: Path) -> tuple[str, dict[str, Any]]:
+    """Take a file apart that SQLite reads: its version, and all that it shows of it."""
+    found: dict[str, Any] = {}
+    with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as file:
+        file.text_factory = bytes
+        query = "SELECT type, name, tbl_name, sql FROM sqlite_master"
+        for kind, raw, *definition in file.execute(query).fetchall():
+            name = raw.decode("utf-8", "surrogateescape")
+            rows = hashlib.blake2b()
+            if kind == b"table":
+                quoted = name.replace('"', '""')
+                for row in file.execute(f'SELECT * FROM "{quoted}"'):
+                    rows.update(repr(row).encode())
+            found[f"{kind.decode()} {name!r}"] = definition, rows.digest()
+    with path.open("rb") as whole:
+        version = int.from_bytes(whole.read(100)[-4:], "big")
+    return f"SQLite {version}", found
+
+
+# Feature collections
+
+
+def _write_collection(
+    path: Path, words: dict[str, str], columns: dict[str, Any], name: str, geometries: Iterable[Any]
+) -> None:
+    """Write features with columns as properties, and a geometry; words are members of the whole."""
+    head = json.dumps({"type": "FeatureCollection", **words}, ensure_ascii=False)
+    rows = pd.DataFrame(columns).to_dict("records")
+    features = (
+        json.dumps({"type": "Feature", "properties": row, name: geometry})
+        for row, geometry in zip(rows, geometries, strict=True)
+    )
+    text = ",\n".join(features)
+    path.write_text(f'{head[:-1]}, "features": [\n{text}\n]}}\n', "utf-8", newline="")
+
+
+def _read_collection(path: Path, name: str) -> Lines:
+    """Read features: the coordinates of a geometry, times beside or in it, and words on all."""
+    try:
+        collection = json.loads(path.read_text(encoding="utf-8-sig"))
+        features = collection["features"]
+        lines = [np.array(one[name]["coordinates"], dtype=np.float64) for one in features]
+        said = [collection.get(word) for word in ("attribution", "times")]
+        attribution, sentence = (None if text is None else str(text) for text in said)
+        beside = [one.get("properties") or {} for one in features]
+        if name == "geometry":
+            times = [one.get("times") for one in beside]
+        else:
+            times = seconds_in([one[name].get("datetimes") for one in features], sentence)
+        counts = {name: [one.get(name) for one in beside] for name in COUNTED}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+        raise FileProblem(f"cannot read {path} as a collection of features") from error
+    except RecursionError as error:
+        raise FileProblem(f"{path} is nested too deeply for a collection of features") from error
+    known = None
+    if any(some is not None for some in times):  # a height of 0 and a time follow the places
+        lines, known = [line[:, :2] if line.shape[1:] == (4,) else line for line in lines], times
+    counted = {name: some for name, some in counts.items() if any(n is not None for n in some)}
+    return Lines.of_points(lines).with_words(attribution, known, sentence, counted)
+
+
+def _write_geojson(path: Path, release: Trajectories) -> None:
+    """Write lines; with times, 0 and seconds since 1970 follow each place, as kepler.gl asks."""
+    layout = Layout.of(release)
+    lines, columns = layout.lines, layout.columns
+    places = lines.points[:, :, ::-1]
+    if lines.times is not None:
+        columns["departure"] = _dates(columns["departure"], "s")
+        columns["times"] = lines.times.astype(np.int64).tolist()
+        dates = instants(lines.times, layout.clock).astype("datetime64[ms]")
+        places = np.dstack([places, np.zeros(dates.shape), dates.astype(np.int64) / 1000])
+    geometries = ({"type": "LineString", "coordinates": line} for line in places.tolist())
+    _write_collection(path, layout.words, columns, "geometry", geometries)
+
+
+def _write_mf_json(path: Path, release: Trajectories) -> None:
+    """Write a collection of moving points."""
+    lines, counts, clock, words = Layout.of(release)
+    assert lines.times is not None
+    dates = _dates(instants(lines.times, clock)).tolist()
+    geometries = (
+        {"type": "MovingPoint", "datetimes": when, "coordinates": line}
+        for when, line in zip(dates, lines.points[:, :, ::-1].tolist(), strict=True)
+    )
+    columns = {"id": np.arange(1, len(lines) + 1), **counts}
+    _write_collection(path, words, columns, "temporalGeometry", geometries)
+
+
+def _dates(times: NDArray[np.datetime64], unit: Any = "ms") -> NDArray[np.str_]:
+    return np.char.add(np.datetime_as_string(times, unit=unit), "Z")
+
+
+# GPX
+
+
+def _write_gpx(path: Path, release: Trajectories) -> None:
+    """Write a track for each line, without a name; a comment is the only place for a count."""
+    layout = Layout.of(release)
+    lines = layout.lines
+    times: Any = [None] * len(lines)
+    if lines.times is not None:
+        times = _dates(instants(lines.times, layout.clock))
+    comments = [""] * len(lines)
+    for name, values in layout.counts.items():
+        comments = [f"  <cmt>{name} {count}</cmt>\n" for count in values]
+    with path.open("w", encoding="utf-8", newline="") as file:
+        file.write(_GPX)
+        if layout.text is not None:
+            file.write(f" <metadata>\n  <desc>{escape(layout.text)}</desc>\n </metadata>\n")
+        each = zip(comments, lines.points.tolist(), times, strict=True)
+        for number, (comment, line, dates) in enumerate(each, start=1):
+            file.write(f" <trk>\n{comment}  <number>{number}</number>\n  <trkseg>\n")
+            for place, (lat, lon) in enumerate(line):
+                end = " />" if dates is None else f"><time>{dates[place]}</time></trkpt>"
+                file.write(f'   <trkpt lat="{_decimal(lat)}" lon="{_decimal(lon)}"{end}\n')
+            file.write("  </trkseg>\n </trk>\n")
+        file.write("</gpx>\n")
+
+
+def _decimal(degrees: float) -> str:
+    """Write a number with the digits it needs, and never as 5e-05, which GPX does not allow."""
+    text = repr(degrees)
+    return np.format_float_positional(degrees) if "e" in text else text
+
+
+def _read_gpx(path: Path) -> Lines:
+    try:
+        root = ElementTree.parse(path).getroot()
+        tracks = [list(track.iterfind(".//{*}trkpt")) for track in root.iterfind("{*}trk")]
+        lines = [
+            np.array([(point.attrib["lon"], point.attrib["lat"]) for point in track], np.float64)
+            for track in tracks
+        ]
+        comments = [track.findtext("{*}cmt") or "" for track in root.iterfind("{*}trk")]
+    except (OSError, ElementTree.ParseError, ValueError, LookupError) as error:
+        raise FileProblem(f"cannot read {path} as GPX") from error
+    kind = root.tag.rpartition("}")[2]
+    if kind != "gpx":
+        raise FileProblem(f"{path} is not GPX: it begins with <{kind}>")
+    timed = root.find(".//{*}trkpt/{*}time") is not None
+    attribution, sentence = words_in(root.findtext(".//{*}desc"), timed=timed)
+    times = None
+    if timed:
+        dates = [[point.findtext("{*}time") for point in track] for track in tracks]
+        times = seconds_in(dates, sentence)
+    counts = {}
+    if any(comments):
+        found = [_COUNT.fullmatch(comment) for comment in comments]
+        name = next((one[1] for one in found if one), COUNTED[0])
+        counts[name] = [None if one is None else int(one[2]) for one in found]
+    return Lines.of_points(lines).with_words(attribution, times, sentence, counts)
+
+
+# CSV
+
+
+def _write_csv(path: Path, release: Trajectories) -> None:
+    """Write id, lat1, lon1, and with times time1, ...; words are columns, so none can get lost."""
+    lines, counts, _, words = Layout.of(release)
+    columns: dict[str, Any] = {"id": np.arange(1, len(lines) + 1), **counts}
+    for i in range(lines.points.shape[1]):
+        columns |= {f"lat{i + 1}": lines.points[:, i, 0], f"lon{i + 1}": lines.points[:, i, 1]}
+        if lines.times is not None:
+            columns[f"time{i + 1}"] = lines.times[:, i].astype(np.int64)
+    pd.DataFrame(columns | words).to_csv(path, index=False, lineterminator="\n")
+
+
+def _read_csv(path: Path) -> Lines:
+    with arrow.reading(path, "CSV", ValueError, OverflowError):
+        header = set(pd.read_csv(path, nrows=0).columns)
+        m = 0
+        while {f"lat{m + 1}", f"lon{m + 1}"} <= header:
+            m += 1
+        names = [f"{axis}{i}" for i in range(1, m + 1) for axis in ("lon", "lat")]
+        moments = [f"time{i}" for i in range(1, m + 1)]
+        table = pd.read_csv(
+            path,
+            usecols=[*names, *header & {"attribution", *COUNTED, "times", *moments}],
+            dtype=dict.fromkeys([*names, *moments], np.float64),
+        )
+    if m == 0:
+        raise FileProblem(
+            f"{path} is no release: it has no columns lat1, lon1, lat2, lon2, ...; to "
+            "check columns of a table, name them with trajanon check --columns"
+        )
+    if not table.index.equals(pd.RangeIndex(len(table))):
+        raise FileProblem(f"{path} has rows with more values than its header has names")
+    attribution, sentence = (
+        str(words[0]) if len(words) else None
+        for words in (table.get(name, ()) for name in ("attribution", "times"))
+    )
+    lines = list(table[names].to_numpy().reshape(-1, m, 2))
+    timed = not header.isdisjoint(moments)
+    times = table.reindex(columns=moments).to_numpy() if timed else None
+    counts = {name: table[name].tolist() for name in COUNTED if name in header}
+    return Lines.of_points(lines).with_words(attribution, times, sentence, counts)
+
+
+GEOPACKAGE = ReleaseFormat(_write_geopackage, _read_geopackage, _contents_of_geopackage)
+GEOJSON = ReleaseFormat(_write_geojson, lambda path: _read_collection(path, "geometry"))
+MF_JSON = ReleaseFormat(
+    _write_mf_json, lambda path: _read_collection(path, "temporalGeometry"), only_timed=True
+)
+GPX = ReleaseFormat(_write_gpx, _read_gpx)
+CSV = ReleaseFormat(_write_csv, _read_csv)
