@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -22,7 +22,6 @@ _LOG = logging.getLogger(__name__)
 
 LOCK = "trajanon.lock"  # by which a run holds a folder; it marks the folder as one of ours
 BEFORE = "before"  # what stood in an output, until the new one is in place
-UNFINISHED = ".unfinished"  # ends the name of a folder in which a run keeps what it has found
 _DRAFT = re.compile(r"\.(.+)\.\d+-[0-9a-f]{8}\.draft", re.DOTALL)
 
 
@@ -159,7 +158,7 @@ def replacing_folder(
     are ``ours``; if it changes meanwhile, nothing is replaced.
     """
     place = _place(output)
-    _refuse_inputs([output], [above for path in inputs for above in (path, *_place(path).parents)])
+    _refuse_inputs([place], [above for path in inputs for above in (path, *_place(path).parents)])
     if place.exists() and not place.is_dir():
         raise _cannot_write(output, "it is no folder")
     there = Folder(place).states() if place.exists() else {}
@@ -172,44 +171,21 @@ def replacing_folder(
             _permit(path, mode if public else 0o600)
         if public:
             _permit(draft, mode | (mode & 0o444) >> 2)  # who may read may enter
-        with exchanged(Folder(place), Folder(draft), Folder(before), there):
-            pass
+        now = Folder(place).states() if place.exists() else {}
+        for name, _ in sorted(now.items() ^ there.items()):
+            raise FileProblem(
+                f"somebody else wrote or removed {output}/{name} during the run, and nothing there "
+                "was replaced: write to another folder"
+            )
+        try:
+            if place.exists():
+                place.replace(before)
+            draft.replace(place)
+        except BaseException:
+            if before.exists():
+                before.replace(place)
+            raise
         shutil.rmtree(before, ignore_errors=True)
-
-
-@contextmanager
-def exchanged(
-    out: Folder, draft: Folder, before: Folder, there: Mapping[str, str]
-) -> Iterator[None]:
-    """Move a draft into the place of a folder, or leave that as it was if the block fails.
-
-    If somebody else changed the folder since the run began, nothing is replaced. What stood there
-    is then in ``before``, for the caller to remove.
-    """
-    now = out.states() if out.exists else {}
-    for name, _ in sorted(now.items() ^ there.items()):
-        raise FileProblem(
-            f"somebody else wrote or removed {out}/{name} during the run, and nothing there was "
-            "replaced: write to another folder"
-        )
-    placed = False
-    try:
-        if now:
-            out.move(before)
-        draft.move(out)
-        placed = True
-        yield
-    except BaseException:
-        # What is no disk moves file by file: some may be moved, or all still be in their place.
-        stepwise = out.local is None
-        moved = before.exists and (not out.exists or set(before.names()) >= set(now))
-        if placed or (stepwise and (moved or not now)):
-            out.remove()
-        if moved or (before.exists and not stepwise):
-            before.move(out)
-        else:
-            before.remove()
-        raise
 
 
 @contextmanager
@@ -339,10 +315,9 @@ def clean(folder: str | os.PathLike[str] = ".") -> tuple[list[Path], dict[Path, 
     removed: list[Path] = []
     kept: dict[Path, str] = {}
     for left in sorted(folder.iterdir()):
-        found = _DRAFT.fullmatch(left.name)
-        if not found and not (left.suffix == UNFINISHED and (left / LOCK).exists()):
+        if (found := _DRAFT.fullmatch(left.name)) is None:
             continue
-        if why := remove_abandoned(left, folder / (found[1] if found else left.stem)):
+        if why := remove_abandoned(left, folder / found[1]):
             kept[left] = why
         else:
             removed.append(left)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trajanon.arrays import Bools, Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
 from trajanon.files.frames import to_collection
@@ -182,6 +182,41 @@ class Release:
         if not {"displacement", "information_loss"} <= report.keys():
             return [("Release", what)]
         return [("Release", what), ("Cost", cost(report))]
+
+
+PART = 100_000
+"""Rows in a part of a release, about."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """A release that has not all of its rows yet."""
+
+    lines: Floats  # different ones, in their order, (l, m, 2)
+    times: Floats | None  # of each line, (l, m)
+    copies: Ints  # rows of each line, (l,)
+    words: dict[str, Any]  # what the release says of itself
+    report: dict[str, Any]
+
+    def rows(self, lines: slice | Ints) -> Trajectories:
+        """Repeat some of the lines as often as they have rows."""
+        copies = self.copies[lines]
+        points = np.repeat(self.lines[lines], copies, axis=0)
+        times = None if self.times is None else np.repeat(self.times[lines], copies, axis=0)
+        return Trajectories(points, provenance=self.words, times=times)
+
+    @property
+    def release(self) -> Release:
+        """The release with all of its rows."""
+        return Release(self.rows(slice(None)), self.report)
+
+    def parts(self) -> Iterator[tuple[Trajectories, int]]:
+        """Give the rows of each part, with all copies of a line in one; and its first id."""
+        part = (np.cumsum(self.copies) - 1) // PART
+        first = 1
+        for lines in np.split(np.arange(len(part)), np.flatnonzero(np.diff(part)) + 1):
+            yield (rows := self.rows(lines)), first
+            first += len(lines) if "rows" in self.words else len(rows)
 
 
 def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:

@@ -8,7 +8,7 @@ import numpy as np
 from trajanon.arrays import Floats, Ints, Metres
 from trajanon.days import staying, trips_of_days
 from trajanon.errors import BadInput
-from trajanon.files.release_lines import line_numbers, rounded
+from trajanon.files.release_lines import rounded
 from trajanon.loss import group_means, loss_to
 from trajanon.number_text import number_of
 from trajanon.partition import Partition
@@ -92,11 +92,6 @@ class TrajectoryGroups:
         seconds = self.timing.seconds(self.trajectories)[:, ends]
         departed, took = time_errors(seconds, times[:, ends][self.partition.labels])
         return {"departure_error": departed, "duration_error": took}
-
-    @cached_property
-    def line_numbers(self) -> Ints:
-        """Number the lines of groups as they are written, (g,); equal ones alike."""
-        return line_numbers(self.released, self.released_times)
 
     @property
     def moved(self) -> Metres:

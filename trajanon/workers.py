@@ -1,19 +1,36 @@
-"""Work in threads, one for each core, that Ctrl-C can end."""
+"""Work in threads, one for each core, that Ctrl-C can end; and on a Dask cluster."""
 
+import logging
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
+from importlib import import_module
+from itertools import islice
 from threading import Event, current_thread, main_thread
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-_GLANCE = 0.1  # seconds between two looks at how far the work is
+from trajanon.errors import BadInput, ServerProblem, TrajanonError
+from trajanon.progress import Progress
 
+if TYPE_CHECKING:
+    from distributed import Client
+
+_GLANCE = 0.1  # seconds between two looks at how far the work is
+_LOCAL = "local:"
+_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # Dask's setting for that of workers
+_SILENT = {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"}
+_PATIENCE = 10  # seconds to wait for a scheduler, or for workers to come back
+_TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
+"""Loggers that write to the screen by themselves, or for Dask."""
+
+Given = TypeVar("Given")
 Result = TypeVar("Result")
 Number = TypeVar("Number", bound=np.generic)
 
@@ -82,3 +99,147 @@ def in_parts(
     if len(parts) == 1:
         return [job(rows, Event())]
     return in_threads([partial(job, part) for part in parts], watch)
+
+
+def results_in_order(
+    begin: Callable[[Given], Callable[[], Result]], given: Iterable[Given], ahead: int
+) -> Generator[Result, None, None]:
+    """Begin tasks, at most ``ahead`` at once; give results in order, each on request."""
+    coming = iter(given)
+    waiting: deque[Callable[[], Result]] = deque()
+    while True:
+        waiting.extend(map(begin, islice(coming, ahead - len(waiting))))
+        if not waiting:
+            return
+        yield waiting.popleft()()
+
+
+def each_done(
+    client: "Client | None",
+    progress: Progress,
+    what: str,
+    task: Callable[[Given], Result],
+    given: Sequence[Given],
+) -> list[Result]:
+    """Do a task with each thing given, here or on a cluster; results in their order."""
+    results: list[Result] = []
+    progress(what, 0, len(given))
+    found = (task(one) for one in given) if client is None else on_cluster(client, task, given)
+    with closing(found):
+        for result in found:
+            results.append(result)
+            progress(what, len(results), len(given))
+    return results
+
+
+def on_cluster(
+    client: "Client", task: Callable[[Given], Result], given: Iterable[Given]
+) -> Generator[Result, None, None]:
+    """Do tasks on workers, two ahead for each of their threads; give results in order.
+
+    A result stays with its worker until its turn comes. Dask does the tasks of a lost worker again,
+    and cancels those with results that are no longer needed.
+    """
+    from distributed.scheduler import KilledWorker
+
+    # Not pure: a file may have changed since it was read. The task goes to each worker once.
+    held = client.submit(lambda: task, pure=False)
+
+    def begin(one: Given) -> Callable[[], Result]:
+        done = client.submit(lambda task, one: task(one), held, one, pure=False)
+        result: Callable[[], Result] = done.result
+        return result
+
+    try:
+        yield from results_in_order(begin, given, 2 * _threads(client))
+    except TrajanonError:
+        raise
+    except (KilledWorker, ImportError, CancelledError, OSError) as error:
+        raise ServerProblem(
+            f"the cluster failed: {_words(error) or type(error).__name__}; see that its scheduler "
+            "runs, and that its workers have trajanon and the memory that was asked for, or lower "
+            "`memory`, then begin again"
+        ) from error
+
+
+def _threads(client: "Client") -> int:
+    """Count the threads of all workers, of which one may be about to begin."""
+    with suppress(TimeoutError):
+        client.wait_for_workers(1, _PATIENCE)
+    threads: int = sum(client.nthreads().values())
+    if not threads:
+        address = client.scheduler_info()["address"]
+        raise ServerProblem(
+            f"the scheduler at {address} has no workers: start some with: dask worker {address}"
+        )
+    return threads
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+@contextmanager
+def connected(cluster: str) -> Iterator["Client"]:
+    """Reach a cluster, or start one on this machine, with one thread a worker."""
+    try:
+        import_module("distributed")
+    except ImportError as error:
+        raise BadInput("`cluster` needs Dask: pip install 'trajanon[cluster]'") from error
+    import dask.config
+    from distributed import Client, LocalCluster
+
+    for name in _TALKERS:  # what ends a run is raised
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    # The list of files of a large table is large, and a lost worker may take long to come back.
+    patient = {
+        "distributed.admin.large-graph-warning-threshold": "1TB",
+        "distributed.deploy.lost-worker-timeout": "10m",
+        _ENVIRONMENT: {
+            **dask.config.get(_ENVIRONMENT),
+            "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
+        },
+    }
+    with dask.config.set(patient), ExitStack() as ending:
+        if cluster.startswith(_LOCAL):
+            workers = cluster.removeprefix(_LOCAL)
+            if not workers.isdecimal() or int(workers) < 1:
+                raise BadInput(
+                    f"`cluster` {cluster!r} must be local: and a number of workers: local:4"
+                )
+            try:
+                with _ctrl_c_ignored():  # by the workers: a terminal sends it to all
+                    local = LocalCluster(
+                        n_workers=int(workers),
+                        threads_per_worker=1,  # kernels take all cores
+                        memory_limit=0,  # tasks are made to fit; spilling would slow them
+                        dashboard_address="127.0.0.1:0",
+                    )
+                cluster = ending.enter_context(local).scheduler_address
+            except (OSError, RuntimeError) as error:
+                raise ServerProblem(f"the workers could not be started: {_words(error)}") from error
+        try:
+            if not cluster.strip():  # such as a variable that is not set
+                raise ValueError
+            client = ending.enter_context(Client(cluster, timeout=_PATIENCE))
+        except ValueError as error:
+            raise BadInput(
+                f"`cluster` {cluster!r} must be the address of a scheduler, such as "
+                "tcp://10.0.0.1:8786, or local:4"
+            ) from error
+        except OSError as error:
+            raise ServerProblem(
+                f"no scheduler answers at {cluster}: start one with dask scheduler, and "
+                "workers with dask worker"
+            ) from error
+        _threads(client)  # there must be some
+        yield client
+
+
+@contextmanager
+def _ctrl_c_ignored() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

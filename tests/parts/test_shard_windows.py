@@ -1,7 +1,6 @@
 """Windows in several shards: they slide, and a folder beside the release tells where each went."""
 
 from collections import Counter
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -14,13 +13,11 @@ from naive_sliding import room, town, tracks_of
 from shards import groups_told, out_of, released, rows_told, shards_of, write_parts
 
 import trajanon
-from trajanon import workers
+from trajanon import release, workers
 from trajanon.files.report import line_keys
 from trajanon.files.trajectory_files import read_trajectories
 from trajanon.partition import subjects_per_group
-from trajanon.parts import shards as parts_shards
-from trajanon.parts.workflow import anonymize_parts
-from trajanon.remote_folder import Folder
+from trajanon.parts import anonymize_parts
 
 pytestmark = pytest.mark.usefixtures("few_moves")
 
@@ -97,7 +94,7 @@ def test_the_lines_of_rows_go_where_the_release_goes(tmp_path: Path) -> None:
     groups, out = tmp_path / "anonymized.parts.groups", out_of(tmp_path)
     beside = ["anonymized", "anonymized.parts.groups", "anonymized.parts.report.json", "trips"]
     for k in (3, 4):
-        with shards_of(30), patch.object(parts_shards, "PART", 20):
+        with shards_of(30), patch.object(release, "PART", 20):
             anonymize_parts(str(source), str(out), k, effort="fast", rows="lines")
         assert sorted(path.name for path in tmp_path.iterdir()) == beside
         assert groups.stat().st_mode & 0o777 == 0o700
@@ -108,45 +105,3 @@ def test_the_lines_of_rows_go_where_the_release_goes(tmp_path: Path) -> None:
         assert min(told.values()) >= k
     anonymize_parts(str(source), str(out), 3, effort="fast")
     assert sorted(path.name for path in tmp_path.iterdir()) == [beside[0], *beside[2:]]
-
-
-@pytest.mark.parametrize("there", ["file", "memory"])
-@pytest.mark.parametrize("fails", ["/out.parts.groups", "/before-groups", "/out.parts.report.json"])
-def test_what_is_there_stays_together_if_a_move_fails(
-    tmp_path: Path, there: str, fails: str
-) -> None:
-    source = write_parts(tmp_path / "trips", town(1, 40, people=20), 25)
-    place = Folder("memory://together" if there == "memory" else str(tmp_path / "kept"))
-    place.remove()
-    out, move = place / "out", Folder.move
-
-    def kept() -> dict[str, bytes]:
-        names = [
-            f"{one}/{name}" for one in ("out", "out.parts.groups") for name in (place / one).names()
-        ]
-        return {name: place.open(name).read() for name in [*names, "out.parts.report.json"]}
-
-    with shards_of(20):
-        anonymize_parts(str(source), out.url, 3, effort="fast")
-    before = kept()
-    assert len(before) == 4
-    failed: list[str] = []
-
-    def moved(self: Folder, other: Folder) -> None:
-        if other.url.endswith(fails) and not failed:
-            failed.append(fails)
-            raise KeyboardInterrupt
-        move(self, other)
-
-    # A release of one shard has no such folder, and puts away the one that is there.
-    for rows in (20, 40) if fails != "/out.parts.groups" else (20,):
-        failed.clear()
-        with (
-            shards_of(20) if rows == 20 else nullcontext(),
-            patch.object(Folder, "move", moved),
-            pytest.raises(KeyboardInterrupt),
-        ):
-            anonymize_parts(str(source), out.url, 4, effort="fast")
-        assert failed
-        assert kept() == before
-        assert place.names() == ["out", "out.parts.groups", "out.parts.report.json"]

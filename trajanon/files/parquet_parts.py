@@ -94,23 +94,6 @@ def _as_texts(table: Any) -> Any:
     return pa.table([pa.array(some, pa.large_string()) for some in columns], table.column_names)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RowGroups:
-    """Some row groups of a Parquet file, read as a file of their own."""
-
-    file: Any
-    numbers: Sequence[int]
-
-    def iter_batches(self, rows: int, columns: Sequence[str], **options: Any) -> Iterator[Any]:
-        """Read columns, at most a given number of rows at a time."""
-        batches: Iterator[Any] = self.file.iter_batches(rows, [*self.numbers], columns, **options)
-        return batches
-
-    def read(self, columns: Sequence[str], **options: Any) -> Any:
-        """Read whole columns."""
-        return self.file.read_row_groups([*self.numbers], columns, **options)
-
-
 def part_states(folder: Folder) -> dict[str, str]:
     """Give the state of each part of a folder. Hidden files are drafts, maybe of a part."""
     states = folder.states()
