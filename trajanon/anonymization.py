@@ -122,8 +122,7 @@ def anonymized_table(given: Trajectories, asked: Request) -> Result:
     asked = replace(asked, timing=timing_of(given, asked.release))
     rows, each = np.arange(len(given)), None
     if asked.release.one_line_each:
-        how = (asked.search, asked.timing, asked.key, asked.progress)
-        each = one_each(given, asked.k, *how)
+        each = one_each(given, asked.k, asked.search, asked.timing, asked.progress)
         rows, some = each.rows, given.take(each.rows)
         choice = {"people": len(rows), "left_out": len(given) - len(rows)}
     groups, out, mended = grouped(some if each else given, asked, each)

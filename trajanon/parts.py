@@ -1,7 +1,6 @@
 """Folders of parts, in memory or beyond: parts -> shards -> a release in parts, on one page."""
 
 import shutil
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -276,58 +275,65 @@ def in_shards(
     table: Table, client: "Client | None", shards: int, capacity: int, *, exact: bool
 ) -> tuple[Result, tuple[Ints, Ints | None]]:
     """Anonymise a table in shards; also give the line of each row, and how far it slid."""
-    since, progress = perf_counter(), table.asked.progress
-    owners = read_owners(table.folder, subjects_exact=exact)
-    refuse_attribution(owners.provenance.get("attribution"))
-    asked = replace(table.asked, progress=progress if client is None else silent)
-    table = replace(table, asked=asked, subject=owners.subject, provenance=owners.provenance)
-    do, sizes = partial(each_done, client, progress), [len(rows) for _, rows in table.parts]
-    if (largest := max(sizes)) > capacity:
+    since, progress, k = perf_counter(), table.asked.progress, table.asked.k
+    each = partial(each_done, client, progress)
+    if client is not None:  # workers cannot show bars
+        table = replace(table, asked=replace(table.asked, progress=silent))
+    if (largest := max(len(rows) for _, rows in table.parts)) > capacity:
         raise BadInput(
             f"a part in {table.folder} has {largest:,} trajectories, and only {capacity:,} fit "
             "into the memory at once: write smaller parts, or raise `memory`"
         )
-    looks = do("Reading parts", partial(_look, table), table.parts)
-    if len({len(look.mean) for look in looks}) > 1:
-        raise BadInput(f"the parts in {table.folder} have trajectories of different lengths")
-    places = np.concatenate([look.places for look in looks])
-    means, share = np.stack([look.mean for look in looks]), np.array(sizes) / table.file.n
-    mean = share @ means
-    squares = np.sum([look.squares for look in looks], axis=0)
-    spread = np.sqrt(squares / table.file.n + share @ (means - mean) ** 2)
-    spread[spread == 0.0] = 1.0
-    names, ends = {*table.file.schema_arrow.names}, None
-    bare = asked.release.align and "track" in names and "track_times" not in names
-    if not bare and all(look.times is not None for look in looks):
-        ends = np.concatenate([look.times for look in looks if look.times is not None])
-    middle = places.mean(axis=0, dtype=np.float64).reshape(3, 2).mean(axis=0)
-    timing = timing_for(asked.release, owners.provenance, table.file.n, ends, middle)
-    table = replace(table, asked=replace(asked, timing=timing, spread=spread), mean=mean)
-    counted = np.arange(table.file.n) if owners.subject is None else owners.subject
-    check_enough(table.file.n, asked.k, len(np.unique(counted)), "trajectory")
-    run = np.arange(table.file.n) if owners.runs is None else owners.runs.run
-    rows = split(places, run, counted, asked.k, shards)
+    owners = read_owners(table.folder, subjects_exact=exact)
+    refuse_attribution(owners.provenance.get("attribution"))
+    every = np.arange(owners.n)
+    counted = every if owners.subject is None else owners.subject
+    check_enough(owners.n, k, len(np.unique(counted)), "trajectory")
+    table = replace(table, subject=owners.subject, provenance=owners.provenance)
+    table, places = _surveyed(table, each("Reading parts", partial(_look, table), table.parts))
+    run = every if owners.runs is None else owners.runs.run
+    rows = split(places, run, counted, k, shards)
     if (largest := max(map(len, rows))) > capacity:
         raise BadInput(
             f"{largest:,} trajectories lie in one place, or are of few subjects, and only "
             f"{capacity:,} fit into the memory at once: raise `memory`"
         )
     read = Stage("reading", None, perf_counter() - since)
-    tallies = do("Grouping shards", partial(_search, table), rows)
-    tally = _joined(table.file.n, rows, tallies)
+    tally = _joined(owners.n, rows, each("Grouping shards", partial(_search, table), rows))
     searched = Stage("shards", tally.loss, perf_counter() - since - read.seconds)
     tally = tally._replace(stages=(read, searched))
     result = finished(table.asked, tally, owners.provenance, owners.subject)
-    del result.report["rows"]["without"]
     kept = tally.labels >= 0
-    sizes_of_groups = Counter(np.bincount(tally.labels[kept]).tolist())
-    of_size = {str(size): sizes_of_groups[size] for size in sorted(sizes_of_groups)}
+    labels = tally.labels[kept]
+    sizes, groups = (one.tolist() for one in np.unique(np.bincount(labels), return_counts=True))
+    of_size = dict(zip(map(str, sizes), groups, strict=True))
+    del result.report["rows"]["without"]
     result.report.update(shards=len(rows), groups_of_size=of_size)
-    keys = line_keys(tally.lines, tally.times)[tally.labels[kept]]
-    return result, (keys, None if tally.slid is None else tally.slid[kept])
+    slid = None if tally.slid is None else tally.slid[kept]
+    return result, (line_keys(tally.lines, tally.times)[labels], slid)
 
 
-def split(places: Floats, run: Ints, counted: Ints, k: int, shards: int) -> list[Ints]:
+def _surveyed(table: Table, looks: Sequence[Look]) -> tuple[Table, NDArray[np.float32]]:
+    """Take from the parts how coordinates are spread and times released; and where rows lie."""
+    if len({len(look.mean) for look in looks}) > 1:
+        raise BadInput(f"the parts in {table.folder} have trajectories of different lengths")
+    asked, n, names = table.asked, table.file.n, {*table.file.schema_arrow.names}
+    share = np.array([len(look.places) for look in looks]) / n
+    means, ends = np.stack([look.mean for look in looks]), None
+    squares = np.sum([look.squares for look in looks], axis=0)
+    spread = np.sqrt(squares / n + share @ (means - share @ means) ** 2)
+    spread[spread == 0.0] = 1.0
+    bare = asked.release.align and "track" in names and "track_times" not in names
+    if not bare and all(look.times is not None for look in looks):
+        ends = np.concatenate([look.times for look in looks if look.times is not None])
+    places = np.concatenate([look.places for look in looks])
+    middle = places.mean(axis=0, dtype=np.float64).reshape(3, 2).mean(axis=0)
+    timing = timing_for(asked.release, table.provenance, n, ends, middle)
+    asked = replace(asked, timing=timing, spread=spread)
+    return replace(table, asked=asked, mean=share @ means), places
+
+
+def split(places: NDArray[np.float32], run: Ints, counted: Ints, k: int, shards: int) -> list[Ints]:
     """Split rows into shards by halving them where they are spread most; give the rows of each.
 
     All rows of a run are in one shard. Halves of fewer than k subjects stay together.

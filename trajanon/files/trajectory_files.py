@@ -23,7 +23,7 @@ from trajanon.files.parquet_parts import (
     coordinate_columns,
     parquet_of,
 )
-from trajanon.files.row_ids import RowIds, row_ids
+from trajanon.files.row_ids import makers
 from trajanon.hashing import hashes_of, least_hashes
 from trajanon.number_text import number_of
 from trajanon.remote_folder import Folder, folder_or_file
@@ -324,7 +324,7 @@ def read_marks(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = 
     with _opened(path) as file:
         if (marks := _marks(path, file)) is not None:
             return marks
-        ids = RowIds.of([row_ids(path, file, exact=subjects_exact)])
+        who, nobody = makers(path, file, exact=subjects_exact)
         points, _, times = read_rows(path, file, tracks=False)
     n, m = points.shape[:2]
     columns = [*points.transpose(2, 0, 1), *([] if times is None else [times])]
@@ -336,8 +336,7 @@ def read_marks(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = 
     tells[~tells.any(axis=1), 0] = True  # unless that is all there is of him
     row, hashes = np.nonzero(tells)[0], hashes_of(*ends)[tells.ravel()]
     hops = least_hashes(row, hashes, n, HOPS)
-    who = ids.subject.view(np.uint64).copy()
-    who[ids.nobody] = hops[ids.nobody, 0]
+    who[nobody] = hops[nobody, 0]
     return np.column_stack([who, hops])
 
 

@@ -76,7 +76,7 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     digest = digest_of(slid.points, labels, None if clock is None else slid.times)
     if reported is not None:
         line = by_key(different, reported.line)
-        own_row = own_rows(report, line, slid.subject, copies)
+        own_row = rows_of(report, line, slid.subject).own
     else:
         own_row = own_rows_in(report)
         if (keys := report.get("line_keys")) is None:
@@ -93,20 +93,9 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     return Matched(labels, once.points, slid, own_row, once.times)
 
 
-def own_rows(report: Report, line: Ints, subjects: Ints | None, copies: Ints) -> Bools:
-    """Tell who has a row of their own, where lines are known by their keys, (n,).
-
-    Each different subject of a line has one, and those of a subject whom two shards put on one line
-    have two.
-    """
-    counted = subjects if report["counted"] == "subjects" else None
-    own = Rows(rows_in(report), line, counted).own
-    more = copies - np.bincount(line[own], minlength=len(copies))
-    others = np.flatnonzero(~own & (more[line] > 0))
-    others = others[np.argsort(line[others], kind="stable")]
-    place = np.arange(len(others)) - np.searchsorted(line[others], line[others])
-    own[others[place < more[line[others]]]] = True
-    return own
+def rows_of(report: Report, line: Ints, subjects: Ints | None) -> Rows:
+    """Give the rows of a release of which a report counts subjects, or not."""
+    return Rows(rows_in(report), line, subjects if report["counted"] == "subjects" else None)
 
 
 def _as_slid(trajectories: Trajectories, report: Report, rows: LinesOfRows | None) -> Trajectories:
@@ -301,8 +290,7 @@ class InParts:
     @property
     def own_row(self) -> Bools:
         """Whether each original has a row of its own, (n,)."""
-        copies = np.bincount(self.of_rows, minlength=len(self.lines))
-        return own_rows(self.report, self.line, self.subject, copies)
+        return rows_of(self.report, self.line, self.subject).own
 
     def sample(self, lines: Bools) -> Sample:
         """Read all trajectories on some lines, by a mask of all, with their rows."""
