@@ -36,7 +36,7 @@ from trajanon.perturbation import new_key
 from trajanon.privacy.chains import counts_of, drives_left, people_left
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, Result, Rows, published_with
-from trajanon.released_lines import TrajectoryGroups, refuse_crossing
+from trajanon.released_lines import TrajectoryGroups
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
 from trajanon.subjects import Merged, nameless
@@ -115,7 +115,6 @@ class Tally(NamedTuple):
 
 def anonymized_table(given: Trajectories, asked: Request) -> Result:
     """Anonymise trajectories that are in memory, all at once."""
-    refuse_crossing(given, tracks=asked.release.align)
     refuse_attribution(given.attribution)
     check_enough(len(given), asked.k)
     given, choice = whole_days(given, asked.release)

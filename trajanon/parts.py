@@ -39,7 +39,6 @@ from trajanon.partition import Stage, check_enough
 from trajanon.progress import Progress, silent
 from trajanon.publication import LedgerLike, anonymized, check_limit, opened_for
 from trajanon.release import Result, json_report
-from trajanon.released_lines import refuse_crossing
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, takes_settings
 from trajanon.snapping import RoadsToFollow
@@ -366,7 +365,6 @@ def _search(table: Table, rows: Ints) -> Tally:
     """Anonymise a shard as a table of its own."""
     asked = table.asked
     given = table.read(table.folder, rows, tracks=asked.release.align)
-    refuse_crossing(given, tracks=asked.release.align)
     groups, out, mended = grouped(given, asked)
     if groups.partition.stopped:
         raise KeyboardInterrupt

@@ -10,7 +10,7 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
 from importlib import import_module
 from itertools import islice
-from threading import Event, current_thread, main_thread
+from threading import Event
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -50,42 +50,20 @@ def in_threads(
     """Do jobs in threads, as many at once as there are cores; the first while others are made."""
     stop = Event()
     pool = ThreadPoolExecutor(cores())
-    found: list[Result] | None = None
     try:
-        futures = []
-        for job in jobs:
-            with ctrl_c_held_back():
-                futures.append(pool.submit(job, stop))
+        futures = [pool.submit(job, stop) for job in jobs]
         waiting = set(futures)
         while waiting:
             done, waiting = wait(waiting, _GLANCE, FIRST_EXCEPTION)
             for future in done:
                 future.result()
             watch()
-        found = [future.result() for future in futures]
-        return found
+        return [future.result() for future in futures]
+    except BaseException:
+        stop.set()
+        raise
     finally:
-        with ctrl_c_held_back():
-            if found is None:
-                stop.set()
-            pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def ctrl_c_held_back() -> Iterator[None]:
-    """Let Ctrl-C come after the block: no thread is half begun then, or not awaited."""
-    handler = signal.getsignal(signal.SIGINT)
-    if current_thread() is not main_thread() or handler is None:
-        yield  # it does not come here, or is not for Python to handle
-        return
-    pressed: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if pressed:
-            signal.raise_signal(signal.SIGINT)
+        pool.shutdown(cancel_futures=True)
 
 
 def in_parts(

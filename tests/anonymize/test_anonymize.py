@@ -288,7 +288,7 @@ def test_groups_on_either_side_of_the_antimeridian_are_released(west: float) -> 
 
 def test_a_group_on_both_sides_of_the_antimeridian_has_no_mean() -> None:
     """The mean of 179.9 and -179.9 would be Greenwich."""
-    says = "1 group holds trajectories that lie more than 180 degrees .* lower `k`"
+    says = "1 group spans more than 180 degrees .* lower `k`"
     with pytest.raises(BadInput, match=says):
         trajanon.anonymize(longitudes(179.9, -179.9, 179.8, -179.8), 4)
     one_side = longitudes(179.9, 179.9, 179.8, 179.8)
@@ -300,7 +300,7 @@ def test_a_group_on_both_sides_of_the_antimeridian_has_no_mean() -> None:
 def test_a_trajectory_that_crosses_the_antimeridian_is_refused() -> None:
     points = longitudes(*[179.9] * 4).points.copy()
     points[2, 1, 1] = -179.9
-    with pytest.raises(BadInput, match=r"^1 trajectory crosses the antimeridian"):
+    with pytest.raises(BadInput, match=r"^1 group spans .*`area`"):
         trajanon.anonymize(Trajectories(points), 2)
 
 

@@ -71,21 +71,6 @@ def test_options_that_make_no_sense_are_refused(
 
 
 @pytest.mark.parametrize("rows", [None, 30], ids=["one shard", "two"])
-def test_only_what_crosses_the_antimeridian_is_refused(tmp_path: Path, rows: int | None) -> None:
-    points = walks(60)
-    points[::2, :, 1] = 179.0
-    points[1::2, :, 1] = -179.0
-    source = write_folder(tmp_path / "trips", points)
-    with shards_of(rows) if rows else nullcontext():
-        report = anonymize_parts(str(source), str(out_of(tmp_path)), 3)
-        assert report["displacement"]["max"] < 1e5
-        points[7, 2, 1] = 179.0
-        crossing = write_folder(tmp_path / "crossing", points)
-        with pytest.raises(BadInput, match="1 trajectory crosses the antimeridian"):
-            anonymize_parts(str(crossing), str(tmp_path / "other"), 3)
-
-
-@pytest.mark.parametrize("rows", [None, 30], ids=["one shard", "two"])
 def test_what_is_wrong_is_named_with_its_part_and_row(tmp_path: Path, rows: int | None) -> None:
     source = write_folder(tmp_path / "trips", walks(60), rows=30)
     odd = walks(30)
