@@ -89,7 +89,7 @@ def sliding(file: Path, k: Annotated[list[int], typer.Option("-k")]) -> None:
         stay = trajanon.anonymize(cut, least, align=False, seed=1).report
         ways = (one["displacement"] for one in (mdav, stay, report))
         metres = (f"{way['mean']:.1f}, {way['median']:.1f}" for way in ways)
-        row(least, *metres, f"{report['alignment']['slid']['share']:.0%}")
+        row(least, *metres, f"{report['alignment']['slid']:.0%}")
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ import numpy as np
 
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.placing import placed
-from trajanon.align.windows import step_lengths
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.choices import OneEach, one_each, whole_days
 from trajanon.days import of_equally_many
@@ -104,7 +103,7 @@ class Tally(NamedTuple):
     labels: Ints  # the group of each trajectory, (n,); -1 where it was left out
     lines: Floats  # of each group as released, (g, m, 2)
     times: Floats | None  # of each group as released, (g, m)
-    loss: Any  # IL in percent; of a shard the sums from which it follows
+    loss: float  # IL in percent; of a shard the squares lost, of columns with a spread of 1
     errors: dict[str, Any]  # in metres or seconds: summaries; of a shard histograms
     slid: Ints | None  # steps by which each trajectory slid, (n,); None if none could
     on_roads: Bools | None  # whether each line was laid on roads, (g,)
@@ -126,7 +125,6 @@ def anonymized_table(given: Trajectories, asked: Request) -> Result:
         choice = {"people": len(rows), "left_out": len(given) - len(rows)}
     groups, out, mended = grouped(some if each else given, asked, each)
     tally = tallied(some if each else given, groups, out, mended, summary)
-    tally = tally._replace(loss=groups.information_loss)
     tracks = groups.trajectories.tracks
     starts = {} if tally.slid is None or tracks is None else {"starts": tracks.along.tolist()}
     details = _details(groups, asked)
@@ -238,19 +236,14 @@ def tallied(
     labels[~out] = partition.labels
     errors: dict[str, Any] = {"displacement": groups.moved, "length": lengths(kept.points)}
     errors |= groups.late
-    if laid is not None:
-        errors["to_roads"] = groups.to_roads
     if given.tracks is not None and kept.tracks is not None and kept.tracks is not given.tracks:
         slid = np.zeros(len(given), dtype=np.int64)
         slid[~out] = kept.tracks.along - given.tracks.along[~out]
-        far = np.abs(slid) * step_lengths(given.tracks)[given.tracks.run]
-        if slid.any():
-            errors["slid"] = far[slid != 0]
     return Tally(
         labels,
         groups.released,
         groups.released_times,
-        None,
+        groups.information_loss,
         {name: sum_up(each) for name, each in errors.items()},
         slid,
         None if laid is None else laid.on_roads,
@@ -281,7 +274,6 @@ def finished(
         raise TrajanonError(f"{few} groups have fewer than {asked.k} subjects; please report it")
     errors = {**tally.errors}
     moved, length = errors.pop("displacement"), errors.pop("length")
-    slid, along = errors.pop("slid", {}), errors.pop("to_roads", None)
     if not release.as_published:
         refuse_far(moved["mean"], length["mean"], asked.k, unit_of(provenance))
     report = {
@@ -315,11 +307,10 @@ def finished(
     if timing is not None and times is not None:
         report["times"] = timing.account | errors | {"alone": timing.alone(times)}
     if tally.slid is not None:
-        share = np.count_nonzero(tally.slid) / len(labels)
-        report["alignment"] = {"slid": {"share": share, **slid}}
+        report["alignment"] = {"slid": np.count_nonzero(tally.slid) / len(labels)}
     if asked.roads is not None and tally.on_roads is not None:
         on_roads = int(tally.on_roads[first].sum())
-        laid = {"on_roads": on_roads, "as_they_were": len(lines) - on_roads, "moved": along}
+        laid = {"on_roads": on_roads, "as_they_were": len(lines) - on_roads}
         report["roads"] = {"keep_off": asked.roads.keep_off, **laid}
     source = provenance.get("attribution") if asked.roads is None else OSM_ATTRIBUTION
     words = published_with(

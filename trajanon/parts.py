@@ -54,6 +54,7 @@ PROGRAM = 600e6
 """Bytes that the program and its libraries take before they read anything."""
 
 _AT_ONCE = 100_000  # rows
+_ROUNDING = 1e-9  # degrees: what differs by less is constant
 _ALONE = ("as_published", "one_line_each", "days")
 
 
@@ -227,7 +228,6 @@ class Table:
     asked: Request
     subject: Ints | None = None  # of all rows, (n,); None if nothing is known of subjects
     provenance: Mapping[str, Any] = field(default_factory=dict)
-    mean: Floats = field(default_factory=lambda: np.zeros(1))  # of each coordinate, (2 m,)
 
     @property
     def parts(self) -> list[tuple[str, Ints]]:
@@ -321,15 +321,14 @@ def _surveyed(table: Table, looks: Sequence[Look]) -> tuple[Table, NDArray[np.fl
     means, ends = np.stack([look.mean for look in looks]), None
     squares = np.sum([look.squares for look in looks], axis=0)
     spread = np.sqrt(squares / n + share @ (means - share @ means) ** 2)
-    spread[spread == 0.0] = 1.0
+    spread[spread < _ROUNDING] = 1.0
     bare = asked.release.align and "track" in names and "track_times" not in names
     if not bare and all(look.times is not None for look in looks):
         ends = np.concatenate([look.times for look in looks if look.times is not None])
     places = np.concatenate([look.places for look in looks])
     middle = places.mean(axis=0, dtype=np.float64).reshape(3, 2).mean(axis=0)
     timing = timing_for(asked.release, table.provenance, n, ends, middle)
-    asked = replace(asked, timing=timing, spread=spread)
-    return replace(table, asked=asked, mean=share @ means), places
+    return replace(table, asked=replace(asked, timing=timing, spread=spread)), places
 
 
 def split(places: NDArray[np.float32], run: Ints, counted: Ints, k: int, shards: int) -> list[Ints]:
@@ -364,17 +363,17 @@ def split(places: NDArray[np.float32], run: Ints, counted: Ints, k: int, shards:
 def _search(table: Table, rows: Ints) -> Tally:
     """Anonymise a shard as a table of its own."""
     asked = table.asked
+    assert asked.spread is not None
     given = table.read(table.folder, rows, tracks=asked.release.align)
     groups, out, mended = grouped(given, asked)
     if groups.partition.stopped:
         raise KeyboardInterrupt
     kept, labels = groups.trajectories.records, groups.partition.labels
-    lines, sums = groups.released.reshape(-1, kept.shape[1]), np.zeros((3, kept.shape[1]))
+    lines, lost = groups.released.reshape(-1, kept.shape[1]), 0.0
     for start in range(0, len(kept), _AT_ONCE):
         some = slice(start, start + _AT_ONCE)
-        away, off = kept[some] - table.mean, kept[some] - lines[labels[some]]
-        sums += [away.sum(axis=0), (away**2).sum(axis=0), (off**2).sum(axis=0)]
-    return tallied(given, groups, out, mended, Histogram.of)._replace(loss=sums)
+        lost += float((((kept[some] - lines[labels[some]]) / asked.spread) ** 2).sum())
+    return tallied(given, groups, out, mended, Histogram.of)._replace(loss=lost)
 
 
 def _joined(n: int, rows: Sequence[Ints], tallies: Sequence[Tally]) -> Tally:
@@ -384,9 +383,8 @@ def _joined(n: int, rows: Sequence[Ints], tallies: Sequence[Tally]) -> Tally:
         labels[some] = np.where(tally.labels < 0, -1, tally.labels + groups)
         slid[some] = 0 if tally.slid is None else tally.slid
         groups += len(tally.lines)
-    sums, squares, lost = np.sum([tally.loss for tally in tallies], axis=0)
-    spread = squares - sums**2 / np.count_nonzero(labels >= 0)
-    varies = spread > 0.0
+    lines = np.concatenate([tally.lines for tally in tallies])
+    total = float(np.count_nonzero(labels >= 0) * lines[0].size)  # of records with a spread of 1
     several: dict[str, list[Histogram]] = {}
     for tally in tallies:
         for name, histogram in tally.errors.items():
@@ -396,9 +394,9 @@ def _joined(n: int, rows: Sequence[Ints], tallies: Sequence[Tally]) -> Tally:
     on_roads = [tally.on_roads for tally in tallies if tally.on_roads is not None]
     return Tally(
         labels=labels,
-        lines=np.concatenate([tally.lines for tally in tallies]),
+        lines=lines,
         times=np.concatenate(times) if times else None,
-        loss=information_loss(float((lost[varies] / spread[varies]).sum()), float(varies.sum())),
+        loss=information_loss(sum(tally.loss for tally in tallies), total),
         errors={name: joined_histograms(some).summary for name, some in several.items()},
         slid=None if all(tally.slid is None for tally in tallies) else slid,
         on_roads=np.concatenate(on_roads) if on_roads else None,

@@ -16,7 +16,7 @@ from trajanon.perturbation import perturbed, perturbed_times
 from trajanon.snapping import RoadsToFollow, Snapped
 from trajanon.times import Timing
 from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement, moved_to
+from trajanon.utility import moved_to
 from trajanon.utility.displacements import until_rest
 from trajanon.utility.usefulness import time_errors
 
@@ -52,11 +52,6 @@ class TrajectoryGroups:
     def laid(self) -> Snapped | None:
         """The same on roads; None if none are followed."""
         return None if self.roads is None else self.roads.lay(self.written)
-
-    @property
-    def to_roads(self) -> Floats:
-        """Metres by which the points of each line were moved to roads, on average, (g,)."""
-        return np.asarray(displacement(self.written, self.released).mean(axis=1))
 
     @property
     def released(self) -> Floats:

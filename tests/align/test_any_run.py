@@ -154,7 +154,7 @@ def test_whoever_meets_only_on_another_run_is_averaged_there() -> None:
     assert release.report["displacement"]["mean"] < 20.0
     found = matched(released_of(windows, report), release.trajectories, report)
     assert (tracks_of(found.slid).run % 2 == 1).all()
-    assert release.report["alignment"]["slid"]["share"] == 1.0
+    assert release.report["alignment"]["slid"] == 1.0
     assert evaluate(windows, release.trajectories, release.report).holds
     again = trajanon.anonymize(windows, 3, effort="fast").report
     assert again["alignment"]["starts"] == release.report["alignment"]["starts"]

@@ -20,7 +20,6 @@ from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse
 from trajanon.neighbours import grow_trees, in_leaves, leaf_size
 from trajanon.tracks import STEPS, Tracks
-from trajanon.utility import displacement
 from trajanon.workers import Result, in_parts
 
 _AT_ONCE = 10_000  # windows that a thread reads at a time
@@ -97,21 +96,6 @@ def turned_at(windows: Windows, start: Ints, axes: Floats) -> Floats:
 
     in_parts(read, np.arange(len(start)), _AT_ONCE)
     return turned
-
-
-def step_lengths(tracks: Tracks) -> Floats:
-    """Measure the metres along the track between neighbouring points of each run, the most."""
-
-    def longest(runs: Ints, stop: Event) -> Floats:
-        first = tracks.first[runs[0] : runs[-1] + 2]
-        points = tracks.points[first[0] : first[-1]]
-        # The longest way between two is taken: where the track bends, it is shorter.
-        hops = displacement(points[:-1], points[1:])
-        hops[first[1:-1] - first[0] - 1] = 0.0  # from one run to the next
-        found: Floats = np.maximum.reduceat(np.append(hops, 0.0), first[:-1] - first[0])
-        return found
-
-    return np.concatenate(in_parts(longest, np.arange(len(tracks.first) - 1), _AT_ONCE))
 
 
 def fill_turned(

@@ -130,7 +130,6 @@ class Report(TypedDict):
     sizes: NotRequired[list[Whole]]
     groups_of_size: NotRequired[dict[str, Whole]]
     times: NotRequired[_Times | None]
-    from_runs: NotRequired[_Metres | None]
     labels: NotRequired[list[Whole]]  # not of several shards, which have `lines_of_rows`
     alignment: NotRequired[_Alignment | None]
     suppressed: NotRequired[_LeftOut | None]
