@@ -43,7 +43,7 @@ from trajanon.times import Timing, departure_days, search_columns, timing_of
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked, unit_of
 from trajanon.utility import summary
 from trajanon.utility.displacements import lengths
-from trajanon.verdict import source_of, too_few
+from trajanon.verdict import source_of
 
 
 @takes_settings(ReleaseSettings, Settings)
@@ -269,15 +269,14 @@ def finished(
     rows = Rows(release.rows, line[labels], None if release.as_published else people)
     copies, order = np.bincount(rows.line[rows.own]), in_order(lines, times)
     by_subjects = rows.subject is not None
-    few = None if people is None else broken_promises(labels, people, asked.k)
-    if by_subjects and few:
-        raise TrajanonError(f"{few} groups have fewer than {asked.k} subjects; please report it")
+    if rows.subject is not None and broken_promises(labels, rows.subject, asked.k):
+        raise TrajanonError(f"a group has fewer than {asked.k} subjects; please report it")
     errors = {**tally.errors}
     moved, length = errors.pop("displacement"), errors.pop("length")
     if not release.as_published:
         refuse_far(moved["mean"], length["mean"], asked.k, unit_of(provenance))
     report = {
-        "notice": _notice(asked, provenance, len(tally.lines), few, by_subjects=by_subjects),
+        "notice": _notice(asked, provenance, known=by_subjects),
         "unit": unit_of(provenance),
         "n": len(labels),
         "k": asked.k,
@@ -346,29 +345,17 @@ def _details(groups: TrajectoryGroups, asked: Request) -> dict[str, Any]:
     }
 
 
-def _notice(
-    asked: Request,
-    provenance: Mapping[str, Any],
-    groups: int,
-    few: int | None,
-    *,
-    by_subjects: bool,
-) -> str:
-    """The first line of a report: what k counts, and what the holder must know of it."""
+def _notice(asked: Request, provenance: Mapping[str, Any], *, known: bool) -> str:
+    """The first line of a report: what k counts, where subjects are known or not."""
     notice = "For the holder of the data, not for publication."
     if asked.release.as_published:
-        notice += f" The release is {FOR_COMPARISON}."
-    if by_subjects:
-        if not (unknown := nameless(provenance)):
-            return notice
+        return f"{notice} The release is {FOR_COMPARISON}. k counts trajectories."
+    if not known:
+        return f"{notice} k counts trajectories: nothing is known of their subjects."
+    if unknown := nameless(provenance):
         have = number_of(unknown, "recording has", "recordings have")
         return f"{notice} {have} no subject: each was counted as a subject of its own."
-    if few is None:
-        return f"{notice} k counts trajectories: nothing is known of their subjects."
-    if not few:
-        rest = f"each group also holds {asked.k} different subjects."
-        return f"{notice} k counts trajectories; {rest}"
-    return f"{notice} {too_few(asked.k, groups, records=0, people=few)}."
+    return notice
 
 
 def versions() -> dict[str, str]:

@@ -47,7 +47,7 @@ def drafting(place: Path) -> Iterator[Draft]:
     folder = place.with_name(f".{place.name}.{token}.draft")
     try:
         folder.mkdir(mode=0o700)
-        with hold(folder, new=True) as lock:
+        with _hold(folder) as lock:
             mode = os.fstat(lock.fileno()).st_mode & 0o666
             yield Draft(folder / place.name, folder / BEFORE, mode)
     finally:
@@ -55,19 +55,13 @@ def drafting(place: Path) -> Iterator[Draft]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def hold(folder: Path, *, new: bool = False) -> IO[str]:
-    """Lock a folder until the file given is closed; BlockingIOError if another run holds it."""
-    file = folder / ("lock" if new else LOCK)
-    lock = file.open("w", encoding="utf-8")
-    try:
+def _hold(folder: Path) -> IO[str]:
+    """Lock a folder until the file given is closed, where its disk has locks."""
+    lock = (folder / "lock").open("w", encoding="utf-8")
+    with suppress(OSError):
         _lock(lock)
-        if new:  # named once it is locked, so that no other run takes us for dead
-            file.rename(folder / LOCK)
-    except OSError as error:
-        if isinstance(error, BlockingIOError) and not new:
-            lock.close()
-            raise
-        # Otherwise its disk has no locks.
+        # Named once it is locked, so that no other run takes us for dead.
+        (folder / "lock").rename(folder / LOCK)
     return lock
 
 

@@ -31,9 +31,6 @@ class Folder:
                 f"{self} has *, ? or [ in its name, which match other names: use another name"
             )
 
-    def __truediv__(self, name: str) -> "Folder":
-        return Folder(f"{self}/{name}" if self.local is None else self.local / name)
-
     def __str__(self) -> str:
         return self.url
 

@@ -241,18 +241,6 @@ def test_the_first_line_of_the_report_says_it_is_not_for_publication(tmp_path: P
     assert json.loads(path.read_text(encoding="utf-8")) == release.report
 
 
-def test_counting_records_says_how_many_groups_lack_subjects() -> None:
-    original = trajectories(40, people=2)
-    report = trajanon.anonymize(original, 4, as_published=True).report
-    assert report["counted"] == "records"
-    few = sum(number < 4 for number in report["subjects_per_group"])
-    assert few == report["groups"]
-    assert (
-        f"4 records stand behind each line, but not 4 people: {few} of {few} groups "
-        "hold fewer than 4 different subjects" in report["notice"]
-    )
-
-
 def test_without_subjects_the_report_says_that_nothing_is_known() -> None:
     report = trajanon.anonymize(trajectories(people=None), 4).report
     assert report["counted"] == "records"
