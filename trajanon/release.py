@@ -278,11 +278,6 @@ def _written(value: Any, depth: int) -> str:
     return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
 
 
-def way_of(asked: str, *, by_subjects: bool) -> str:
-    """What has a row each: trajectories, where k does not count subjects."""
-    return "trajectories" if asked == "subjects" and not by_subjects else asked
-
-
 @dataclass(frozen=True, eq=False)
 class Rows:
     """The rows of a release: of each line one for each different subject, or each trajectory."""
@@ -293,8 +288,9 @@ class Rows:
 
     @property
     def way(self) -> str:
-        """What has a row each."""
-        return way_of(self.asked, by_subjects=self.subject is not None)
+        """What has a row each: trajectories, where k does not count subjects."""
+        unknown = self.asked == "subjects" and self.subject is None
+        return "trajectories" if unknown else self.asked
 
     @cached_property
     def of_subjects(self) -> Bools:

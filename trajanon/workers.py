@@ -179,36 +179,31 @@ def connected(cluster: str) -> Iterator["Client"]:
         },
     }
     with dask.config.set(patient), ExitStack() as ending:
-        if cluster.startswith(_LOCAL):
-            workers = cluster.removeprefix(_LOCAL)
-            if not workers.isdecimal() or int(workers) < 1:
-                raise BadInput(
-                    f"`cluster` {cluster!r} must be local: and a number of workers: local:4"
-                )
-            try:
+        try:
+            address = cluster
+            if cluster.startswith(_LOCAL):
+                if (workers := int(cluster.removeprefix(_LOCAL))) < 1:
+                    raise ValueError
                 with _ctrl_c_ignored():  # by the workers: a terminal sends it to all
                     local = LocalCluster(
-                        n_workers=int(workers),
+                        n_workers=workers,
                         threads_per_worker=1,  # kernels take all cores
                         memory_limit=0,  # tasks are made to fit; spilling would slow them
                         dashboard_address="127.0.0.1:0",
                     )
-                cluster = ending.enter_context(local).scheduler_address
-            except (OSError, RuntimeError) as error:
-                raise ServerProblem(f"the workers could not be started: {_words(error)}") from error
-        try:
-            if not cluster.strip():  # such as a variable that is not set
+                address = ending.enter_context(local).scheduler_address
+            elif not cluster.strip():  # such as a variable that is not set
                 raise ValueError
-            client = ending.enter_context(Client(cluster, timeout=_PATIENCE))
+            client = ending.enter_context(Client(address, timeout=_PATIENCE))
         except ValueError as error:
             raise BadInput(
                 f"`cluster` {cluster!r} must be the address of a scheduler, such as "
-                "tcp://10.0.0.1:8786, or local:4"
+                "tcp://10.0.0.1:8786, or local:4 for four workers here"
             ) from error
-        except OSError as error:
+        except (OSError, RuntimeError) as error:
             raise ServerProblem(
-                f"no scheduler answers at {cluster}: start one with dask scheduler, and "
-                "workers with dask worker"
+                f"no workers could be reached or started with {cluster}: {_words(error)}; see that "
+                "dask scheduler and dask worker run"
             ) from error
         _threads(client)  # there must be some
         yield client

@@ -179,8 +179,8 @@ def test_tasks_are_begun_a_few_ahead_and_end_in_order() -> None:
 @pytest.mark.parametrize(
     ("address", "says"),
     [
-        ("local:", "'local:' must be local: and a number of workers"),
-        ("local:0", "must be local: and a number"),
+        ("local:", "'local:' must be the address of a scheduler"),
+        ("local:0", "or local:4 for four workers here"),
         ("nonsense://x", "must be the address of a scheduler"),
     ],
 )
@@ -196,7 +196,7 @@ def test_a_scheduler_that_is_not_there_is_one_sentence(
     write_folder(Path("trajectories"), walks(30))
     address = "tcp://127.0.0.1:1"
     answer = run("anonymize", "trajectories", "-k", "3", "--cluster", address)
-    assert f"no scheduler answers at {address}: start one" in answer.sentence
+    assert f"no workers could be reached or started with {address}: " in answer.sentence
 
 
 def test_a_scheduler_without_workers_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -57,11 +57,11 @@ def test_workers_that_cannot_be_started_are_one_sentence(
         raise RuntimeError(msg)
 
     monkeypatch.setattr(distributed, "LocalCluster", fails)
-    with pytest.raises(ServerProblem, match=r"not be started: Nanny failed to start\."):
+    with pytest.raises(ServerProblem, match=r"started with local:2: Nanny failed to start\."):
         connected("local:2").__enter__()
     write_folder(Path("trajectories"), walks(30))
     answer = run("anonymize", "trajectories", "-k", "3", "--cluster", "local:2")
-    assert "the workers could not be started" in answer.sentence
+    assert "no workers could be reached or started" in answer.sentence
 
 
 @pytest.mark.parametrize("step", ["_look", "_search", "write_released"])
