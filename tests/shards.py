@@ -7,7 +7,6 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from trajanon import parts
@@ -83,12 +82,6 @@ def released_with_times(folder: Path) -> Counter[tuple[bytes, bytes]]:
         pairs = zip(release.points, release.times, strict=True)
         lines += Counter((line.tobytes(), when.tobytes()) for line, when in pairs)
     return lines
-
-
-def rows_told(out: Path) -> pa.Table:
-    """What the folder beside a release says of each row."""
-    folder = out.with_name(f"{out.name}.parts.groups")
-    return pa.concat_tables([pq.read_table(part) for part in sorted(folder.iterdir())])
 
 
 @contextmanager

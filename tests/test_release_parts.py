@@ -63,7 +63,7 @@ def folders(run: Run, tmp_path: Path, windows: Trajectories, release: Release) -
     (tmp_path / "trips").mkdir()
     write_partition(tmp_path / "trips", [windows], windows.provenance, 40)
     release.write(tmp_path / "file.parquet")
-    return write_shards(tmp_path / "folder", windows, release, rows=60)
+    return write_shards(tmp_path / "folder", release, rows=60)
 
 
 def evaluated(run: Run, released: str) -> dict[str, Any]:
@@ -95,17 +95,12 @@ def test_a_release_of_one_shard_is_evaluated_and_drawn_as_a_file(
 def test_so_is_one_of_several_shards_that_is_small(
     run: Run, folders: Path, of_file: dict[str, Any]
 ) -> None:
-    """Its groups stand beside it, and not in the report."""
     assert evaluated(run, "folder") == of_file
     assert run("map", "trips", "folder", "--offline").code == 0
     for against in ("file.parquet", "folder"):
         assert run("check", "folder", "-k", "4", "--against", against).code == 0
     told = run("check", "folder", "-k", "30", "--trajectories", "trips", "--against", "folder").out
     assert "fewer than 30 different subjects" in told
-    Path("folder.parts.groups/part-00001.parquet").unlink()
-    assert "do not belong together" in run("evaluate", "trips", "folder").sentence
-    Path("folder.parts.groups").rename("elsewhere")
-    assert "there is no folder.parts.groups" in run("evaluate", "trips", "folder").sentence
 
 
 def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(

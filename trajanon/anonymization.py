@@ -105,7 +105,8 @@ class Tally(NamedTuple):
     times: Floats | None  # of each group as released, (g, m)
     loss: float  # IL in percent; of a shard the squares lost, of columns with a spread of 1
     errors: dict[str, Any]  # in metres or seconds: summaries; of a shard histograms
-    slid: Ints | None  # steps by which each trajectory slid, (n,); None if none could
+    starts: Ints | None  # of windows on their tracks, (n,); None without tracks
+    slid: int  # how many windows are not where they were
     on_roads: Bools | None  # whether each line was laid on roads, (g,)
     mended: dict[str, Any] | None
     stages: tuple[Stage, ...]
@@ -126,18 +127,18 @@ def anonymized_table(given: Trajectories, asked: Request) -> Result:
     groups, out, mended = grouped(some if each else given, asked, each)
     tally = tallied(some if each else given, groups, out, mended, summary)
     tracks = groups.trajectories.tracks
-    starts = {} if tally.slid is None or tracks is None else {"starts": tracks.along.tolist()}
     details = _details(groups, asked)
-    skipped = asked.release.align and tracks is not None and not starts and tally.stopped
+    skipped = asked.release.align and tracks is not None and not tally.slid and tally.stopped
     del groups  # before the rows of the release take as much memory again
     labels = np.full(len(given), -1)
     labels[rows] = tally.labels
-    result = finished(
-        asked, tally._replace(labels=labels), given.provenance, given.subject, choice=choice
-    )
+    if tally.starts is not None:
+        starts = np.zeros(len(given), dtype=np.int64)
+        starts[rows] = tally.starts
+        tally = tally._replace(starts=starts)
+    tally = tally._replace(labels=labels)
+    result = finished(asked, tally, given.provenance, given.subject, choice=choice)
     result.report.update(details, alignment_skipped=skipped)
-    if starts:
-        result.report["alignment"].update(starts)
     return result
 
 
@@ -232,19 +233,21 @@ def tallied(
 ) -> Tally:
     """Take from groups what their release and its report need; errors are summed up."""
     kept, partition, laid = groups.trajectories, groups.partition, groups.laid
-    labels, slid = np.full(len(given), -1), None
+    labels, starts, slid = np.full(len(given), -1), None, 0
     labels[~out] = partition.labels
     errors: dict[str, Any] = {"displacement": groups.moved, "length": lengths(kept.points)}
     errors |= groups.late
-    if given.tracks is not None and kept.tracks is not None and kept.tracks is not given.tracks:
-        slid = np.zeros(len(given), dtype=np.int64)
-        slid[~out] = kept.tracks.along - given.tracks.along[~out]
+    if given.tracks is not None and kept.tracks is not None:
+        starts = np.zeros(len(given), dtype=np.int64)
+        starts[~out] = kept.tracks.along
+        slid = int((starts != given.tracks.along)[~out].sum())
     return Tally(
         labels,
         groups.released,
         groups.released_times,
         groups.information_loss,
         {name: sum_up(each) for name, each in errors.items()},
+        starts,
         slid,
         None if laid is None else laid.on_roads,
         mended,
@@ -263,7 +266,8 @@ def finished(
     release, timing, kept = asked.release, asked.timing, tally.labels >= 0
     labels = tally.labels[kept]
     people = None if subject is None else subject[kept]
-    line = dense(line_keys(tally.lines, tally.times))
+    keys = line_keys(tally.lines, tally.times)
+    line = dense(keys)
     first = np.unique(line, return_index=True)[1]
     lines, times = tally.lines[first], None if tally.times is None else tally.times[first]
     rows = Rows(release.rows, line[labels], None if release.as_published else people)
@@ -271,7 +275,8 @@ def finished(
     by_subjects = rows.subject is not None
     if rows.subject is not None and broken_promises(labels, rows.subject, asked.k):
         raise TrajanonError(f"a group has fewer than {asked.k} subjects; please report it")
-    errors = {**tally.errors}
+    held = None if people is None else subjects_per_group(labels, people).tolist()
+    equal, errors = np.flatnonzero(np.bincount(line) > 1), {**tally.errors}
     moved, length = errors.pop("displacement"), errors.pop("length")
     if not release.as_published:
         refuse_far(moved["mean"], length["mean"], asked.k, unit_of(provenance))
@@ -301,12 +306,18 @@ def finished(
         "distinct_ends": release.distinct_ends,
         "suppressed": None if kept.all() else {"rows": np.flatnonzero(~kept).tolist()},
         "search": asdict(asked.search),
+        "sizes": np.bincount(labels).tolist(),
+        "subjects_per_group": held,
+        "labels": labels.tolist(),
+        "line_keys": keys.tolist(),
+        "groups_of_equal_lines": [np.flatnonzero(line == one).tolist() for one in equal],
         **more,
     }
     if timing is not None and times is not None:
         report["times"] = timing.account | errors | {"alone": timing.alone(times)}
-    if tally.slid is not None:
-        report["alignment"] = {"slid": np.count_nonzero(tally.slid) / len(labels)}
+    if tally.starts is not None and tally.slid:
+        starts = tally.starts[kept].tolist()
+        report["alignment"] = {"slid": tally.slid / len(labels), "starts": starts}
     if asked.roads is not None and tally.on_roads is not None:
         on_roads = int(tally.on_roads[first].sum())
         laid = {"on_roads": on_roads, "as_they_were": len(lines) - on_roads}
@@ -323,25 +334,17 @@ def finished(
 
 
 def _details(groups: TrajectoryGroups, asked: Request) -> dict[str, Any]:
-    """Report of each trajectory and group in memory; and who can be followed from line to line."""
-    whole, labels, timing = groups.trajectories, groups.partition.labels, groups.timing
-    keys = line_keys(groups.released, groups.released_times)
-    line, subjects, people, held = dense(keys), whole.subject, None, None
+    """Report who can be followed from line to line; and a digest of what was averaged."""
+    whole, subjects, people = groups.trajectories, groups.trajectories.subject, None
+    labels = groups.partition.labels
+    line = dense(line_keys(groups.released, groups.released_times))[labels]
     if subjects is not None:
-        held = subjects_per_group(labels, subjects).tolist()
-        left = people_left(line[labels], subjects, departure_days(whole), asked.k)
-        people = counts_of(left)
-    times = None if timing is None else whole.times
-    equal = (np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1))
+        people = counts_of(people_left(line, subjects, departure_days(whole), asked.k))
+    times = None if groups.timing is None else whole.times
     return {
-        "chains": counts_of(drives_left(line[labels], whole.tracks, subjects, asked.k)) or None,
+        "chains": counts_of(drives_left(line, whole.tracks, subjects, asked.k)) or None,
         "persons": people,
-        "sizes": groups.partition.sizes.tolist(),
-        "subjects_per_group": held,
         "averaged": digest_of(whole.points, labels, times),
-        "labels": labels.tolist(),
-        "line_keys": keys.tolist(),
-        "groups_of_equal_lines": [some.tolist() for some in equal],
     }
 
 

@@ -1,6 +1,5 @@
 """Folders of parts, in memory or beyond: parts -> shards -> a release in parts, on one page."""
 
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -24,7 +23,6 @@ from trajanon.files.parquet_parts import (
     part_states,
     unchanged,
 )
-from trajanon.files.report import groups_path, line_keys, write_lines_of_rows
 from trajanon.files.trajectory_files import (
     is_part,
     look_at_schema,
@@ -106,8 +104,8 @@ def anonymize_parts(
     Returns
     -------
     dict
-        The report of `trajanon.anonymize`; of several shards without its lists of trajectories or
-        groups. A folder beside the release then has the line of each row.
+        The report of `trajanon.anonymize`; of several shards, medians and 95 % of errors are right
+        to 0.2 %, and nobody is followed from line to line.
 
     Raises
     ------
@@ -145,7 +143,7 @@ def anonymize_parts(
     with ExitStack() as stack, unchanged(folder, states := part_states(folder)):
         inputs = [] if folder.local is None else [folder.local / name for name in states]
         write_report = stack.enter_context(_report_beside(place, out))
-        release = stack.enter_context(_replaced(place, inputs, public=True))
+        release = stack.enter_context(_replaced(place, inputs))
         with parquet_of(folder, look_at_schema) as file:
             table = Table(folder, file, asked)
         check_enough(file.n, k, what="trajectory")
@@ -159,10 +157,7 @@ def anonymize_parts(
                     f"`{needs[0]}` needs all trajectories at once, and of {file.n:,} some "
                     f"{capacity:,} fit into `memory`: raise it, or leave this out"
                 )
-            result, lines = in_shards(table, client, shards, capacity, exact=subjects_exact)
-            groups = stack.enter_context(_replaced(Folder(groups_path(out)), (), public=False))
-            with groups.writing(part_name(0)) as written:
-                write_lines_of_rows(written, *lines)
+            result = in_shards(table, client, shards, capacity, exact=subjects_exact)
         else:
             progress("Anonymising", 0, None)
             limit = per_subject_in_all
@@ -180,8 +175,6 @@ def anonymize_parts(
         if entry is not None and entered is not None:
             entry.announce(release, source, result.report, entered)
         write_report(json_report(result.report).encode())
-    if shards == 1 and place.local is not None:  # of a release that was replaced
-        shutil.rmtree(groups_path(out), ignore_errors=True)
     return result.report
 
 
@@ -204,10 +197,10 @@ def _report_beside(place: Folder, out: str) -> Iterator[Callable[[bytes], object
 
 
 @contextmanager
-def _replaced(place: Folder, inputs: Iterable[Path], *, public: bool) -> Iterator[Folder]:
+def _replaced(place: Folder, inputs: Iterable[Path]) -> Iterator[Folder]:
     """Give a folder to write in: on a disk it is whole or not there, on a store it is new."""
     if place.local is not None:
-        with replacing_folder(place.local, is_part, inputs, public=public) as draft:
+        with replacing_folder(place.local, is_part, inputs, public=True) as draft:
             yield Folder(draft)
         return
     if place.exists:
@@ -272,8 +265,8 @@ def _look(table: Table, part: tuple[str, Ints]) -> Look:
 
 def in_shards(
     table: Table, client: "Client | None", shards: int, capacity: int, *, exact: bool
-) -> tuple[Result, tuple[Ints, Ints | None]]:
-    """Anonymise a table in shards; also give the line of each row, and how far it slid."""
+) -> Result:
+    """Anonymise a table in shards."""
     since, progress, k = perf_counter(), table.asked.progress, table.asked.k
     each = partial(each_done, client, progress)
     if client is not None:  # workers cannot show bars
@@ -301,15 +294,7 @@ def in_shards(
     tally = _joined(owners.n, rows, each("Grouping shards", partial(_search, table), rows))
     searched = Stage("shards", tally.loss, perf_counter() - since - read.seconds)
     tally = tally._replace(stages=(read, searched))
-    result = finished(table.asked, tally, owners.provenance, owners.subject)
-    kept = tally.labels >= 0
-    labels = tally.labels[kept]
-    sizes, groups = (one.tolist() for one in np.unique(np.bincount(labels), return_counts=True))
-    of_size = dict(zip(map(str, sizes), groups, strict=True))
-    del result.report["rows"]["without"]
-    result.report.update(shards=len(rows), groups_of_size=of_size)
-    slid = None if tally.slid is None else tally.slid[kept]
-    return result, (line_keys(tally.lines, tally.times)[labels], slid)
+    return finished(table.asked, tally, owners.provenance, owners.subject, shards=len(rows))
 
 
 def _surveyed(table: Table, looks: Sequence[Look]) -> tuple[Table, NDArray[np.float32]]:
@@ -378,10 +363,10 @@ def _search(table: Table, rows: Ints) -> Tally:
 
 def _joined(n: int, rows: Sequence[Ints], tallies: Sequence[Tally]) -> Tally:
     """Put the tallies of shards together to that of the whole table."""
-    labels, slid, groups = np.full(n, -1), np.zeros(n, dtype=np.int64), 0
+    labels, starts, groups = np.full(n, -1), np.zeros(n, dtype=np.int64), 0
     for some, tally in zip(rows, tallies, strict=True):
         labels[some] = np.where(tally.labels < 0, -1, tally.labels + groups)
-        slid[some] = 0 if tally.slid is None else tally.slid
+        starts[some] = 0 if tally.starts is None else tally.starts
         groups += len(tally.lines)
     lines = np.concatenate([tally.lines for tally in tallies])
     total = float(np.count_nonzero(labels >= 0) * lines[0].size)  # of records with a spread of 1
@@ -398,7 +383,8 @@ def _joined(n: int, rows: Sequence[Ints], tallies: Sequence[Tally]) -> Tally:
         times=np.concatenate(times) if times else None,
         loss=information_loss(sum(tally.loss for tally in tallies), total),
         errors={name: joined_histograms(some).summary for name, some in several.items()},
-        slid=None if all(tally.slid is None for tally in tallies) else slid,
+        starts=None if any(tally.starts is None for tally in tallies) else starts,
+        slid=sum(tally.slid for tally in tallies),
         on_roads=np.concatenate(on_roads) if on_roads else None,
         mended={
             name: {key: sum(one[name][key] for one in mended) for key in account}
