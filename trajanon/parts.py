@@ -370,10 +370,6 @@ def _joined(n: int, rows: Sequence[Ints], tallies: Sequence[Tally]) -> Tally:
         groups += len(tally.lines)
     lines = np.concatenate([tally.lines for tally in tallies])
     total = float(np.count_nonzero(labels >= 0) * lines[0].size)  # of records with a spread of 1
-    several: dict[str, list[Histogram]] = {}
-    for tally in tallies:
-        for name, histogram in tally.errors.items():
-            several.setdefault(name, []).append(histogram)
     mended = [tally.mended for tally in tallies if tally.mended is not None]
     times = [tally.times for tally in tallies if tally.times is not None]
     on_roads = [tally.on_roads for tally in tallies if tally.on_roads is not None]
@@ -382,7 +378,10 @@ def _joined(n: int, rows: Sequence[Ints], tallies: Sequence[Tally]) -> Tally:
         lines=lines,
         times=np.concatenate(times) if times else None,
         loss=information_loss(sum(tally.loss for tally in tallies), total),
-        errors={name: joined_histograms(some).summary for name, some in several.items()},
+        errors={
+            name: joined_histograms([tally.errors[name] for tally in tallies]).summary
+            for name in tallies[0].errors
+        },
         starts=None if any(tally.starts is None for tally in tallies) else starts,
         slid=sum(tally.slid for tally in tallies),
         on_roads=np.concatenate(on_roads) if on_roads else None,
