@@ -105,7 +105,7 @@ def anonymize_parts(
     -------
     dict
         The report of `trajanon.anonymize`; of several shards, medians and 95 % of errors are right
-        to 0.2 %, and nobody is followed from line to line.
+        to 0.2 %, and it does not say who can be followed from line to line.
 
     Raises
     ------
