@@ -22,8 +22,8 @@ from corridors import POINTS, SPACING, corridors, windows_on_runs
 from measures import alone, command_line, peak_gb, row, run_command, say_machine, spent
 
 import trajanon
+from trajanon import parts as folders
 from trajanon.files.trajectory_files import write_partition
-from trajanon.parts import workflow
 from trajanon.tracks import STEPS
 
 K = 5
@@ -86,7 +86,7 @@ def parts(folder: Path, memory: str = "4GB", shards: int | None = None, k: int =
         make(few / "parts", _COMPILED[-1], tracks=True)
         job(str(few / "parts"), str(few / "out"), K, memory="4GB")
         if shards is not None:
-            closing.enter_context(patch.object(workflow, "shards_for", lambda *_: shards))
+            closing.enter_context(patch.object(folders, "shards_for", lambda *_: shards))
         out = folder.with_name(f"{folder.name}-anonymized")
         run = spent(job, str(folder), str(out), k, memory=memory)
     found = {name: run.found[name] for name in ("n", "k", "shards", "displacement")}

@@ -86,10 +86,10 @@ def sliding(file: Path, k: Annotated[list[int], typer.Option("-k")]) -> None:
     for least in k:
         mdav = trajanon.anonymize(cut, least, align=False, method="mdav", refine="none").report
         report = trajanon.anonymize(cut, least, seed=1).report
-        found = report["alignment"]
-        ways = (mdav["displacement"], found["before"]["displacement"], report["displacement"])
+        stay = trajanon.anonymize(cut, least, align=False, seed=1).report
+        ways = (one["displacement"] for one in (mdav, stay, report))
         metres = (f"{way['mean']:.1f}, {way['median']:.1f}" for way in ways)
-        row(least, *metres, f"{found['slid']['share']:.0%}")
+        row(least, *metres, f"{report['alignment']['slid']:.0%}")
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from parts_of_release import write_shards
 from trajanon import anonymize, write_trajectories
 from trajanon.cli.main import main
 from trajanon.extract import extract
-from trajanon.files.report import groups_path, report_path
+from trajanon.files.report import report_path
 from trajanon.trajectories import Trajectories
 
 QUICK = ("-k", "2", *FAST)
@@ -306,12 +306,12 @@ def _of_holders(folder: Path, trajectories: Trajectories) -> list[Seed]:
     with contextlib.chdir(folder):
         run((*again[:-3], "a.parquet", *again[-2:]))
     release = anonymize(trajectories, 2, method="mdav", refine="none", align=False)
-    shards = write_shards(folder / "parts", trajectories, release, rows=4)
+    shards = write_shards(folder / "parts", release, rows=4)
     (folder / "s.toml").write_text('[check]\nreleased = "a.parquet"\nk = 2\n')
     beside = ("--trajectories", "t.parquet")
     against = ("check", "a.parquet", "-k", "2", *beside, "--against", "parts")
     looks = [("check", "parts", "-k", "2", *beside), ("evaluate", "t.parquet", "parts"), against]
-    parts = [shards / "part-00000.parquet", Path(groups_path(shards)) / "part-00000.parquet"]
+    parts = [shards / "part-00000.parquet"]
     return [
         Seed(folder, "s.toml", [("run", "s.toml")]),
         Seed(folder, "a.ledger", [("ledger", "show", "a.ledger"), again]),

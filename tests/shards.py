@@ -7,19 +7,17 @@ from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as pq
 
+from trajanon import parts
+from trajanon.anonymization import Tally
 from trajanon.arrays import Floats, Ints
 from trajanon.files.release_formats import read_release
 from trajanon.files.trajectory_files import write_partition
-from trajanon.parts import shards, workflow
-from trajanon.parts.plan import Plan
-from trajanon.released_lines import TrajectoryGroups
 from trajanon.trajectories import Trajectories
 
 POINTS = 4
-finished = shards._finished
+searched = parts._search
 
 
 def out_of(tmp_path: Path) -> Path:
@@ -86,40 +84,29 @@ def released_with_times(folder: Path) -> Counter[tuple[bytes, bytes]]:
     return lines
 
 
-def rows_told(out: Path) -> pa.Table:
-    """What the folder beside a release says of each row."""
-    folder = out.with_name(f"{out.name}.parts.groups")
-    return pa.concat_tables([pq.read_table(part) for part in sorted(folder.iterdir())])
-
-
 @contextmanager
 def shards_of(rows: int) -> Iterator[None]:
     """Make shards of so many rows, but two at least, whatever the memory."""
-    with patch.object(workflow, "shards_for", lambda n, capacity: max(-(-n // rows), 2)):
+    with patch.object(parts, "shards_for", lambda n, capacity: max(-(-n // rows), 2)):
         yield
 
 
 class Groups:
-    """The group of every row, told by whoever finishes it."""
+    """The group of every row, as whoever searches a shard finds it."""
 
     def __init__(self) -> None:
         self.of: dict[int, int] = {}
-        self.line: dict[int, Floats] = {}
         self._count = 0
 
-    def finished(
-        self, plan: Plan, groups: TrajectoryGroups, moved: Ints, number: int
-    ) -> shards.Tally:
-        """Note the groups, then finish them."""
-        rows, labels = groups.trajectories, groups.partition.labels
-        assert rows.trace is not None
-        for group in range(labels.max() + 1):
-            members = rows.trace[labels == group].tolist()
-            assert not self.of.keys() & set(members), "a row came twice"
-            self.of |= dict.fromkeys(members, self._count)
-            self.line[self._count] = rows.points[labels == group].mean(axis=0)
-            self._count += 1
-        return finished(plan, groups, moved, number)
+    def search(self, table: parts.Table, rows: Ints) -> Tally:
+        """Note the groups."""
+        tally = searched(table, rows)
+        assert not self.of.keys() & set(rows.tolist()), "a row came twice"
+        found = tally.labels + self._count
+        kept = tally.labels >= 0
+        self.of |= dict(zip(rows[kept].tolist(), found[kept].tolist(), strict=True))
+        self._count += len(tally.lines)
+        return tally
 
     @property
     def labels(self) -> Ints:
@@ -129,7 +116,7 @@ class Groups:
 
 @contextmanager
 def groups_told() -> Iterator[Groups]:
-    """Listen to what is finished in this process."""
+    """Listen to what is found in this process."""
     groups = Groups()
-    with patch.object(shards, "_finished", groups.finished):
+    with patch.object(parts, "_search", groups.search):
         yield groups

@@ -158,11 +158,6 @@ WRONG: list[tuple[str, Break, str]] = [
     ("a.report.json", entry("k", True), "Expected int, got bool"),
     ("m.csv", text("3.0", "9" * 400), "no number in some row of the column ours"),
     ("a.ledger", sql(f"UPDATE ledger SET key = {2**62}"), "a.ledger is damaged"),
-    (
-        "parts.parts.groups/part-00000.parquet",
-        column("line", "x"),
-        "parts write line in several ways",
-    ),
     ("s.toml", text("[check]", "check = 1"), "s.toml needs a table for each command"),
 ]
 

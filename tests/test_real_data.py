@@ -246,9 +246,9 @@ def test_one_account_is_refused_and_works_by_records(run: Run, tmp_path: Path) -
     assert not (tmp_path / "anonymized.parquet").exists()
     worked = run("anonymize", "-k", 4, "--as-published")
     assert worked.code == 0
+    assert "4 records stand behind each line, but not 4 people" in worked.out
     first = (tmp_path / "anonymized.report.json").read_text().splitlines()[0]
-    assert "4 records stand behind each line, but not 4 people" in first
-    assert "fewer than 4 different subjects" in first
+    assert "k counts trajectories" in first
     assert run("check", "-k", 4).code == 1
     assert trajanon.check("anonymized.parquet", k=4).problems == [PUBLISHED]
     assert run("map").code == 0

@@ -13,11 +13,11 @@ from parts_of_release import write_in_parts, write_shards
 import trajanon
 from trajanon.evaluation import areas
 from trajanon.evaluation.areas import COUNTED_OF_ALL, interval
-from trajanon.files.report import checked, read_report
+from trajanon.files.report import read_report
 from trajanon.files.trajectory_files import write_partition
 from trajanon.maps import drawing
 from trajanon.maps.drawing import match, release_and_originals, sample_and_counts
-from trajanon.privacy.originals import in_parts, own_rows
+from trajanon.privacy.originals import in_parts
 from trajanon.release import Release, json_report, on_disk
 from trajanon.trajectories import Trajectories
 
@@ -63,7 +63,7 @@ def folders(run: Run, tmp_path: Path, windows: Trajectories, release: Release) -
     (tmp_path / "trips").mkdir()
     write_partition(tmp_path / "trips", [windows], windows.provenance, 40)
     release.write(tmp_path / "file.parquet")
-    return write_shards(tmp_path / "folder", windows, release, rows=60)
+    return write_shards(tmp_path / "folder", release, rows=60)
 
 
 def evaluated(run: Run, released: str) -> dict[str, Any]:
@@ -95,17 +95,12 @@ def test_a_release_of_one_shard_is_evaluated_and_drawn_as_a_file(
 def test_so_is_one_of_several_shards_that_is_small(
     run: Run, folders: Path, of_file: dict[str, Any]
 ) -> None:
-    """Its groups stand beside it, and not in the report."""
     assert evaluated(run, "folder") == of_file
     assert run("map", "trips", "folder", "--offline").code == 0
     for against in ("file.parquet", "folder"):
         assert run("check", "folder", "-k", "4", "--against", against).code == 0
     told = run("check", "folder", "-k", "30", "--trajectories", "trips", "--against", "folder").out
     assert "fewer than 30 different subjects" in told
-    Path("folder.parts.groups/part-00001.parquet").unlink()
-    assert "do not belong together" in run("evaluate", "trips", "folder").sentence
-    Path("folder.parts.groups").rename("elsewhere")
-    assert "there is no folder.parts.groups" in run("evaluate", "trips", "folder").sentence
 
 
 def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
@@ -160,16 +155,6 @@ def test_of_a_large_one_some_groups_are_drawn_and_all_are_counted(
         assert cells == all_cells == cut.points.size / 2
     monkeypatch.setattr("trajanon.privacy.originals.LARGEST", 100)
     assert "Drawn at random: " in drawn(run, "folder")
-
-
-def test_a_subject_of_two_shards_on_one_line_may_have_two_rows() -> None:
-    report = checked({**REPORT, "counted": "subjects", "rows": {"way": "subjects"}})
-    line, subject = np.array([0, 1, 0, 0, 1, 0]), np.array([5, 5, 5, 6, 5, 5])
-    for copies, own in (
-        ([2, 1], [True, True, False, True, False, False]),
-        ([3, 2], [True, True, True, True, True, False]),
-    ):
-        assert own_rows(report, line, subject, np.array(copies)).tolist() == own
 
 
 def test_intervals_hold_what_all_areas_tell() -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from trajanon.microaggregation import microaggregate as microaggregate
     from trajanon.od_table import zone_flows as zone_flows
     from trajanon.partition import Partition as Partition
-    from trajanon.parts.workflow import anonymize_parts as anonymize_parts
+    from trajanon.parts import anonymize_parts as anonymize_parts
     from trajanon.privacy.findings import Findings as Findings
     from trajanon.privacy.release_check import check as check
     from trajanon.privacy.release_check import rewrite as rewrite
@@ -53,7 +53,7 @@ _NAMES = {  # by the module that they are in
     "files.trajectory_files": "read_trajectories write_trajectories",
     "microaggregation": "microaggregate",
     "partition": "Partition",
-    "parts.workflow": "anonymize_parts",
+    "parts": "anonymize_parts",
     "privacy.findings": "Findings",
     "privacy.release_check": "check rewrite",
     "publication": "anonymize_file",

@@ -2,40 +2,48 @@
 
 import platform
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import version
 from time import perf_counter
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.align.account import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.placing import placed
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.choices import OneEach, one_each, whole_days
 from trajanon.days import of_equally_many
-from trajanon.errors import BadInput, TooFewSubjects
+from trajanon.errors import BadInput, TooFewSubjects, TrajanonError
 from trajanon.files.release_lines import in_order
 from trajanon.files.report import digest_of, line_keys
 from trajanon.mending import Surroundings, ends_of, mend
 from trajanon.microaggregation import microaggregate
 from trajanon.number_text import number_of
-from trajanon.partition import Stage, check_enough, dense, measured, regrouped, subjects_per_group
+from trajanon.partition import (
+    Stage,
+    broken_promises,
+    check_enough,
+    check_k,
+    dense,
+    measured,
+    regrouped,
+    subjects_per_group,
+)
 from trajanon.perturbation import new_key
 from trajanon.privacy.chains import counts_of, drives_left, people_left
 from trajanon.progress import Progress, silent
-from trajanon.release import Release, Rows, published_with
-from trajanon.released_lines import TrajectoryGroups, refuse_crossing
+from trajanon.release import Release, Result, Rows, published_with
+from trajanon.released_lines import TrajectoryGroups
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
-from trajanon.subjects import Merged, count_of, nameless
+from trajanon.subjects import Merged, nameless
 from trajanon.times import Timing, departure_days, search_columns, timing_of
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION, Trajectories, marked, unit_of
 from trajanon.utility import summary
-from trajanon.utility.displacements import from_runs, lengths
-from trajanon.verdict import source_of, too_few
+from trajanon.utility.displacements import lengths
+from trajanon.verdict import source_of
 
 
 @takes_settings(ReleaseSettings, Settings)
@@ -50,145 +58,307 @@ def anonymize_trajectories(
     **options: Any,
 ) -> Release:
     """Replace each trajectory by the centroid of a group, as `trajanon.anonymize` says."""
-    settings, searched = settings_of(options)
-    if settings.as_published and roads is not None:
-        raise BadInput("`as_published` moves nothing: leave out `roads`")
-    refuse_crossing(trajectories, tracks=settings.align)
-    refuse_attribution(trajectories.attribution)
-    check_enough(len(trajectories), k)
-    check_distinct_ends(settings, k)
-    secret = key_for(settings, key)
-    trajectories, choice = whole_days(trajectories, settings)
-    n, competing = len(trajectories), np.arange(len(trajectories))
-    timing = timing_of(trajectories, settings)
-    each: OneEach | None = None
-    if settings.one_line_each:
-        each = one_each(trajectories, k, searched, timing, secret, progress)
-        competing = each.rows
-        trajectories = trajectories.take(competing)
-        choice = {"people": len(competing), "left_out": n - len(competing)}
+    how = {"roads": roads, "public_places": public_places, "progress": progress}
+    return anonymized_table(trajectories, Request.of(k, options, key, **how)).release
 
-    how = (k, settings, searched, timing, secret, progress)
-    mended: dict[str, Any] | None = None
-    if trajectories.unit == "day":
-        groups, out, mended = _grouped_days(trajectories, public_places, *how)
-        cut = slid = groups
-    else:
-        cut, slid = group_and_slide(trajectories, *how, each)
-        groups, out = slid, np.zeros(len(trajectories), dtype=np.bool_)
-        if not settings.as_published:
-            ends = ends_of(trajectories, settings.distinct_ends, public_places)
-            groups, out, mended = mend(slid, k, ends)
-    left_out = np.delete(np.arange(n), competing[~out])
-    if roads is not None:
-        groups = replace(groups, roads=roads)
 
-    lines, when, labels = groups.released, groups.released_times, groups.partition.labels
-    subjects = None if settings.as_published else groups.trajectories.subject
-    written = Rows(settings.rows, groups.line_numbers[labels], subjects)
-    alignment = account(trajectories, cut, slid)
-    may_slide = settings.align and trajectories.tracks is not None
-    skipped = may_slide and alignment is None and cut.partition.stopped
-    del cut, slid  # large, and not needed any more
-    if alignment is not None and groups.trajectories.tracks is not None:
-        points = trajectories.points[~out] if out.any() else trajectories.points
-        alignment["as_cut"] = as_cut(points, lines, labels)
-        alignment["starts"] = groups.trajectories.tracks.along.tolist()
-    report = _report(
-        groups,
-        k,
-        written,
-        settings.as_published,
-        alignment=alignment,
-        alignment_skipped=skipped,
-        mended=mended,
-        suppressed={"rows": left_out.tolist()} if len(left_out) else None,
-        distinct_ends=settings.distinct_ends,
-        choice=choice,
-        search=asdict(searched),
-    )
+@dataclass(frozen=True, slots=True, eq=False)
+class Request:
+    """What was asked for of a table, or of each of its shards."""
+
+    k: int  # least number of different subjects in a group
+    release: ReleaseSettings
+    search: Settings
+    key: bytes | None  # the holder's secret, by which lines are perturbed; None: plain means
+    roads: RoadsToFollow | None = None  # on which released lines lie
+    public_places: Surroundings | None = None
+    progress: Progress = silent
+    timing: Timing | None = None
+    spread: Floats | None = None  # of each coordinate in the whole table; None where this is it
+
+    @classmethod
+    def of(
+        cls, k: int, options: Mapping[str, Any], key: bytes | None = None, **more: Any
+    ) -> "Request":
+        """Check what was asked for; without a key a new one is drawn."""
+        check_k(k)
+        release, search = settings_of(options)
+        if release.as_published and more.get("roads") is not None:
+            raise BadInput("`as_published` moves nothing: leave out `roads`")
+        if release.distinct_ends > k:
+            most = f"`distinct_ends` must be at most k, {k}"
+            raise BadInput(f"{most} (got {release.distinct_ends})")
+        if key is not None and not 16 <= len(key) <= 64:
+            raise BadInput(f"`key` must have 16 to 64 bytes (got {len(key)}), or be left out")
+        return cls(k, release, search, new_key(), **more).with_key(key)
+
+    def with_key(self, key: bytes | None) -> "Request":
+        """Perturb lines by this secret, if there is one, and if they are perturbed."""
+        return replace(self, key=None if self.release.exact_means else key or self.key)
+
+
+class Tally(NamedTuple):
+    """What came of a table, or of a shard of one."""
+
+    labels: Ints  # the group of each trajectory, (n,); -1 where it was left out
+    lines: Floats  # of each group as released, (g, m, 2)
+    times: Floats | None  # of each group as released, (g, m)
+    loss: float  # IL in percent; of a shard the squares lost, of columns with a spread of 1
+    errors: dict[str, Any]  # in metres or seconds: summaries; of a shard histograms
+    starts: Ints | None  # of windows on their tracks, (n,); None without tracks
+    slid: int  # how many windows are not where they were
+    on_roads: Bools | None  # whether each line was laid on roads, (g,)
+    mended: dict[str, Any] | None
+    stages: tuple[Stage, ...]
+    stopped: bool  # whether Ctrl-C ended the search early
+
+
+def anonymized_table(given: Trajectories, asked: Request) -> Result:
+    """Anonymise trajectories that are in memory, all at once."""
+    refuse_attribution(given.attribution)
+    check_enough(len(given), asked.k)
+    given, choice = whole_days(given, asked.release)
+    asked = replace(asked, timing=timing_of(given, asked.release))
+    rows, each = np.arange(len(given)), None
+    if asked.release.one_line_each:
+        each = one_each(given, asked.k, asked.search, asked.timing, asked.progress)
+        rows, some = each.rows, given.take(each.rows)
+        choice = {"people": len(rows), "left_out": len(given) - len(rows)}
+    groups, out, mended = grouped(some if each else given, asked, each)
+    tally = tallied(some if each else given, groups, out, mended, summary)
+    tracks = groups.trajectories.tracks
+    details = _details(groups, asked)
+    skipped = asked.release.align and tracks is not None and not tally.slid and tally.stopped
     del groups  # before the rows of the release take as much memory again
-    copies = np.bincount(labels[written.own], minlength=len(lines))
-    source = trajectories.attribution if roads is None else OSM_ATTRIBUTION
-    provenance = published_with(
-        marked(source) if settings.as_published else source,
-        written.way,
-        timing.clock if timing else None,
-        by_subjects=written.subject is not None,
+    labels = np.full(len(given), -1)
+    labels[rows] = tally.labels
+    if tally.starts is not None:
+        starts = np.zeros(len(given), dtype=np.int64)
+        starts[rows] = tally.starts
+        tally = tally._replace(starts=starts)
+    tally = tally._replace(labels=labels)
+    result = finished(asked, tally, given.provenance, given.subject, choice=choice)
+    result.report.update(details, alignment_skipped=skipped)
+    return result
+
+
+def grouped(
+    given: Trajectories, asked: Request, each: OneEach | None = None
+) -> tuple[TrajectoryGroups, Bools, dict[str, Any] | None]:
+    """Group trajectories, or take their groups; slide and mend them.
+
+    Also gives who was left out, (n,), and what was mended.
+    """
+    if given.unit == "day":
+        return _grouped_days(given, asked)
+    groups = _grouped_and_slid(given, asked, each)
+    if asked.release.as_published:
+        return groups, np.zeros(len(given), dtype=np.bool_), None
+    return _mended(groups, asked)
+
+
+def _mended(
+    groups: TrajectoryGroups, asked: Request
+) -> tuple[TrajectoryGroups, Bools, dict[str, Any]]:
+    ends = ends_of(groups.trajectories, asked.release.distinct_ends, asked.public_places)
+    groups, out, account = mend(groups, asked.k, ends)
+    return replace(groups, roads=asked.roads), out, account
+
+
+def _grouped_and_slid(
+    trajectories: Trajectories, asked: Request, each: OneEach | None = None
+) -> TrajectoryGroups:
+    release, search, timing = asked.release, asked.search, asked.timing
+    subjects = None if release.as_published else trajectories.subject
+    if release.align:
+        trajectories = placed(trajectories, asked.k, subjects=subjects, timing=timing)
+    columns, weights = search_columns(trajectories, timing, asked.spread)
+    if each is None:
+        how = {"weights": weights, "progress": asked.progress, **asdict(search)}
+        partition = microaggregate(columns, asked.k, subjects=subjects, **how)
+    else:
+        partition = measured(columns, each.labels, "one line each", each.since, weights)
+        partition = replace(partition, stopped=each.stopped)
+    if weights is not None:
+        partition = regrouped(partition, trajectories.records, partition.labels)
+    if release.align and not partition.stopped:
+        trajectories, partition = slide_to_groups(
+            trajectories,
+            partition,
+            asked.k,
+            subjects=subjects,
+            regroup=search.refine != "none",
+            moves_per_record=EFFORTS[search.effort].moves_per_record * (search.refine == "anneal"),
+            seed=search.seed,
+            timing=timing,
+            progress=asked.progress,
+        )
+    return TrajectoryGroups(trajectories, partition, asked.key, timing)
+
+
+def _grouped_days(
+    days: Trajectories, asked: Request
+) -> tuple[TrajectoryGroups, Bools, dict[str, Any]]:
+    """Group days of equally many trips, each on its own."""
+    assert days.subject is not None
+    since, labels, stopped = perf_counter(), np.full(len(days), -1), False
+    mended = {name: Counter[str]() for name in ("wide", "one_place")}
+    for some, alike in of_equally_many(days):
+        if len(np.unique(days.subject[some])) < asked.k:
+            continue
+        groups, out, account = _mended(_grouped_and_slid(alike, asked), asked)
+        labels[some[~out]] = groups.partition.labels + labels.max() + 1
+        stopped |= groups.partition.stopped
+        for name, counts in account.items():
+            mended[name].update(counts)
+    out = labels < 0
+    if out.all():
+        raise TooFewSubjects(
+            f"of {number_of(len(days), 'day')} none has as many trips as days of {asked.k} people: "
+            "lower k, add people, or leave out `days` and release trips"
+        )
+    left = days.take(~out)
+    partition = measured(left.records, dense(labels[~out]), "days", since)
+    partition = replace(partition, stopped=stopped)
+    groups = TrajectoryGroups(left, partition, asked.key, asked.timing, asked.roads)
+    return groups, out, {name: dict(counts) for name, counts in mended.items()}
+
+
+def tallied(
+    given: Trajectories,
+    groups: TrajectoryGroups,
+    out: Bools,
+    mended: dict[str, Any] | None,
+    sum_up: Callable[[Any], Any],
+) -> Tally:
+    """Take from groups what their release and its report need; errors are summed up."""
+    kept, partition, laid = groups.trajectories, groups.partition, groups.laid
+    labels, starts, slid = np.full(len(given), -1), None, 0
+    labels[~out] = partition.labels
+    errors: dict[str, Any] = {"displacement": groups.moved, "length": lengths(kept.points)}
+    errors |= groups.late
+    if given.tracks is not None and kept.tracks is not None:
+        starts = np.zeros(len(given), dtype=np.int64)
+        starts[~out] = kept.tracks.along
+        slid = int((starts != given.tracks.along)[~out].sum())
+    return Tally(
+        labels,
+        groups.released,
+        groups.released_times,
+        groups.information_loss,
+        {name: sum_up(each) for name, each in errors.items()},
+        starts,
+        slid,
+        None if laid is None else laid.on_roads,
+        mended,
+        partition.stages,
+        partition.stopped,
     )
-    return Release(_rows(lines, when, copies, provenance), report)
 
 
-def _rows(
-    lines: Floats, when: Floats | None, copies: Ints, provenance: dict[str, Any]
-) -> Trajectories:
-    """Repeat each line as often as it has rows, in the order of the lines' own coordinates."""
-    order = in_order(lines, when)
-    row = np.repeat(order, copies[order])
-    times = None if when is None else when[row]
-    return Trajectories(points=lines[row], provenance=provenance, times=times)
+def finished(
+    asked: Request, tally: Tally, provenance: Mapping[str, Any], subject: Ints | None, **more: Any
+) -> Result:
+    """Put the lines of all groups into their order, and report them; ``more`` is reported, too.
+
+    A release with points farther off than its trajectories are long is refused.
+    """
+    release, timing, kept = asked.release, asked.timing, tally.labels >= 0
+    labels = tally.labels[kept]
+    people = None if subject is None else subject[kept]
+    keys = line_keys(tally.lines, tally.times)
+    line = dense(keys)
+    first = np.unique(line, return_index=True)[1]
+    lines, times = tally.lines[first], None if tally.times is None else tally.times[first]
+    rows = Rows(release.rows, line[labels], None if release.as_published else people)
+    copies, order = np.bincount(rows.line[rows.own]), in_order(lines, times)
+    by_subjects = rows.subject is not None
+    if rows.subject is not None and broken_promises(labels, rows.subject, asked.k):
+        raise TrajanonError(f"a group has fewer than {asked.k} subjects; please report it")
+    held = None if people is None else subjects_per_group(labels, people).tolist()
+    equal, errors = np.flatnonzero(np.bincount(line) > 1), {**tally.errors}
+    moved, length = errors.pop("displacement"), errors.pop("length")
+    if not release.as_published:
+        refuse_far(moved["mean"], length["mean"], asked.k, unit_of(provenance))
+    report = {
+        "notice": _notice(asked, provenance, known=by_subjects),
+        "unit": unit_of(provenance),
+        "n": len(labels),
+        "k": asked.k,
+        "counted": "subjects" if by_subjects else "records",
+        "as_published": release.as_published,
+        "groups": len(tally.lines),
+        "lines": len(lines),
+        "rows": rows.account,
+        "source": source_of(provenance),
+        "subject_names_merged": Merged.counted_in(provenance)._asdict(),
+        "attribution": provenance.get("attribution"),
+        "versions": versions(),
+        "key": None if asked.key is None else asked.key.hex(),
+        "information_loss": tally.loss,
+        "stages": [stage.account for stage in tally.stages],
+        "stopped": tally.stopped,
+        "displacement": moved,
+        "length": {name: length[name] for name in ("mean", "median")},
+        "times": None,
+        "alignment": None,
+        "mended": tally.mended,
+        "distinct_ends": release.distinct_ends,
+        "suppressed": None if kept.all() else {"rows": np.flatnonzero(~kept).tolist()},
+        "search": asdict(asked.search),
+        "sizes": np.bincount(labels).tolist(),
+        "subjects_per_group": held,
+        "labels": labels.tolist(),
+        "line_keys": keys.tolist(),
+        "groups_of_equal_lines": [np.flatnonzero(line == one).tolist() for one in equal],
+        **more,
+    }
+    if timing is not None and times is not None:
+        report["times"] = timing.account | errors | {"alone": timing.alone(times)}
+    if tally.starts is not None and tally.slid:
+        starts = tally.starts[kept].tolist()
+        report["alignment"] = {"slid": tally.slid / len(labels), "starts": starts}
+    if asked.roads is not None and tally.on_roads is not None:
+        on_roads = int(tally.on_roads[first].sum())
+        laid = {"on_roads": on_roads, "as_they_were": len(lines) - on_roads}
+        report["roads"] = {"keep_off": asked.roads.keep_off, **laid}
+    source = provenance.get("attribution") if asked.roads is None else OSM_ATTRIBUTION
+    words = published_with(
+        marked(source) if release.as_published else source,
+        rows.way,
+        timing.clock if timing else None,
+        by_subjects=by_subjects,
+    )
+    times = None if times is None else times[order]
+    return Result(lines[order], times, copies[order], words, report)
 
 
-def refuse_attribution(attribution: object) -> None:
-    """Refuse what trajectories say of their source, if a release must not hold it."""
-    if attribution not in (None, OSM_ATTRIBUTION):
-        unknown = f"an unknown attribution {str(attribution)[:40]!r}"
-        raise BadInput(f"the trajectories carry {unknown}: extract them again without it")
+def _details(groups: TrajectoryGroups, asked: Request) -> dict[str, Any]:
+    """Report who can be followed from line to line; and a digest of what was averaged."""
+    whole, subjects, people = groups.trajectories, groups.trajectories.subject, None
+    labels = groups.partition.labels
+    line = dense(line_keys(groups.released, groups.released_times))[labels]
+    if subjects is not None:
+        people = counts_of(people_left(line, subjects, departure_days(whole), asked.k))
+    times = None if groups.timing is None else whole.times
+    return {
+        "chains": counts_of(drives_left(line, whole.tracks, subjects, asked.k)) or None,
+        "persons": people,
+        "averaged": digest_of(whole.points, labels, times),
+    }
 
 
-class Promise(NamedTuple):
-    """What k counts, and what the holder must know of it."""
-
-    k: int  # the group size
-    by_subjects: bool  # whether subjects are counted, or trajectories
-    groups: int
-    few: int | None  # groups of fewer than k different subjects; None if no subjects are known
-    provenance: Mapping[str, Any]  # what the originals say of their source
-    as_published: bool = False  # whether all was done as in the papers
-
-    @property
-    def word(self) -> str:
-        """What is counted, in one word."""
-        return "subjects" if self.by_subjects else "records"
-
-    @property
-    def notice(self) -> str:
-        """The first line of a report."""
-        notice = "For the holder of the data, not for publication."
-        if self.as_published:
-            notice += f" The release is {FOR_COMPARISON}."
-        unknown = nameless(self.provenance)
-        if self.by_subjects and not unknown:
-            return notice
-        if self.by_subjects:
-            read = count_of(self.provenance, "recordings read")
-            some = number_of(unknown, "recording")
-            if read is not None:
-                some = f"{unknown:,} of {number_of(read, 'recording')}"
-            each = "has no subject, and" if unknown == 1 else "have no subject, and each of them"
-            return f"{notice} {some} {each} was counted as a subject of its own."
-        if self.few is None:
-            return f"{notice} k counts trajectories: nothing is known of their subjects."
-        if not self.few:
-            rest = f"each group also holds {self.k} different subjects."
-            return f"{notice} k counts trajectories; {rest}"
-        return f"{notice} {too_few(self.k, self.groups, records=0, people=self.few)}."
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """What every report says of it, ready for JSON."""
-        return {
-            "notice": self.notice,
-            "unit": unit_of(self.provenance),
-            "k": self.k,
-            "counted": self.word,
-            "as_published": self.as_published,
-            "groups": self.groups,
-            "source": source_of(self.provenance),
-            "subject_names_merged": Merged.counted_in(self.provenance)._asdict(),
-            "attribution": self.provenance.get("attribution"),
-            "versions": versions(),
-        }
+def _notice(asked: Request, provenance: Mapping[str, Any], *, known: bool) -> str:
+    """The first line of a report: what k counts, where subjects are known or not."""
+    notice = "For the holder of the data, not for publication."
+    if asked.release.as_published:
+        return f"{notice} The release is {FOR_COMPARISON}. k counts trajectories."
+    if not known:
+        return f"{notice} k counts trajectories: nothing is known of their subjects."
+    if unknown := nameless(provenance):
+        have = number_of(unknown, "recording has", "recordings have")
+        return f"{notice} {have} no subject: each was counted as a subject of its own."
+    return notice
 
 
 def versions() -> dict[str, str]:
@@ -197,10 +367,11 @@ def versions() -> dict[str, str]:
     return {name: version(name) for name in names} | {"python": platform.python_version()}
 
 
-def check_distinct_ends(settings: ReleaseSettings, k: int) -> None:
-    """Refuse more places at the ends than a group has members."""
-    if settings.distinct_ends > k:
-        raise BadInput(f"`distinct_ends` must be at most k, {k} (got {settings.distinct_ends})")
+def refuse_attribution(attribution: object) -> None:
+    """Refuse what trajectories say of their source, if a release must not hold it."""
+    if attribution not in (None, OSM_ATTRIBUTION):
+        unknown = f"an unknown attribution {str(attribution)[:40]!r}"
+        raise BadInput(f"the trajectories carry {unknown}: extract them again without it")
 
 
 def refuse_far(moved: float, length: float, k: int, unit: str) -> None:
@@ -211,194 +382,3 @@ def refuse_far(moved: float, length: float, k: int, unit: str) -> None:
             f"{unit} is {length:,.0f} m long: lower k ({k}), add trajectories, or take a smaller "
             "area"
         )
-
-
-def group_and_slide(
-    trajectories: Trajectories,
-    k: int,
-    settings: ReleaseSettings,
-    search: Settings,
-    timing: Timing | None,
-    key: bytes | None,
-    progress: Progress,
-    each: OneEach | None = None,
-    spread: Floats | None = None,
-) -> tuple[TrajectoryGroups, TrajectoryGroups]:
-    """Group trajectories as they were cut, or take their groups; and as they slid, if they may.
-
-    Those of a shard are standardised by the ``spread`` of the whole table.
-    """
-    subjects = None if settings.as_published else trajectories.subject
-    if settings.align:
-        trajectories = placed(trajectories, k, subjects=subjects, timing=timing)
-    columns, weights = search_columns(trajectories, timing, spread)
-    if each is None:
-        partition = microaggregate(
-            columns, k, subjects=subjects, weights=weights, progress=progress, **asdict(search)
-        )
-    else:
-        partition = measured(columns, each.labels, "one line each", each.since, weights)
-        partition = replace(partition, stopped=each.stopped)
-    if weights is not None:
-        partition = regrouped(partition, trajectories.records, partition.labels)
-    cut = TrajectoryGroups(trajectories, partition, key, timing)
-    if not settings.align or partition.stopped:
-        return cut, cut
-    slid = slide_to_groups(
-        trajectories,
-        partition,
-        k,
-        subjects=subjects,
-        regroup=search.refine != "none",
-        moves_per_record=EFFORTS[search.effort].moves_per_record * (search.refine == "anneal"),
-        seed=search.seed,
-        timing=timing,
-        progress=progress,
-    )
-    return cut, TrajectoryGroups(*slid, key, timing)
-
-
-def _grouped_days(
-    days: Trajectories,
-    public_places: Surroundings | None,
-    k: int,
-    settings: ReleaseSettings,
-    search: Settings,
-    timing: Timing | None,
-    key: bytes | None,
-    progress: Progress,
-) -> tuple[TrajectoryGroups, Bools, dict[str, Any]]:
-    """Group days of equally many trips, each on its own; also who was left out, and the mends."""
-    assert days.subject is not None
-    since, labels, stopped = perf_counter(), np.full(len(days), -1), False
-    mended = {name: Counter[str]() for name in ("wide", "one_place")}
-    for some, alike in of_equally_many(days):
-        if len(np.unique(days.subject[some])) < k:
-            continue
-        cut, _ = group_and_slide(alike, k, settings, search, timing, key, progress)
-        groups, out, account = mend(cut, k, ends_of(alike, settings.distinct_ends, public_places))
-        labels[some[~out]] = groups.partition.labels + labels.max() + 1
-        stopped |= groups.partition.stopped
-        for name, counts in account.items():
-            mended[name].update(counts)
-    out = labels < 0
-    if out.all():
-        raise TooFewSubjects(
-            f"of {number_of(len(days), 'day')} none has as many trips as days of {k} people: lower "
-            "k, add people, or leave out `days` and release trips"
-        )
-    left = days.take(~out)
-    partition = measured(left.records, dense(labels[~out]), "days", since)
-    groups = TrajectoryGroups(left, replace(partition, stopped=stopped), key, timing)
-    return groups, out, {name: dict(counts) for name, counts in mended.items()}
-
-
-def key_for(settings: ReleaseSettings, key: bytes | None) -> bytes | None:
-    """Take the secret that perturbs lines, or draw a new one; None where they are plain means."""
-    if settings.exact_means:
-        return None
-    if key is None:
-        return new_key()
-    if not 16 <= len(key) <= 64:
-        raise BadInput(f"`key` must have 16 to 64 bytes (got {len(key)}), or be left out")
-    return key
-
-
-def build_report(
-    counted: Promise,
-    *,
-    n: int,
-    lines: int,
-    loss: float,
-    stages: Iterable[Stage],
-    moved: dict[str, float],
-    length: dict[str, float],
-    key: bytes | None,
-    **more: Any,
-) -> dict[str, Any]:
-    """Say what was released and what it costs, ready for JSON; ``more`` has more entries.
-
-    A release with points farther off than its trajectories are long, in metres, is refused.
-    """
-    if not counted.as_published:
-        refuse_far(moved["mean"], length["mean"], counted.k, unit_of(counted.provenance))
-    return counted.account | {
-        "n": n,
-        "key": None if key is None else key.hex(),
-        "lines": lines,
-        "information_loss": loss,
-        "stages": [stage.account for stage in stages],
-        "displacement": moved,
-        "length": {name: length[name] for name in ("mean", "median")},
-        **more,
-    }
-
-
-def of_roads(
-    roads: RoadsToFollow | None, on_roads: Counter[bool], moved: dict[str, float] | None
-) -> dict[str, Any]:
-    """Say how many lines lie on roads, if they follow any."""
-    if roads is None:
-        return {}
-    laid = {"on_roads": on_roads[True], "as_they_were": on_roads[False], "moved": moved}
-    return {"roads": {"keep_off": roads.keep_off, **laid}}
-
-
-def of_times(
-    timing: Timing | None, late: dict[str, Any], hours: Counter[float]
-) -> dict[str, Any] | None:
-    """Say how times are released, how far they are off, and in which hours one line departs."""
-    return None if timing is None else timing.account | late | {"alone": timing.alone(hours)}
-
-
-def _report(
-    groups: TrajectoryGroups, k: int, rows: Rows, as_published: bool, **more: Any
-) -> dict[str, Any]:
-    trajectories, partition, timing = groups.trajectories, groups.partition, groups.timing
-    when, line, laid = groups.released_times, groups.line_numbers, groups.laid
-    labels, subjects, tracks = partition.labels, trajectories.subject, trajectories.tracks
-    drives = drives_left(line[labels], tracks, subjects, k)
-    people = None
-    if subjects is not None:
-        people = counts_of(people_left(line[labels], subjects, departure_days(trajectories), k))
-    together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
-    per_group = None if subjects is None else subjects_per_group(labels, subjects)
-    counted = Promise(
-        k=k,
-        by_subjects=rows.subject is not None,
-        groups=len(partition.sizes),
-        few=None if per_group is None else int((per_group < k).sum()),
-        provenance=trajectories.provenance,
-        as_published=as_published,
-    )
-    first = np.unique(line, return_index=True)[1]
-    hours = Counter[float]()
-    if timing is not None and when is not None:
-        hours = timing.hours(when[first])
-    on_roads = Counter[bool]() if laid is None else Counter(laid.on_roads.tolist())
-    return build_report(
-        counted,
-        n=len(trajectories),
-        lines=len(first),
-        loss=groups.information_loss,
-        stages=partition.stages,
-        stopped=partition.stopped,
-        moved=summary(groups.moved),
-        length=summary(lengths(trajectories.points)),
-        key=groups.key,
-        rows=rows.account,
-        **of_roads(groups.roads, on_roads, None if laid is None else summary(groups.to_roads)),
-        times=of_times(timing, {name: summary(each) for name, each in groups.late.items()}, hours),
-        from_runs=None if tracks is None else summary(from_runs(tracks, groups.released, labels)),
-        chains=counts_of(drives) or None,
-        persons=people,
-        sizes=partition.sizes.tolist(),
-        subjects_per_group=None if per_group is None else per_group.tolist(),
-        averaged=digest_of(
-            trajectories.points, labels, None if timing is None else trajectories.times
-        ),
-        labels=labels.tolist(),
-        line_keys=line_keys(groups.released, when).tolist(),
-        groups_of_equal_lines=[groups.tolist() for groups in together],
-        **more,
-    )

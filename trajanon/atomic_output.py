@@ -5,7 +5,7 @@ import os
 import re
 import secrets
 import shutil
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from itertools import product
 from pathlib import Path
@@ -23,7 +23,6 @@ _LOG = logging.getLogger(__name__)
 
 LOCK = "trajanon.lock"  # by which a run holds a folder; it marks the folder as one of ours
 BEFORE = "before"  # what stood in an output, until the new one is in place
-UNFINISHED = ".unfinished"  # ends the name of a folder in which a run keeps what it has found
 _DRAFT = re.compile(r"\.(.+)\.\d+-[0-9a-f]{8}\.draft", re.DOTALL)
 
 
@@ -46,7 +45,7 @@ def drafting(place: Path) -> Iterator[Draft]:
     folder = place.with_name(f".{place.name}.{token}.draft")
     try:
         folder.mkdir(mode=0o700)
-        with hold(folder) as lock:
+        with _hold(folder) as lock:
             mode = os.fstat(lock.fileno()).st_mode & 0o666
             yield Draft(folder / place.name, folder / BEFORE, mode)
     finally:
@@ -54,13 +53,13 @@ def drafting(place: Path) -> Iterator[Draft]:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def hold(folder: Path) -> IO[str]:
-    """Lock a folder of this run until the file given is closed."""
-    file = folder / "lock"
-    lock = file.open("w", encoding="utf-8")
-    with suppress(OSError):  # its disk has no locks
+def _hold(folder: Path) -> IO[str]:
+    """Lock a folder until the file given is closed, where its disk has locks."""
+    lock = (folder / "lock").open("w", encoding="utf-8")
+    with suppress(OSError):
         _lock(lock)
-        file.rename(folder / LOCK)  # once it is locked, so that no other run takes us for dead
+        # Named once it is locked, so that no other run takes us for dead.
+        (folder / "lock").rename(folder / LOCK)
     return lock
 
 
@@ -146,7 +145,9 @@ def replacing_folder(
     The output may hold only names that are ``ours``; if it changes meanwhile, it stays.
     """
     place = _place(output)
-    _refuse_inputs([output], [above for path in inputs for above in (path, *_place(path).parents)])
+    _refuse_inputs([place], [above for path in inputs for above in (path, *_place(path).parents)])
+    if place.exists() and not place.is_dir():
+        raise _cannot_write(output, "it is no folder")
     there = Folder(place).states() if place.exists() else {}
     for name in sorted(there):
         if not ours(name):
@@ -157,43 +158,21 @@ def replacing_folder(
             _permit(path, mode if public else 0o600)
         if public:
             _permit(draft, mode | (mode & 0o444) >> 2)  # who may read may enter
-        with exchanged(Folder(place), Folder(draft), Folder(before), there):
-            pass
+        now = Folder(place).states() if place.exists() else {}
+        for name, _ in sorted(now.items() ^ there.items()):
+            raise FileProblem(
+                f"somebody else wrote or removed {output}/{name} during the run, and nothing there "
+                "was replaced: write to another folder"
+            )
+        try:
+            if place.exists():
+                place.replace(before)
+            draft.replace(place)
+        except BaseException:
+            if before.exists():
+                before.replace(place)
+            raise
         shutil.rmtree(before, ignore_errors=True)
-
-
-@contextmanager
-def exchanged(
-    out: Folder, draft: Folder, before: Folder, there: Mapping[str, str]
-) -> Iterator[None]:
-    """Move a draft into the place of a folder, or leave that if the block fails, or it changed.
-
-    What stood there is then in ``before``, for the caller to remove.
-    """
-    now = out.states() if out.exists else {}
-    for name, _ in sorted(now.items() ^ there.items()):
-        raise FileProblem(
-            f"somebody else wrote or removed {out}/{name} during the run, and nothing there was "
-            "replaced: write to another folder"
-        )
-    placed = False
-    try:
-        if now:
-            out.move(before)
-        draft.move(out)
-        placed = True
-        yield
-    except BaseException:
-        # What is no disk moves file by file: some may be moved, or all still be in their place.
-        stepwise = out.local is None
-        moved = before.exists and (not out.exists or set(before.names()) >= set(now))
-        if placed or (stepwise and (moved or not now)):
-            out.remove()
-        if moved or (before.exists and not stepwise):
-            before.move(out)
-        else:
-            before.remove()
-        raise
 
 
 def make_folder(folder: Path) -> None:
@@ -278,7 +257,6 @@ def remove_drafts(folder: Path) -> dict[Path, str]:
         raise FileProblem(f"there is no folder {folder}; name the one with your outputs")
     states: dict[Path, str] = {}
     for left in sorted(folder.iterdir()):
-        found = _DRAFT.fullmatch(left.name)
-        if found or (left.suffix == UNFINISHED and (left / LOCK).exists()):
-            states[left] = remove_abandoned(left, folder / (found[1] if found else left.stem))
+        if found := _DRAFT.fullmatch(left.name):
+            states[left] = remove_abandoned(left, folder / found[1])
     return states

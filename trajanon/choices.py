@@ -1,7 +1,6 @@
 """Who is on how many lines: all trips of a person, one of them, or whole days."""
 
 from dataclasses import asdict
-from hashlib import blake2b
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -60,12 +59,7 @@ def whole_days(
 
 
 def one_each(
-    trajectories: Trajectories,
-    k: int,
-    search: Settings,
-    timing: Timing | None,
-    key: bytes | None,
-    progress: Progress,
+    trajectories: Trajectories, k: int, search: Settings, timing: Timing | None, progress: Progress
 ) -> OneEach:
     """Choose one trajectory of each person, the one that costs its group least; and the groups.
 
@@ -76,7 +70,6 @@ def one_each(
     since, stopped = perf_counter(), False
     columns, weights = search_columns(trajectories, timing)
     records, person = standardise(columns, weights), dense(trajectories.subject)
-    tie = _by_secret(trajectories, key)
 
     def grouped(rows: Ints) -> Ints:
         nonlocal stopped
@@ -93,7 +86,7 @@ def one_each(
 
     def cheapest(means: Floats) -> Ints:
         cost = ((records - means) ** 2).sum(axis=1)
-        order = np.lexsort((tie, cost, person))
+        order = np.lexsort((cost, person))
         return order[np.diff(person[order], prepend=-1) > 0]  # in the order of people
 
     labels = grouped(np.arange(len(person)))
@@ -105,14 +98,3 @@ def one_each(
             break
     order = np.argsort(rows)
     return OneEach(rows[order], dense(labels[order]), stopped, since)
-
-
-def _by_secret(trajectories: Trajectories, key: bytes | None) -> Ints:
-    """Give numbers that cannot be computed without the key, (n,)."""
-    all_of = [trajectories.points.reshape(len(trajectories), -1)]
-    if trajectories.times is not None:
-        all_of.append(trajectories.times)
-    digests = (
-        blake2b(row.tobytes(), digest_size=8, key=key or b"").digest() for row in np.hstack(all_of)
-    )
-    return np.frombuffer(b"".join(digests), dtype="<u8")

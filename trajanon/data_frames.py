@@ -89,7 +89,7 @@ def anonymize(
     Raises
     ------
     BadInput
-        If an option is not known, a trajectory or a group crosses the antimeridian, times are asked
+        If an option is not known, a group spans the antimeridian, times are asked
         for and some have none, or nothing is left; if a data frame has no such column, no points or
         lines, or is not on Earth.
     TooFewRecords, TooFewSubjects

@@ -7,8 +7,6 @@ import numpy as np
 
 from trajanon.arrays import Floats, Hashes, Ints
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-
 
 def bits_mixed(numbers: Hashes) -> Hashes:
     """Mix the bits of numbers: another number for each, in no order; 0 stays 0."""
@@ -18,11 +16,6 @@ def bits_mixed(numbers: Hashes) -> Hashes:
     mixed *= np.uint64(0x94D049BB133111EB)
     mixed ^= mixed >> np.uint64(31)
     return mixed
-
-
-def hashed(numbers: Hashes) -> Hashes:
-    """Hash numbers, 0 too: the bits mixed of the next state of the generator."""
-    return bits_mixed(numbers + _GOLDEN)
 
 
 def hashes_of(*columns: Floats) -> Hashes:

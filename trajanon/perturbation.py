@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from trajanon.arrays import Floats, Ints
-from trajanon.files.release_lines import DIGITS, rounded
+from trajanon.files.release_lines import rounded
 from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means
 from trajanon.partition import dense
@@ -95,7 +95,7 @@ def group_spread(points: Floats, means: Floats, labels: Ints) -> Floats:
 def perturbed(
     points: Floats, means: Floats, labels: Ints, key: bytes, subjects: Ints | None = None
 ) -> Floats:
-    """Write the mean of each group, (g, m, 2): moved smoothly, and rounded; no hop is of length 0.
+    """Write the mean of each group, (g, m, 2): moved smoothly, and rounded.
 
     Anyone who holds all other members of a group of s subtracts them from s times its line and has
     the last, off by s times the displacement. So this is as large as an s-th of the group's width,
@@ -118,7 +118,7 @@ def perturbed(
         root = displacement_root(spread[some], parts[some])
         metres = np.einsum("giab,gib->gia", root, smooth)
         moved = means[some] + (metres / degree[some]).clip(-180.0, 180.0)
-        lines[some] = _going_on(moved.clip(-most, most))
+        lines[some] = rounded(moved.clip(-most, most))
     return lines
 
 
@@ -194,21 +194,3 @@ def _normal(seeds: Ints, count: int, key: bytes) -> Floats:
     )
     bits = np.frombuffer(drawn, dtype="<u4").reshape(len(seeds), 16 * len(blocks))[:, :count]
     return np.asarray(ndtri((bits + 0.5) / 2.0**32))
-
-
-def _going_on(lines: Floats) -> Floats:
-    """Round lines, (g, m, 2); a point that would lie on the one before it steps aside by a unit.
-
-    It steps along its latitude or longitude, where the line goes farther, towards where it goes.
-    """
-    unit, most = 10.0**-DIGITS, np.array([90.0, 180.0])
-    written = rounded(lines)
-    for place in range(1, lines.shape[1]):
-        still = np.flatnonzero((written[:, place] == written[:, place - 1]).all(axis=1))
-        goes = lines[still, place] - lines[still, place - 1]
-        column = np.abs(goes).argmax(axis=1)
-        now = written[still, place, column]
-        way = np.where(goes[np.arange(len(still)), column] < 0.0, -unit, unit)
-        beyond = np.abs(now + way) > most[column]
-        written[still, place, column] = np.round(now + np.where(beyond, -way, way), DIGITS) + 0.0
-    return written

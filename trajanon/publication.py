@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from trajanon.anonymization import anonymize_trajectories
+from trajanon.anonymization import Request, anonymized_table
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release_formats import check_release_format
@@ -17,9 +17,9 @@ from trajanon.mending import Surroundings
 from trajanon.number_text import number_of
 from trajanon.privacy.ledger import Keyed, Ledger, Sorted, opened
 from trajanon.progress import Progress, silent
-from trajanon.release import Release, write_drafts
+from trajanon.release import Result, write_drafts
 from trajanon.remote_folder import Folder
-from trajanon.settings import ReleaseSettings, Settings, settings_of, takes_settings
+from trajanon.settings import ReleaseSettings, Settings, takes_settings
 from trajanon.snapping import RoadsToFollow
 
 LedgerLike = str | os.PathLike[str] | None
@@ -85,48 +85,41 @@ def anonymize_file(
     True
     """
     source, out = Path(source), Path(out)
-    settings, _ = settings_of(options)
-    how = {"roads": roads, "public_places": public_places, "progress": progress, **options}
-    check_release_format(out, timed=settings.times is not None)
-    check_limit(ledger, per_subject_in_all, settings)
+    how = {"roads": roads, "public_places": public_places, "progress": progress}
+    asked = Request.of(k, options, key, **how)
+    check_release_format(out, timed=asked.release.times is not None)
+    check_limit(ledger, per_subject_in_all, asked.release)
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
     replaced = replacing(out, report_path(out), inputs=inputs, public=[out])
     with opened_for(ledger) as book:
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:
-            release, entered = anonymized(
-                source, k, book, per_subject_in_all, key, exact=subjects_exact, **how
+            result, entered = anonymized(
+                source, asked, book, per_subject_in_all, exact=subjects_exact
             )
-            write_drafts(release, *drafts)
+            write_drafts(result.release, *drafts)
             if entry is not None and entered is not None:
-                entry.announce(drafts[0], source, release.report, entered)
-    return release.report
+                entry.announce(drafts[0], source, result.report, entered)
+    return result.report
 
 
 def anonymized(
-    source: Path | Folder,
-    k: int,
-    book: Ledger | None,
-    limit: int | None,
-    key: bytes | None,
-    *,
-    exact: bool,
-    **how: Any,
-) -> tuple[Release, Keyed | None]:
+    source: Path | Folder, asked: Request, book: Ledger | None, limit: int | None, *, exact: bool
+) -> tuple[Result, Keyed | None]:
     """Read and anonymise what is new to a ledger, if there is one; also give its new entry."""
     read = partial(read_trajectories, source, subjects_exact=exact)
     if book is None:  # nothing keeps the originals while the release is written
-        return anonymize_trajectories(read(), k, key=key, **how), None
+        return anonymized_table(read(), asked), None
     marks = read_marks(source)
     trajectories = read()
     run = None if trajectories.tracks is None else trajectories.tracks.recording_of
-    keyed = book.keyed(marks, how.get("progress", silent))
+    keyed = book.keyed(marks, asked.progress)
     found = book.sort(keyed, run, limit)
     with waiting(found, book):
         new = trajectories.take(found.new)
-        release = anonymize_trajectories(new, k, key=book.release_key, **how)
-    kept = found.told_in(release.report, book.path)
-    return release, keyed.take(kept)
+        result = anonymized_table(new, asked.with_key(book.release_key))
+    kept = found.told_in(result.report, book.path)
+    return result, keyed.take(kept)
 
 
 def check_limit(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from trajanon.arrays import Bools, Ints
+from trajanon.arrays import Bools, Floats, Ints
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
 from trajanon.files.release_formats import check_release_format, write_release
@@ -156,6 +156,41 @@ class Release:
         return [("Release", what), ("Cost", cost(report))]
 
 
+PART = 100_000
+"""Rows in a part of a release, about."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Result:
+    """A release that has not all of its rows yet."""
+
+    lines: Floats  # different ones, in their order, (l, m, 2)
+    times: Floats | None  # of each line, (l, m)
+    copies: Ints  # rows of each line, (l,)
+    words: dict[str, Any]  # what the release says of itself
+    report: dict[str, Any]
+
+    def rows(self, lines: slice | Ints) -> Trajectories:
+        """Repeat some of the lines as often as they have rows."""
+        copies = self.copies[lines]
+        points = np.repeat(self.lines[lines], copies, axis=0)
+        times = None if self.times is None else np.repeat(self.times[lines], copies, axis=0)
+        return Trajectories(points, provenance=self.words, times=times)
+
+    @property
+    def release(self) -> Release:
+        """The release with all of its rows."""
+        return Release(self.rows(slice(None)), self.report)
+
+    def parts(self) -> Iterator[tuple[Trajectories, int]]:
+        """Give the rows of each part, with all copies of a line in one; and its first id."""
+        part = (np.cumsum(self.copies) - 1) // PART
+        first = 1
+        for lines in np.split(np.arange(len(part)), np.flatnonzero(np.diff(part)) + 1):
+            yield (rows := self.rows(lines)), first
+            first += len(lines) if "rows" in self.words else len(rows)
+
+
 def write_drafts(release: Release, release_draft: Path, report_draft: Path) -> None:
     """Write the two files where somebody else moves them into place."""
     write_release(release_draft, release.trajectories)
@@ -215,11 +250,6 @@ def _written(value: Any, depth: int) -> str:
     return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
 
 
-def way_of(asked: str, *, by_subjects: bool) -> str:
-    """What has a row each: trajectories, where k does not count subjects."""
-    return "trajectories" if asked == "subjects" and not by_subjects else asked
-
-
 @dataclass(frozen=True, eq=False)
 class Rows:
     """The rows of a release: of each line one for each different subject, or each trajectory."""
@@ -230,8 +260,9 @@ class Rows:
 
     @property
     def way(self) -> str:
-        """What has a row each."""
-        return way_of(self.asked, by_subjects=self.subject is not None)
+        """What has a row each: trajectories, where k does not count subjects."""
+        unknown = self.asked == "subjects" and self.subject is None
+        return "trajectories" if unknown else self.asked
 
     @cached_property
     def of_subjects(self) -> Bools:

@@ -8,16 +8,15 @@ import numpy as np
 from trajanon.arrays import Floats, Ints, Metres
 from trajanon.days import staying, trips_of_days
 from trajanon.errors import BadInput
-from trajanon.files.release_lines import line_numbers, rounded
+from trajanon.files.release_lines import rounded
 from trajanon.loss import group_means, loss_to
 from trajanon.number_text import number_of
 from trajanon.partition import Partition
 from trajanon.perturbation import perturbed, perturbed_times
 from trajanon.snapping import RoadsToFollow, Snapped
 from trajanon.times import Timing
-from trajanon.tracks import TICKS
 from trajanon.trajectories import Trajectories
-from trajanon.utility import displacement, moved_to
+from trajanon.utility import moved_to
 from trajanon.utility.displacements import until_rest
 from trajanon.utility.usefulness import time_errors
 
@@ -55,11 +54,6 @@ class TrajectoryGroups:
         return None if self.roads is None else self.roads.lay(self.written)
 
     @property
-    def to_roads(self) -> Floats:
-        """Metres by which the points of each line were moved to roads, on average, (g,)."""
-        return np.asarray(displacement(self.written, self.released).mean(axis=1))
-
-    @property
     def released(self) -> Floats:
         """The line of each group as it is released, (g, m, 2)."""
         return self.written if self.laid is None else self.laid.lines
@@ -93,11 +87,6 @@ class TrajectoryGroups:
         departed, took = time_errors(seconds, times[:, ends][self.partition.labels])
         return {"departure_error": departed, "duration_error": took}
 
-    @cached_property
-    def line_numbers(self) -> Ints:
-        """Number the lines of groups as they are written, (g,); equal ones alike."""
-        return line_numbers(self.released, self.released_times)
-
     @property
     def moved(self) -> Metres:
         """Metres from each trajectory's points to those of its line; of days up to the last."""
@@ -106,33 +95,15 @@ class TrajectoryGroups:
         return moved[until_rest(points)] if self.trajectories.unit == "day" else moved
 
 
-def refuse_crossing(trajectories: Trajectories, *, tracks: bool) -> None:
-    """Refuse trajectories that cross the antimeridian, or have tracks that do if they may slide."""
-    longitude = trajectories.points[..., 1]
-    crossing = int((np.ptp(longitude, axis=1) > _HALF).sum())
-    if tracks and trajectories.tracks is not None:
-        runs = trajectories.tracks
-        along, first = runs.points.ticks[:, 1].astype(np.int64), runs.first[:-1]
-        crosses = np.maximum.reduceat(along, first) - np.minimum.reduceat(along, first)
-        crossing = max(crossing, int((crosses > _HALF * TICKS)[runs.run].sum()))
-    if crossing:
-        what = number_of(crossing, "trajectory crosses", "trajectories cross")
-        raise BadInput(
-            f"{what} the antimeridian, where longitudes jump from 180 to -180: extract each side "
-            "of it with an `area` of its own"
-        )
-
-
 def _refuse_groups_across(points: Floats, labels: Ints) -> None:
-    """Refuse groups that span more than half of the Earth: their mean is far from all of them."""
+    """Refuse groups that span more than half of the Earth: their mean is far from them."""
     longitude = points[..., 1]
     most = np.full((2, int(labels.max(initial=-1)) + 1), -np.inf)
     np.maximum.at(most[0], labels, longitude.max(axis=1))
     np.maximum.at(most[1], labels, -longitude.min(axis=1))
     if across := int((most.sum(axis=0) > _HALF).sum()):
-        what = number_of(across, "group holds", "groups hold")
+        what = number_of(across, "group spans", "groups span")
         raise BadInput(
-            f"{what} trajectories that lie more than 180 degrees of longitude apart, as on both "
-            "sides of the antimeridian, and have no mean: anonymise each side on its own, or "
-            "lower `k`"
+            f"{what} more than 180 degrees of longitude, as on both sides of the antimeridian, and "
+            "would have no mean: extract each side with an `area` of its own, or lower `k`"
         )

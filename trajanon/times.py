@@ -1,8 +1,7 @@
 """Times: what those of a release count from, how they are released, and dates for formats."""
 
 import re
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
@@ -192,15 +191,10 @@ class Timing:
             "minute_worth": self.minute_worth,
         }
 
-    def hours(self, times: Floats) -> Counter[float]:
-        """Count the lines that depart in each hour, by when it begins."""
-        hours, lines = np.unique(self.clock.whole_hour(times[:, 0]), return_counts=True)
-        return Counter(dict(zip(hours.tolist(), lines.tolist(), strict=True)))
-
-    def alone(self, hours: Counter[float]) -> dict[str, Any]:
+    def alone(self, times: Floats) -> dict[str, Any]:
         """Name the hours in which one line alone departs, and count all, ready for JSON."""
-        of_one = [self.clock.text(hour) for hour, lines in sorted(hours.items()) if lines == 1]
-        return {"hours": of_one, "of": len(hours)}
+        hours, lines = np.unique(self.clock.whole_hour(times[:, 0]), return_counts=True)
+        return {"hours": [*map(self.clock.text, hours[lines == 1].tolist())], "of": len(hours)}
 
     def departures(self, tracks: Tracks) -> Floats:
         """Departure by the clock of the traveller at each point of the tracks, (t,)."""
@@ -250,33 +244,23 @@ def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> flo
 
 
 def timing_of(trajectories: Trajectories, settings: ReleaseSettings) -> Timing | None:
-    """Tell how times shall be released; None if they shall not."""
-    times, tracks, n = trajectories.times, trajectories.tracks, len(trajectories)
-    timing = timing_asked_for(
-        settings,
-        trajectories.provenance,
-        unknown=n if times is None else int(np.isnan(times[:, 0]).sum()),
-        of_all=n,
-        bare_tracks=settings.align and tracks is not None and tracks.times is None,
-        middle=lambda: trajectories.points.mean(axis=(0, 1)),
-    )
-    if timing is not None and times is not None:
-        departures = timing.clock.of(times)[:, 0]
-        still = int((times[:, -1] <= times[:, 0]).sum())
-        refuse_one_time(timing.clock, still, n, departures.min(), departures.max())
-    return timing
+    """Make the timing that was asked for, or refuse it; None if times are not released."""
+    tracks, times = trajectories.tracks, trajectories.times
+    if settings.align and tracks is not None and tracks.times is None:
+        times = None
+    ends = None if times is None else times[:, [0, -1]]
+    middle = trajectories.points.mean(axis=(0, 1))
+    return timing_for(settings, trajectories.provenance, len(trajectories), ends, middle)
 
 
-def timing_asked_for(
+def timing_for(
     settings: ReleaseSettings,
     provenance: Mapping[str, Any],
-    *,
-    unknown: int = 0,
-    of_all: int = 0,
-    bare_tracks: bool,
-    middle: Callable[[], Floats],
+    n: int,
+    ends: Floats | None,
+    middle: Floats,
 ) -> Timing | None:
-    """Make the timing that was asked for, or refuse it; ``unknown`` of all have no times."""
+    """Do as `timing_of`, for n trajectories of which departures and arrivals are known, (n, 2)."""
     if settings.times is None:
         for name in _OF_TIMES:
             value = getattr(settings, name)
@@ -292,40 +276,28 @@ def timing_asked_for(
             f"{asked} needs the times of originals, and these are the times of a release: name "
             "what trajanon extract wrote"
         )
-    if unknown:
-        raise BadInput(without_times(asked, unknown, of_all))
-    if bare_tracks:
-        raise BadInput(f"{asked} needs tracks with times: extract again")
-    zone = settings.timezone
-    if zone is None:
-        zone = zone_of(*middle())
-    return Timing(Clock(settings.times, zone, settings.time_step), settings.minute_worth)
-
-
-def without_times(asked: str, unknown: int, of_all: int) -> str:
-    """Say that times are missing."""
-    have = number_of(unknown, f"of {of_all:,} has", f"of {of_all:,} have")
-    return (
-        f"{asked} needs times, and {have} none: leave traces without times "
-        "out with trajanon extract --untimed reject, or release without times"
-    )
-
-
-def refuse_one_time(clock: Clock, still: int, of_all: int, first: float, last: float) -> None:
-    """Refuse clocks that stood still, and departures, from first to last, that are one."""
-    asked = f"`times='{clock.times}'`"
-    if still:
-        bear = number_of(still, f"of {of_all:,} bears", f"of {of_all:,} bear")
+    unknown = n if ends is None else int(np.isnan(ends[:, 0]).sum())
+    if ends is None or unknown:
+        have = number_of(unknown, f"of {n:,} has", f"of {n:,} have")
+        raise BadInput(
+            f"{asked} needs times, and {have} none: leave traces without times "
+            "out with trajanon extract --untimed reject, or release without times"
+        )
+    if still := int((ends[:, 1] <= ends[:, 0]).sum()):
+        bear = number_of(still, f"of {n:,} bears", f"of {n:,} bear")
         raise BadInput(
             f"{asked} needs times that go on, and {bear} one time from start "
             "to end: leave them out, or release without times"
         )
-    first, last = clock.rounded(np.array([first, last])).tolist()
-    if first == last:
+    zone = zone_of(*middle) if settings.timezone is None else settings.timezone
+    clock = Clock(settings.times, zone, settings.time_step)
+    departures = clock.rounded(clock.of(ends)[:, 0])
+    if departures.min() == departures.max():
         raise BadInput(
-            f"{asked} would tell nothing: all depart at {clock.text(first)}, within "
+            f"{asked} would tell nothing: all depart at {clock.text(departures[0])}, within "
             f"{clock.step} s; lower `time_step`, or release without times"
         )
+    return Timing(clock, settings.minute_worth)
 
 
 def instants(times: Floats, clock: Clock | None) -> Dates:

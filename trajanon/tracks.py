@@ -1,6 +1,6 @@
 """Tracks: the runs that windows were cut from, on which they may slide."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,7 +19,6 @@ _CALENDAR = (-62_135_510_400.0, 253_402_214_400.0)
 
 TICKS = 1e7  # of a degree: 1 cm and less
 _FAR = 2**31 - 1  # ticks, on no Earth
-_AT_ONCE = 10_000  # windows that are read
 _ROWS = 100_000  # that are rounded
 
 
@@ -139,11 +138,11 @@ class Tracks:
             raise BadInput(
                 f"trajectory {stray[0]} is on run {self.run[stray[0]]}; runs are 0 to {runs - 1}"
             )
-        self._room(self.start, 1)
+        self._room(1)
 
-    def _room(self, start: Ints, m: int) -> None:
+    def _room(self, m: int) -> None:
         """Refuse starts from which a window of m points leaves its run."""
-        size = np.diff(self.first)[self.run]
+        start, size = self.start, np.diff(self.first)[self.run]
         off = np.flatnonzero((start < 0) | (start + STEPS * (m - 1) >= size))
         if len(off):
             one = off[0]
@@ -180,38 +179,24 @@ class Tracks:
             raise BadInput("a trajectory cannot start outside its recording")
         return replace(self, run=run, start=place - self.first[run])
 
-    def windows(self, m: int, start: Ints | None = None) -> Floats:
-        """Read the points of each trajectory off its run."""
-        points = np.empty((len(self.run), m, 2))
-        for some, places in self._places(m, start):
-            points[some] = self.points[places]
-        return points
+    def windows(self, m: int) -> Floats:
+        """Read the points of each trajectory off its run, (n, m, 2)."""
+        return self.points[self._places(m)]
 
     def differing(self, points: Floats) -> Bools:
         """Tell which trajectories, (n, m, 2), are not where the tracks have them."""
-        differs = np.empty(len(points), dtype=np.bool_)
-        for some, places in self._places(points.shape[1]):
-            odd = self.points.ticks[places] != ticks_of(points[some])
-            differs[some] = odd.any(axis=(1, 2))
-        return differs
+        own = self.points.ticks[self._places(points.shape[1])]
+        return np.asarray((own != ticks_of(points)).any(axis=(1, 2)))
 
     def times_of_windows(self, m: int) -> Floats | None:
         """Read the times at the points of each trajectory off its run, (n, m)."""
-        if self.times is None:
-            return None
-        times = np.empty((len(self.run), m))
-        for some, places in self._places(m):
-            times[some] = self.times[places]
-        return times
+        return None if self.times is None else self.times[self._places(m)]
 
-    def _places(self, m: int, start: Ints | None = None) -> Iterator[tuple[slice, Ints]]:
-        """Yield some trajectories, and the place in `points` of each one's points, (s, m)."""
-        start = self.start if start is None else start
-        self._room(start, m)
-        first = self.first[self.run] + start
-        for begin in range(0, len(first), _AT_ONCE):
-            some = slice(begin, begin + _AT_ONCE)
-            yield some, first[some, None] + STEPS * np.arange(m)
+    def _places(self, m: int) -> Ints:
+        """Give the place in `points` of each trajectory's points, (n, m)."""
+        self._room(m)
+        first = self.first[self.run] + self.start
+        return np.asarray(first[:, None] + STEPS * np.arange(m))
 
     def owners(self, owners: Ints) -> Ints:
         """Find the owner of each run, (r,), from the owners of the trajectories, (n,)."""

@@ -122,8 +122,8 @@ def _stops(report: Mapping[str, Any]) -> Iterator[_Found]:
             _sentence(MADE_AS_PUBLISHED),
             _remedy("To publish, leave out --as-published", "anonymize", k=k),
         )
-    sizes = dict(Counter(report.get("sizes") or [])) or report.get("groups_of_size") or {}
-    records = sum(n for size, n in sizes.items() if int(size) < k)
+    sizes = Counter[int](report.get("sizes") or [])
+    records = sum(n for size, n in sizes.items() if size < k)
     people = report.get("subjects_per_group")
     few = None if people is None else sum(number < k for number in people)
     if said := too_few(k, sum(sizes.values()), records=records, people=few):

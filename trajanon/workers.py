@@ -1,19 +1,36 @@
-"""Work in threads, one for each core, that Ctrl-C can end."""
+"""Work in threads, one for each core, that Ctrl-C can end; and on a Dask cluster."""
 
+import logging
 import os
 import signal
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from concurrent.futures import FIRST_EXCEPTION, CancelledError, ThreadPoolExecutor, wait
+from contextlib import ExitStack, closing, contextmanager, suppress
 from functools import partial
-from threading import Event, current_thread, main_thread
-from typing import TypeVar
+from importlib import import_module
+from itertools import islice
+from threading import Event
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-_GLANCE = 0.1  # seconds between two looks at how far the work is
+from trajanon.errors import BadInput, ServerProblem, TrajanonError
+from trajanon.progress import Progress
 
+if TYPE_CHECKING:
+    from distributed import Client
+
+_GLANCE = 0.1  # seconds between two looks at how far the work is
+_LOCAL = "local:"
+_ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # Dask's setting for that of workers
+_SILENT = {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"}
+_PATIENCE = 10  # seconds to wait for a scheduler, or for workers to come back
+_TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
+"""Loggers that write to the screen by themselves, or for Dask."""
+
+Given = TypeVar("Given")
 Result = TypeVar("Result")
 Number = TypeVar("Number", bound=np.generic)
 
@@ -33,42 +50,20 @@ def in_threads(
     """Do jobs in threads, as many at once as there are cores; the first while others are made."""
     stop = Event()
     pool = ThreadPoolExecutor(cores())
-    found: list[Result] | None = None
     try:
-        futures = []
-        for job in jobs:
-            with ctrl_c_held_back():
-                futures.append(pool.submit(job, stop))
+        futures = [pool.submit(job, stop) for job in jobs]
         waiting = set(futures)
         while waiting:
             done, waiting = wait(waiting, _GLANCE, FIRST_EXCEPTION)
             for future in done:
                 future.result()
             watch()
-        found = [future.result() for future in futures]
-        return found
+        return [future.result() for future in futures]
+    except BaseException:
+        stop.set()
+        raise
     finally:
-        with ctrl_c_held_back():
-            if found is None:
-                stop.set()
-            pool.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def ctrl_c_held_back() -> Iterator[None]:
-    """Let Ctrl-C come after the block: no thread is half begun then, or not awaited."""
-    handler = signal.getsignal(signal.SIGINT)
-    if current_thread() is not main_thread() or handler is None:
-        yield  # it does not come here, or is not for Python to handle
-        return
-    pressed: list[int] = []
-    signal.signal(signal.SIGINT, lambda number, _: pressed.append(number))
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, handler)
-        if pressed:
-            signal.raise_signal(signal.SIGINT)
+        pool.shutdown(cancel_futures=True)
 
 
 def in_parts(
@@ -82,3 +77,142 @@ def in_parts(
     if len(parts) == 1:
         return [job(rows, Event())]
     return in_threads([partial(job, part) for part in parts], watch)
+
+
+def results_in_order(
+    begin: Callable[[Given], Callable[[], Result]], given: Iterable[Given], ahead: int
+) -> Generator[Result, None, None]:
+    """Begin tasks, at most ``ahead`` at once; give results in order, each on request."""
+    coming = iter(given)
+    waiting: deque[Callable[[], Result]] = deque()
+    while True:
+        waiting.extend(map(begin, islice(coming, ahead - len(waiting))))
+        if not waiting:
+            return
+        yield waiting.popleft()()
+
+
+def each_done(
+    client: "Client | None",
+    progress: Progress,
+    what: str,
+    task: Callable[[Given], Result],
+    given: Sequence[Given],
+) -> list[Result]:
+    """Do a task with each thing given, here or on a cluster; results in their order."""
+    results: list[Result] = []
+    progress(what, 0, len(given))
+    found = (task(one) for one in given) if client is None else on_cluster(client, task, given)
+    with closing(found):
+        for result in found:
+            results.append(result)
+            progress(what, len(results), len(given))
+    return results
+
+
+def on_cluster(
+    client: "Client", task: Callable[[Given], Result], given: Iterable[Given]
+) -> Generator[Result, None, None]:
+    """Do tasks on workers, two ahead for each of their threads; give results in order.
+
+    A result stays with its worker until its turn comes. Dask does the tasks of a lost worker again,
+    and cancels those with results that are no longer needed.
+    """
+    from distributed.scheduler import KilledWorker
+
+    # Not pure: a file may have changed since it was read. The task goes to each worker once.
+    held = client.submit(lambda: task, pure=False)
+
+    def begin(one: Given) -> Callable[[], Result]:
+        done = client.submit(lambda task, one: task(one), held, one, pure=False)
+        result: Callable[[], Result] = done.result
+        return result
+
+    try:
+        yield from results_in_order(begin, given, 2 * _threads(client))
+    except TrajanonError:
+        raise
+    except (KilledWorker, ImportError, CancelledError, OSError) as error:
+        raise ServerProblem(
+            f"the cluster failed: {_words(error) or type(error).__name__}; see that its scheduler "
+            "runs, and that its workers have trajanon and the memory that was asked for, or lower "
+            "`memory`, then begin again"
+        ) from error
+
+
+def _threads(client: "Client") -> int:
+    """Count the threads of all workers, of which one may be about to begin."""
+    with suppress(TimeoutError):
+        client.wait_for_workers(1, _PATIENCE)
+    threads: int = sum(client.nthreads().values())
+    if not threads:
+        address = client.scheduler_info()["address"]
+        raise ServerProblem(
+            f"the scheduler at {address} has no workers: start some with: dask worker {address}"
+        )
+    return threads
+
+
+def _words(error: Exception) -> str:
+    return " ".join(str(error).split())[:200]
+
+
+@contextmanager
+def connected(cluster: str) -> Iterator["Client"]:
+    """Reach a cluster, or start one on this machine, with one thread a worker."""
+    try:
+        import_module("distributed")
+    except ImportError as error:
+        raise BadInput("`cluster` needs Dask: pip install 'trajanon[cluster]'") from error
+    import dask.config
+    from distributed import Client, LocalCluster
+
+    for name in _TALKERS:  # what ends a run is raised
+        logging.getLogger(name).setLevel(logging.CRITICAL + 1)
+    # The list of files of a large table is large, and a lost worker may take long to come back.
+    patient = {
+        "distributed.admin.large-graph-warning-threshold": "1TB",
+        "distributed.deploy.lost-worker-timeout": "10m",
+        _ENVIRONMENT: {
+            **dask.config.get(_ENVIRONMENT),
+            "DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical",
+        },
+    }
+    with dask.config.set(patient), ExitStack() as ending:
+        try:
+            address = cluster
+            if cluster.startswith(_LOCAL):
+                if (workers := int(cluster.removeprefix(_LOCAL))) < 1:
+                    raise ValueError
+                with _ctrl_c_ignored():  # by the workers: a terminal sends it to all
+                    local = LocalCluster(
+                        n_workers=workers,
+                        threads_per_worker=1,  # kernels take all cores
+                        memory_limit=0,  # tasks are made to fit; spilling would slow them
+                        dashboard_address="127.0.0.1:0",
+                    )
+                address = ending.enter_context(local).scheduler_address
+            elif not cluster.strip():  # such as a variable that is not set
+                raise ValueError
+            client = ending.enter_context(Client(address, timeout=_PATIENCE))
+        except ValueError as error:
+            raise BadInput(
+                f"`cluster` {cluster!r} must be the address of a scheduler, such as "
+                "tcp://10.0.0.1:8786, or local:4 for four workers here"
+            ) from error
+        except (OSError, RuntimeError) as error:
+            raise ServerProblem(
+                f"no workers could be reached or started with {cluster}: {_words(error)}; see that "
+                "dask scheduler and dask worker run"
+            ) from error
+        _threads(client)  # there must be some
+        yield client
+
+
+@contextmanager
+def _ctrl_c_ignored() -> Iterator[None]:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

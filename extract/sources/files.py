@@ -16,9 +16,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from trajanon.atomic_output import UNFINISHED
 from trajanon.errors import BadInput, FileProblem
-from trajanon.executors import on_cluster, results_in_order
 from trajanon.extract.sources import gpx_archive, gpx_document
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo_files import footer_of
@@ -30,6 +28,7 @@ from trajanon.files.report import datasheet_path, report_path
 from trajanon.inputs import regular
 from trajanon.progress import Notices, Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION
+from trajanon.workers import on_cluster, results_in_order
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -138,7 +137,7 @@ def is_release(path: Path) -> bool:
 
 
 def _files_below(folder: Path, how: Reading) -> list[Path]:
-    """List the files of a folder and of those below it, but not hidden or unfinished ones."""
+    """List the files of a folder and of those below it, but not hidden ones."""
 
     def refused(error: OSError) -> None:
         _pass_over(FileProblem(f"cannot read {error.filename}: {error.strerror}"), how)
@@ -146,7 +145,7 @@ def _files_below(folder: Path, how: Reading) -> list[Path]:
     files = []
     for where, folders, names in os.walk(folder, onerror=refused):
         shown = (name for name in folders if not name.startswith("."))
-        folders[:] = sorted(name for name in shown if not name.endswith(UNFINISHED))
+        folders[:] = sorted(shown)
         for link in (Path(where, name) for name in folders):
             if link.is_symlink():
                 msg = f"{link} is a link to a folder: name the folder as a source, too"

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from naive_sliding import MADRID, on_runs, town
 
 import trajanon
-from trajanon.errors import BadInput
 from trajanon.search.refinements import REFINEMENTS
 from trajanon.tracks import STEPS
 
@@ -53,17 +52,6 @@ def test_trajectories_without_tracks_are_left_alone(refine: str) -> None:
     assert same_but_for_order(plain, release)
     partition = cut(before, 3)
     assert aligned(before, partition, 3) == (before, partition)
-
-
-def test_tracks_that_cross_the_antimeridian_are_refused() -> None:
-    """Windows on one side might slide to the other."""
-    longitude = (179.99 + 1e-3 * np.arange(30) + 180) % 360 - 180
-    points = np.column_stack([np.zeros(30), longitude])
-    before = on_runs(3, [[0, 21]] * 4, np.concatenate([points] * 4))
-    assert before.points[..., 1].min() > 179
-    with pytest.raises(BadInput, match=r"^4 trajectories cross the antimeridian"):
-        trajanon.anonymize(before, 2)
-    assert trajanon.anonymize(before, 2, align=False).report["n"] == 4
 
 
 def test_tracks_on_both_sides_of_the_antimeridian_may_slide() -> None:

@@ -55,7 +55,7 @@ def test_two_tracks_equal_but_for_phase_become_one(refine: str) -> None:
     assert report["groups"] == 6
     assert report["stages"][-1]["information_loss"] < 1e-20
     assert report["displacement"]["max"] < ROUNDING
-    assert report["alignment"]["before"]["displacement"]["mean"] > 50
+    assert report["alignment"]["slid"] > 0.0
     after = before.slid(np.array(report["alignment"]["starts"]))
     assert np.array_equal(after.points[::2], after.points[1::2])
     ways = set(lines(release.trajectories.points).values())
@@ -71,7 +71,6 @@ def test_two_rounds_of_one_way_in_one_group_become_one() -> None:
     before = on_runs(4, [[10, 33, 25], [12, 35, 21]], points)
     report = trajanon.anonymize(before, 2, refine="none").report
     assert report["alignment"] is not None
-    assert report["alignment"]["before"]["displacement"]["mean"] > 40
     assert report["displacement"]["max"] < ROUNDING
 
 

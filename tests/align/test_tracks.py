@@ -45,7 +45,7 @@ def test_windows_that_slide_stay_what_they_are(
         start[on] = close if back else size - window - close[::-1]
     slid = trajectories.slid(start)
     np.testing.assert_array_equal(tracks_of(slid).start, start)
-    np.testing.assert_array_equal(slid.points, tracks.windows(m, start))
+    np.testing.assert_array_equal(slid.points, replace(tracks, start=start).windows(m))
     assert tracks_of(slid).points is tracks.points
     assert slid.subject is trajectories.subject
     assert slid.trace is trajectories.trace

@@ -12,7 +12,7 @@ from toy import crowd
 import trajanon
 from trajanon.errors import BadInput
 from trajanon.files.release_formats import RELEASE_FORMATS
-from trajanon.parts.workflow import anonymize_parts
+from trajanon.parts import anonymize_parts
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 
 UNTIMED = [suffix for suffix in RELEASE_FORMATS if suffix != ".mfjson"]

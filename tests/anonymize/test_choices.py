@@ -105,21 +105,6 @@ def test_of_the_trips_of_a_person_the_one_beside_others_is_taken() -> None:
     assert report["displacement"]["max"] < 1.0
 
 
-def test_equal_trips_are_chosen_by_the_key() -> None:
-    """Of two trips that differ in their times alone, and these are not released."""
-    trips = trips_of(8, 1, 1, 3)
-    n = len(trips)
-    assert trips.times is not None
-    both = Trajectories(
-        np.concatenate([trips.points, trips.points]),
-        subject=np.tile(np.arange(n), 2),
-        times=np.concatenate([trips.times, trips.times + 1000.0]),
-    )
-    how: dict[str, Any] = {"one_line_each": True, "effort": "fast"}
-    reports = [trajanon.anonymize(both, 2, key=bytes([n]) * 16, **how).report for n in range(6)]
-    assert len({str(report["suppressed"]) for report in reports}) > 1
-
-
 @given(people=st.integers(1, 6), days=st.integers(1, 4), most=st.integers(1, 4), seed=seeds)
 def test_days_are_what_a_dictionary_says(people: int, days: int, most: int, seed: int) -> None:
     trips = trips_of(people, days, 4, seed)

@@ -23,7 +23,7 @@ from trajanon.files.report import checked, read_report, released_of
 from trajanon.files.trajectory_files import write_trajectories
 from trajanon.mending import MOST_LEFT_OUT, PLACE, Ends, ends_of, mended
 from trajanon.partition import dense
-from trajanon.parts.workflow import anonymize_parts
+from trajanon.parts import anonymize_parts
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 

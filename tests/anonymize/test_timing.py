@@ -301,7 +301,7 @@ def test_tracks_without_times_cannot_slide_with_them() -> None:
     trajectories = windows_with_times(0)
     assert trajectories.tracks is not None
     bare = replace(trajectories, tracks=replace(trajectories.tracks, times=None))
-    with pytest.raises(BadInput, match="needs tracks with times"):
+    with pytest.raises(BadInput, match="needs times, and 12 of 12 have none"):
         trajanon.anonymize(bare, 3, times="of-day")
     assert trajanon.anonymize(bare, 3, times="of-day", align=False).trajectories.times is not None
     with pytest.raises(BadInput, match="not those of their tracks"):

@@ -1,5 +1,3 @@
-import _thread
-import signal
 import threading
 from functools import partial
 from threading import Event
@@ -108,44 +106,6 @@ def test_what_interrupts_the_wait_comes_out_when_all_jobs_have_ended(
     assert set(threading.enumerate()) <= before
 
 
-@pytest.mark.parametrize("moment", ["start", "join"])
-def test_ctrl_c_while_threads_begin_or_end_leaves_none_of_them(
-    monkeypatch: pytest.MonkeyPatch, moment: str
-) -> None:
-    """It comes just when a thread is begun of which nobody knows yet, or awaited."""
-    monkeypatch.setattr(workers, "cores", lambda: 3)
-    begun, ended = list[threading.Thread](), list[threading.Thread]()
-    start, join = threading.Thread.start, threading.Thread.join
-
-    def started(thread: threading.Thread) -> None:
-        begun.append(thread)
-        start(thread)
-        if moment == "start":
-            _thread.interrupt_main()
-
-    def joined(thread: threading.Thread, timeout: float | None = None) -> None:
-        if moment == "join" and not ended:
-            _thread.interrupt_main()
-        join(thread, timeout)
-        ended.append(thread)
-
-    def watch() -> None:
-        raise KeyboardInterrupt
-
-    handler = signal.getsignal(signal.SIGINT)
-    monkeypatch.setattr(threading.Thread, "start", started)
-    monkeypatch.setattr(threading.Thread, "join", joined)
-    with pytest.raises(KeyboardInterrupt):
-        in_threads([lambda stop: stop.wait(SOON)] * 5, watch)
-    monkeypatch.undo()
-    left = set(begun) - set(ended)
-    for thread in left:
-        thread.join(SOON)
-    assert not left
-    assert begun
-    assert signal.getsignal(signal.SIGINT) is handler
-
-
 def test_nobody_is_told_to_stop_when_all_goes_well() -> None:
     stops = in_threads([lambda stop: stop] * 3)
     assert not any(stop.is_set() for stop in stops)
@@ -158,7 +118,3 @@ def test_somebody_watches_while_work_goes_on() -> None:
         return watched.wait(SOON)
 
     assert in_threads([job], watched.set) == [True]
-
-
-def test_there_is_a_core() -> None:
-    assert workers.cores() >= 1

@@ -80,9 +80,8 @@ def test_ctrl_c_stops_the_search(tmp_path: Path) -> None:
 
 def test_an_end_from_outside_leaves_no_originals(tmp_path: Path) -> None:
     write_folder(tmp_path / "trips", walks(20_000), rows=20_000)
-    unfinished = tmp_path / "anonymized.unfinished"
     with command(tmp_path, "anonymize", "trips", "-k", "4") as process:
-        while not [*unfinished.glob("*/*")] and process.poll() is None:
+        while not [*tmp_path.glob(".anonymized.*.draft")] and process.poll() is None:
             time.sleep(0.01)
         process.send_signal(signal.SIGTERM)
         _, err = process.communicate(timeout=30)

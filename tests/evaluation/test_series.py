@@ -16,7 +16,7 @@ import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.report import read_report
 from trajanon.files.trajectory_files import read_trajectories, write_trajectories
-from trajanon.parts.workflow import anonymize_parts
+from trajanon.parts import anonymize_parts
 from trajanon.privacy import ledger as ledgers
 from trajanon.privacy.ledger import Recording, content_of, opened
 from trajanon.publication import anonymize_file

@@ -112,7 +112,6 @@ def nameless(share: float) -> dict[str, Any]:
         ({"k": 2, "unit": "trajectory"}, "say", "take a larger"),
         ({"subjects_per_group": [4] + [5] * 99}, "stop", "1 of 100 groups hold fewer than 5 diff"),
         ({"sizes": [4] + [5] * 99, "subjects_per_group": None}, "stop", "fewer than 5 trips"),
-        ({"sizes": None, "groups_of_size": {"4": 1, "5": 99}}, "stop", "1 of 100 groups hold"),
         ({"as_published": True}, "stop", "made as published, for comparison with the papers"),
     ],
 )

@@ -23,7 +23,6 @@ from trajanon.files.trajectory_files import (
     read_trajectories,
     write_trajectories,
 )
-from trajanon.remote_folder import Folder
 from trajanon.tracks import Tracks
 
 
@@ -117,15 +116,15 @@ def test_a_folder_is_as_it_was_if_it_cannot_be_moved(tmp_path: Path) -> None:
     out = tmp_path / "out"
     out.mkdir()
     (out / "ours.txt").write_text("old")
-    move = Folder.move
+    move = Path.replace
 
-    def moved(self: Folder, other: Folder) -> None:
-        if other.local == out and not (self / "ours.txt").exists:
+    def moved(self: Path, other: Path) -> None:
+        if other == out and not (self / "ours.txt").exists():
             raise KeyboardInterrupt
         move(self, other)
 
     with (
-        patch.object(Folder, "move", moved),
+        patch.object(Path, "replace", moved),
         pytest.raises(KeyboardInterrupt),
         replacing_folder(out, is_ours),
     ):
@@ -153,15 +152,16 @@ def test_a_folder_that_somebody_makes_at_the_last_moment_is_not_written_into(
     tmp_path: Path,
 ) -> None:
     out = tmp_path / "out"
-    move = Folder.move
+    move = Path.replace
 
-    def moved(self: Folder, other: Folder) -> None:
-        out.mkdir()
-        (out / "thesis.txt").touch()
+    def moved(self: Path, other: Path) -> None:
+        if other == out:
+            out.mkdir()
+            (out / "thesis.txt").touch()
         move(self, other)
 
     with (
-        patch.object(Folder, "move", moved),
+        patch.object(Path, "replace", moved),
         pytest.raises(FileProblem, match="out: Directory not empty"),
         replacing_folder(out, is_ours) as draft,
     ):

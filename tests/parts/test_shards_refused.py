@@ -12,10 +12,10 @@ import pytest
 import shapely
 from shards import out_of, shards_of, walks, write_folder, write_parts
 
+from trajanon import parts
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.parts import reader, workflow
-from trajanon.parts.workflow import anonymize_parts
+from trajanon.parts import anonymize_parts
 from trajanon.trajectories import Trajectories
 
 
@@ -25,19 +25,18 @@ def test_more_of_one_place_than_memory_holds_is_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(200), subject)
     with (
         shards_of(25),
-        patch.object(workflow, "capacity_of", lambda *_: 100),
+        patch.object(parts, "capacity_of", lambda *_: 100),
         pytest.raises(BadInput, match=r"lie in one place, or are of few subjects.*`memory`"),
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
     assert [path.name for path in tmp_path.iterdir()] == ["trips"]
 
 
-def test_a_row_group_that_memory_does_not_hold_is_refused(tmp_path: Path) -> None:
+def test_a_part_that_memory_does_not_hold_is_refused(tmp_path: Path) -> None:
     source = write_folder(tmp_path / "trips", walks(200), rows=150)
     with (
-        patch.object(workflow, "capacity_of", lambda *_: 120),
-        patch.object(reader, "SLICE_ROWS", 100),
-        pytest.raises(BadInput, match=r"part-00000\.parquet has a row group of 150 t"),
+        patch.object(parts, "capacity_of", lambda *_: 120),
+        pytest.raises(BadInput, match=r"a part in .*/trips has 150 trajectories, and only 120 fit"),
     ):
         anonymize_parts(str(source), str(out_of(tmp_path)), 3, effort="fast")
 
@@ -72,28 +71,13 @@ def test_options_that_make_no_sense_are_refused(
 
 
 @pytest.mark.parametrize("rows", [None, 30], ids=["one shard", "two"])
-def test_only_what_crosses_the_antimeridian_is_refused(tmp_path: Path, rows: int | None) -> None:
-    points = walks(60)
-    points[::2, :, 1] = 179.0
-    points[1::2, :, 1] = -179.0
-    source = write_folder(tmp_path / "trips", points)
-    with shards_of(rows) if rows else nullcontext():
-        report = anonymize_parts(str(source), str(out_of(tmp_path)), 3)
-        assert report["displacement"]["max"] < 1e5
-        points[7, 2, 1] = 179.0
-        crossing = write_folder(tmp_path / "crossing", points)
-        with pytest.raises(BadInput, match="1 trajectory crosses the antimeridian"):
-            anonymize_parts(str(crossing), str(tmp_path / "other"), 3)
-
-
-@pytest.mark.parametrize("rows", [None, 30], ids=["one shard", "two"])
 def test_what_is_wrong_is_named_with_its_part_and_row(tmp_path: Path, rows: int | None) -> None:
     source = write_folder(tmp_path / "trips", walks(60), rows=30)
     odd = walks(30)
     odd[7, 1, 0] = 91.0
     for points, says in (
-        (odd, r"part-00001\.parquet, row 7 has a point that is not on Earth"),
-        (walks(30)[:, :3], r"part-00001\.parquet has trajectories of 3 points, and not 4"),
+        (odd, r"part-00001\.parquet: trajectory 7 has a point that is not on Earth"),
+        (walks(30)[:, :3], r"trips (does not hold .*3 to 4 points|have trajectories of different)"),
     ):
         change_points(source / "part-00001.parquet", points)
         with shards_of(rows) if rows else nullcontext(), pytest.raises(BadInput, match=says):

@@ -14,14 +14,14 @@ from trajanon.arrays import Floats
 from trajanon.errors import FileProblem
 from trajanon.files.geoparquet import write_released
 from trajanon.files.report import report_path
-from trajanon.parts.workflow import anonymize_parts
+from trajanon.parts import anonymize_parts
 from trajanon.trajectories import Trajectories
 
 
 @pytest.fixture
 def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A release of 500 trajectories in five parts, of at least 4 each."""
-    monkeypatch.setattr("trajanon.parts.shards.PART", 100)
+    monkeypatch.setattr("trajanon.release.PART", 100)
     source = write_folder(tmp_path / "trips", walks(500))
     out = tmp_path / "anonymized"
     with shards_of(120):

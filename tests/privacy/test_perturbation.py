@@ -99,26 +99,14 @@ def test_displacements_are_distributed_as_told() -> None:
 
 
 @given(seed=seeds, spread=st.floats(-9, 1), lat=st.sampled_from([0.0, 41.0, -89.9999, 89.99999]))
-def test_lines_are_on_earth_in_five_decimals_and_no_hop_is_of_length_0(
-    seed: int, spread: float, lat: float
-) -> None:
+def test_lines_are_on_earth_in_five_decimals(seed: int, spread: float, lat: float) -> None:
     random = np.random.default_rng(seed)
     labels = np.repeat(np.arange(3), [2, 3, 4])
     points = np.array([lat, 179.99999]) + random.normal(0.0, 10.0**spread, (9, 12, 2))
-    points[:, 5:9] = points[:, 5:6]  # all stand still
     lines = lines_of(points.clip((-90.0, -180.0), (90.0, 180.0)), labels)
     assert np.array_equal(lines, np.round(lines, 5))
     assert np.abs(lines[..., 0]).max() <= 90.0
     assert np.abs(lines[..., 1]).max() <= 180.0
-    assert (np.diff(lines, axis=1) != 0.0).any(axis=2).all()
-
-
-def test_a_point_steps_aside_towards_where_the_line_goes() -> None:
-    way = np.array([[0.0, 0.0], [0.0, 0.000002], [0.0, -0.000002], [0.0, 0.0], [1.0, 1.0]])
-    line = lines_of(np.array([way, way]), np.zeros(2, dtype=np.int64))[0]
-    assert line.tolist() == [[0.0, 0.0], [0.0, 1e-5], [0.0, 0.0], [0.0, 1e-5], [1.0, 1.0]]
-    pole = np.full((2, 3, 2), (90.0, 180.0))
-    assert lines_of(pole, np.zeros(2, dtype=np.int64))[0, :, 0].tolist() == [90.0, 89.99999, 90.0]
 
 
 def test_members_that_are_equal_are_not_moved() -> None:

@@ -13,7 +13,7 @@ from osm_xml import OsmFile
 from shards import shards_of, write_parts
 
 import trajanon
-from trajanon.parts import shards as parts_shards
+from trajanon import release
 from trajanon.trajectories import Trajectories
 
 LAT, LON = 47.0, 9.5
@@ -99,7 +99,7 @@ def test_what_cannot_be_counted_is_refused(run: Run, here: Path) -> None:
 def test_parts_are_counted_together(run: Run, tmp_path: Path) -> None:
     write_town(tmp_path)
     write_parts(tmp_path / "trips", drives(100))
-    with shards_of(50), patch.object(parts_shards, "PART", 30):
+    with shards_of(50), patch.object(release, "PART", 30):
         assert run("anonymize", "trips", "-k", 4, "--out", "out", "--effort", "fast").code == 0
     assert run("streets", "out", "--roads", "town.osm", "--out", "a.csv").code == 0
     assert pd.read_csv(tmp_path / "a.csv").people.tolist() == [100]

@@ -117,9 +117,9 @@ def _of_parts(
     folder: str, out: str, memory: str, cluster: str | None, **how: Any
 ) -> tuple[str, dict[str, Any]]:
     from trajanon.cli.report_tables import bars
-    from trajanon.executors import connected
     from trajanon.files.release_formats import RELEASE_FORMATS
-    from trajanon.parts.scratch import report_beside
+    from trajanon.parts import report_beside
+    from trajanon.workers import connected
 
     if Path(out).suffix.lower() in RELEASE_FORMATS:
         raise BadInput(f"{folder} is a folder of parts: --out must name a folder, too (got {out})")

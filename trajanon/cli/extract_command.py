@@ -63,8 +63,8 @@ def extract(
 ) -> None:
     """Turn GPS traces into whole trips, or windows, of 30 points each."""
     from trajanon.cli.report_tables import bars, show_extraction
-    from trajanon.executors import connected
     from trajanon.extract.extraction import OSM_API, SAY_WHERE, Extraction, chosen_spacing
+    from trajanon.workers import connected
 
     out = _checked(out, partition)
     spacing = how.get("spacing")

@@ -3,19 +3,15 @@
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import IO, Any, Literal, NamedTuple, NotRequired, TypedDict, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.days import days_of
 from trajanon.errors import BadInput, FileProblem
-from trajanon.files.geoparquet import written_column
-from trajanon.files.parquet_parts import parquet_of
-from trajanon.files.track_rows import whole_numbers
 from trajanon.inputs import Finite, Whole, parsed, regular, typed
-from trajanon.partition import check_k, dense
-from trajanon.remote_folder import Folder
+from trajanon.partition import check_k
 from trajanon.settings import ReleaseSettings, TimesName
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
@@ -51,8 +47,7 @@ class _Times(TypedDict):
 
 
 class _Alignment(TypedDict):
-    # Where on their tracks the windows began when they were averaged; not of several shards.
-    starts: NotRequired[list[Whole]]
+    starts: NotRequired[list[Whole]]  # of windows on their tracks, when they were averaged
 
 
 class _Source(TypedDict):
@@ -127,9 +122,8 @@ class Report(TypedDict):
     persons: NotRequired[_Persons | None]
     groups: NotRequired[Whole]
     sizes: NotRequired[list[Whole]]
-    groups_of_size: NotRequired[dict[str, Whole]]
     times: NotRequired[_Times | None]
-    labels: NotRequired[list[Whole]]  # not of several shards, which have `lines_of_rows`
+    labels: NotRequired[list[Whole]]
     alignment: NotRequired[_Alignment | None]
     suppressed: NotRequired[_LeftOut | None]
     ledger: NotRequired[_LeftOut]  # what was released before
@@ -141,9 +135,8 @@ class Report(TypedDict):
     search: NotRequired[dict[str, Any]]
     shards: NotRequired[Whole]
     roads: NotRequired[_Roads]
-    line_keys: NotRequired[list[Whole]]  # of each group's line; not of several shards
-    averaged: NotRequired[str]  # a digest of what was averaged, in which groups
-    lines_of_rows: NotRequired[Any]  # `LinesOfRows`, read from beside the report; not in it
+    line_keys: NotRequired[list[Whole]]  # of each group's line
+    averaged: NotRequired[str]  # a digest of what was averaged, in which groups; not of shards
 
 
 def report_path(release: Path, kind: str = "report.json") -> Path:
@@ -158,7 +151,7 @@ def datasheet_path(release: Path) -> Path:
 
 
 def read_report(release: Path) -> Report:
-    """Read the report that stands beside a release, and the line of each row of parts."""
+    """Read the report that stands beside a release."""
     if (report := report_beside(release)) is None:
         raise FileProblem(
             f"there is no {report_path(release)}, the report with the groups of {release}: name "
@@ -166,25 +159,21 @@ def read_report(release: Path) -> Report:
             "release alone with trajanon map --view public"
         )
     if "labels" not in report:
-        if "shards" not in report:
-            raise _no_report(report_path(release), "it lacks labels")
-        report["lines_of_rows"] = read_lines_of_rows(Folder(groups_path(release)))
+        raise _no_report(report_path(release), "it lacks labels")
     return report
 
 
 def report_beside(release: Path) -> Report | None:
-    """Read the report that stands beside a release, if there is one; without the lines of rows."""
+    """Read the report that stands beside a release, if there is one."""
     path = regular(report_path(release))
     try:
-        report = parsed(path.read_bytes(), Report)
+        return parsed(path.read_bytes(), Report)
     except FileNotFoundError:
         return None
     except OSError as error:
         raise FileProblem(f"cannot read the report {path}: {error.strerror}") from error
     except BadInput as error:
         raise _no_report(path, error) from error
-    report.pop("lines_of_rows", None)
-    return report
 
 
 def _no_report(path: Path, reason: object) -> FileProblem:
@@ -195,7 +184,7 @@ def checked(report: Mapping[str, Any]) -> Report:
     """Take a report that anybody may have made."""
     try:
         found = typed(report, Report)
-        if "labels" not in found and "lines_of_rows" not in found:
+        if "labels" not in found:
             raise BadInput("it lacks labels")
     except BadInput as error:
         raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
@@ -242,11 +231,7 @@ def own_rows_in(report: Report) -> Bools:
 
 
 def labels_in(report: Report) -> Ints:
-    """Take the group of each trajectory from a report; of several shards, its line."""
-    if (lines := report.get("lines_of_rows")) is not None:
-        if len(lines.line) != report["n"]:
-            raise BadInput(NOT_TOGETHER)
-        return dense(lines.line)
+    """Take the group of each trajectory from a report."""
     labels = report.get("labels", [])
     found = set(labels)
     if not report["n"] == len(labels) > 0 or found != set(range(len(found))):
@@ -315,18 +300,6 @@ def _all_but(n: int, rows: list[int]) -> Bools:
     return kept
 
 
-class LinesOfRows(NamedTuple):
-    """Which line stands for each trajectory of parts, in the order of the input."""
-
-    line: Ints  # its key, as of `line_keys`, (n,)
-    slid: Ints | None  # steps by which each window moved on its run, (n,); None if none could
-
-
-def groups_path(release: object) -> str:
-    """Where the lines of rows stand beside a release in parts, a path or URL."""
-    return f"{str(release).rstrip('/')}.parts.groups"
-
-
 def line_keys(points: Floats, times: Floats | None = None) -> Ints:
     """Give 64 bits of each line as written, (n, m, 2), equal where lines are, (n,)."""
     lines = points if times is None else np.dstack([points, times])
@@ -341,28 +314,3 @@ def digest_of(points: Floats, labels: Ints, times: Floats | None = None) -> str:
         if array is not None:
             digest.update(np.ascontiguousarray(array).data)
     return digest.hexdigest()
-
-
-def write_lines_of_rows(file: IO[bytes], lines: Ints, slid: Ints | None) -> None:
-    """Write the key of the line of each row, (n,), and by how many steps its window slid."""
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    columns = {"line": lines}
-    if slid is not None:
-        columns["slid"] = slid.astype(np.int32)
-    pq.write_table(pa.table(columns), file, compression="zstd")
-
-
-def read_lines_of_rows(folder: Folder) -> LinesOfRows:
-    """Read what all parts say, one after another."""
-    if not folder.exists:
-        raise FileProblem(f"there is no {folder}, with the line of each trajectory: {_AGAIN}")
-    with parquet_of(folder, lambda *_: None) as file:
-        lines, slid = (written_column(folder, file, name) for name in LinesOfRows._fields)
-    try:
-        return LinesOfRows(
-            whole_numbers("line", lines), None if slid is None else whole_numbers("slid", slid)
-        )
-    except BadInput as error:
-        raise FileProblem(f"{folder}: {error}; {_AGAIN}") from error

@@ -182,7 +182,7 @@ def read_trajectories(
             tracks=tracks,
             times=times,
             marks=_marks(path, file),
-            true_ends=_true_ends(path, file),
+            true_ends=true_ends_of(path, file),
         )
 
 
@@ -200,18 +200,19 @@ class Owners(NamedTuple):
     subject: Ints | None  # of each, (n,)
     nameless: int  # subjects without a name
     runs: Runs | None  # on which they lie; None where that is not known
+    provenance: Mapping[str, Any]  # with what was found here
 
 
 def read_owners(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Owners:
     """Read the subjects of trajectories, and their runs, without points."""
     with _opened(path) as file:
         found = _owners(path, file, exact=subjects_exact)
-        unknown = nameless(found.counted_in(provenance_of(file.schema_arrow)))
+        provenance = found.counted_in(provenance_of(file.schema_arrow))
         runs = None
         if "track" in file.schema_arrow.names:
             columns = (geoparquet.written_column(path, file, name) for name in Runs._fields)
             runs = Runs(*map(track_rows.whole_numbers, Runs._fields, columns))
-        return Owners(file.n, found.subject, unknown, runs)
+        return Owners(file.n, found.subject, nameless(provenance), runs, provenance)
 
 
 def read_without_owners(path: str | os.PathLike[str] | Folder, rows: Ints) -> Trajectories:
@@ -219,7 +220,7 @@ def read_without_owners(path: str | os.PathLike[str] | Folder, rows: Ints) -> Tr
     with _opened(path) as file:
         some = file.chosen(np.isin(np.arange(file.n), rows))
         points, tracks, times = read_rows(path, some)
-        ends = _true_ends(path, some)
+        ends = true_ends_of(path, some)
     provenance = provenance_of(file.schema_arrow)
     return Trajectories(points, provenance=provenance, tracks=tracks, times=times, true_ends=ends)
 
@@ -289,7 +290,8 @@ def read_marks(path: str | os.PathLike[str] | Folder) -> Hashes:
         return marks
 
 
-def _true_ends(where: object, file: ParquetParts) -> Bools | None:
+def true_ends_of(where: object, file: ParquetParts) -> Bools | None:
+    """Read whether the starts and ends of rows are true ones, (n, 2); None where not known."""
     ends = [geoparquet.written_column(where, file, name) for name in ("true_start", "true_end")]
     if any(end is None or end.dtype != np.bool_ for end in ends):
         return None

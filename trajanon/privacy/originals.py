@@ -15,7 +15,6 @@ from trajanon.files.release_formats import read_release, release_parts
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import (
     NOT_TOGETHER,
-    LinesOfRows,
     Report,
     all_labels_in,
     all_lines_in,
@@ -29,13 +28,11 @@ from trajanon.files.report import (
     read_report,
     released_of,
     report_path,
-    rows_in,
 )
 from trajanon.files.trajectory_files import Runs, read_owners, read_without_owners
 from trajanon.loss import group_means
 from trajanon.number_text import number_of
 from trajanon.partition import broken_promises, dense, subjects_per_group
-from trajanon.release import Rows
 from trajanon.trajectories import Trajectories, joined_trajectories
 from trajanon.verdict import too_few
 
@@ -65,26 +62,21 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
         raise BadInput(NOT_TOGETHER)
     if clock != clock_in(report):
         raise BadInput(NOT_TOGETHER)
-    reported: LinesOfRows | None = report.get("lines_of_rows")
     if report.get("alignment") is not None:
-        slid = _as_slid(trajectories, report, reported)
+        slid = _as_slid(trajectories, report)
     if clock is not None and slid.times is None:
         raise BadInput(NOT_TOGETHER)
     number = line_numbers(release.points, release.times)
     _, first, copies = np.unique(number, return_index=True, return_counts=True)
     different = release.take(first)
     digest = digest_of(slid.points, labels, None if clock is None else slid.times)
-    if reported is not None:
-        line = by_key(different, reported.line)
-        own_row = own_rows(report, line, slid.subject, copies)
+    own_row = own_rows_in(report)
+    if (keys := report.get("line_keys")) is None:
+        line = _of_0_1(different, slid, labels)
+    elif len(keys) <= labels.max() or digest != report.get("averaged", digest):
+        raise BadInput(NOT_TOGETHER)
     else:
-        own_row = own_rows_in(report)
-        if (keys := report.get("line_keys")) is None:
-            line = _of_0_1(different, slid, labels)
-        elif len(keys) <= labels.max() or digest != report.get("averaged"):
-            raise BadInput(NOT_TOGETHER)
-        else:
-            line = by_key(different, np.array(keys, dtype=np.int64)[labels])
+        line = by_key(different, np.array(keys, dtype=np.int64)[labels])
     if not np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies):
         raise BadInput(NOT_TOGETHER)
     labels, found = dense(line), np.empty_like(copies)
@@ -93,36 +85,17 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     return Matched(labels, once.points, slid, own_row, once.times)
 
 
-def own_rows(report: Report, line: Ints, subjects: Ints | None, copies: Ints) -> Bools:
-    """Tell who has a row of their own, where lines are known by their keys, (n,).
-
-    Each different subject of a line has one, and those of a subject whom two shards put on one line
-    have two.
-    """
-    counted = subjects if report["counted"] == "subjects" else None
-    own = Rows(rows_in(report), line, counted).own
-    more = copies - np.bincount(line[own], minlength=len(copies))
-    others = np.flatnonzero(~own & (more[line] > 0))
-    others = others[np.argsort(line[others], kind="stable")]
-    place = np.arange(len(others)) - np.searchsorted(line[others], line[others])
-    own[others[place < more[line[others]]]] = True
-    return own
-
-
-def _as_slid(trajectories: Trajectories, report: Report, rows: LinesOfRows | None) -> Trajectories:
+def _as_slid(trajectories: Trajectories, report: Report) -> Trajectories:
     """Move windows to where they were when they were averaged."""
-    alignment = report.get("alignment") or {}
-    start: Ints | None = None
-    if rows is None:
-        start = np.array(alignment.get("starts", []), dtype=np.int64)
-    elif rows.slid is not None and trajectories.tracks is not None:
-        start = trajectories.tracks.along + rows.slid
     try:
-        if start is not None:
-            return trajectories.slid(start)
+        return trajectories.slid(_starts_in(report))
     except BadInput as error:
         raise BadInput(NOT_TOGETHER) from error
-    raise BadInput(NOT_TOGETHER)
+
+
+def _starts_in(report: Report) -> Ints:
+    starts = (report.get("alignment") or {}).get("starts", [])
+    return np.array(starts, dtype=np.int64)
 
 
 def _of_0_1(lines: Trajectories, slid: Trajectories, labels: Ints) -> Ints:
@@ -195,8 +168,6 @@ def _labels(release: Path, sizes: Ints) -> Ints:
     labels = all_lines_in(report)
     reported = np.bincount(labels[labels >= 0][own_rows_in(report)])
     reported = np.sort(reported[reported > 0])
-    if "lines_of_rows" in report:  # they do not say who has a row
-        reported, sizes = np.array([len(reported)]), np.array([len(sizes)])
     if not np.array_equal(reported, np.sort(sizes)):
         raise BadInput(
             f"{report_path(release)} is not the report of {release}: their lines occur "
@@ -250,7 +221,7 @@ _AT_ONCE = 100_000  # trajectories
 
 def is_large(report: Report) -> bool:
     """Tell whether a sample stands for a release."""
-    return "lines_of_rows" in report and report["n"] > LARGEST
+    return report.get("shards", 1) > 1 and report["n"] > LARGEST
 
 
 class Sample(NamedTuple):
@@ -277,12 +248,6 @@ class InParts:
     nameless: int  # subjects without a name
     runs: Runs | None  # of each original; None where they are not known
 
-    @property
-    def told(self) -> LinesOfRows:
-        """The line of each trajectory by its key, and how far it slid."""
-        reported: LinesOfRows = self.report["lines_of_rows"]
-        return reported
-
     def few(self, k: int) -> dict[str, int | None]:
         """Count groups of fewer than k records, and of fewer than k subjects, if known."""
         people = None
@@ -301,31 +266,36 @@ class InParts:
     @property
     def own_row(self) -> Bools:
         """Whether each original has a row of its own, (n,)."""
-        copies = np.bincount(self.of_rows, minlength=len(self.lines))
-        return own_rows(self.report, self.line, self.subject, copies)
+        return own_rows_in(self.report)
 
     def sample(self, lines: Bools) -> Sample:
         """Read all trajectories on some lines, by a mask of all, with their rows."""
-        rows, reported = lines[self.line], self.told
-        slid = None if reported.slid is None else reported.slid[rows]
-        report = self.report.copy()
+        rows, report = lines[self.line], self.report.copy()
+        groups, labels = np.unique(labels_in(report)[rows], return_inverse=True)
+        keys = np.array(report.get("line_keys", []), dtype=np.int64)
         report["n"] = int(rows.sum())
-        report.pop("ledger", None)  # those that it left out are no part of the sample
-        report.pop("suppressed", None)  # nor are these
-        report["lines_of_rows"] = LinesOfRows(reported.line[rows], slid)
+        report["labels"], report["line_keys"] = labels.tolist(), keys[groups].tolist()
+        without = np.flatnonzero(~self.own_row[rows]).tolist()
+        report["rows"] = {"way": report["rows"]["way"], "without": without}
+        if report.get("alignment") is not None:
+            report["alignment"] = {"starts": _starts_in(report)[rows].tolist()}
+        # Those that were left out are no part of the sample.
+        for name in ("ledger", "suppressed", "sizes", "subjects_per_group"):
+            report.pop(name, None)  # type: ignore[misc]
+        report.pop("groups_of_equal_lines", None)
         released = self.lines.take(self.of_rows[lines[self.of_rows]])
         return Sample(rows, self._read(rows), released, report)
 
     def batches(self) -> Iterator[tuple[slice, Trajectories]]:
         """Read some rows after others: which, and what was averaged."""
-        n, slid = len(self.line), self.told.slid
+        n, slid = len(self.line), self.report.get("alignment") is not None
         for begin in range(0, n, _AT_ONCE):
             some = slice(begin, min(begin + _AT_ONCE, n))
             which = np.zeros(n, dtype=np.bool_)
             which[some] = True
             read = self._read(which)
-            if slid is not None and read.tracks is not None:
-                read = read.slid(read.tracks.along + slid[some])
+            if slid:
+                read = read.slid(_starts_in(self.report)[some])
             yield some, read
 
     def _read(self, which: Bools) -> Trajectories:
@@ -376,7 +346,9 @@ def in_parts(
         for path in release_parts(released):
             seen.add(read_release(path))
     lines, of_rows = seen.joined(released)
-    reported: LinesOfRows = report["lines_of_rows"]
+    keys, labels = np.array(report.get("line_keys", []), dtype=np.int64), labels_in(report)
+    if len(keys) <= labels.max():
+        raise BadInput(NOT_TOGETHER)
     owners = read_owners(originals, subjects_exact=subjects_exact)
     kept = np.flatnonzero(kept_in(report, owners.n))
     found = InParts(
@@ -385,7 +357,7 @@ def in_parts(
         report=report,
         lines=lines,
         of_rows=of_rows,
-        line=by_key(lines, reported.line),
+        line=by_key(lines, keys[labels]),
         subject=None if owners.subject is None else dense(owners.subject[kept]),
         left_out=owners.n - len(kept),
         nameless=owners.nameless,

@@ -1,1 +1,0 @@
-"""Tables beyond memory: parts on disk -> shards -> a release in parts."""
