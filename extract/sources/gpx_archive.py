@@ -10,10 +10,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.gpx_document import Document, GpxStream, traces_of_document
+from trajanon.extract.sources.gpx_document import Document, GpxStream, XmlStream, traces_of_document
 from trajanon.extract.sources.streams import DAMAGED, UNREADABLE, CutOff, Reading, members
 from trajanon.extract.sources.trace_pieces import EMPTY
-from trajanon.extract.sources.xml_parser import XmlParser
 from trajanon.extract.trace import Trace
 from trajanon.number_text import number_of
 
@@ -101,17 +100,15 @@ def _is_metadata(name: str) -> bool:
     return name.rpartition("/")[2] == "metadata.xml"
 
 
-class _Metadata(XmlParser):
+class _Metadata(XmlStream):
     """The accounts of a dump's recordings, as they are read from metadata.xml."""
-
-    root = "gpxFiles"
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
         super().__init__(read, name)
         self.generator = ""
         self.accounts: dict[int, int] = {}  # of each recording
 
-    def _begun(self, tag: str, attributes: dict[str, str]) -> None:
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
         if tag == "gpxFiles":
             self.generator = attributes.get("generator", "")
         elif tag == "gpxFile":

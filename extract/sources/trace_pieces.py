@@ -23,7 +23,6 @@ Fix = tuple[
 
 EMPTY = "files without track points"
 PLANNED = "points of courses, which are planned, not recorded"
-PLACELESS = "points without a position"
 
 CHOICES = ("accept", "reject")  # a trace without times is taken in its order, or left out
 UNTIMED = "points of traces without times"
