@@ -149,9 +149,8 @@ def test_times_that_are_not_used_are_a_warning_or_refused(
         caplog.clear()
         assert len(list(traces(path))) == 2
         (told,) = caplog.messages
-        says = "no column is used as time, but 'sent' holds times, such as '2023-05-01"
+        says = "no column is used as time, but 'sent' holds times: say `columns` time=sent; without"
         assert says in told
-        assert "say `columns` time=sent; without, points are" in told
         with pytest.raises(BadInput, match=f"{path.name}: no column is used as"):
             list(traces(path, untimed="reject"))
         caplog.clear()
@@ -169,7 +168,6 @@ def test_times_that_are_not_used_are_a_warning_or_refused(
         ["2012", "2013", "2014", "2015"],
         [1_700_000_000, 1_700_000_001, 1_700_000_002, 1_700_000_003],  # a number
         [12.5, 13.5, 14.5, 15.5],
-        ["1990-01-01", "1991-01-01", "1990-01-01", "1991-01-01"],  # one a person
         [None] * 4,
         [True, False, False, True],
     ],

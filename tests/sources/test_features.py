@@ -23,7 +23,6 @@ from geo_tables import (
     points,
     read,
     read_counting,
-    same,
     write,
 )
 from hypothesis import given, settings
@@ -31,10 +30,8 @@ from hypothesis import strategies as st
 from real_data import REAL, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import features, geo_files, source_tables
-from trajanon.extract.sources.features import Layer
+from trajanon.extract.sources import geo_files, source_tables
 from trajanon.extract.sources.streams import Reading
-from trajanon.extract.trace import Trace
 
 
 @pytest.mark.parametrize("name", FILES)
@@ -167,28 +164,6 @@ def test_points_are_what_a_table_gives(tmp_path: Path, name: str, rows: pd.DataF
         np.testing.assert_array_equal(one.time, other.time)
         np.testing.assert_allclose(one.lat, other.lat, rtol=0, atol=1e-12)
         np.testing.assert_allclose(one.lon, other.lon, rtol=0, atol=1e-12)
-
-
-@given(rows=recordings, cuts=st.sets(st.integers(0, 12)), as_lines=st.booleans())
-def test_traces_do_not_depend_on_the_batches(
-    rows: pd.DataFrame, cuts: set[int], as_lines: bool
-) -> None:
-    frame = points(rows)
-    if as_lines:
-        frame["geometry"] = [shapely.LineString([p, (0, 0)]) for p in frame.geometry]
-        frame["time"] = [[second, second + 1] for second in rows.time]
-
-    def in_batches(*ends: int) -> list[Trace]:
-        parts = np.split(np.arange(len(frame)), sorted(ends))
-        columns = pd.DataFrame(frame.drop(columns="geometry"))
-        batches = [
-            (frame.geometry.to_numpy()[part], columns.iloc[part].reset_index(drop=True))
-            for part in parts
-        ]
-        layer = Layer("it", "f", list(columns), "EPSG:4326", lambda names: batches)
-        return list(features.traces_of_features(layer, Reading()))
-
-    assert same(in_batches(*cuts), in_batches())
 
 
 @needs_real_data

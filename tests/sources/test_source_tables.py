@@ -180,9 +180,8 @@ def test_ids_of_parquet_are_what_they_were(
         ("latin.csv", b"lat,lon,id\n40,-3,Caf\xe9\n"),
         ("header.csv", "lat,lon,id,años\n1,2,a,3\n".encode("latin-1")),
         ("utf16.csv", "lat,lon,id,años\n1,2,a,3\n".encode("utf-16")),
-        ("quote.csv", b'lat,lon,id\n40,-3,"a\n'),
+        ("quote.csv", b'lat,lon,id\n40,-3,"a\n1,2,b\n'),
         ("short.csv", b"lat,lon,id\n1,2\n3,4\n"),
-        ("wide.csv", b"lat,lon,id\n1,2," + b" " * (1 << 25)),
         ("cut.csv.gz", gzip.compress(b"lat,lon,id\n40,-3,a\n" * 99)[:-9]),
         ("flipped.csv.gz", gzip.compress(bytes(range(256)) * 9)[:40] + b"x" * 300),
         ("empty.parquet", b""),
@@ -204,9 +203,8 @@ def test_a_file_that_cannot_be_read_is_one_sentence(
     assert len(said) < 400
 
 
-def test_a_long_parquet_is_read_in_parts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(source_tables, "_CHUNK", 1)
-    ROWS.to_parquet(tmp_path / "points.parquet")
+def test_a_long_parquet_is_read_in_parts(tmp_path: Path) -> None:
+    ROWS.to_parquet(tmp_path / "points.parquet", row_group_size=1)
     assert is_the_two_traces(read(tmp_path / "points.parquet"))
 
 
@@ -236,7 +234,7 @@ def test_a_table_without_a_line_of_names_says_what_it_lacks(
 
 
 @pytest.mark.parametrize("mark", ["", "\ufeff"])
-@pytest.mark.parametrize("block", [1, 10, 1 << 22])
+@pytest.mark.parametrize("block", [1, 1 << 22])
 @pytest.mark.parametrize(
     "text",
     [
@@ -256,7 +254,6 @@ def test_what_stands_above_the_rows_is_passed_over(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, block: int, mark: str
 ) -> None:
     monkeypatch.setattr(source_tables, "_BLOCK", block)
-    monkeypatch.setattr(source_tables, "_HEAD", block)
     assert is_the_two_traces(read(csv(tmp_path, f"{mark}{text}")))
 
 
