@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import pandas as pd
-from pandas.api.types import is_list_like
+from pandas.api.types import is_list_like, is_object_dtype
 
 from trajanon.errors import BadInput, printable
 from trajanon.extract.sources.coordinates import numbers
@@ -189,14 +189,14 @@ def roles(
 
 def refuse_lists(found: Mapping[str, str], first: pd.DataFrame, what: str) -> pd.DataFrame:
     """Refuse a column of lists, if it is used; give the other columns."""
-    texts = [name for name in first if first[name].dtype.kind == "O"]
-    lists = [name for name in texts if first[name].map(is_list_like).any()]
+    objects = [name for name in first if is_object_dtype(first[name])]
+    lists = [name for name in objects if first[name].map(is_list_like).any()]
     for name in set(lists) & set(found.values()):
         raise BadInput(
             f"the column {name!r} of {what} holds lists, not a value a row; name another in "
             "`columns`"
         )
-    return first.drop(columns=lists)
+    return first.drop(columns=lists) if lists else first
 
 
 def is_row(fields: Sequence[str]) -> bool:
@@ -231,7 +231,7 @@ def _signs(
     free = [name for name in first if found.get("id") != name and first[name].dtype.kind in "OT"]
     by_value: dict[str, str] = {}
     for name in free:
-        values = {str(value).strip().lower() for value in first[name].dropna().unique()[:5]} - {""}
+        values = {str(value).strip().lower() for value in first[name].head(20).dropna()} - {""}
         for role, letters in _SIGNS.items():
             if values and values <= letters:
                 by_value.setdefault(role, name)

@@ -85,9 +85,9 @@ def traces_of_table(
 ) -> Iterator[Trace]:
     """Read the traces of a table with these columns, whose meaning the first rows show."""
     known = {role for name in names for role in known_as(name)} | set(how.columns)
-    wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
-    if wkt and not {"lat", "lon", "place"} & known:
-        how = how.with_columns(place=wkt[0])
+    if not {"lat", "lon", "place"} & known:
+        wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
+        how = how.with_columns(place=wkt[0]) if wkt else how
     column_of = used_columns(names, first, what, how)
     if "place" not in column_of:
         parts = chunks(list(dict.fromkeys(column_of.values())))

@@ -18,14 +18,19 @@ UNREAD_TIMES = "times that could not be read"
 
 _Reader = Callable[[pd.DataFrame], Floats]  # gives the times of some rows; NaN where there is none
 
-_OF_DAY = r"\s*T?\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?|Z|[-+]\d\d:?\d\d)?\s*"
-_MINUTES_AND_SECONDS = r"\s*(\d{1,3}:\d{2}[.,]\d+|(2[5-9]|[3-9]\d|\d{3}):\d{2})\s*"
+_OF_DAY = re.compile(
+    r"T?\d{1,2}[:h]\d{2}(:\d{2}([.,]\d+)?)?\s*([AaPp]\.?[Mm]\.?|Z|[-+]\d\d:?\d\d)?"
+)
+_DIGITS_OF_DAY = re.compile(r"([01]?\d|2[0-3])([0-5]\d){2}([.,]\d+)?")
+_MINUTES_AND_SECONDS = re.compile(r"\d{1,3}:\d{2}[.,]\d+|(2[5-9]|[3-9]\d|\d{3}):\d{2}")
 _WHOLE_DATE = (
     r"\d{8}|\d{4}[-/. ]\w{1,9}[-/. ]\d|\d{1,2}[-/. ]\w{1,9}[-/. ](?:\d{2}){1,2}(?:$|[ T,])"
     r"|[A-Za-z]{3,9} \d{1,2},? \d{4}"
 )
 _WAY_OUT = "write them as 2020-09-13T12:26:40Z"
 _NAME_OF_TIMES = re.compile(r"time|date|stamp|epoch|utc|\bts$|_ts$", re.IGNORECASE)
+
+_JUDGED = 100  # values by which the kind of times is found
 
 _DAY = 86_400.0
 EARLIEST, LATEST = 315_532_800.0, 4_102_444_800.0  # of tracks: the beginning of 1980 and 2100
@@ -89,25 +94,25 @@ class TimeColumn:
             return lambda rows: _seconds(rows["time"])
         if not len(given):
             return None
-        texts = _texts(given)
-        if texts.str.fullmatch(_MINUTES_AND_SECONDS).any():
+        some = [text.strip() for text in _texts(given.head(_JUDGED)).tolist()]
+        if any(_MINUTES_AND_SECONDS.fullmatch(text) for text in some):
             raise BadInput(
-                f"the times of {self._what}, such as {texts.iloc[0]}, have minutes and seconds but "
+                f"the times of {self._what}, such as {some[0]}, have minutes and seconds but "
                 "no hours, as a spreadsheet shows and saves them: export the table again with "
                 "whole times, such as 2020-09-13T12:26:40Z"
             )
         dated = "date" in first
-        of_day = 2 * int(texts.str.fullmatch(_OF_DAY).sum()) > len(texts)
-        if of_day or _are_of_day(texts, dated=dated):
+        of_day = sum(_OF_DAY.fullmatch(text) is not None for text in some)
+        if 2 * of_day > len(some) or _are_of_day(some, dated=dated):
             if not dated:
                 raise BadInput(
-                    f"the column of times of {self._what} holds times of day ({texts.iloc[0]}), "
+                    f"the column of times of {self._what} holds times of day ({some[0]}), "
                     "which do not tell one day from another: name a column with both, `columns` "
                     "time=..., or one with the day, date=..."
                 )
             return self._of_texts(first, _with_dates)
         if 2 * int(np.isfinite(numbers(given)).sum()) > len(given):
-            return self._of_numbers(numbers(given), str(texts.iloc[0]).strip(), dated=dated)
+            return self._of_numbers(numbers(given), some[0], dated=dated)
         return self._of_texts(first, lambda rows: _texts(rows["time"]))
 
     def _of_numbers(self, values: Floats, example: str, *, dated: bool) -> _Reader:
@@ -135,9 +140,10 @@ class TimeColumn:
         self, first: pd.DataFrame, texts_of: Callable[[pd.DataFrame], pd.Series]
     ) -> _Reader:
         """Read texts in ISO 8601, or in the format that reads most of the first ones."""
+        begun = texts_of(first.head(_JUDGED)).dropna()
+        if 2 * int(np.isfinite(_iso_8601(begun)).sum()) > len(begun):
+            return lambda rows: _iso_8601(texts_of(rows))
         texts = texts_of(first).dropna()
-        if 2 * int(np.isfinite(_seconds(texts, format="ISO8601")).sum()) > len(texts):
-            return lambda rows: _seconds(texts_of(rows), format="ISO8601")
         example = str(texts.iloc[0]).strip()
         ways = [self._way(texts, example, day_first=day_first) for day_first in (True, False)]
         if re.search(r"[AaPp]\.?[Mm]", example):
@@ -171,7 +177,7 @@ def within(seconds: Floats) -> Bools:
 
 def holds_times(values: pd.Series, name: str) -> bool:
     """Say whether a column, by its first values, holds times; numbers if its name says so, too."""
-    some = values.dropna().head(100)
+    some = values.dropna().head(_JUDGED)
     epochs = numbers(some)
     if np.isfinite(epochs).any():
         usual = any(bool(within(epochs / unit).all()) for unit in _UNITS.values())
@@ -188,11 +194,10 @@ def _texts(values: pd.Series) -> pd.Series:
     return (values.astype("Int64") if whole else values).astype("string")
 
 
-def _are_of_day(texts: pd.Series, *, dated: bool) -> bool:
+def _are_of_day(texts: list[str], *, dated: bool) -> bool:
     """Say whether digits can hardly be other than hhmmss: 080000, 080020, 080100."""
-    digits = texts.str.strip().str.replace(r"[.,]\d+$", "", regex=True)
-    valid = digits.str.fullmatch(r"([01]?\d|2[0-3])([0-5]\d){2}").all()
-    return bool(valid and (dated or digits.str.startswith("0").any() or len(digits) > 9))
+    valid = all(_DIGITS_OF_DAY.fullmatch(text) for text in texts)
+    return valid and (dated or len(texts) > 9 or any(text.startswith("0") for text in texts))
 
 
 def _with_dates(rows: pd.DataFrame) -> pd.Series:
@@ -211,12 +216,18 @@ def _of_stamps(values: Floats) -> Floats:
     return _seconds(stamps.astype("string"), format="%Y%m%d%H%M%S")
 
 
+def _iso_8601(texts: pd.Series) -> Floats:
+    """Read texts; a year, or a year and a month, are no time."""
+    whole = (texts.str.len() >= len("20260131")).fillna(False).astype(bool)
+    return np.where(whole, _seconds(texts.str.strip(), format="ISO8601"), np.nan)
+
+
 def _seconds(values: pd.Series, **how: Any) -> Floats:
     """Read dates, or texts of them, by pandas; a year or a day that is not written is not made up.
 
     Times without a zone are UTC.
     """
-    if how:
+    if how and how["format"] != "ISO8601":
         values = values.str.strip().str.replace(
             r"^(\d{4}):(\d\d):(\d\d)\b", r"\1-\2-\3", regex=True
         )
