@@ -10,7 +10,6 @@ from trajanon.extract.sources import (
     collections,
     devices,
     geo_files,
-    gpx_archive,
     gpx_document,
     phones,
     source_tables,
@@ -47,7 +46,7 @@ _JSON = rb"[\xef\xbb\xbf \t\r\n]*\{"
 
 FORMATS: Mapping[str, Format] = {
     "gpx-archive": Format(
-        gpx_archive.read,
+        gpx_document.read_archive,
         (".zip", ".tar", ".tgz", ".tbz2", ".txz"),
         rb".{257}ustar",
         is_one=lambda name, head: head.startswith(ZIP) and not name.endswith(".kmz"),

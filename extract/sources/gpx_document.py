@@ -1,6 +1,11 @@
-"""GPX: track segments in the order of the file; routes and waypoints are left out."""
+"""GPX, and archives of it: track segments in the order of the file, without routes and waypoints.
+
+An archive may be OpenStreetMap's planet dump: files VISIBILITY/000/123/000123456.gpx, beside one
+metadata.xml that names the account of each public and identifiable one.
+"""
 
 import io
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,13 +20,30 @@ import pyarrow.compute as pc
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.streams import DAMAGED_ZIP, Reading, unpacked
-from trajanon.extract.sources.trace_pieces import moment, number, with_last_cut_off
+from trajanon.extract.sources.streams import (
+    DAMAGED,
+    DAMAGED_ZIP,
+    UNREADABLE,
+    CutOff,
+    Reading,
+    members,
+    unpacked,
+)
+from trajanon.extract.sources.trace_pieces import EMPTY, moment, number, with_last_cut_off
 from trajanon.extract.trace import Trace
 from trajanon.inputs import other_encoding
 
 API = "OpenStreetMap.org"  # the creator that the server's answers name
 _PLANET = "OSM gpx_dump.py"
+_GENERATORS = (_PLANET, "OpenStreetMap gpx_dump.py")  # how metadata of a dump name who made them
+
+NOT_GPX = "members that are not GPX"
+CUT_OFF = "archives cut off"
+NAMELESS = "recordings whose account is not in the dump, or came too late"
+
+_GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
+_DUMPED = re.compile(r"(?:.*/)?(public|trackable|identifiable)/(?:\d+/)*(\d{1,18})\.gpx")
+_NUMBER = re.compile(r"[0-9]{1,18}")
 
 _CHUNK, _BEGINNING = 1 << 18, 1 << 14  # bytes: of a chunk, and to recognise a document by
 _BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
@@ -278,3 +300,96 @@ def _clock_of(one: Segment) -> Floats:
     """Give the times of a segment, or none if its clock stood still."""
     stands = len(one.time) > _STANDING and np.ptp(one.time) < 1.0
     return np.full_like(one.time, np.nan) if stands else one.time
+
+
+def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
+    """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
+    accounts: dict[int, int] | None = None
+    read, nameless, other, problem = False, 0, "", ""
+    try:
+        for name, opened in members(path, how):
+            kind = _kind_of(name)
+            if not kind or opened is None:
+                how.counts[NOT_GPX] += 1
+                other = other or (name if opened and not _is_hidden(name) else "")
+                continue
+            try:
+                if kind == "metadata":
+                    metadata = _Metadata(opened().read, f"{path}/{name}")
+                    accounts = metadata.accounts  # where they are damaged, what comes before
+                    list(metadata)
+                    continue
+                upload, subject = name, None
+                if found := _DUMPED.fullmatch(name):
+                    upload = str(int(found[2]))
+                    if found[1] != "trackable":  # which name no account
+                        nameless += accounts is None
+                        account = (accounts or {}).get(int(found[2]))
+                        subject = None if account is None else f"osm:uid:{account}"
+                document = GpxStream(opened().read, f"{path}/{name}")
+                for one in traces_of_document(document, f"{label}/{upload}", subject):
+                    read = True
+                    yield one
+                read = True
+                how.counts.update([EMPTY] * document.is_empty)
+            except FileProblem as error:
+                problem = problem or f"no GPX file in {path} can be read: {error}"
+                how.counts[UNREADABLE] += 1
+                msg = f"left out, or used only up to the damage: {error}"
+                how.warn("members", msg, str(error))
+    except CutOff as error:
+        problem = f"{path} is damaged or cut off ({error}): download it again"
+        if read:
+            how.counts[CUT_OFF] += 1
+            how.warn(CUT_OFF, f"{problem}; what comes before is used", problem)
+    if not read:
+        but = f" but {other}: unpack it first, and name the folder, or .kmz if it is KML"
+        nothing = f"{path} holds no {', '.join(_GPX)} file{but if other else ''}"
+        raise FileProblem(problem or f"{nothing}; only GPX is read from archives")
+    if nameless:
+        how.counts[NAMELESS] += nameless
+        msg = (
+            f"{path} has no metadata.xml before its recordings: {nameless:,} count as "
+            "different people's, even if one account has several; pack metadata.xml first"
+        )
+        how.warn("accounts", msg, str(path))
+
+
+def archive_is_from_osm(path: Path) -> bool:
+    """Say whether an archive came from OpenStreetMap, by the first file of it."""
+    with suppress(CutOff, *DAMAGED):
+        for name, opened in members(path, Reading()):
+            kind = _kind_of(name)
+            if opened and kind == "metadata":
+                return _Metadata(opened().read, "").read_beginning().generator in _GENERATORS
+            if opened and kind:
+                return GpxStream(opened().read, "").read_beginning().is_from_osm
+    return False
+
+
+def _kind_of(name: str) -> str:
+    """Name the kind of a member; as in folders, hidden ones are left out."""
+    if name.rpartition("/")[2] == "metadata.xml":
+        return "metadata"
+    return "gpx" if name.lower().endswith(_GPX) and not _is_hidden(name) else ""
+
+
+def _is_hidden(name: str) -> bool:
+    return name.rpartition("/")[2].startswith(".")
+
+
+class _Metadata(XmlStream):
+    """The accounts of a dump's recordings, as they are read from metadata.xml."""
+
+    def __init__(self, read: Callable[[int], bytes], name: str) -> None:
+        super().__init__(read, name)
+        self.generator = ""
+        self.accounts: dict[int, int] = {}  # of each recording
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "gpxFiles":
+            self.generator = attributes.get("generator", "")
+        elif tag == "gpxFile":
+            number, account = attributes.get("id", ""), attributes.get("uid", "")
+            if _NUMBER.fullmatch(number) and _NUMBER.fullmatch(account):
+                self.accounts[int(number)] = int(account)

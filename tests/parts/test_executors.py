@@ -33,7 +33,6 @@ from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.executors import Executor, connected, on_cluster, results_in_order
 from trajanon.extract import Extraction, Rules
 from trajanon.extract.extraction import From
-from trajanon.extract.sources import files
 from trajanon.parts import shards as parts_shards
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy.ledger import opened
@@ -109,9 +108,8 @@ def test_what_a_task_refuses_is_refused(client: Client) -> None:
 
 
 @pytest.fixture
-def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Ten recordings, and a file that cannot be read; two files a task."""
-    monkeypatch.setattr(files, "SMALL", 7_000)
+def traces(tmp_path: Path) -> Path:
+    """Ten recordings, and a file that cannot be read."""
     folder = tmp_path / "traces"
     folder.mkdir()
     for number in range(10):
