@@ -48,9 +48,7 @@ _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }  # by the first bytes of a packed stream
 
-_LARGEST_HEADER = 1 << 20
 _ENCRYPTED = 1  # the flag of a zip's member
-_READ_WHOLE = b"xgXLK"  # types of headers, extended ones and long names, of any size
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -233,14 +231,11 @@ class _Header(tarfile.TarInfo):
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         ends = len(buf) == tarfile.BLOCKSIZE and not any(buf)
         try:
-            header = super().frombuf(buf, encoding, errors)
+            return super().frombuf(buf, encoding, errors)
         except tarfile.HeaderError as error:
             if ends:
                 raise
             raise tarfile.ReadError(str(error)) from error
-        if header.type in _READ_WHOLE and header.size > _LARGEST_HEADER:
-            raise tarfile.ReadError(f"a header of {header.size:,} bytes")
-        return header
 
 
 def json_of(stream: io.BufferedIOBase, what: str, kind: Any = Any) -> Any:

@@ -301,12 +301,6 @@ def test_swapped_coordinates_are_refused_with_their_numbers(
         read(write(tmp_path / name, frame))
 
 
-def test_metres_that_are_said_to_be_degrees_are_refused(tmp_path: Path) -> None:
-    metres = points(crs="EPSG:25830").set_crs("EPSG:4326", allow_override=True)
-    with pytest.raises(BadInput, match=r"not degrees on Earth, with lat from .* to .* lon from"):
-        read(write(tmp_path / "x.gpkg", metres))
-
-
 def test_a_system_without_place_on_earth_is_refused(tmp_path: Path) -> None:
     drawing = 'LOCAL_CS["drawing",UNIT["metre",1]]'
     frame = points().set_crs(drawing, allow_override=True)

@@ -217,15 +217,6 @@ def test_a_file_that_was_cut_off_is_never_read_as_whole(
         read(path)
 
 
-@pytest.mark.parametrize("share", [0.1, 0.5, 0.99])
-def test_a_packed_file_that_was_cut_off_is_refused(tmp_path: Path, share: float) -> None:
-    content = gzip.compress(write(tmp_path / "x.gpkg", many()).read_bytes())
-    path = tmp_path / "x.gpkg.gz"
-    path.write_bytes(content[: int(share * len(content))])
-    with pytest.raises(FileProblem, match=r"cannot unpack .*x\.gpkg\.gz"):
-        read(path)
-
-
 def test_broken_lines_of_geojson_are_counted(tmp_path: Path) -> None:
     path = write(tmp_path / "x.geojsonl", points())
     texts = path.read_text().splitlines()

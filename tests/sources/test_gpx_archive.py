@@ -224,22 +224,6 @@ def test_a_member_that_cannot_be_unpacked_is_named(
         read(write(tmp_path / "a.zip", bytes(content)))
 
 
-def test_files_without_points_are_counted(tmp_path: Path) -> None:
-    how = Reading()
-    files = {"empty.gpx": b"<gpx/>", "walk.gpx": walk(1)}
-    assert len(read(write(tmp_path / "a.tar", tar(files)), how)) == 1
-    assert how.counts == {"files without track points": 1}
-
-
-def test_a_header_of_gigabytes_is_not_read(tmp_path: Path) -> None:
-    info = tarfile.TarInfo("name")
-    info.type, info.size = tarfile.GNUTYPE_LONGNAME, 1 << 31
-    content = tar({"1.gpx": walk(1)})[:1024] + info.tobuf()
-    how = Reading()
-    assert len(read(write(tmp_path / "a.tar", content + bytes(4096)), how)) == 1
-    assert how.counts == {"archives cut off": 1}
-
-
 @given(
     st.sampled_from([zipped(WALKS), tar(WALKS), gzip.compress(tar(WALKS))]),
     st.lists(st.tuples(st.integers(0, 1 << 20), st.integers(0, 255)), max_size=8),
@@ -337,23 +321,3 @@ def test_accounts_that_come_too_late_are_said_once(
     assert how.counts == {gpx_document.NAMELESS: 1}
     (record,) = caplog.records
     assert "no metadata.xml before its recordings: 1 count as different" in record.getMessage()
-
-
-def test_a_dump_without_metadata_says_so(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    how = Reading()
-    assert set(subjects(tmp_path, FILES, how).values()) == {None}
-    assert how.counts == {gpx_document.NAMELESS: 4}
-    (record,) = caplog.records
-    assert "no metadata.xml before its recordings: 4 count as different" in record.getMessage()
-
-
-def test_damaged_metadata_are_used_up_to_the_damage(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    half = METADATA[: METADATA.index(b'<gpxFile id="21"')]
-    how = Reading()
-    found = subjects(tmp_path, {"metadata.xml": half} | FILES, how)
-    assert found == SUBJECTS | {"a/21": None}
-    assert how.counts == {"files that could not be read": 1}
-    (record,) = caplog.records
-    assert "metadata.xml is not well-formed XML" in record.getMessage()

@@ -10,7 +10,7 @@ import pytest
 from geo_tables import names, places, same
 from point_tables import without_columns
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.extract import traces
 from trajanon.extract.sources import geo_files
 from trajanon.extract.sources.formats import format_of
@@ -132,17 +132,3 @@ BROKEN += [trip(route={"features": [{"geometry": None, "properties": {}}] * 2})]
 def test_broken_trips_are_counted(path: Path, broken: Any) -> None:
     write(path, trip("a"), broken, trip("b"))
     assert len(read(path, counts={"features or trips that could not be read": 1})) == 2
-
-
-def test_swapped_coordinates_are_refused(path: Path) -> None:
-    swapped = [(lat, lon, time) for lon, lat, time in WAY]
-    with pytest.raises(BadInput, match="latitude and longitude seem swapped"):
-        read(write(path, trip(way=swapped)))
-
-
-@pytest.mark.parametrize("cut", [1, 40, 400])
-def test_a_file_that_is_cut_off_is_refused(path: Path, cut: int) -> None:
-    text = write(path, trip("a"), trip("b")).read_text()
-    path.write_text(text[:-cut])
-    with pytest.raises(FileProblem, match=r"trips\.json is no JSON, or damaged or cut off"):
-        read(path)

@@ -119,14 +119,6 @@ def test_how_a_table_is_cut_makes_no_difference(roles: Sequence[str], rows: list
         assert plain(gather(whole, size)[0]) == expected
 
 
-def test_ids_may_be_categories_that_change_from_part_to_part() -> None:
-    whole = table(ROWS, ["id"])
-    one = whole[:1].astype({"id": "category"})
-    two = whole[1:].astype({"id": "category"})
-    found = list(traces_of_points([one, two], "t", Reading()))
-    assert [(t.name, len(t)) for t in found] == [("t#1", 3), ("t#2", 1)]
-
-
 def test_nothing_is_no_trace() -> None:
     assert list(traces_of_points([], "t", Reading())) == []
     assert gather(table([]))[0] == []
