@@ -18,7 +18,14 @@ from trajanon.errors import FileProblem
 from trajanon.extract.sources.columns import known_as
 from trajanon.extract.sources.point_groups import FIRST
 from trajanon.extract.sources.source_tables import POINTS, UNREAD, traces_of_table
-from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, Reading, json_of, plain_value
+from trajanon.extract.sources.streams import (
+    BYTE_ORDER_MARK,
+    DAMAGED,
+    Reading,
+    decoded,
+    json_of,
+    plain_value,
+)
 from trajanon.extract.sources.trace_pieces import Fix, moment, number, traces_of_fixes
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import reading
@@ -68,10 +75,14 @@ def _fixes(path: Path, how: Reading) -> Iterator[Fix | None]:
         whole = json_of(stream, str(path), _Google | list[Raw])
     if isinstance(whole, list):  # an iPhone's Timeline
         whole = _Google(semanticSegments=whole)
-    found = chain(
-        chain.from_iterable(map(_record, whole.locations)),
-        chain.from_iterable(map(_activity, whole.timelineObjects)),
-        chain.from_iterable(map(_segment, whole.semanticSegments)),
+    found = chain.from_iterable(
+        read_it(decoded(raw, str(path)))
+        for read_it, entries in (
+            (_record, whole.locations),
+            (_activity, whole.timelineObjects),
+            (_segment, whole.semanticSegments),
+        )
+        for raw in entries
     )
     pieces: defaultdict[object, array[float]] = defaultdict(lambda: array("d"))
     for piece, fix, off in found:
@@ -86,17 +97,17 @@ def _fixes(path: Path, how: Reading) -> Iterator[Fix | None]:
         yield None
 
 
-def _record(raw: Raw) -> _Found:
+def _record(entry: Any) -> _Found:
     """Read one of Records.json; a person may have several devices, here and at home."""
-    record = _object(msgspec.json.decode(raw))
+    record = _object(entry)
     fix = _e7(record, _time(record, "timestamp"))
     yield str(record.get("deviceTag")), fix, number(record.get("accuracy"))
 
 
-def _activity(raw: Raw) -> _Found:
+def _activity(entry: Any) -> _Found:
     """Read an activity of a month, a piece; the points of the raw path alone have times."""
     piece = object()
-    segment = _object(_object(msgspec.json.decode(raw)).get("activitySegment"))
+    segment = _object(_object(entry).get("activitySegment"))
     about = _object(segment.get("duration"))
     ways = (("simplifiedRawPath", "points"), ("waypointPath", "waypoints"))
     paths = (_list(_object(segment.get(path)).get(points)) for path, points in ways)
@@ -110,9 +121,9 @@ def _activity(raw: Raw) -> _Found:
         yield piece, _e7(point, time), nan
 
 
-def _segment(raw: Raw) -> _Found:
+def _segment(entry: Any) -> _Found:
     """Read a segment of a phone's Timeline: a path, or an activity from a start to an end."""
-    entry = _object(msgspec.json.decode(raw))
+    entry = _object(entry)
     begun, ended = moment(entry.get("startTime")), moment(entry.get("endTime"))
     for point in map(_object, _list(entry.get("timelinePath"))):
         after = 60.0 * number(point.get("durationMinutesOffsetFromStartTime"))

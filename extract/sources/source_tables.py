@@ -249,6 +249,10 @@ def _parsed(
             fault = fault or f"{shown} has {found} where {row.expected_columns} are expected"
         return "skip"
 
+    try:
+        _ = text.isascii() or text.decode()
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"it {other_encoding(text)}") from error
     # Columns go by their places, as names may be equal.
     place = {name: str(layout.names.index(name)) for name in names}
     try:
@@ -268,8 +272,7 @@ def _parsed(
             ),
         )
     except pa.ArrowInvalid as error:
-        utf8 = f"it {other_encoding(text)}" if "UTF8" in str(error) else "its quotes do not close"
-        raise _unreadable(path, utf8) from error
+        raise _unreadable(path, "it cannot be divided into rows") from error
     if b'"' in text and table.num_rows + wrong < _lines(text) and _swallows(text, layout):
         raise _unreadable(path, "it has a quote that is never closed")
     found = table.rename_columns(list(place)).to_pandas(use_threads=False)

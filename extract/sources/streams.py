@@ -246,10 +246,15 @@ def json_of(stream: io.BufferedIOBase, what: str, kind: Any = Any) -> Any:
         raise FileProblem(f"cannot unpack {what}: {error}") from error
     if seems_utf16(data):
         raise FileProblem(f"{what} {other_encoding(data)}")
+    return decoded(data, what, kind)
+
+
+def decoded(data: Any, what: str, kind: Any = Any) -> Any:
+    """Decode JSON, or a part of it, as values of a kind."""
     try:
         return msgspec.json.decode(data, type=kind)
     except UnicodeDecodeError as error:
-        raise FileProblem(f"{what} {other_encoding(data)}") from error
+        raise FileProblem(f"{what} {other_encoding(error.object)}") from error
     except RecursionError as error:
         raise FileProblem(f"{what} is no JSON: it is nested too deeply") from error
     except msgspec.DecodeError as error:

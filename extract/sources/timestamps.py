@@ -141,7 +141,7 @@ class TimeColumn:
     ) -> _Reader:
         """Read texts in ISO 8601, or in the format that reads most of the first ones."""
         begun = texts_of(first.head(_JUDGED)).dropna()
-        if 2 * int(np.isfinite(_iso_8601(begun)).sum()) > len(begun):
+        if 2 * int(np.isfinite(_iso_8601(begun)).sum()) >= len(begun):
             return lambda rows: _iso_8601(texts_of(rows))
         texts = texts_of(first).dropna()
         example = str(texts.iloc[0]).strip()
@@ -190,7 +190,7 @@ def _only_within(seconds: Floats) -> Floats:
 
 
 def _texts(values: pd.Series) -> pd.Series:
-    whole = pd.api.types.is_float_dtype(values) and not (values.dropna() % 1.0).any()
+    whole = pd.api.types.is_float_dtype(values) and bool((values.dropna() % 1.0 == 0.0).all())
     return (values.astype("Int64") if whole else values).astype("string")
 
 

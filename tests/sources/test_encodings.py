@@ -46,11 +46,3 @@ def test_an_encoding_is_named_in_plain_words(
     assert seems in answer.sentence
     assert name in answer.sentence
     assert "save the file as UTF-8" in answer.sentence
-
-
-def test_another_encoding_in_columns_that_are_used_is_named(run: Run, tmp_path: Path) -> None:
-    rows = [f"{'Café' if step == 7 else 'a'},{lat},{lon}" for step, (lon, lat) in enumerate(WAY)]
-    (tmp_path / "points.csv").write_bytes("\n".join(["id,lat,lon", *rows]).encode("latin-1"))
-    answer = run(*EXTRACT, "points.csv")
-    assert answer.code == 2
-    assert "cannot read points.csv as a table of points: it is not UTF-8" in answer.sentence
