@@ -136,8 +136,14 @@ def _of_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
             others = frame(table.drop_columns([place]), path, integer_object_nulls=True)
             yield from traces_of_features(geometry, others, None, what, label, how)
             return
-        first = next(chunks(flat, FIRST), pd.DataFrame(columns=flat))
-        yield from traces_of_table(names, first, chunks, what, label, how)
+        begin: dict[str, pd.Series] = {}
+        for name in flat:
+            try:
+                begin[name] = next(chunks([name], FIRST), pd.DataFrame(columns=[name]))[name]
+            except FileProblem:
+                if name in column_of.values():  # or it does not matter that it is damaged
+                    raise
+        yield from traces_of_table(names, pd.DataFrame(begin), chunks, what, label, how)
 
 
 class Layout(NamedTuple):
