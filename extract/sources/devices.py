@@ -86,7 +86,9 @@ def _fix(record: fitdecode.FitDataMessage) -> Fix | None:
 
 def _leave_out_planned(path: object, how: Reading) -> None:
     how.counts[PLANNED] += 1
-    how.warn(PLANNED, f"{path} holds courses, which nobody recorded: they are left out")
+    how.warn(
+        PLANNED, f"{path} holds courses, which are planned and not recorded: they are left out"
+    )
 
 
 def read_nmea(path: Path, label: str, how: Reading) -> Iterator[Trace]:

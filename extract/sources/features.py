@@ -116,7 +116,7 @@ def _refuse_other_kinds(geometry: NDArray[Any], what: str) -> None:
 def _times(
     columns: pd.DataFrame, column_of: Mapping[str, str], line: Any, what: str, how: Reading
 ) -> Floats:
-    """Read the times of the points of lines, whose numbers are given."""
+    """Read the times of points, each of the line with the given number."""
     timed = [name for name in TIMES_OF_POINTS if name in columns]
     count_use(list(columns), {"time": timed[0], **column_of} if timed else column_of, how)
     if "time" in column_of:

@@ -259,13 +259,13 @@ def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -
             f"a worker cannot read {file.path} as it was found here: all workers must see the "
             "files under the same names"
         )
-    kept, items, problem = _Kept(), list[Item](), None
-    how = Reading(**options, warned=kept)
+    warned, items, problem = _Kept(), list[Item](), None
+    how = Reading(**options, warned=warned)
     try:
         items.extend(read_file(file, how))
     except (BadInput, FileProblem) as error:
         problem = error
-    return items, how.counts, list(kept.given), problem
+    return items, how.counts, list(warned.given), problem
 
 
 def attribution(files: Iterable[SourceFile]) -> str | None:

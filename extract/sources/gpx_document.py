@@ -39,7 +39,7 @@ _GENERATORS = (_PLANET, "OpenStreetMap gpx_dump.py")  # how metadata of a dump n
 
 NOT_GPX = "members that are not GPX"
 CUT_OFF = "archives cut off"
-NAMELESS = "recordings whose account is not in the dump, or came too late"
+NAMELESS = "recordings without their account in the dump, or before it"
 
 _GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
 _DUMPED = re.compile(r"(?:.*/)?(public|trackable|identifiable)/(?:\d+/)*(\d{1,18})\.gpx")

@@ -83,7 +83,7 @@ def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 def traces_of_table(
     names: Sequence[str], first: pd.DataFrame, chunks: Chunks, what: str, label: str, how: Reading
 ) -> Iterator[Trace]:
-    """Read the traces of a table with these columns, whose meaning the first rows show."""
+    """Read the traces of a table with these columns; its first rows show what they mean."""
     known = {role for name in names for role in known_as(name)} | set(how.columns)
     if not {"lat", "lon", "place"} & known:
         wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]

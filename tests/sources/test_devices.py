@@ -113,7 +113,7 @@ def test_courses_were_planned_not_recorded(
     path = tmp_path / name
     assert read(path, content) == []
     assert counted(path)[EMPTY] == 1
-    assert "which nobody recorded" in caplog.text
+    assert "planned and not recorded" in caplog.text
 
 
 @pytest.mark.parametrize(

@@ -284,12 +284,6 @@ def test_without_a_reference_system_metres_are_refused_with_their_numbers(
         read(path)
 
 
-def test_with_one_a_strange_point_is_left_to_the_cleaning(tmp_path: Path) -> None:
-    rows = ROWS.assign(lat=[40.0, 41.0, 42.0, 95.0])
-    found = read(write(tmp_path / "x.parquet", points(rows)))
-    assert [one.lat.tolist() for one in found] == [[40, 42], [41, 95]]
-
-
 @pytest.mark.parametrize("crs", [None, "EPSG:4326"])
 @pytest.mark.parametrize("name", ["x.parquet", "x.gpkg"])
 def test_swapped_coordinates_are_refused_with_their_numbers(
@@ -299,10 +293,3 @@ def test_swapped_coordinates_are_refused_with_their_numbers(
     frame = points(swapped).set_crs(crs, allow_override=True)
     with pytest.raises(BadInput, match=r"swapped.* lat from 116 to .* and lon from 40 to 43"):
         read(write(tmp_path / name, frame))
-
-
-def test_a_system_without_place_on_earth_is_refused(tmp_path: Path) -> None:
-    drawing = 'LOCAL_CS["drawing",UNIT["metre",1]]'
-    frame = points().set_crs(drawing, allow_override=True)
-    with pytest.raises(BadInput, match=r"cannot be turned into WGS 84 .*EPSG:4326"):
-        read(write(tmp_path / "x.parquet", frame))

@@ -19,7 +19,6 @@ from geo_tables import (
     LINES,
     ROWS,
     geojson,
-    in_order,
     is_the_two_traces,
     line,
     lines,
@@ -160,14 +159,6 @@ def test_no_features_are_refused(tmp_path: Path, name: str) -> None:
     write(path, points().iloc[:0])
     with pytest.raises(BadInput, match=r"x\.\w+ holds no (features|points or lines)"):
         read(path)
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_nothing_but_empty_geometries_is_refused(tmp_path: Path, name: str) -> None:
-    nothing = lines([None, None], id=["a", "b"])
-    path = write(tmp_path / name, nothing, **in_order(name))
-    with pytest.raises(BadInput, match=r"x\.\w+ holds no points or lines"):
-        read_counting(path)
 
 
 @pytest.mark.parametrize(

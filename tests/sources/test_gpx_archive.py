@@ -190,7 +190,6 @@ def test_a_damaged_header_is_not_taken_for_the_end(tmp_path: Path) -> None:
         (zipped({}), r"a\.zip holds no \.gpx, .* file"),
         (tar({}), r"a\.zip holds no \.gpx, .* file"),
         (tar({"readme.txt": b"hello"}), r"file but readme\.txt: unpack it first"),
-        (zipped({".a": b"", "b/s.shp": b"x"}), r"but b/s\.shp: unpack it first"),
         (gzip.compress(tar({"a.csv": b"lat"})), r"but a\.csv: unpack it first, and n"),
         (zipped({"doc.kml": b"<kml/>"}), r"a\.zip holds no .* doc\.kml: .* or .kmz if it is KML"),
         (tar({"a.gpx": b"<html/>"}), r"no GPX file in .*a\.zip can be read: .*html"),
@@ -198,8 +197,6 @@ def test_a_damaged_header_is_not_taken_for_the_end(tmp_path: Path) -> None:
         (zipped(WALKS)[:-30], r"a\.zip is no whole zip archive"),
         (b"", r"a\.zip is neither a zip nor a tar archive"),
         (b"hello" * 500, r"a\.zip is neither a zip nor a tar archive"),
-        (tar(WALKS)[:400], r"a\.zip is neither a zip nor a tar archive"),
-        (gzip.compress(tar(WALKS))[:20], r"a\.zip is neither a zip nor a tar archive"),
         (tar(WALKS)[:600], r"damaged or cut off \("),
     ],
 )

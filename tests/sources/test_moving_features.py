@@ -48,14 +48,6 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "x.json"
 
 
-def test_a_moving_point_is_a_trace(path: Path) -> None:
-    properties = {"traj_id": 7, "user": " Ann ", "speed": [1, 2]}
-    (one,) = read(write(path, feature(moving(), properties)))
-    assert (one.name, one.subject) == ("7", " Ann ")
-    assert places([one]) == [[tuple(place) for place in PLACES]]
-    assert one.time.tolist() == SECONDS
-
-
 def test_the_identifier_of_a_feature_names_it_where_no_property_does(path: Path) -> None:
     write(path, feature(moving(), {"x": 1}, id="a"), feature(moving(), {"id": "b"}, id="a"))
     assert names(read(path)) == [("f#a", None), ("f#b", None)]
