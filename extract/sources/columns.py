@@ -121,11 +121,11 @@ def used_columns(
         found |= _signs(first, found, how.columns)
     found = _with_recordings(found, first, what, how)
     count_use(names, found, how)
-    unused = first[[name for name in first if name not in found.values()]]
-    if "time" not in found:
-        _say_times(unused, what, how)
-    if "id" in found and "subject" not in (*found, *how.columns):
-        _say_subjects(first[found["id"]], unused, what, how)
+    unused = [name for name in first if name not in found.values()]
+    if unused and "time" not in found:
+        _say_times(first[unused], what, how)
+    if unused and "id" in found and "subject" not in (*found, *how.columns):
+        _say_subjects(first[found["id"]], first[unused], what, how)
     return found
 
 
@@ -231,7 +231,7 @@ def _signs(
     free = [name for name in first if found.get("id") != name and first[name].dtype.kind in "OT"]
     by_value: dict[str, str] = {}
     for name in free:
-        values = {str(value).strip().lower() for value in first[name].head(20).dropna()} - {""}
+        values = {str(value).strip().lower() for value in first[name].head(20).tolist() if value}
         for role, letters in _SIGNS.items():
             if values and values <= letters:
                 by_value.setdefault(role, name)
@@ -325,5 +325,5 @@ def as_given(values: pd.Series) -> list[str | None]:
         texts = values.astype("string")
         texts[whole] = values[whole].astype("Int64").astype("string")
         values = texts
-    given = values.astype(object).where(values.notna(), None).tolist()
-    return [None if one is None or not spelled(str(one)) else str(one) for one in given]
+    given = (None if pd.isna(one) else str(one) for one in values.tolist())
+    return [one if one and spelled(one) else None for one in given]

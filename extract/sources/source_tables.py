@@ -159,11 +159,12 @@ def _of_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     layout, head = layout_of(path)
     columns = list(dict.fromkeys(layout.names))
 
-    def chunks(some: Sequence[str]) -> Iterator[pd.DataFrame]:
-        return read_columns(path, layout, some, how)
+    begun = _parsed(path, head, layout, columns)
 
-    first, *_ = _parsed(path, head, layout, columns)
-    yield from traces_of_table(layout.names, first, chunks, str(path), label, how)
+    def chunks(some: Sequence[str]) -> Iterator[pd.DataFrame]:
+        return read_columns(path, layout, some, how, begun)
+
+    yield from traces_of_table(layout.names, begun.rows, chunks, str(path), label, how)
 
 
 def _unreadable(path: Path, reason: str) -> FileProblem:
@@ -212,37 +213,46 @@ def fields_of(line: str, separator: str) -> list[str]:
     return next(csv.reader([line.replace("\0", "")], delimiter=separator), [])
 
 
+class _Parsed(NamedTuple):
+    """A part of a text."""
+
+    text: bytes
+    rows: pd.DataFrame
+    wrong: int  # how many rows are broken
+    fault: str  # of the first of these
+
+
 def read_columns(
-    path: Path, layout: Layout, names: Sequence[str], how: Reading
+    path: Path, layout: Layout, names: Sequence[str], how: Reading, begun: _Parsed | None = None
 ) -> Iterator[pd.DataFrame]:
-    """Read columns of a text, as texts; rows that are broken are counted and left out."""
-    rows, broken, fault, last = 0, 0, "", b""
+    """Read columns of a text, as texts; rows that are broken are counted and left out.
+
+    If what has begun is the whole of a small file, it is not parsed again.
+    """
+    rows, broken, fault, end = 0, 0, "", ""
     with reading(path, POINTS, *DAMAGED), how.unpacked(path) as stream:
         for _ in range(layout.above):
             stream.readline()
-        while block := stream.read(_BLOCK):
-            block += stream.readline()
+        while last := stream.read(_BLOCK):
+            last += stream.readline()
             for _ in range(_TOGETHER):  # a quote may go on
-                block += stream.readline() if block.count(b'"') % 2 else b""
-            last = block
-            table, wrong, odd = _parsed(path, block, layout, names)
-            if wrong:
-                how.counts[UNREAD] += wrong
-            fault, rows, broken = fault or odd, rows + len(table), broken + wrong
-            yield table
+                last += stream.readline() if last.count(b'"') % 2 else b""
+            again = begun is not None and begun.text == last
+            part = begun if begun and again else _parsed(path, last, layout, names)
+            rows, broken, fault = rows + len(part.rows), broken + part.wrong, fault or part.fault
+            end = last.rpartition(b"\n")[2].decode()  # a line that nothing ends
+            yield part.rows[list(names)]
     if broken and not rows:
         raise _unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
-    end = last.rpartition(b"\n")[2].decode(errors="replace")  # a line that nothing ends
     if end.strip() and len(fields_of(end, layout.separator)) != len(layout.names):
         how.counts[TABLE_CUT_OFF] += 1
     if broken:
+        how.counts[UNREAD] += broken
         msg = f"{number_of(broken, 'row')} of {path} cannot be read and left out: {fault}"
         how.warn(UNREAD, msg, str(path))
 
 
-def _parsed(
-    path: Path, text: bytes, layout: Layout, names: Sequence[str]
-) -> tuple[pd.DataFrame, int, str]:
+def _parsed(path: Path, text: bytes, layout: Layout, names: Sequence[str]) -> _Parsed:
     """Parse lines; those with too many or too few fields are counted, and the first is shown."""
     wrong, fault = 0, ""
 
@@ -284,7 +294,7 @@ def _parsed(
     found = table.rename_columns(list(place)).to_pandas(use_threads=False)
     for name in found if layout.decimal == "," else ():
         found[name] = found[name].str.replace(r"^(\s*[-+]?\d+),(\d+)", r"\1.\2", regex=True)
-    return found, wrong, fault
+    return _Parsed(text, found, wrong, fault)
 
 
 def _lines(text: bytes) -> int:

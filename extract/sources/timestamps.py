@@ -111,7 +111,7 @@ class TimeColumn:
                     "time=..., or one with the day, date=..."
                 )
             return self._of_texts(first, _with_dates)
-        if 2 * int(np.isfinite(numbers(given)).sum()) > len(given):
+        if 2 * int(np.isfinite(numbers(given.head(_JUDGED))).sum()) > len(some):
             return self._of_numbers(numbers(given), some[0], dated=dated)
         return self._of_texts(first, lambda rows: _texts(rows["time"]))
 
@@ -190,6 +190,8 @@ def _only_within(seconds: Floats) -> Floats:
 
 
 def _texts(values: pd.Series) -> pd.Series:
+    if isinstance(values.dtype, pd.StringDtype):
+        return values
     whole = pd.api.types.is_float_dtype(values) and bool((values.dropna() % 1.0 == 0.0).all())
     return (values.astype("Int64") if whole else values).astype("string")
 
@@ -218,7 +220,7 @@ def _of_stamps(values: Floats) -> Floats:
 
 def _iso_8601(texts: pd.Series) -> Floats:
     """Read texts; a year, or a year and a month, are no time."""
-    whole = (texts.str.len() >= len("20260131")).fillna(False).astype(bool)
+    whole = texts.str.len().fillna(0).to_numpy(np.int64) >= len("20260131")
     return np.where(whole, _seconds(texts.str.strip(), format="ISO8601"), np.nan)
 
 
