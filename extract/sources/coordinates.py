@@ -86,15 +86,10 @@ def check_degrees(
     if _most((north > 90.0) & (north <= 180.0) & (east <= 90.0)):
         problem = ": latitude and longitude seem swapped"
     ranges = (
-        f"{name} from {_rounded(values.min())} to {_rounded(values.max())}"
+        f"{name} from {values.min():,.0f} to {values.max():,.0f}"
         for name, values in (("lat", lat), ("lon", lon))
     )
     raise BadInput(f"{what}{problem}, with {' and '.join(ranges)}; {way_out}")
-
-
-def _rounded(value: float) -> str:
-    """Write four digits, which show what kind of number it is."""
-    return f"{float(f'{value:.4g}'):,.10g}"
 
 
 def _most(which: Bools) -> bool:

@@ -289,7 +289,7 @@ def _parsed(path: Path, text: bytes, layout: Layout, names: Sequence[str]) -> _P
         )
     except pa.ArrowInvalid as error:
         raise _unreadable(path, "it cannot be divided into rows") from error
-    if b'"' in text and table.num_rows + wrong < _lines(text) and _swallows(text, layout):
+    if b'"' in text and _swallows(text, layout, table.num_rows + wrong):
         raise _unreadable(path, "it has a quote that is never closed")
     found = table.rename_columns(list(place)).to_pandas(use_threads=False)
     for name in found if layout.decimal == "," else ():
@@ -297,12 +297,10 @@ def _parsed(path: Path, text: bytes, layout: Layout, names: Sequence[str]) -> _P
     return _Parsed(text, found, wrong, fault)
 
 
-def _lines(text: bytes) -> int:
-    return sum(not line.isspace() for line in text.splitlines())
-
-
-def _swallows(text: bytes, layout: Layout) -> bool:
-    """Say whether a row seems to stand within quotes."""
+def _swallows(text: bytes, layout: Layout, rows: int) -> bool:
+    """Say whether a row seems to stand within quotes, as there are more lines than rows."""
+    if sum(not line.isspace() for line in text.splitlines()) <= rows:
+        return False
     separator = layout.separator.encode()
     within = (found.split(b"\n")[1:] for found in re.findall(rb'"[^"]*(?:"|\Z)', text))
     return any(line.count(separator) == len(layout.names) - 1 for some in within for line in some)
