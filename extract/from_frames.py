@@ -2,18 +2,16 @@
 
 import logging
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 import shapely
 
 from trajanon.errors import BadInput
-from trajanon.extract.sources import features
-from trajanon.extract.sources.column_use import check_use, with_recordings
-from trajanon.extract.sources.columns import roles
-from trajanon.extract.sources.features import Layer
-from trajanon.extract.sources.point_groups import FIRST, traces_of_points
+from trajanon.extract.sources.features import traces_of_features
+from trajanon.extract.sources.point_groups import FIRST
+from trajanon.extract.sources.source_tables import traces_of_table
 from trajanon.extract.sources.streams import COLUMNS, Reading
 from trajanon.extract.trace import Trace
 
@@ -88,17 +86,16 @@ def from_frame(
     attributes = attributes.reset_index(drop=True)
     how = Reading(columns=wanted, subjects_exact=subjects_exact)
     if geometry is None:
-        yield from _traces_of_table(attributes, how)
+        if not len(frame):
+            raise BadInput(f"{_WHAT} has no rows")
+        yield from traces_of_table(
+            list(attributes), attributes[:FIRST], lambda names: iter([attributes[list(names)]]),
+            _WHAT, "frame", how,
+        )  # fmt: skip
     else:
-        layer = Layer(
-            what=_WHAT,
-            label="frame",
-            names=list(attributes.columns),
-            system=geometry.crs,
-            features=lambda names: [(geometry.to_numpy(), attributes)],
-            count=len(geometry),
+        yield from traces_of_features(
+            geometry.to_numpy(), attributes, geometry.crs, _WHAT, "frame", how
         )
-        yield from features.traces_of_features(layer, how)
     how.warned.tell_others()
     for what, count in how.counts.items():
         if what.startswith(COLUMNS):
@@ -124,26 +121,6 @@ def _geometry_of(frame: pd.DataFrame) -> "GeoSeries | None":
             "trajanon.extract.extract reads files"
         )
     return None if getattr(frame, "active_geometry_name", None) is None else frame.geometry
-
-
-def _traces_of_table(table: pd.DataFrame, how: Reading) -> Iterator[Trace]:
-    """Read the traces of a table that holds a point a row."""
-    if not len(table):
-        raise BadInput(f"{_WHAT} has no rows")
-    column_of = roles(list(table), how.columns, _WHAT, place=True)
-    if "place" in column_of:
-        raise BadInput(
-            f"{_WHAT} has its places in the column {column_of['place']!r}: make a GeoDataFrame of "
-            "it, with geopandas.GeoDataFrame(frame, geometry=...), or columns lat and lon"
-        )
-
-    def first(names: Sequence[str]) -> pd.DataFrame:
-        return table[list(names)][:FIRST]
-
-    column_of = with_recordings(list(table), column_of, first, _WHAT, how)
-    check_use(list(table), column_of, first, _WHAT, how)
-    rows = pd.DataFrame({role: table[name] for role, name in column_of.items()}, copy=False)
-    yield from traces_of_points([rows], "frame", how)
 
 
 def from_collection(collection: Any) -> Iterator[Trace]:

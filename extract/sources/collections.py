@@ -1,19 +1,20 @@
 """Collections that researchers know, each in a form of its own: GeoLife, Porto, ... -> traces."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.sources import source_tables
+from trajanon.extract.sources.coordinates import numbers
 from trajanon.extract.sources.point_groups import traces_of_points
+from trajanon.extract.sources.source_tables import read_columns
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
@@ -29,30 +30,34 @@ _POLYLINE = msgspec.json.Decoder(list[tuple[float, float]])  # longitudes and la
 _STEP = 15.0  # seconds from point to point in Porto
 
 
-def _frame(parts: Iterable[pa.Table]) -> pd.DataFrame:
-    return pa.concat_tables(parts).to_pandas(use_threads=False)
+def _whole(
+    path: Path, layout: source_tables.Layout, names: Sequence[str], how: Reading
+) -> pd.DataFrame:
+    """Read columns of a text, as texts."""
+    return pd.concat(
+        [pd.DataFrame(columns=list(names)), *read_columns(path, layout, names, how)],
+        ignore_index=True,
+    )
 
 
 def read_geolife(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read a `.plt` file, one trace; its subject is the folder around the folder Trajectory."""
-    types = {role: source_tables.TYPES[role] for role in ("lat", "lon", "date", "time")}
     before = how.counts[TABLE_CUT_OFF]
-    points = _frame(source_tables.read_columns(path, _GEOLIFE, types, how))
+    points = _whole(path, _GEOLIFE, ("lat", "lon", "date", "time"), how)
     if len(points) == 0:
         return
     folder = path.absolute().parent
     subject = folder.parent.name if folder.name == "Trajectory" else None
     points = points.fillna({"date": "", "time": ""})  # each point has a time
     time = TimeColumn(points, str(path), how).seconds(points, how)
-    lat, lon = points["lat"].to_numpy(), points["lon"].to_numpy()
+    lat, lon = numbers(points["lat"]), numbers(points["lon"])
     cut_off = how.counts[TABLE_CUT_OFF] > before
     yield Trace(label, subject, lat, lon, time, cut_off=cut_off)
 
 
 def read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read `new_NAME.txt`, the file of a cab: a trip ends whenever the cab is taken or left."""
-    types = dict.fromkeys(_CABSPOTTING.names, source_tables.NUMBER)
-    rows = _frame(source_tables.read_columns(path, _CABSPOTTING, types, how))
+    rows = _whole(path, _CABSPOTTING, _CABSPOTTING.names, how).apply(numbers)
     placed = rows["time"].notna() & rows["occupied"].notna()  # others belong to no trip
     how.counts[source_tables.UNREAD] += int((~placed).sum())
     # The file has the newest first: of two points of one second, the later is above.
@@ -70,10 +75,7 @@ def read_cabspotting(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 def read_tdrive(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read `ID.txt`, the file of a taxi: one trace with all its points."""
-    types = {role: source_tables.TYPES[role] for role in _TDRIVE.names}
-    found = source_tables.read_columns(path, _TDRIVE, types, how)
-    chunks = ({role: part[role] for role in types} for part in found)
-    yield from traces_of_points(chunks, label, how)
+    yield from traces_of_points(read_columns(path, _TDRIVE, _TDRIVE.names, how), label, how)
 
 
 def looks_like_porto(name: str, head: bytes) -> bool:
@@ -83,17 +85,14 @@ def looks_like_porto(name: str, head: bytes) -> bool:
 
 def read_porto(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the trips of taxis, a point every 15 s; those with missing points are left out."""
-    layout = source_tables.layout_of(path)
+    layout, _ = source_tables.layout_of(path)
     missing = [name for name in _PORTO if name not in layout.names]
     if missing:
         raise BadInput(
             f"{path} has no column {' and '.join(missing)}, as tables of Porto's "
             f"taxis have; its columns are {', '.join(layout.names)}"
         )
-    for part in source_tables.read_columns(
-        path, layout, dict.fromkeys(_PORTO, source_tables.TEXT), how
-    ):
-        trips = _frame([part])
+    for trips in read_columns(path, layout, _PORTO, how):
         lines = trips["POLYLINE"].fillna("")
         pointless = lines.str.strip("[] \t") == ""
         gaps = ~pointless & (trips["MISSING_DATA"].str.strip().str.lower() == "true")

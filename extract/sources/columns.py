@@ -1,16 +1,16 @@
-"""What the columns of a table of points mean, and what their values are."""
+"""What the columns of a table of points mean, which are used, and what their values are."""
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
-from typing import TypeAlias
 
-import numpy as np
 import pandas as pd
-import pyarrow as pa
+from pandas.api.types import is_list_like, is_object_dtype
 
-from trajanon.arrays import Floats
-from trajanon.errors import BadInput
+from trajanon.errors import BadInput, printable
+from trajanon.extract.sources.coordinates import numbers
+from trajanon.extract.sources.streams import COLUMNS, Reading
+from trajanon.extract.sources.timestamps import holds_times
 from trajanon.subjects import spelled
 
 KNOWN_NAMES: Mapping[str, Sequence[str]] = {
@@ -54,19 +54,28 @@ MARKS = {"visible": False, "valid": False} | dict.fromkeys(
 
 FILE, FOLDER = "file", "folder"  # for a column: each file is a recording, each folder a person
 
+ONE_A_FILE = "tables without ids, each taken for one recording"
+
 _WORDS = {"id": FILE, "subject": FOLDER}
 _OF_COORDINATES = ("lat", "lon", "lat_sign", "lon_sign", "place")
-
-Values: TypeAlias = pd.Series | pa.ChunkedArray  # a column of a table
-
-Rows: TypeAlias = pd.DataFrame | Mapping[str, pa.ChunkedArray]
-"""Some rows of a table, their columns by their roles; a frame takes longer than a small file."""
+_SIGNS = {"lat_sign": {"n", "s"}, "lon_sign": {"e", "w"}}
 
 _NO_WORD = re.compile(r"\s+[NE]/[SW]\s*$|[(\[].*[)\]]\s*$|[-_.#\s\ufeff]", re.IGNORECASE)
 """Signs between words, and units behind a name: in brackets, or as in LATITUDE N/S."""
 
+_MEASURES = re.compile(
+    r"(?<![a-z])(acc|accuracy|alt|altitude|azimuth|bearing|battery|cadence|comment|course"
+    r"|direction|dist|distance|[hpv]?dop|elev?|elevation|event|fix|[hv]acc|heading|height|hgt|hr"
+    r"|heart|heartrate|mode|note|odometer|power|pressure|quality|rate|rssi|sats?|satellites"
+    r"|signal|speed|state|status|temp|temperature|vel|velocity)(?![a-z])",
+    re.IGNORECASE,
+)
+"""Words in the names of columns that describe a point, not its owner."""
+
+_FEW = 10  # rows, too few to say that an id counts rows
 _EXACT = 2.0**53  # below it, a float is not the neighbour of the number meant
 _NUMBER = re.compile(r"\s*[-+]?\d+([.,]\d*)?\s*")
+_LISTED, _LETTERS = 40, 40  # unused columns that are listed, and letters of each name
 
 
 @lru_cache(4096)  # many small files have the same columns
@@ -98,6 +107,26 @@ def parse_columns(text: str) -> dict[str, str]:
         columns[role] = name
     _check_wanted(columns)
     return columns
+
+
+def used_columns(
+    names: Sequence[str], first: pd.DataFrame, what: str, how: Reading, *, geometry: bool = False
+) -> dict[str, str]:
+    """Find which column of a table of points plays which role, by its first rows; count this."""
+    found = roles(names, how.columns, what, geometry=geometry, place=not geometry)
+    if "place" in found:
+        return found
+    first = refuse_lists(found, first, what)
+    if not geometry:
+        found |= _signs(first, found, how.columns)
+    found = _with_recordings(found, first, what, how)
+    count_use(names, found, how)
+    unused = [name for name in first if name not in found.values()]
+    if unused and "time" not in found:
+        _say_times(first[unused], what, how)
+    if unused and "id" in found and "subject" not in (*found, *how.columns):
+        _say_subjects(first[found["id"]], first[unused], what, how)
+    return found
 
 
 def roles(
@@ -138,18 +167,36 @@ def roles(
         )
     if unknown:
         raise BadInput(
-            f"{what} has no column {found[unknown[0]]!r} for {unknown[0]}; {listed(names)}"
+            f"{what} has no column {found[unknown[0]]!r} for {unknown[0]}; {_listed(names)}"
         )
     if place and "place" in found and (missing or "place" in wanted):
-        return {role: name for role, name in found.items() if role not in ("lat", "lon")}
-    found.pop("place", None)
-    if missing:
+        found = {role: name for role, name in found.items() if role not in ("lat", "lon")}
+    elif missing:
         missing += ["id"] * found.keys().isdisjoint(("id", "subject"))
         raise BadInput(
-            f"{what} has no column known as {' or '.join(missing)}; {listed(names)}: say `columns` "
-            f"{','.join(f'{role}=...' for role in missing)}"
+            f"{what} has no column known as {' or '.join(missing)}; {_listed(names)}: say "
+            f"`columns` {','.join(f'{role}=...' for role in missing)}"
         )
+    else:
+        found.pop("place", None)
+    for name in found.values():
+        if names.count(name) > 1:
+            raise BadInput(
+                f"the column {name!r} appears more than once in {what}: rename one of them"
+            )
     return found
+
+
+def refuse_lists(found: Mapping[str, str], first: pd.DataFrame, what: str) -> pd.DataFrame:
+    """Refuse a column of lists, if it is used; give the other columns."""
+    objects = [name for name in first if is_object_dtype(first[name])]
+    lists = [name for name in objects if first[name].map(is_list_like).any()]
+    for name in set(lists) & set(found.values()):
+        raise BadInput(
+            f"the column {name!r} of {what} holds lists, not a value a row; name another in "
+            "`columns`"
+        )
+    return first.drop(columns=lists) if lists else first
 
 
 def is_row(fields: Sequence[str]) -> bool:
@@ -157,18 +204,8 @@ def is_row(fields: Sequence[str]) -> bool:
     return sum(_NUMBER.fullmatch(field) is not None for field in fields) >= 2
 
 
-def listed(names: Sequence[str]) -> str:
-    """List the columns of a table."""
+def _listed(names: Sequence[str]) -> str:
     return f"its columns are {', '.join(names) or 'none'}"
-
-
-def check_single(names: Sequence[str], used: Iterable[str], what: str) -> None:
-    """Refuse a name that two columns have, if one of them is used."""
-    for name in used:
-        if names.count(name) > 1:
-            raise BadInput(
-                f"the column {name!r} appears more than once in {what}: rename one of them"
-            )
 
 
 def _check_wanted(wanted: Mapping[str, str]) -> None:
@@ -184,20 +221,96 @@ def _check_wanted(wanted: Mapping[str, str]) -> None:
             )
 
 
-def are_numbers(values: Values) -> bool:
-    """Say whether a column is one of numbers, by its type."""
-    if isinstance(values, pa.ChunkedArray):
-        return bool(pa.types.is_floating(values.type) or pa.types.is_integer(values.type))
-    return bool(pd.api.types.is_numeric_dtype(values))
+def _signs(
+    first: pd.DataFrame, found: Mapping[str, str], wanted: Mapping[str, str]
+) -> dict[str, str]:
+    """Find the columns of letters for the signs of coordinates, by their values.
+
+    There must be one for each coordinate: headings hold N and S and E and W, too.
+    """
+    free = [name for name in first if found.get("id") != name and first[name].dtype.kind in "OT"]
+    by_value: dict[str, str] = {}
+    for name in free:
+        values = {str(value).strip().lower() for value in first[name].head(20).tolist() if value}
+        for role, letters in _SIGNS.items():
+            if values and values <= letters:
+                by_value.setdefault(role, name)
+    return by_value if len(by_value) == 2 else {}
 
 
-def numbers(values: Values) -> Floats:
-    """Read numbers; other values become NaN."""
-    if isinstance(values, pa.ChunkedArray):
-        return np.asarray(pd.to_numeric(values.to_numpy(), errors="coerce"), np.float64)
-    if not pd.api.types.is_numeric_dtype(values):
-        values = pd.to_numeric(values, errors="coerce")
-    return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
+def _with_recordings(
+    column_of: Mapping[str, str], first: pd.DataFrame, what: str, how: Reading
+) -> dict[str, str]:
+    """Leave out an id that counts rows; without any id, take the file for one recording."""
+    found, said = dict(column_of), how.columns.get("id")
+    key = found.get("id") if said is None else None
+    counts_rows = (
+        key is not None
+        and len(first) >= _FEW
+        and bool(first[key].is_unique and first[key].notna().all())
+    )
+    if counts_rows or said == FILE:
+        found.pop("id", None)
+    if {"id", "subject"} & found.keys():
+        one = f"each subject ({found.get('subject')})"
+    else:
+        one = "a file"
+        others = [name for name in first if name not in (*found.values(), key)]
+        suspects = [name for name in others if _may_name(first[name], str(name))]
+        suspects = suspects if "time" in found else ["..."]
+        if suspects and said != FILE:
+            raise BadInput(
+                f"{what} has no column known as id; {_listed(list(first))}: say `columns` "
+                f"id={suspects[0]}, or id={FILE} if each file is one recording"
+            )
+        how.counts[ONE_A_FILE] += 1
+    if counts_rows:
+        msg = (
+            f"the column {key!r} of {what} counts rows: {one} is taken for one recording; if "
+            "another column tells recordings apart, say `columns` id=..."
+        )
+        how.warn(f"counts rows {key}", msg)
+    return found
+
+
+def _may_name(values: pd.Series, name: str) -> bool:
+    """Say whether a column may name recordings or people: a few texts or whole numbers."""
+    values = values.dropna()
+    if _MEASURES.search(name) or not 1 < values.nunique() < len(values):
+        return False
+    fractions = numbers(values) % 1.0
+    return not bool((fractions > 0.0).any()) and not holds_times(values, name)
+
+
+def count_use(names: Sequence[str], column_of: Mapping[str, str], how: Reading) -> None:
+    """Count a table under the use of its columns, in words."""
+    used = [f"{role}={printable(name, _LETTERS)}" for role, name in column_of.items()]
+    others = [printable(name, _LETTERS) for name in names if name not in column_of.values()]
+    more = f" and {len(others) - _LISTED:,} more" if len(others) > _LISTED else ""
+    unused = f"{', '.join(others[:_LISTED]) or 'none'}{more}"
+    how.counts[f"{COLUMNS}{', '.join(used) or 'none'}; not used: {unused}"] += 1
+
+
+def _say_times(unused: pd.DataFrame, what: str, how: Reading) -> None:
+    for name in (name for name in unused if holds_times(unused[name], str(name))):
+        msg = f"{what}: no column is used as time, but {name!r} holds times"
+        msg += f": say `columns` time={name}"
+        if how.timed:
+            raise BadInput(msg)
+        how.warn("times", f"{msg}; without, points are taken in their order", str(name))
+
+
+def _say_subjects(ids: pd.Series, unused: pd.DataFrame, what: str, how: Reading) -> None:
+    """Warn of a column that is the same within each id, and of several ids, too."""
+    for name in (name for name in unused if str(name).lower().endswith("id")):
+        several = 0 < unused[name].nunique() < ids.nunique()
+        if several and unused[name].groupby(ids, observed=True).nunique().max() == 1:
+            msg = (
+                f"the column {name!r} of {what} may hold the subjects of the traces: if it "
+                f"does, name it with `columns` subject={name}"
+            )
+            how.warn("subject", msg, str(name))
+            return
 
 
 def names(values: pd.Series) -> list[str | None]:
@@ -206,14 +319,11 @@ def names(values: pd.Series) -> list[str | None]:
 
 
 def as_given(values: pd.Series) -> list[str | None]:
-    """Read names as they are written; None where there is none."""
-    if pd.api.types.is_integer_dtype(values) and not values.hasnans:
-        return list(map(str, values.tolist()))
-    if pd.api.types.infer_dtype(values) == "string":  # as nearly always, or some are missing
-        return [name if isinstance(name, str) and spelled(name) else None for name in values]
-    texts = values.astype("string")
+    """Read names as they are written; None where there is none. Whole floats are no fractions."""
     if pd.api.types.is_float_dtype(values):
         whole = (values % 1 == 0) & (values.abs() < _EXACT)
+        texts = values.astype("string")
         texts[whole] = values[whole].astype("Int64").astype("string")
-    given = texts.astype(object).where(texts.notna(), None).tolist()
-    return [name if name is not None and spelled(name) else None for name in given]
+        values = texts
+    given = (None if pd.isna(one) else str(one) for one in values.tolist())
+    return [one if one and spelled(one) else None for one in given]

@@ -1,12 +1,10 @@
 """Coordinates, as they are written -> degrees of latitude and longitude, WGS 84; or a refusal.
 
-Beside plain degrees: letters for the signs, glued on (49.07N) or in columns of their own; degrees,
-minutes and seconds, or degrees and minutes in one number (4812.34); longitudes from 0 to 360.
+Beside plain degrees: letters for the signs, glued on (49.07N) or in columns of their own, and
+longitudes from 0 to 360.
 """
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import pairwise
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,13 +13,9 @@ import pyarrow as pa
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
-from trajanon.extract.sources.columns import Rows, Values, are_numbers, numbers
 from trajanon.extract.sources.streams import Reading
 
 LETTERS = {"lat": "NS", "lon": "EW"}  # the letters for a positive and a negative sign
-
-SIGNS = {"lat_sign": ("n", "s", "north", "south"), "lon_sign": ("e", "w", "east", "west")}
-"""By role: how signs are written, in lower case."""
 
 OF_GEOMETRIES = "transform it to EPSG:4326, x = longitude and y = latitude"
 OF_COLUMNS = (
@@ -29,14 +23,6 @@ OF_COLUMNS = (
     "a GeoPackage or GeoParquet that names its reference system"
 )
 """Ways out of places that are not on Earth."""
-
-_PLAIN = re.compile(r"\s*[-+]?(\d+([.,]\d*)?|\.\d+)([eE][-+]?\d+)?\s*")
-_WRITTEN = re.compile(
-    r"\s*(?P<before>[NSEW])?\s*(?P<degrees>[-+]?\d+(?:[.,]\d+)?)\s*[°º:]?"
-    r"\s*(?:(?P<minutes>\d+(?:[.,]\d+)?)\s*['′’:]?\s*(?:(?P<seconds>\d+(?:[.,]\d+)?)\s*"
-    r"(?:[\"″”]|'')?)?)?\s*(?P<after>[NSEW])?\s*",
-    re.IGNORECASE,
-)
 
 
 def to_degrees(system: Any, what: str) -> Callable[[Floats], tuple[Floats, Floats]]:
@@ -100,15 +86,10 @@ def check_degrees(
     if _most((north > 90.0) & (north <= 180.0) & (east <= 90.0)):
         problem = ": latitude and longitude seem swapped"
     ranges = (
-        f"{name} from {_rounded(values.min())} to {_rounded(values.max())}"
+        f"{name} from {values.min():,.0f} to {values.max():,.0f}"
         for name, values in (("lat", lat), ("lon", lon))
     )
     raise BadInput(f"{what}{problem}, with {' and '.join(ranges)}; {way_out}")
-
-
-def _rounded(value: float) -> str:
-    """Write four digits, which show what kind of number it is."""
-    return f"{float(f'{value:.4g}'):,.10g}"
 
 
 def _most(which: Bools) -> bool:
@@ -116,119 +97,57 @@ def _most(which: Bools) -> bool:
 
 
 def reader_of_degrees(
-    first: Rows, what: str, how: Reading
-) -> Callable[[Rows], tuple[Floats, Floats]]:
+    first: pd.DataFrame, what: str, how: Reading
+) -> Callable[[pd.DataFrame], tuple[Floats, Floats]]:
     """Find by the first rows of a table how latitude and longitude are read of any of its rows."""
-    are_minutes = turns = False  # whether degrees and minutes are in one number; to 360
+    turns = False  # whether longitudes go to 360
 
-    def of_role(rows: Rows, role: str) -> Floats:
-        found = _written(rows[role], LETTERS[role])
-        if are_minutes:
-            degrees = np.trunc(found / 100.0)
-            found = degrees + (found - 100.0 * degrees) / 60.0
-        sign = f"{role}_sign"
-        return _signed(found, rows[sign], LETTERS[role]) if sign in rows else found
-
-    def read(rows: Rows) -> tuple[Floats, Floats]:
-        lat, lon = of_role(rows, "lat"), of_role(rows, "lon")
+    def read(rows: pd.DataFrame) -> tuple[Floats, Floats]:
+        lat, lon = _of_role(rows, "lat"), _of_role(rows, "lon")
         return lat, to_the_west(lon) if turns else lon
 
     lat, lon = read(first)
-    has_signs = "lat_sign" in first or not are_numbers(first["lat"])
-    if has_signs and _are_degrees_and_minutes(lat, lon):
-        msg = f"{what} has degrees and minutes in one number, such as {lat[0]:g}: read as such"
-        how.warn("degrees and minutes", msg)
-        are_minutes = True
-        lat, lon = read(first)
+    for role, found in (("lat", lat), ("lon", lon)):
+        given = first[role].dropna()
+        if len(given) and not np.isfinite(found).any():
+            raise BadInput(
+                f"{what} has no {role} that can be read, such as {str(given.iloc[0])[:40]!r}: "
+                "write it in degrees, as 48.2 or 48.2N"
+            )
     turns = from_0_to_360(lon, what, how)
     check_degrees(lat, to_the_west(lon) if turns else lon, what, OF_COLUMNS)
     return read
 
 
-def _written(values: Values, letters: str) -> Floats:
-    """Read coordinates as they are written; other values than these become NaN."""
-    found = numbers(values)
-    if not are_numbers(values):
-        texts = _series(values)
-        unread = np.flatnonzero(np.isnan(found) & texts.notna().to_numpy())
-        found = found.copy()
-        found[unread] = [_degrees(str(texts.iloc[place]), letters) for place in unread]
-    return found
+def _of_role(rows: pd.DataFrame, role: str) -> Floats:
+    """Read degrees, their signs as letters glued on or in a column beside; others become NaN."""
+    found, letters = numbers(rows[role]), LETTERS[role]
+    if not pd.api.types.is_numeric_dtype(rows[role]) and np.isnan(found).any():
+        texts = rows[role].astype("string").str.upper().str.replace(",", ".")
+        letter = f"[{letters}]"
+        parts = texts.str.extract(
+            rf"^\s*(?P<before>{letter})?\s*(?P<size>\d+(?:\.\d+)?)\s*°?\s*(?P<after>{letter})?\s*$"
+        )
+        sign_of = parts["before"].fillna(parts["after"])
+        found = np.where(sign_of.notna(), _signed(numbers(parts["size"]), sign_of, letters), found)
+    sign = f"{role}_sign"
+    return _signed(found, rows[sign], letters) if sign in rows else found
 
 
-def _series(values: Values) -> pd.Series:
-    return values.to_pandas() if isinstance(values, pa.ChunkedArray) else values
+def numbers(values: pd.Series) -> Floats:
+    """Read numbers; other values become NaN."""
+    if not pd.api.types.is_numeric_dtype(values):
+        try:
+            read = pa.array(values, from_pandas=True).cast(pa.float64())
+            return np.asarray(read.to_numpy(zero_copy_only=False), np.float64)
+        except (pa.ArrowException, TypeError):
+            values = pd.to_numeric(values, errors="coerce")
+    return np.asarray(values.to_numpy(dtype=np.float64, na_value=np.nan))
 
 
-def _degrees(text: str, letters: str) -> float:
-    """Read 49.07N, N 49° 4' 12'' or 49:04:12."""
-    found = _WRITTEN.fullmatch(text)
-    if found is None:
-        return np.nan
-    letter = ((found["before"] or "") + (found["after"] or "")).upper()
-    parts = [
-        part and part.replace(",", ".") for part in found.group("degrees", "minutes", "seconds")
-    ]
-    whole = all("." not in str(part) for part, below in pairwise(parts) if below)
-    degrees, minutes, seconds = (float(part or 0.0) for part in parts)
-    if letter not in ("", *letters) or not whole or minutes >= 60.0 or seconds >= 60.0:
-        return np.nan
-    size = abs(degrees) + minutes / 60.0 + seconds / 3600.0
-    is_negative = str(parts[0]).startswith("-")
-    if letter == letters[0] and is_negative:
-        return np.nan
-    return -size if is_negative or letter == letters[1] else size
-
-
-def _signed(sizes: Floats, signs: Values, letters: str) -> Floats:
+def _signed(sizes: Floats, signs: pd.Series, letters: str) -> Floats:
     """Give coordinates the signs of their letters; NaN where these cannot hold."""
-    first = _series(signs).astype("string").str.strip().str[:1].str.upper().astype(object)
+    first = signs.astype("string").str.strip().str[:1].str.upper().astype(object)
     positive, negative = ((first == letter).to_numpy(bool) for letter in letters)
     holds: Bools = negative | (positive & (sizes >= 0.0))
     return np.where(holds, np.where(negative, -np.abs(sizes), sizes), np.nan)
-
-
-def with_signs(
-    column_of: Mapping[str, str],
-    wanted: Mapping[str, str],
-    begin: Mapping[str, Sequence[str]],
-    sample: Callable[[], Mapping[str, Sequence[str]]],
-) -> dict[str, str]:
-    """Find the columns of letters for the signs of coordinates, if there are such.
-
-    A column of any name is one if there is another for the other coordinate: headings hold N and S
-    and E and W, too. Its values ``begin`` with letters, and those of the ``sample`` are letters.
-    """
-    found = {role: name for role, name in column_of.items() if role not in SIGNS}
-    free = [name for name in begin if name not in found.values()]
-    known = {role: [n for n in free if _are_among(begin[n], role)] for role in SIGNS}
-    if any(known.values()):
-        values = sample()
-        known = {r: [n for n in names if _are_among(values[n], r)] for r, names in known.items()}
-    both = all(known.values())
-    for role, names in known.items():
-        if role in wanted:
-            found[role] = wanted[role]
-        elif named := [name for name in names if both or name == column_of.get(role)]:
-            found[role] = named[0]
-    return found
-
-
-def _are_among(values: Sequence[str], role: str) -> bool:
-    given = {value.strip().lower() for value in values} - {""}
-    return bool(given) and given <= set(SIGNS[role])
-
-
-def are_in_letters(values: Iterable[str], role: str) -> bool:
-    """Say whether coordinates are written with letters, or as degrees and minutes."""
-    others = (value for value in values if not _PLAIN.fullmatch(value))
-    return any(np.isfinite(_degrees(value, LETTERS[role])) for value in others)
-
-
-def _are_degrees_and_minutes(lat: Floats, lon: Floats) -> bool:
-    """Say whether coordinates that have signs in letters can only be degrees and minutes."""
-    known = np.isfinite(lat) & np.isfinite(lon)
-    lat, lon = np.abs(lat[known]), np.abs(lon[known])
-    beyond = (lat > 90.0) | (lon > 180.0)
-    possible = (lat % 100.0 < 60.0) & (lon % 100.0 < 60.0) & (lat <= 9000.0) & (lon <= 18000.0)
-    return _most(beyond) and bool(possible.all())

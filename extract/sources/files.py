@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources import gpx_archive, gpx_document
+from trajanon.extract.sources import gpx_document
 from trajanon.extract.sources.formats import FORMATS, SourceFile, format_of, read_file
 from trajanon.extract.sources.geo_files import footer_of
 from trajanon.extract.sources.gpx_document import Document
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from distributed import Client
 
 LARGE = 1 << 26  # bytes; larger files, and archives, are read here as streams, and never held whole
-
-SMALL = 1 << 17  # bytes of the files of a task: each takes Dask some milliseconds
 
 Item = Trace | Document
 
@@ -212,8 +210,7 @@ def prefetched(
     files: Sequence[SourceFile], how: Reading, jobs: int, client: "Client | None" = None
 ) -> Iterator[Iterator[Item]]:
     """Give the contents of each file; others are read meanwhile by processes or workers."""
-    here = [file.size > LARGE or file.format == "gpx-archive" for file in files]
-    tasks = _together(file for file, is_here in zip(files, here, strict=True) if not is_here)
+    there = [file for file in files if not _is_large(file)]
     options = {"columns": how.columns, "subjects_exact": how.subjects_exact, "timed": how.timed}
     task = partial(_read_whole, options=options, on_worker=client is not None)
     with ExitStack() as ending:
@@ -222,20 +219,24 @@ def prefetched(
             context = multiprocessing.get_context("spawn")
             pool = ProcessPoolExecutor(jobs, context, signal.signal, ctrl_c_is_for_the_parent)
             ending.callback(pool.shutdown, wait=False, cancel_futures=True)
-            results = results_in_order(lambda some: pool.submit(task, some).result, tasks, 2 * jobs)
+            results = results_in_order(lambda file: pool.submit(task, file).result, there, 2 * jobs)
         else:
             # Workers may stand in other folders.
-            whole = ([replace(one, path=one.path.absolute()) for one in some] for some in tasks)
+            whole = (replace(file, path=file.path.absolute()) for file in there)
             results = on_cluster(client, task, whole)
         ending.callback(results.close)
-        reading = chain.from_iterable(results)
-        for file, is_here in zip(files, here, strict=True):
+        for file in files:
             try:
-                yield read_file(file, how) if is_here else _given(next(reading), file, how)
+                here = _is_large(file)
+                yield read_file(file, how) if here else _given(next(results), file, how)
             except BrokenProcessPool as error:
                 raise FileProblem(
                     "a reading process was ended: if memory ran out, lower `jobs`"
                 ) from error
+
+
+def _is_large(file: SourceFile) -> bool:
+    return file.size > LARGE or file.format == "gpx-archive"
 
 
 def _given(whole: _Whole, file: SourceFile, how: Reading) -> Iterator[Item]:
@@ -249,42 +250,25 @@ def _given(whole: _Whole, file: SourceFile, how: Reading) -> Iterator[Item]:
         raise problem
 
 
-def _together(files: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
-    some, size = list[SourceFile](), 0
-    for file in files:
-        size += file.size
-        if some and size > SMALL:
-            yield some
-            some, size = [], file.size
-        some.append(file)
-    if some:
-        yield some
-
-
-def _read_whole(
-    files: Sequence[SourceFile], options: dict[str, Any], *, on_worker: bool
-) -> list[_Whole]:
-    """Read files in another process, each up to what ends the reading."""
-    wholes = list[_Whole]()
-    for file in files:
-        there = os.access(file.path, os.R_OK) and file.path.stat().st_size == file.size
-        if on_worker and not there:  # it must not be left out
-            raise FileProblem(
-                f"a worker cannot read {file.path} as it was found here: all workers must see the "
-                "files under the same names"
-            )
-        kept, items, problem = _Kept(), list[Item](), None
-        how = Reading(**options, warned=kept)
-        try:
-            items.extend(read_file(file, how))
-        except (BadInput, FileProblem) as error:
-            problem = error
-        wholes.append((items, how.counts, list(kept.given), problem))
-    return wholes
+def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -> _Whole:
+    """Read a file in another process, up to what ends the reading."""
+    there = os.access(file.path, os.R_OK) and file.path.stat().st_size == file.size
+    if on_worker and not there:  # it must not be left out
+        raise FileProblem(
+            f"a worker cannot read {file.path} as it was found here: all workers must see the "
+            "files under the same names"
+        )
+    warned, items, problem = _Kept(), list[Item](), None
+    how = Reading(**options, warned=warned)
+    try:
+        items.extend(read_file(file, how))
+    except (BadInput, FileProblem) as error:
+        problem = error
+    return items, how.counts, list(warned.given), problem
 
 
 def attribution(files: Iterable[SourceFile]) -> str | None:
     """Give the line that must go with these files, if one came from OpenStreetMap."""
-    asked = {"gpx": gpx_document.from_osm, "gpx-archive": gpx_archive.from_osm}
+    asked = {"gpx": gpx_document.from_osm, "gpx-archive": gpx_document.archive_is_from_osm}
     found = any(asked[file.format](file.path) for file in files if file.format in asked)
     return OSM_ATTRIBUTION if found else None

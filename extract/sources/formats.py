@@ -10,11 +10,8 @@ from trajanon.extract.sources import (
     collections,
     devices,
     geo_files,
-    gpx_archive,
     gpx_document,
-    moving_points,
     phones,
-    placed_tables,
     source_tables,
 )
 from trajanon.extract.sources.columns import FILE, FOLDER
@@ -49,7 +46,7 @@ _JSON = rb"[\xef\xbb\xbf \t\r\n]*\{"
 
 FORMATS: Mapping[str, Format] = {
     "gpx-archive": Format(
-        gpx_archive.read,
+        gpx_document.read_archive,
         (".zip", ".tar", ".tgz", ".tbz2", ".txz"),
         rb".{257}ustar",
         is_one=lambda name, head: head.startswith(ZIP) and not name.endswith(".kmz"),
@@ -79,9 +76,9 @@ FORMATS: Mapping[str, Format] = {
         begins=rb"\d+,\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,-?\d+(\.\d+)?,-?\d+(\.\d+)?(\s|\Z)",
         is_one=lambda name, head: not head and re.fullmatch(r"\d+\.txt", name) is not None,
     ),
-    "mds": Format(moving_points.read_mds, begins=_MARK + rb"\s*\{", holds=rb'"trips"\s*:\s*\['),
+    "mds": Format(geo_files.read_mds, begins=_MARK + rb"\s*\{", holds=rb'"trips"\s*:\s*\['),
     "mf-json": Format(
-        moving_points.read_mf_json,
+        geo_files.read_mf_json,
         (".mfjson",),
         _JSON,
         rb'"(temporalGeometry|datetimes)"\s*:|"type"\s*:\s*"Moving',
@@ -96,7 +93,6 @@ FORMATS: Mapping[str, Format] = {
         lambda name, head: re.match(rb"fgb\x03|SQLite format 3\0.{52}GP", head, re.S) is not None,
     ),
     "json": Format(phones.read_points, is_one=phones.looks_like_points),
-    "places": Format(placed_tables.read, is_one=placed_tables.looks_like),
     "table": Format(source_tables.read, is_one=source_tables.looks_like),
 }
 """By name; a file is of the first one that it looks like."""
@@ -148,11 +144,7 @@ def format_of(path: Path, how: Reading) -> str | None:
     for suffix in PACKED:
         name = name.removesuffix(suffix)
     found = next((one for one, kind in FORMATS.items() if kind.looks_like(name, head)), None)
-    if found in ("table", "places") and "lat" not in how.columns:
-        if "place" in how.columns:
-            return "places"
-        if b"geo" in geo_files.footer_of(path):
-            return "geo"  # what a Parquet file is stands at its end
-        if head.startswith(b"PAR1") and placed_tables.is_in_parquet(path):
-            return "places"
+    asked = {"lat", "place"} & how.columns.keys()
+    if found == "table" and not asked and b"geo" in geo_files.footer_of(path):
+        return "geo"  # what a Parquet file is stands at its end
     return found

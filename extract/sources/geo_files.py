@@ -1,21 +1,37 @@
-"""GeoJSON, GeoPackage, GeoParquet, Shapefile, FlatGeobuf: points or lines -> traces."""
+"""GeoJSON, GeoPackage, GeoParquet, Shapefile, FlatGeobuf, MF-JSON and MDS -> traces.
+
+MF-JSON is OGC's Moving Features (19-045r3); of MDS, the Mobility Data Specification, the answers of
+/trips are read.
+"""
 
 import shutil
 import tempfile
 import warnings
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import chain, compress
 from pathlib import Path
+from typing import Any, NamedTuple
 
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+import shapely
+from numpy.typing import NDArray
 
-from trajanon.atomic_output import drafting
+from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.columns import FILE, listed
-from trajanon.extract.sources.features import Features, Layer, traces_of_features
+from trajanon.extract.sources.features import traces_of_features
 from trajanon.extract.sources.source_tables import PARQUET
-from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, Reading, unpacked
+from trajanon.extract.sources.streams import (
+    BYTE_ORDER_MARK,
+    DAMAGED,
+    Reading,
+    json_of,
+    plain_value,
+    unpacked,
+)
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, geometries_of, opened, reading
 from trajanon.files.geoparquet import described
@@ -23,160 +39,108 @@ from trajanon.inputs import other_encoding, seems_utf16
 from trajanon.number_text import number_of
 
 NO_FEATURE = "lines that are no features"
-
-BATCH_OF_FEATURES = {"points": 65_536, "lines": 2_048}  # read at a time; lines may be long
+OTHERS = "features that are no moving points"
+UNREAD = "features or trips that could not be read"
+SHORT = "moving points of fewer than two places"
+WITHOUT_ROUTE = "trips without a route"
 
 _SQLITE = b"SQLite format 3\x00"
 _SHAPEFILE = b"\x00\x00\x27\x0a"
 _BEFORE_JSON = BYTE_ORDER_MARK + b"\x1e \t\r\n"  # the second is a separator
 
+_WGS_84 = "OGC:CRS84"
+_KINDS = ("MovingPoint", "MovingGeomPoint", "MovingGeogPoint")  # the last two are MobilityDB's
+
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     """Read the traces of a file of points or lines; coordinates are those of the geometries."""
-    with _plain(path, how) as (plain, size):
-        layers = _layers(plain, str(path), label, how)
-        total = sum(layer.count or 0 for layer in layers)
-        left = size  # bytes of the file that are yet to be reported, in step with its features
-
-        def report(read: int) -> None:
-            nonlocal left
-            step = min(left, size * read // max(total, 1))
-            left -= step
-            how.read(step)
-
-        for layer in layers:
-            yield from traces_of_features(layer, how, report)
-        how.read(left)
-
-
-@contextmanager
-def _plain(path: Path, how: Reading) -> Iterator[tuple[Path, int]]:
-    """Give the file, unpacked, and the bytes that are yet to be reported."""
     with Reading().open(path) as stream:
         packed = unpacked(stream) is not stream
     if not packed:
-        yield path, path.stat().st_size
+        how.read(path.stat().st_size)
+        yield from _of_file(path, str(path), label, how)
         return
-    with drafting(Path(tempfile.gettempdir(), "trajanon-unpacked")) as draft:
-        plain = draft.path.with_name(path.stem)
+    with tempfile.TemporaryDirectory(prefix="trajanon-") as folder:
+        plain = Path(folder, path.stem)
         try:
-            with how.open(path) as stream, plain.open("wb") as file:
-                shutil.copyfileobj(unpacked(stream), file, 1 << 20)
+            with how.unpacked(path) as stream, plain.open("wb") as file:
+                shutil.copyfileobj(stream, file, 1 << 20)
         except DAMAGED as error:
             raise FileProblem(f"cannot unpack {path}: {error}") from error
-        yield plain, 0
+        yield from _of_file(plain, str(path), label, how)
 
 
-def _layers(path: Path, what: str, label: str, how: Reading) -> list[Layer]:
-    """Open the layers of a file that may hold traces; others are left out with a warning."""
+def _of_file(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]:
+    """Read the layers of a file that hold traces; others are left out with a warning."""
     import pyogrio
 
     with path.open("rb") as file:
-        head = file.read(100)
+        head, size = file.read(100), path.stat().st_size
     if head.startswith(PARQUET):
-        return [_layer_of_parquet(path, what, label)]
+        yield from _of_parquet(path, what, label, how)
+        return
     if not head.startswith((_SQLITE, b"fgb\x03", _SHAPEFILE)):
         if seems_utf16(head):
             raise FileProblem(f"{what} {other_encoding(head)}")
         if not head.lstrip(_BEFORE_JSON).startswith(b"{"):
             why = "begins like no GeoJSON, GeoPackage, GeoParquet, Shapefile or FlatGeobuf"
             raise FileProblem(f"{what} {why if head else 'is empty'}; give it its suffix")
-    if head.startswith(_SHAPEFILE):
-        _check_shapefile(path, what)
+    # Without them GDAL would leave out all ids.
+    beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
+    if head.startswith(_SHAPEFILE) and not {".shx", ".dbf"} <= beside:
+        raise FileProblem(f"{what} needs the .shx and .dbf of its Shapefile beside it")
+    if head.startswith(_SHAPEFILE) and size < (said := 2 * int.from_bytes(head[24:28], "big")):
+        raise FileProblem(f"{what} is damaged or cut off: it has {size:,} of {said:,} bytes")
     names: list[str | None] = [None]
     if head.startswith(_SQLITE):
         with _by_gdal(what):
             names = [str(name) for name, _ in pyogrio.list_layers(path).reshape(-1, 2)]
-    found: list[Layer] = []
     refused: list[str] = []
     for name in names:
-        within = (name, f"{what}, layer {name!r}", f"{label}:{name}")
+        within = (f"{what}, layer {name!r}", f"{label}:{name}") if len(names) > 1 else (what, label)
         try:
-            found.append(_layer(path, *(within if len(names) > 1 else (None, what, label)), how))
+            yield from _of_layer(path, name, *within, how)
         except BadInput as error:
             refused.append(str(error))
-    if not found:
+    if len(refused) == len(names):
         raise BadInput(refused[0] if refused else f"{what} holds no layer")
     for reason in refused:
         how.warn("layers", f"{reason}; this layer is left out", reason)
-    return found
 
 
-def _layer(path: Path, name: str | None, what: str, label: str, how: Reading) -> Layer:
+def _of_layer(path: Path, name: str | None, what: str, label: str, how: Reading) -> Iterator[Trace]:
     import pyogrio
 
     with _by_gdal(what):
         info = pyogrio.read_info(path, layer=name)
-    kind, driver, count = str(info["geometry_type"]), info["driver"], info["features"]
-    refused = {
-        "has no geometries; save its table as CSV or Parquet": info["geometry_type"] is None,
-        f"holds {kind}s; traces are points or lines": "Polygon" in kind or "Surface" in kind,
-        "holds no features": count == 0,
-    }
-    for reason, applies in refused.items():
-        if applies:
-            raise BadInput(f"{what} {reason}")
-
-    def features(columns: Sequence[str]) -> Iterator[Features]:
-        read, size = 0, BATCH_OF_FEATURES["points" if "Point" in kind else "lines"]
-        for batch, geometry in _batches(path, name, columns, size, what):
-            read += batch.num_rows
-            try:  # after a feature without geometry, GDAL may give geometries that overlap
-                batch[geometry].validate(full=True)
-            except pa.ArrowInvalid as error:
-                raise FileProblem(
-                    f"{what} has features without geometry, with which GDAL does not read a "
-                    f"{driver}; leave them out, or save it as GeoPackage"
-                ) from error
-            yield features_of(batch, geometry, what)
-        if driver == "FlatGeobuf" and read < count:
-            raise _cut_off(what, f"{read:,} of {number_of(count, 'feature')}")
-        if driver == "GeoJSONSeq":
-            _check_lines(path, read, how)
-
-    layer = Layer(
-        what=what,
-        label=label,
-        names=info["fields"].tolist(),
-        system=info["crs"],
-        features=features,
-        count=count if count > 0 else None,
+        if info["geometry_type"] is None:
+            raise BadInput(f"{what} has no geometries; save its table as CSV or Parquet")
+        # As texts, times keep their zones, even if these differ.
+        meta, table = pyogrio.raw.read_arrow(path, layer=name, datetime_as_string=True)
+    column = meta["geometry_name"] or "wkb_geometry"
+    try:  # after a feature without geometry, GDAL may give geometries that overlap
+        table[column].validate(full=True)
+    except pa.ArrowInvalid as error:
+        raise FileProblem(
+            f"{what} has features without geometry, with which GDAL does not read a "
+            f"{info['driver']}; leave them out, or save it as GeoPackage"
+        ) from error
+    if info["driver"] == "FlatGeobuf" and table.num_rows < info["features"]:
+        there = f"{table.num_rows:,} of {number_of(info['features'], 'feature')}"
+        raise FileProblem(f"{what} is damaged or cut off: it has {there}")
+    if info["driver"] == "GeoJSONSeq":
+        _check_lines(path, table.num_rows, how)
+    yield from traces_of_features(
+        *_features(table, column, what),
+        info["crs"],
+        what,
+        label,
+        how,
         # Without an index, a FlatGeobuf has its features as they were written.
-        sorted_by_place=(driver == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]),
+        sorted_by_place=(
+            info["driver"] == "FlatGeobuf" and info["capabilities"]["fast_spatial_filter"]
+        ),
     )
-    if "Point" in kind and name is not None:  # shops beside tracks are no recording
-        column_of = layer.roles(how.columns, of_points=True)
-        if column_of.keys().isdisjoint(("id", "subject")) and how.columns.get("id") != FILE:
-            raise BadInput(
-                f"{what} has no column known as id; {listed(layer.names)}: say `columns` id=..."
-            )
-    return layer
-
-
-def _batches(
-    path: Path, name: str | None, columns: Sequence[str], size: int, what: str
-) -> Iterator[tuple[pa.RecordBatch, str]]:
-    """Read some features of a layer at a time, with the name of the column of geometries."""
-    import pyogrio
-
-    with ExitStack() as stack:
-        with _by_gdal(what):
-            reader = pyogrio.raw.open_arrow(
-                path,
-                layer=name,
-                columns=list(columns),
-                batch_size=size,
-                use_pyarrow=True,
-                datetime_as_string=True,  # so that times keep their zones, even if these differ
-            )
-            info, batches = stack.enter_context(reader)
-        geometry = info["geometry_name"] or "wkb_geometry"
-        while True:
-            with _by_gdal(what):
-                batch = next(batches, None)
-            if batch is None:
-                return
-            yield batch, geometry
 
 
 @contextmanager
@@ -187,42 +151,22 @@ def _by_gdal(what: str) -> Iterator[None]:
         yield
 
 
-def _check_shapefile(path: Path, what: str) -> None:
-    """Refuse a Shapefile that is not whole."""
-    beside = {file.suffix.lower() for file in path.parent.glob(f"{path.stem}.*")}
-    for suffix in (".shx", ".dbf"):
-        if suffix not in beside:
-            raise FileProblem(
-                f"{what} needs the other files of its Shapefile: no {suffix} beside it"
-            )
-    with path.open("rb") as file:
-        said = 2 * int.from_bytes(file.read(28)[24:], "big")
-    size = path.stat().st_size
-    if size < said:
-        raise _cut_off(what, f"{size:,} of {said:,} bytes")
-
-
 def _check_lines(path: Path, read: int, how: Reading) -> None:
     """Count the lines of newline-delimited GeoJSON that gave no feature."""
     with path.open("rb") as file:
         separated = file.read(1) == b"\x1e"
         file.seek(0)
-        counted = (line.count(b"\x1e") if separated else not line.isspace() for line in file)
-        there = sum(counted)
+        there = sum(line.count(b"\x1e") if separated else not line.isspace() for line in file)
     if there > read:
         how.counts[NO_FEATURE] += there - read
 
 
-def _cut_off(what: str, there: str) -> FileProblem:
-    return FileProblem(f"{what} is damaged or cut off: it has {there}")
-
-
-def features_of(batch: pa.RecordBatch, geometry: str, what: str, encoding: str = "WKB") -> Features:
-    """Read the features of a batch; geometries that are unreadable become None."""
-    column = batch[geometry]
-    others = frame(
-        pa.Table.from_batches([batch]).drop_columns([geometry]), what, integer_object_nulls=True
-    )
+def _features(
+    table: pa.Table, geometry: str, what: str, encoding: str = "WKB"
+) -> tuple[NDArray[Any], pd.DataFrame]:
+    """Read geometries and attributes; geometries that are unreadable become None."""
+    column = table[geometry].combine_chunks()
+    others = frame(table.drop_columns([geometry]), what, integer_object_nulls=True)
     try:
         if encoding == "WKB":
             return geometries_of(column, "ignore"), others
@@ -230,8 +174,8 @@ def features_of(batch: pa.RecordBatch, geometry: str, what: str, encoding: str =
 
         meant = {"ARROW:extension:name": f"geoarrow.{encoding}"}
         field = pa.field("geometry", column.type, metadata=meant)
-        table = pa.record_batch([column], schema=pa.schema([field]))
-        return geopandas.GeoDataFrame.from_arrow(table).geometry.to_numpy(), others
+        only = pa.record_batch([column], schema=pa.schema([field]))
+        return geopandas.GeoDataFrame.from_arrow(only).geometry.to_numpy(), others
     except (TypeError, ValueError, LookupError, AttributeError, pa.ArrowException) as error:
         raise FileProblem(
             f"{what} has no geometries in the encoding {encoding!r} where it should, but "
@@ -250,26 +194,150 @@ def footer_of(path: Path) -> dict[bytes, bytes]:
         return {}  # its reader names the fault
 
 
-def _layer_of_parquet(path: Path, what: str, label: str) -> Layer:
+def _of_parquet(path: Path, what: str, label: str, how: Reading) -> Iterator[Trace]:
     with reading(what, "GeoParquet"):
-        file = pq.ParquetFile(opened(path))
-        schema, names = file.schema_arrow, file.schema_arrow.names
-    if b"trajanon" in (file.metadata.metadata or {}):
+        table = pq.ParquetFile(opened(path)).read(use_threads=False)
+    if b"trajanon" in (table.schema.metadata or {}):
         raise BadInput(
             f"{what} is what trajanon extract wrote, no source: give it to trajanon anonymize"
         )
-    geo = described(schema, what)
-    geometry = geo["primary_column"]
-    column = geo["columns"][geometry]
-    encoding = column.get("encoding", "WKB")
-    only_points = set(column.get("geometry_types") or "?") <= {"Point", "Point Z"}
-    size = BATCH_OF_FEATURES["points" if only_points else "lines"]
+    geo = described(table.schema, what)
+    column = geo["columns"][geo["primary_column"]]
+    features = _features(table, geo["primary_column"], what, column.get("encoding", "WKB"))
+    yield from traces_of_features(*features, column.get("crs", _WGS_84), what, label, how)
 
-    def features(columns: Sequence[str]) -> Iterator[Features]:
-        with reading(what, "GeoParquet"):
-            for batch in file.iter_batches(size, columns=[geometry, *columns]):
-                yield features_of(batch, geometry, what, encoding)
 
-    names.remove(geometry)
-    system = column.get("crs", "OGC:CRS84")
-    return Layer(what, label, names, system, features, file.metadata.num_rows)
+class _Moving(NamedTuple):
+    """A point that moves."""
+
+    parts: Sequence[Floats]  # x and y of its places, shape (at least 2, 2), part by part
+    columns: Mapping[str, Any]  # what is known of it; the times of all parts are a list
+    system: str = _WGS_84  # the reference system of x and y
+
+
+def read_mf_json(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read a file: each part of a moving point is a trace; heights are left out."""
+    with how.unpacked(path) as stream:
+        whole = json_of(stream, str(path))
+    features = whole.get("features", [whole]) if isinstance(whole, Mapping) else []
+    crs = whole.get("crs") if isinstance(whole, Mapping) else None
+    found = [_moving(one, crs) for one in features if isinstance(features, list)]
+    yield from _traces_of_moving(found, str(path), label, how)
+
+
+def _traces_of_moving(
+    found: Sequence[_Moving | str], what: str, label: str, how: Reading
+) -> Iterator[Trace]:
+    """Read moving points as lines with lists of times; a word is what one is counted as."""
+    how.counts.update(one for one in found if isinstance(one, str))
+    moving = [one for one in found if isinstance(one, _Moving)]
+    if not moving:
+        return
+    systems = list(dict.fromkeys(one.system for one in moving))
+    if len(systems) > 1:
+        raise BadInput(
+            f"{what} names several reference systems, such as {systems[0]} and {systems[1]}; "
+            "transform it to EPSG:4326 first"
+        )
+    with np.errstate(invalid="ignore"):  # NaN is for the cleaning
+        parts = ([shapely.linestrings(part) for part in one.parts] for one in moving)
+        lines = np.array([shapely.multilinestrings(some) for some in parts])
+    names = dict.fromkeys(name for one in moving for name in one.columns)
+    columns = {name: [plain_value(one.columns.get(name)) for one in moving] for name in names}
+    frame = pd.DataFrame(columns, dtype=object)
+    yield from traces_of_features(lines, frame, systems[0], what, label, how)
+
+
+def _places(coordinates: Any) -> Floats | None:
+    """Read x and y of a list of positions, which may have heights; None if it is no such list."""
+    try:
+        xy = np.array([position[:2] for position in coordinates], dtype=np.float64)
+    except (TypeError, ValueError, LookupError, OverflowError):
+        return None
+    return xy if xy.ndim == 2 and xy.shape[1] == 2 else None
+
+
+def _moving(feature: Any, crs: Any) -> _Moving | str:
+    """Read a feature; its reference system may stand in it, or in its temporal geometry."""
+    if not isinstance(feature, Mapping):
+        return UNREAD
+    properties, moving = feature.get("properties"), feature.get("temporalGeometry")
+    columns = dict(properties) if isinstance(properties, Mapping) else {}
+    if not isinstance(moving, Mapping):
+        moving = feature  # as MobilityDB writes it, or a line with its times
+    pieces = _pieces(moving, columns)
+    if pieces is None:
+        return OTHERS
+    parts = [_places(piece.get("coordinates")) for piece in pieces if isinstance(piece, Mapping)]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(pieces):
+        return UNREAD
+    long = [len(part) > 1 for part in known]
+    if not any(long):
+        return SHORT
+    if "id" in feature:
+        columns = {"id": feature["id"], **columns}
+    times = [piece.get("datetimes") for piece in compress(pieces, long)]
+    whole = all(isinstance(some, list) for some in times)
+    columns["datetimes"] = list(chain.from_iterable(times)) if whole else None
+    crs = feature.get("crs") or moving.get("crs") or crs
+    return _Moving(list(compress(known, long)), columns, _system(crs))
+
+
+def _pieces(moving: Mapping[str, Any], columns: Mapping[str, Any]) -> list[Any] | None:
+    """Find the parts of a moving point, each with coordinates and datetimes; None if it is none."""
+    if moving.get("type") == "MovingGeometryCollection":
+        pieces = moving.get("prisms")
+        return pieces if isinstance(pieces, list) else None
+    if moving.get("type") in _KINDS:
+        pieces = moving.get("sequences")
+        return pieces if isinstance(pieces, list) else [moving]
+    line = moving.get("geometry")
+    if isinstance(line, Mapping) and line.get("type") == "LineString" and "datetimes" in columns:
+        return [{**line, "datetimes": columns["datetimes"]}]
+    return None
+
+
+def _system(crs: Any) -> str:
+    """Name a reference system; without one it is WGS 84, longitude first."""
+    said = crs.get("properties") if isinstance(crs, Mapping) else crs
+    if isinstance(said, Mapping):
+        said = said.get("name") or said.get("href") or said.get("link")
+    return _WGS_84 if crs is None else str(said)
+
+
+def read_mds(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    """Read a file: a trip with a route is a trace of its vehicle; MDS 2.0 has none."""
+    with how.unpacked(path) as stream:
+        whole = json_of(stream, str(path), dict[str, Any])
+    data = whole.get("data", whole)
+    trips = data.get("trips") if isinstance(data, Mapping) else None
+    found = [_trip(trip) for trip in trips or []] if isinstance(trips, list) else []
+    if WITHOUT_ROUTE in found:
+        msg = (
+            f"{path} has trips without a route, which are left out: MDS 2.0 gives their points "
+            "in /telemetry; write those as a table with the columns trip_id, device_id, "
+            "timestamp, lat and lng"
+        )
+        how.warn(WITHOUT_ROUTE, msg)
+    how = how.with_columns(subject="device_id")
+    yield from _traces_of_moving(found, str(path), label, how)
+
+
+def _trip(trip: Any) -> _Moving | str:
+    """Read a trip: the fixes of its route, and the other members as columns."""
+    if isinstance(trip, Mapping) and trip.get("route") is None:
+        return WITHOUT_ROUTE
+    try:
+        fixes = trip["route"]["features"]
+        xy = _places([fix["geometry"]["coordinates"] for fix in fixes])
+        times = np.array([fix["properties"]["timestamp"] for fix in fixes], dtype=np.float64)
+    except (TypeError, ValueError, LookupError, OverflowError):
+        return UNREAD
+    if len(times) < 2:
+        return WITHOUT_ROUTE
+    if xy is None or times.ndim > 1:
+        return UNREAD
+    columns = {name: value for name, value in trip.items() if name != "route"}
+    vehicle = trip.get("device_id") or trip.get("vehicle_id")
+    return _Moving([xy], {**columns, "device_id": vehicle, "timestamp": times.tolist()})

@@ -1,12 +1,18 @@
-"""GPX: track segments in the order of the file; routes and waypoints are left out."""
+"""GPX, and archives of it: track segments in the order of the file, without routes and waypoints.
+
+An archive may be OpenStreetMap's planet dump: files VISIBILITY/000/123/000123456.gpx, beside one
+metadata.xml that names the account of each public and identifiable one.
+"""
 
 import io
 import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain
 from pathlib import Path
+from typing import Any, Self
+from xml.parsers import expat
 
 import numpy as np
 import pyarrow as pa
@@ -14,19 +20,98 @@ import pyarrow.compute as pc
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import FileProblem
-from trajanon.extract.sources.streams import Reading, unpacked
-from trajanon.extract.sources.trace_pieces import moment, number, with_last_cut_off
-from trajanon.extract.sources.xml_parser import XmlParser
+from trajanon.extract.sources.streams import (
+    DAMAGED,
+    DAMAGED_ZIP,
+    UNREADABLE,
+    CutOff,
+    Reading,
+    members,
+    unpacked,
+)
+from trajanon.extract.sources.trace_pieces import EMPTY, moment, number, with_last_cut_off
 from trajanon.extract.trace import Trace
-from trajanon.geodesy import DEGREE
+from trajanon.inputs import other_encoding
 
 API = "OpenStreetMap.org"  # the creator that the server's answers name
 _PLANET = "OSM gpx_dump.py"
+_GENERATORS = (_PLANET, "OpenStreetMap gpx_dump.py")  # how metadata of a dump name who made them
 
-_LONGEST = 1 << 12  # characters of a text that are kept; no name and no time is longer
-_FARTHEST = 100.0  # metres, about: the farthest a person moves within a second
+NOT_GPX = "members that are not GPX"
+CUT_OFF = "archives cut off"
+NAMELESS = "recordings without their account in the dump, or before it"
 
-_Texts = list[str | None]
+_GPX = (".gpx", ".gpx.gz", ".gpx.bz2", ".gpx.xz")
+_DUMPED = re.compile(r"(?:.*/)?(public|trackable|identifiable)/(?:\d+/)*(\d{1,18})\.gpx")
+_NUMBER = re.compile(r"[0-9]{1,18}")
+
+_CHUNK, _BEGINNING = 1 << 18, 1 << 14  # bytes: of a chunk, and to recognise a document by
+_BLANK = b" \t\r\n\xef\xbb\xbf"  # and a byte order mark, wherever it stands
+
+_STANDING = 10  # points of one time; more in a segment mean that its clock stood still
+
+
+class XmlStream:
+    """XML read chunk by chunk, without a tree."""
+
+    def __init__(self, read: Callable[[int], bytes], name: str) -> None:
+        self._read, self._name = read, name
+        self._fed = 0
+        self._parser = expat.ParserCreate()
+        self._parser.buffer_text = True
+        self._parser.StartElementHandler = self._start
+        self._parser.EndElementHandler = self._end
+
+    def __iter__(self) -> Iterator[Any]:
+        """Give what stands in the document, in its order, up to what ends the reading; once."""
+        try:
+            while not self._read_chunk(_CHUNK):
+                yield from self._taken()
+        except FileProblem:
+            yield from self._taken()
+            raise
+        yield from self._taken()
+
+    def read_beginning(self) -> Self:
+        """Read the first lines of a document, whatever is wrong with them."""
+        with suppress(FileProblem):
+            self._read_chunk(_BEGINNING)
+        return self
+
+    def _read_chunk(self, size: int) -> bool:
+        try:
+            chunk = self._read(size)
+        except DAMAGED_ZIP as error:
+            raise FileProblem(
+                f"{self._name} cannot be read to its end ({error}): download it again"
+            ) from error
+        last = not chunk
+        if not self._fed:  # blanks before a document, which XML does not allow
+            chunk = chunk.lstrip(_BLANK)
+        try:
+            self._parser.Parse(chunk, last)
+        except LookupError as error:
+            raise FileProblem(
+                f"{self._name} is in an unknown encoding: save it as UTF-8"
+            ) from error
+        except expat.ExpatError as error:
+            there = chunk[max(self._parser.ErrorByteIndex - self._fed, 0) :]
+            why = f"({expat.ErrorString(error.code)}): it may be cut off, or of another kind"
+            if there and not there[:1].isascii():
+                why = f"and {other_encoding(there)}"
+            raise FileProblem(f"{self._name} is not well-formed XML {why}") from error
+        self._fed += len(chunk)
+        return last
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        """Take note of an element that begins."""
+
+    def _end(self, tag: str) -> None:
+        """Take note of an element that ends."""
+
+    def _taken(self) -> Iterator[Any]:
+        """Give what the last chunk has brought to its end."""
+        return iter(())
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -51,27 +136,22 @@ class Document:
     segments: Sequence[Segment]
 
 
-class GpxStream(XmlParser):
-    """A GPX document; its parser does not see the points that `_POINTS` can read."""
-
-    root = "gpx"
-    texts = ("time", "url")
+class GpxStream(XmlStream):
+    """The segments of a GPX document."""
 
     def __init__(self, read: Callable[[int], bytes], name: str) -> None:
         super().__init__(read, name)
         self.is_gpx = self.synthetic = False
         self.creator = self.version = ""  # as the document says of itself
+        self._path: list[str] = []  # down to the element at hand; names without prefixes
         self.points = 0  # of the segments that were given
         self._track = 0
         self._url: str | None = None
-        self._prefix = ""  # of the elements of the segment
-        self._depth = 0  # within a point
-        self._lat, self._lon, self._time = _Texts(), _Texts(), _Texts()  # as written, by point
-        self._cdata = False  # whether there was any, which looks like markup and is none
-        self._ends: list[tuple[int, int, str | None]] = []  # points before it, track, url
-        self._rest: list[Floats] = []  # columns of a segment that goes on
+        self._points: list[tuple[str | None, str | None]] = []  # of the segment at hand
+        self._times: list[str | None] = []
+        self._text: list[str] = []
+        self._found: list[Segment] = []
         self._parser.CommentHandler = self._comment
-        self._parser.StartCdataSectionHandler = lambda: setattr(self, "_cdata", True)
 
     @property
     def is_api_answer(self) -> bool:
@@ -88,128 +168,59 @@ class GpxStream(XmlParser):
         """Whether OpenStreetMap must be named with the document."""
         return self.creator in (API, _PLANET) and not self.synthetic
 
-    def _feed(self, chunk: bytes, *, last: bool = False) -> None:
-        """Feed the parser what cannot be read without it."""
-        here = 0
-        more = 0  # bytes to feed at least: where points are odd, looking at each would take time
-        while (end := chunk.find(_POINT_ENDS, here + more)) >= 0:
-            end += len(_POINT_ENDS)
-            super()._feed(chunk[here:end])
-            here, more = end, _WINDOW
-            while self._is_between_points and (size := self._take(chunk[here : here + _WINDOW])):
-                here, more = here + size, 0
-        super()._feed(chunk[here:], last=last)
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        name = tag.rpartition(":")[2] if ":" in tag else tag
+        path = self._path
+        path.append(name)
+        depth = len(path)
+        if depth == 5 and name == "time" and path[3] == "trkpt":
+            self._listen()
+        elif depth == 4 and name == "trkpt" and path[2] == "trkseg":
+            self._points.append((attributes.get("lat"), attributes.get("lon")))
+            self._times.append(None)
+        elif depth == 3 and name == "url" and path[1] == "trk":
+            self._listen()
+        elif depth == 2 and name == "trk":
+            self._track += 1
+            self._url = None
+        elif depth == 1:
+            if name != "gpx":
+                raise FileProblem(f"{self._name} is not GPX: it begins with <{name}>")
+            self.is_gpx = True
+            self.creator = attributes.get("creator", "")
+            self.version = attributes.get("version", "")
 
-    @property
-    def _is_between_points(self) -> bool:
-        """Whether the parser has read all that it was fed, and stands in a segment, in no point."""
-        return (
-            self._path == ["gpx", "trk", "trkseg"]
-            and self._head.startswith((b"<?xml", b"<gpx"))  # not in UTF-16
-            and not self._prefix
-            and self._parser.CurrentByteIndex == self._fed
-            and not self._cdata
-        )
+    def _listen(self) -> None:
+        """Take the text of the element at hand."""
+        self._text = []
+        self._parser.CharacterDataHandler = self._text.append
 
-    def _take(self, text: bytes) -> int:
-        """Read the points at the beginning of a text; give their number of bytes."""
-        found = _POINTS.findall(text.decode("latin-1"))  # a letter a byte
-        rest = found.pop()[_REST] if found and found[-1][_REST] else ""
-        self._lat += [point[_LAT] for point in found]
-        self._lon += [point[_LON] for point in found]
-        self._time += [point[_MOMENT] or None for point in found]
-        return len(text) - len(rest) if found else 0
+    def _end(self, tag: str) -> None:
+        depth, name = len(self._path), self._path.pop()
+        if depth == 5 and name == "time" and self._times:
+            self._times[-1] = "".join(self._text).strip()
+            self._parser.CharacterDataHandler = None
+        elif depth == 3 and name == "url":
+            self._url = "".join(self._text).strip() or None
+            self._parser.CharacterDataHandler = None
+        elif depth == 3 and name == "trkseg":
+            self._end_segment()
+
+    def _end_segment(self) -> None:
+        if self._points:
+            lat, lon = zip(*self._points, strict=True)
+            columns = degrees(lat), degrees(lon), seconds(self._times)
+            self._found.append(Segment(self._track, self._url, *columns))
+            self.points += len(lat)
+            self._points, self._times = [], []
 
     def _taken(self) -> Iterator[Segment]:
-        """Give the segments that have ended; keep what there is of the one after."""
-        whole = len(self._lat)
-        whole -= self._depth > 0  # its time may come yet
-        lat, lon, time = self._lat, self._lon, self._time
-        columns = np.stack((degrees(lat[:whole]), degrees(lon[:whole]), seconds(time[:whole])))
-        del lat[:whole], lon[:whole], time[:whole]
-        ends, self._ends = self._ends, []
-        *parts, rest = np.split(columns, [end for end, *_ in ends], axis=1)
-        for part, (_, track, url) in zip(parts, ends, strict=True):
-            points = np.concatenate([*self._rest, part], axis=1)
-            self._rest = []
-            self.points += points.shape[1]
-            if points.size:
-                yield Segment(track, url, *points)
-        self._rest.append(rest)
-
-    def _add_text(self, text: str) -> None:
-        if self._length < _LONGEST:
-            super()._add_text(text)
-
-    def _begun(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._depth:
-            self._depth += 1
-            if tag == f"{self._prefix}trkpt" and self._time[-1] is not None:
-                self._refuse("its track points stand in each other")
-            return
-        match self._path:
-            case ["gpx", "trk", "trkseg", _] if tag == f"{self._prefix}trkpt":
-                self._depth = 1
-                self._lat.append(attributes.get("lat"))
-                self._lon.append(attributes.get("lon"))
-                self._time.append(None)
-            case ["gpx"]:
-                self.is_gpx = True
-                self.creator = attributes.get("creator", "")
-                self.version = attributes.get("version", "")
-            case ["gpx", "trk"]:
-                self._track += 1
-                self._url = None
-            case ["gpx", "trk", "trkseg"]:
-                self._prefix = tag.removesuffix("trkseg")
-
-    def _ended(self, tag: str, text: str) -> None:
-        if self._depth:
-            if self._depth == 2 and tag == f"{self._prefix}time" and self._time[-1] is None:
-                self._time[-1] = text
-            self._depth -= 1
-        elif self._path == ["gpx", "trk", "url"]:
-            self._url = text or None
-        elif self._path == ["gpx", "trk", "trkseg"]:
-            self._ends.append((len(self._lat), self._track, self._url))
+        found, self._found = self._found, []
+        return iter(found)
 
     def _comment(self, text: str) -> None:
         # The bundled sample has the form of an answer, but is not of OpenStreetMap.
         self.synthetic |= text.strip().startswith("synthetic:")
-
-
-# Track points as nearly everybody writes them: in ASCII, without attributes but lat and lon, and
-# without comments, references or CDATA. All others stay for the parser, which takes twice as long.
-
-_POINT_ENDS = b"</trkpt>"
-_WINDOW = 1 << 14  # bytes to look at, at once, as what is no point at their end is copied
-
-_BLANKS = r"[ \t\r\n]*+"
-_TEXT = r"[ \t\r\n!-%'-;=?-~]*+"  # all of ASCII but &, < and >
-_NAME = r"(?!trkpt>)[A-Za-z_][-.:\w]*+"  # no point in a point
-_DEGREES = r"[-+.0-9eE]*+"
-_TIME = r"[-+:.0-9TZ]{0,99}+"
-
-_numbers = count()
-
-
-def _elements(depth: int, but: str = "") -> str:
-    """Match elements without attributes, that deep in each other, and the texts behind them."""
-    name = f"name{next(_numbers)}"
-    inside = _elements(depth - 1) if depth > 1 else ""
-    return f"(?:<{but}(?P<{name}>{_NAME})>{_TEXT}{inside}</(?P={name})>{_TEXT})*+"
-
-
-_POINT = (
-    f'{_BLANKS}<trkpt lat="(?P<lat>{_DEGREES})" lon="(?P<lon>{_DEGREES})">{_TEXT}'
-    f"{_elements(3, but='(?!time>)')}"  # Garmin's extensions are that deep
-    f"(?:<time>(?P<time>{_TIME})</time>{_TEXT}{_elements(3)})?+</trkpt>"
-)
-# What is no point takes all the rest with it, so that there are no gaps between those found.
-_POINTS = re.compile(f"{_POINT}|(?P<rest>(?s:.)+)", re.ASCII)
-_LAT, _LON, _MOMENT, _REST = (
-    _POINTS.groupindex[name] - 1 for name in ("lat", "lon", "time", "rest")
-)
 
 
 def degrees(texts: Sequence[str | None]) -> Floats:
@@ -221,7 +232,7 @@ def seconds(texts: Sequence[str | None]) -> Floats:
     """Give seconds since 1970 of ISO 8601 times, as `moment` does."""
 
     def moments(column: pa.Array) -> pa.Array:
-        times = pc.utf8_trim_whitespace(column).cast(pa.timestamp("us", "UTC")).cast(pa.int64())
+        times = column.cast(pa.timestamp("us", "UTC")).cast(pa.int64())
         return pc.divide(times.cast(pa.float64(), safe=False), 1e6)
 
     return _all_at_once(texts, moments, moment)
@@ -286,10 +297,99 @@ def traces_of_document(
 
 
 def _clock_of(one: Segment) -> Floats:
-    """Give the times of a segment, or none if the clock stood still while the way went on."""
-    time = one.time
-    if not np.isfinite(time).all() or np.ptp(time) >= 1.0:
-        return time
-    with np.errstate(invalid="ignore"):  # of what is no number
-        ways = (np.fmax.reduce(degrees) - np.fmin.reduce(degrees) for degrees in (one.lat, one.lon))
-        return np.full_like(time, np.nan) if DEGREE * sum(ways) > _FARTHEST else time
+    """Give the times of a segment, or none if its clock stood still."""
+    stands = len(one.time) > _STANDING and np.ptp(one.time) < 1.0
+    return np.full_like(one.time, np.nan) if stands else one.time
+
+
+def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
+    """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
+    accounts: dict[int, int] | None = None
+    read, nameless, other, problem = False, 0, "", ""
+    try:
+        for name, opened in members(path, how):
+            kind = _kind_of(name)
+            if not kind or opened is None:
+                how.counts[NOT_GPX] += 1
+                other = other or (name if opened and not _is_hidden(name) else "")
+                continue
+            try:
+                if kind == "metadata":
+                    metadata = _Metadata(opened().read, f"{path}/{name}")
+                    accounts = metadata.accounts  # where they are damaged, what comes before
+                    list(metadata)
+                    continue
+                upload, subject = name, None
+                if found := _DUMPED.fullmatch(name):
+                    upload = str(int(found[2]))
+                    if found[1] != "trackable":  # which name no account
+                        nameless += accounts is None
+                        account = (accounts or {}).get(int(found[2]))
+                        subject = None if account is None else f"osm:uid:{account}"
+                document = GpxStream(opened().read, f"{path}/{name}")
+                for one in traces_of_document(document, f"{label}/{upload}", subject):
+                    read = True
+                    yield one
+                read = True
+                how.counts.update([EMPTY] * document.is_empty)
+            except FileProblem as error:
+                problem = problem or f"no GPX file in {path} can be read: {error}"
+                how.counts[UNREADABLE] += 1
+                msg = f"left out, or used only up to the damage: {error}"
+                how.warn("members", msg, str(error))
+    except CutOff as error:
+        problem = f"{path} is damaged or cut off ({error}): download it again"
+        if read:
+            how.counts[CUT_OFF] += 1
+            how.warn(CUT_OFF, f"{problem}; what comes before is used", problem)
+    if not read:
+        but = f" but {other}: unpack it first, and name the folder, or .kmz if it is KML"
+        nothing = f"{path} holds no {', '.join(_GPX)} file{but if other else ''}"
+        raise FileProblem(problem or f"{nothing}; only GPX is read from archives")
+    if nameless:
+        how.counts[NAMELESS] += nameless
+        msg = (
+            f"{path} has no metadata.xml before its recordings: {nameless:,} count as "
+            "different people's, even if one account has several; pack metadata.xml first"
+        )
+        how.warn("accounts", msg, str(path))
+
+
+def archive_is_from_osm(path: Path) -> bool:
+    """Say whether an archive came from OpenStreetMap, by the first file of it."""
+    with suppress(CutOff, *DAMAGED):
+        for name, opened in members(path, Reading()):
+            kind = _kind_of(name)
+            if opened and kind == "metadata":
+                return _Metadata(opened().read, "").read_beginning().generator in _GENERATORS
+            if opened and kind:
+                return GpxStream(opened().read, "").read_beginning().is_from_osm
+    return False
+
+
+def _kind_of(name: str) -> str:
+    """Name the kind of a member; as in folders, hidden ones are left out."""
+    if name.rpartition("/")[2] == "metadata.xml":
+        return "metadata"
+    return "gpx" if name.lower().endswith(_GPX) and not _is_hidden(name) else ""
+
+
+def _is_hidden(name: str) -> bool:
+    return name.rpartition("/")[2].startswith(".")
+
+
+class _Metadata(XmlStream):
+    """The accounts of a dump's recordings, as they are read from metadata.xml."""
+
+    def __init__(self, read: Callable[[int], bytes], name: str) -> None:
+        super().__init__(read, name)
+        self.generator = ""
+        self.accounts: dict[int, int] = {}  # of each recording
+
+    def _start(self, tag: str, attributes: dict[str, str]) -> None:
+        if tag == "gpxFiles":
+            self.generator = attributes.get("generator", "")
+        elif tag == "gpxFile":
+            number, account = attributes.get("id", ""), attributes.get("uid", "")
+            if _NUMBER.fullmatch(number) and _NUMBER.fullmatch(account):
+                self.accounts[int(number)] = int(account)

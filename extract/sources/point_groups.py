@@ -1,39 +1,30 @@
-"""Rows of points in any order -> traces, in bounded memory."""
+"""Rows of points in any order -> traces."""
 
-import pickle
-import tempfile
-import zlib
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, suppress
 from dataclasses import replace
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.columns import FILE, MARKS, Rows, Values, as_given
+from trajanon.errors import BadInput
+from trajanon.extract.sources.columns import FILE, MARKS, as_given
 from trajanon.extract.sources.coordinates import reader_of_degrees
 from trajanon.extract.sources.streams import TABLE_CUT_OFF, Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
 from trajanon.subjects import key_of, spelled
 
-FIRST = 250_000  # rows at the beginning of a table by which it is judged, however it is cut
-
-HELD = 2_000_000  # rows that are gathered in memory; those of a larger table go to files first
+FIRST = 100_000  # rows at the beginning of a table by which it is judged
 
 NOT_VALID = "rows marked as not valid"
 
 _SAYS = {True: {"true", "t", "yes", "y", "1"}, False: {"false", "f", "no", "n", "0", "v", "void"}}
 """How tables write yes and no; V is for void, in NMEA."""
-
-_BUCKETS = 128  # files for the rows of a large table; those of one are held in memory
 
 _YEAR = 365.0 * 86_400.0  # seconds
 
@@ -42,79 +33,57 @@ _FAR, _FAST, _MANY = 1_000.0, 400.0, 0.05
 
 
 class _Rows(NamedTuple):
-    """Points in the order of a table; arrays of numpy, as frames of pandas take a third longer."""
+    """Points in the order of a table."""
 
     owner: NDArray[np.int32]  # places in `owners`
     owners: Sequence[tuple[str, str | None]]  # an id, and a subject as it is written
     values: Floats  # latitude, longitude, and seconds since 1970 UTC or NaN, shape (3, rows)
 
 
-def traces_of_points(chunks: Iterable[Rows], label: str, how: Reading) -> Iterator[Trace]:
-    """Gather the rows of each trace, wherever they stand.
+def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -> Iterator[Trace]:
+    """Gather the rows of each trace, wherever they stand; columns are named by their roles.
 
     Rows of one subject and one id are one trace, in the order of the table. Without ids, a subject
     has one trace; without subjects, each id is its own, and its name begins with the label. Without
     both all rows are one trace. Of a table that was cut off, the trace of the last row may go on.
     """
-    coming, begun, cut_off, last = iter(chunks), [], how.counts[TABLE_CUT_OFF], ""
-    for chunk in coming:
-        begun.append(chunk)
-        if sum(len(rows["lat"]) for rows in begun) >= FIRST:
-            break
-    if not begun:
+    coming, cut_off = iter(chunks), how.counts[TABLE_CUT_OFF]
+    first = next((rows for rows in coming if len(rows)), None)
+    if first is None:
         return
-    first = _first(begun)
-    degrees = reader_of_degrees(first, label, how)
-    times = TimeColumn(first, label, how)
+    degrees = reader_of_degrees(first[:FIRST], label, how)
+    times = TimeColumn(first[:FIRST], label, how)
     single = {"id", "subject"}.isdisjoint(first)
     # Equal ids of two files differ.
     prefix = label if single else "" if "subject" in first else f"{label}#"
-    del first
-    with ExitStack() as spill:
-        held: list[_Rows] = []
-        files: list[Any] = []
-        for chunk in chain(begun, coming):
-            values = np.stack([*degrees(chunk), times.seconds(chunk, how)])
-            held.append(rows := _rows_of(chunk, values, how))
-            last = rows.owners[rows.owner[-1]][0] if len(rows.owner) else last
-            if sum(len(rows.owner) for rows in held) > HELD:
-                _put_aside(_joined(held), files, spill)
-        if files and held:
-            _put_aside(_joined(held), files, spill)
-        last = prefix + last if how.counts[TABLE_CUT_OFF] > cut_off else ""
-        for gathered in filter(None, chain([held], map(_taken_back, files))):
-            for trace in _traces(_joined(gathered), prefix, how):
-                if single and "id" not in how.columns:
-                    _check_one_recording(trace, label)
-                _warn_of_namesakes(trace, label, how)
-                yield replace(trace, cut_off=True) if last and trace.name == last else trace
+    held: list[_Rows] = []
+    for chunk in chain([first], coming):
+        values = np.stack([*degrees(chunk), times.seconds(chunk, how)])
+        held.append(_rows_of(chunk, values, how))
+    rows = _joined(held)
+    last = rows.owners[rows.owner[-1]][0] if len(rows.owner) else ""
+    last = prefix + last if how.counts[TABLE_CUT_OFF] > cut_off else ""
+    for trace in _traces(rows, prefix, how):
+        if single and "id" not in how.columns:
+            _check_one_recording(trace, label)
+        _warn_of_namesakes(trace, label, how)
+        yield replace(trace, cut_off=True) if last and trace.name == last else trace
 
 
-def _first(begun: Sequence[Rows]) -> Rows:
-    """Put parts of a table one behind the other, up to the rows by which it is judged."""
-    if isinstance(begun[0], pd.DataFrame):
-        return pd.concat(begun, ignore_index=True)[:FIRST]
-    return {
-        role: pa.chunked_array([one for rows in begun for one in rows[role].chunks], kind)[:FIRST]
-        for role, kind in ((role, column.type) for role, column in begun[0].items())
-    }
-
-
-def _rows_of(chunk: Rows, values: Floats, how: Reading) -> _Rows:
+def _rows_of(chunk: pd.DataFrame, values: Floats, how: Reading) -> _Rows:
     """Name the owners in a part of a table; rows without an id are left out."""
-    subject, subjects = np.full(values.shape[1], -1), list[str | None]()
+    subject, subjects = np.full(len(chunk), -1), list[str | None]()
     if "subject" in chunk:
         subject, subjects = _coded(chunk["subject"])
     if "id" in chunk:
-        whole = _with_part(chunk["id"], chunk["part"]) if "part" in chunk else chunk["id"]
-        trace, traces = _coded(whole)
+        trace, traces = _coded(_with_part(chunk) if "part" in chunk else chunk["id"])
         traces = [name and spelled(name) for name in traces]
     elif "subject" in chunk:
         exact = how.subjects_exact
         trace, traces = subject, [name and key_of(name, exact=exact) for name in subjects]
     else:
         trace, traces = np.zeros_like(subject), [""]
-    valid = _valid(chunk, len(trace))
+    valid = _valid(chunk)
     used = valid & (trace >= 0)
     if not used.all():
         left_out = {NOT_VALID: ~valid, "points without an id": valid & ~used}
@@ -129,39 +98,31 @@ def _rows_of(chunk: Rows, values: Floats, how: Reading) -> _Rows:
     return _Rows(owner.astype(np.int32), owners, values)
 
 
-def _valid(chunk: Rows, size: int) -> Bools:
+def _valid(chunk: pd.DataFrame) -> Bools:
     """Mark the rows that no column says to be wrong, as Movebank and loggers do."""
-    valid = np.ones(size, dtype=np.bool_)
+    valid = np.ones(len(chunk), dtype=np.bool_)
     for role, wrong in MARKS.items():
         if role in chunk:
-            code, given = _coded(chunk[role])
-            said = [(name or "").strip().lower() in _SAYS[wrong] for name in given]
-            valid &= ~np.array([*said, False])[code]
+            said = chunk[role].astype("string").str.strip().str.lower()
+            valid &= ~said.isin(_SAYS[wrong]).to_numpy(np.bool_)
     return valid
 
 
-def _coded(values: Values) -> tuple[Ints, list[str | None]]:
+def _coded(values: pd.Series) -> tuple[Ints, list[str | None]]:
     """Read each name once: the place of the name of each row, or -1, and all names."""
-    if isinstance(values, pa.ChunkedArray):
-        coded = values.combine_chunks().dictionary_encode()
-        code = coded.indices.fill_null(-1).to_numpy()
-        given = [name if spelled(name) else None for name in coded.dictionary.to_pylist()]
-    else:
-        code, found = pd.factorize(values)
-        if isinstance(found, pd.CategoricalIndex):  # which is slow to make texts of
-            found = found.categories.take(found.codes)
-        given = as_given(pd.Series(found))
+    code, found = pd.factorize(values)
+    given = as_given(pd.Series(found))
     place = [-1 if name is None else i for i, name in enumerate(given)]
     return np.array([*place, -1])[code], given
 
 
-def _with_part(ids: Values, parts: Values) -> pd.Series:
+def _with_part(chunk: pd.DataFrame) -> pd.Series:
     """Join ids and parts to names; a row without its part has no name."""
-    owner, part = (
+    trace, part = (
         pd.array([*(name and spelled(name) for name in given), None], "string").take(code)
-        for code, given in map(_coded, (ids, parts))
+        for code, given in (_coded(chunk[role]) for role in ("id", "part"))
     )
-    return pd.Series(owner + "/" + part)
+    return pd.Series(trace + "/" + part)
 
 
 def _joined(held: list[_Rows]) -> _Rows:
@@ -226,39 +187,3 @@ def _check_one_recording(trace: Trace, what: str) -> None:
             f"{what} has no column known as id, and {problem}: say `columns` id=..., or id={FILE} "
             "if it is one recording, in the order of its rows or its times"
         )
-
-
-def _put_aside(rows: _Rows, files: list[Any], spill: ExitStack) -> None:
-    """Put rows into temporary files without names by their ids; those of one id are in one."""
-    # By the id itself: its number depends on where the table is cut.
-    of_owner = [zlib.crc32(name.encode()) % _BUCKETS for name, _ in rows.owners]
-    bucket = np.array(of_owner, np.uint8)[rows.owner]
-    order = np.argsort(bucket, kind="stable")
-    ends = np.cumsum(np.bincount(bucket, minlength=_BUCKETS))
-    try:
-        while len(files) < _BUCKETS:
-            file = tempfile.TemporaryFile()  # noqa: SIM115 -- the next line closes it
-            files.append(spill.enter_context(file))
-        for file, which in zip(files, np.split(order, ends[:-1]), strict=True):
-            if len(which) == 0:
-                continue
-            needed, owner = np.unique(rows.owner[which], return_inverse=True)
-            owners = [rows.owners[place] for place in needed.tolist()]
-            pickle.dump(_Rows(owner.astype(np.int32), owners, rows.values[:, which]), file)
-            file.flush()
-    except OSError as error:
-        for file in files:
-            file.raw.close()  # or closing it would try to write once more
-        raise FileProblem(
-            f"cannot put rows aside in {tempfile.gettempdir()}: {error.strerror}; "
-            "make room there, or set TMPDIR to a folder with room"
-        ) from error
-
-
-def _taken_back(file: Any) -> list[_Rows]:
-    file.seek(0)
-    parts = list[_Rows]()
-    with suppress(EOFError):
-        while True:
-            parts.append(pickle.load(file))
-    return parts

@@ -1,24 +1,25 @@
-"""Tables that hold a point a row, as text or Parquet -> traces; broken lines are counted."""
+"""Tables, as text or Parquet -> traces; a row is a point, or has a place or line in one field."""
 
 import csv
-import io
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+import re
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
+import shapely
+from numpy.typing import NDArray
 from pyarrow import csv as pa_csv
 
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.sources.column_use import check_use, with_recordings
-from trajanon.extract.sources.columns import Rows, check_single, is_row, known_as, roles
-from trajanon.extract.sources.coordinates import are_in_letters, with_signs
-from trajanon.extract.sources.point_groups import traces_of_points
+from trajanon.extract.sources.columns import is_row, known_as, plain, roles, used_columns
+from trajanon.extract.sources.coordinates import numbers
+from trajanon.extract.sources.features import traces_of_features
+from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import BYTE_ORDER_MARK, DAMAGED, TABLE_CUT_OFF, Reading
 from trajanon.extract.trace import Trace
 from trajanon.files.arrow import frame, reading
@@ -33,21 +34,8 @@ from trajanon.inputs import (
 from trajanon.number_text import number_of
 
 PARQUET = b"PAR1"
-NAMES_OF_TEXTS = (".csv", ".tsv")
+_NAMES_OF_TEXTS = (".csv", ".tsv")
 _NAMES_OF_PARQUET = (".parquet", ".geoparquet")
-
-TEXT = pa.string()
-NAME = pa.dictionary(pa.int32(), pa.string())
-NUMBER = pa.float64()
-
-Types = Mapping[str, pa.DataType]  # the columns that are read, and as what
-
-TYPES: Types = {
-    **dict.fromkeys(("lat", "lon"), NUMBER),
-    **dict.fromkeys(("time", "date"), TEXT),
-    **dict.fromkeys(("id", "part", "subject"), NAME),
-}
-"""Names and times are read as they are written: 7 and 07 are two names."""
 
 POINTS = "a table of points"
 UNREAD = "rows that could not be read"
@@ -57,125 +45,111 @@ _ABOVE = (b"#", b"sep=")
 
 csv.field_size_limit(1 << 28)  # more than a line of a table may be long
 
-_HEAD, _MOST = 1 << 20, 1 << 24  # bytes, at first and at most, and
-_JUDGED = 100  # rows, by which the layout is judged
-_BLOCK = 1 << 22  # bytes that are parsed at a time
-_LONGEST = 1 << 24  # bytes of a line that may be one of a table
+_HEAD, _BLOCK = 1 << 20, 1 << 24  # bytes: by which a text is judged, and that are parsed at a time
 _TOGETHER = 100  # lines that a quoted value may have
+_JUDGED = 100  # rows, by which decimal commas are found
 _CHUNK = 250_000  # rows of Parquet that are read at a time
-_UNUSED = 100_000  # rows by which unused columns of Parquet are judged
 
 _NOTHING = [*pa_csv.ConvertOptions().null_values, "<NA>", "None"]
 
-_NUMBER = r"^\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*$"
+_SYSTEM = re.compile(r"SRID=(\d+)\s*;\s*", re.IGNORECASE)
+_WKT = re.compile(r"\s*(SRID=\d+\s*;)?\s*(MULTI)?(POINT|LINESTRING)\b", re.IGNORECASE)
+_HEX = re.compile(r"[0-9A-Fa-f]{42,}")
+_FRACTION = r"\s*([-+]?\d+(?:\.\d+)?)\s*"
+_PAIR = rf"\s*[(\[]?{_FRACTION}[,;\s]{_FRACTION}[)\]]?\s*"
 
-Frames = Callable[[Sequence[str]], Iterator[pd.DataFrame]]
+Chunks = Callable[[Sequence[str]], Iterator[pd.DataFrame]]
 """Reads some columns of a table, some rows at a time."""
+
+
+def looks_like(name: str, head: bytes) -> bool:
+    """Say whether a file is Parquet, or a text that is named as a table or names lat and lon."""
+    if head.startswith(PARQUET) or name.endswith((*_NAMES_OF_PARQUET, *_NAMES_OF_TEXTS)):
+        return True
+    fields = next(iter(fields_below(head)), [])
+    return {"lat", "lon"} <= {role for field in fields for role in known_as(field.lstrip("# "))}
 
 
 def fields_below(head: bytes) -> list[list[str]]:
     """Give the fields of the first two lines below all comments."""
     lines = head.removeprefix(BYTE_ORDER_MARK).decode(errors="replace").splitlines()
-    rows = [line for line in lines if line.strip() and not line.encode().startswith(_ABOVE)][:2]
+    lines = [line for line in lines if line.strip()]
+    rows = [line for line in lines if not line.encode().startswith(_ABOVE)][:2] or lines[-1:]
     return [fields_of(row, separator_of(rows[0])) for row in rows]
 
 
-def looks_like(name: str, head: bytes) -> bool:
-    """Say whether a file is Parquet, or a text that is named as a table or names lat and lon."""
-    if head.startswith(PARQUET) or name.endswith((*_NAMES_OF_PARQUET, *NAMES_OF_TEXTS)):
-        return True
-    for line in head.removeprefix(BYTE_ORDER_MARK).splitlines():
-        text = line.decode(errors="replace")
-        fields = (field.strip(' "') for field in text.split(separator_of(text)))
-        if {"lat", "lon"} <= {role for field in fields for role in known_as(field)}:
-            return True
-        if line.strip() and not line.startswith(_ABOVE):
-            return False
-    return False
-
-
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read the traces of a table that holds a point a row; see `traces_of_points`."""
+    """Read the traces of a table."""
     named = path.name.lower().endswith(_NAMES_OF_PARQUET)
-    if named:
-        regular(path)
-    with Reading().open(path) as stream:
+    with Reading().open(regular(path)) as stream:
         is_parquet = named or stream.peek().startswith(PARQUET)
-    chunks = _chunks_of_parquet if is_parquet else _chunks_of_text
-    yield from traces_of_points(chunks(path, how), label, how)
+    yield from (_of_parquet if is_parquet else _of_text)(path, label, how)
 
 
-def _chunks_of_text(path: Path, how: Reading) -> Iterator[Rows]:
-    layout = layout_of(path)
-    names, what, begin = layout.names, str(path), layout.sample(2)
-
-    def first(some: Sequence[str]) -> pd.DataFrame:
-        return next(frames_of_text(path, layout, Reading(warned=how.warned))(some))
-
-    column_of = with_signs(roles(names, how.columns, what), how.columns, begin, layout.sample)
-    column_of = with_recordings(names, column_of, first, what, how, begin)
-    check_use(names, column_of, first, what, how)
-    # As texts, if a column is a name and a time.
-    types = {name: TYPES.get(role, TEXT) for role, name in reversed(column_of.items())}
-    for role in ("lat", "lon"):
-        if are_in_letters(begin[column_of[role]], role):
-            types[column_of[role]] = TEXT
-    for table in read_columns(path, layout, types, how):
-        yield {role: table[name] for role, name in column_of.items()}
-
-
-def frames_of_text(path: Path, layout: "Layout", how: Reading) -> Frames:
-    """Give what reads some columns of a text, as texts."""
-
-    def read_some(names: Sequence[str]) -> Iterator[pd.DataFrame]:
-        tables = read_columns(path, layout, dict.fromkeys(names, TEXT), how)
-        return (table.to_pandas(use_threads=False) for table in tables)
-
-    return read_some
+def traces_of_table(
+    names: Sequence[str], first: pd.DataFrame, chunks: Chunks, what: str, label: str, how: Reading
+) -> Iterator[Trace]:
+    """Read the traces of a table with these columns; its first rows show what they mean."""
+    known = {role for name in names for role in known_as(name)} | set(how.columns)
+    if not {"lat", "lon", "place"} & known:
+        wkt = [name for name in first if _WKT.match(str(next(iter(first[name].dropna()), "")))]
+        how = how.with_columns(place=wkt[0]) if wkt else how
+    column_of = used_columns(names, first, what, how)
+    if "place" not in column_of:
+        parts = chunks(list(dict.fromkeys(column_of.values())))
+        points = (
+            pd.DataFrame({role: part[name] for role, name in column_of.items()}, copy=False)
+            for part in parts
+        )
+        yield from traces_of_points(points, label, how)
+        return
+    whole = pd.concat([first[:0], *chunks(list(first))], ignore_index=True)
+    place = column_of["place"]
+    geometry, system = _geometries(whole[place], place, what)
+    yield from traces_of_features(geometry, whole.drop(columns=place), system, what, label, how)
 
 
-def _chunks_of_parquet(path: Path, how: Reading) -> Iterator[Rows]:
+def _of_parquet(path: Path, label: str, how: Reading) -> Iterator[Trace]:
     what = str(path)
     with how.open(path) as stream:
         with reading(path, POINTS):
             file = pq.ParquetFile(stream, buffer_size=1 << 20, pre_buffer=False)
             schema, names = file.schema_arrow, file.schema_arrow.names
-        column_of = roles(names, how.columns, what)
-        check_single(names, column_of.values(), what)
+        flat = [
+            field.name
+            for field in schema
+            if not pa.types.is_nested(field.type) and names.count(field.name) == 1
+        ]
+
+        def chunks(columns: Sequence[str], size: int = _CHUNK) -> Iterator[pd.DataFrame]:
+            with reading(path, POINTS):
+                for part in file.iter_batches(size, columns=list(columns), use_threads=False):
+                    # As floats, long ids would become one.
+                    yield frame(part, path, date_as_object=False, integer_object_nulls=True)
+
+        column_of = roles(names, how.columns, what, place=True)
         for name in column_of.values():
-            if pa.types.is_nested(schema.field(name).type):
+            if name not in flat:
                 raise BadInput(
                     f"the column {name!r} of {path} holds {schema.field(name).type}, not a value a "
                     "row; name another in `columns`"
                 )
-
-        def first(some: Sequence[str]) -> pd.DataFrame:
-            batches = file.iter_batches(_UNUSED, columns=list(some), use_threads=False)
-            return frame(next(batches), path)[list(some)]
-
-        begin: dict[str, list[str]] = {}  # the first texts
-        for name, count in Counter(names).items():
-            if count == 1 and schema.field(name).type in (pa.string(), pa.large_string()):
-                with suppress(FileProblem, StopIteration):  # no one asked for a damaged column
-                    rows = next(frames_of_parquet(file, path, _JUDGED)([name]))
-                    begin[name] = rows[name].dropna().map(str).tolist()
-        column_of = with_signs(column_of, how.columns, begin, lambda: begin)
-        column_of = with_recordings(names, column_of, first, what, how)
-        check_use(names, column_of, first, what, how)
-        for part in frames_of_parquet(file, path)(list(dict.fromkeys(column_of.values()))):
-            yield pd.DataFrame({role: part[name] for role, name in column_of.items()}, copy=False)
-
-
-def frames_of_parquet(file: pq.ParquetFile, path: Path, size: int | None = None) -> Frames:
-    """Give what reads some columns of Parquet."""
-
-    def read_some(names: Sequence[str]) -> Iterator[pd.DataFrame]:
-        with reading(path, POINTS):
-            for part in file.iter_batches(size or _CHUNK, columns=list(names), use_threads=False):
-                # As floats, long ids would become one.
-                yield frame(part, path, date_as_object=False, integer_object_nulls=True)
-
-    return read_some
+        place = column_of.get("place")
+        if place and pa.types.is_binary(schema.field(place).type):
+            with reading(path, POINTS):
+                table = file.read(columns=flat, use_threads=False)
+            geometry = shapely.from_wkb(table[place].to_numpy(), on_invalid="ignore")
+            others = frame(table.drop_columns([place]), path, integer_object_nulls=True)
+            yield from traces_of_features(geometry, others, None, what, label, how)
+            return
+        begin: dict[str, pd.Series] = {}
+        for name in flat:
+            try:
+                begin[name] = next(chunks([name], FIRST), pd.DataFrame(columns=[name]))[name]
+            except FileProblem:
+                if name in column_of.values():  # or it does not matter that it is damaged
+                    raise
+        yield from traces_of_table(names, pd.DataFrame(begin), chunks, what, label, how)
 
 
 class Layout(NamedTuple):
@@ -185,14 +159,18 @@ class Layout(NamedTuple):
     separator: str = ","  # what stands between two fields
     above: int = 0  # lines before the first row
     decimal: str = "."  # what stands before the fraction of a number
-    rows: Sequence[bytes] = ()  # the first ones, by which the layout is judged
 
-    def sample(self, size: int = _JUDGED) -> Mapping[str, Sequence[str]]:
-        """Give the values of the first rows, by column."""
-        lines = (line.decode(errors="replace") for line in self.rows[:size])
-        fields = [fields_of(line, self.separator) for line in lines]
-        whole = [row for row in fields if len(row) == len(self.names)]
-        return {name: [row[i] for row in whole] for i, name in enumerate(self.names)}
+
+def _of_text(path: Path, label: str, how: Reading) -> Iterator[Trace]:
+    layout, head = layout_of(path)
+    columns = list(dict.fromkeys(layout.names))
+
+    begun = _parsed(path, head, layout, columns)
+
+    def chunks(some: Sequence[str]) -> Iterator[pd.DataFrame]:
+        return read_columns(path, layout, some, how, begun)
+
+    yield from traces_of_table(layout.names, begun.rows, chunks, str(path), label, how)
 
 
 def _unreadable(path: Path, reason: str) -> FileProblem:
@@ -200,49 +178,40 @@ def _unreadable(path: Path, reason: str) -> FileProblem:
     return FileProblem(f"cannot read {path} as {POINTS}: {reason}")
 
 
-def layout_of(path: Path) -> Layout:
-    """Find the layout in the first lines; the last comment above the rows may have the names."""
+def layout_of(path: Path) -> tuple[Layout, bytes]:
+    """Find the layout of a text, and its first rows; the last comment may have the names."""
     with reading(path, POINTS, *DAMAGED), Reading().unpacked(path) as stream:
-        head = more = stream.read(_HEAD)
-        # Until there are two whole lines below all comments, of names and of values.
-        while more and len(head) < _MOST and len(fields_below(head[: head.rfind(b"\n") + 1])) < 2:
-            more = stream.read(_HEAD)
-            head += more
-    lines = head.removeprefix(BYTE_ORDER_MARK).splitlines()
+        head = stream.read(_HEAD)
+        if len(head) == _HEAD:
+            head = head[: head.rfind(b"\n") + 1]
+    lines = head.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
     written = [i for i, line in enumerate(lines) if line.strip()]
     if seems_utf16(head) or not written:
         raise _unreadable(path, f"it {other_encoding(head)}" if written else "it is empty")
     below = next((i for i in written if not lines[i].startswith(_ABOVE)), written[-1])
-    header = _header(path, lines[below])
-    top = lines[written[0]].decode(errors="replace")
-    separator = separator_line(top) or separator_of(header)
-    names = fields_of(header, separator)
-    above = below + 1
+    try:
+        header = lines[below].decode().strip("\r\n")
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"it {other_encoding(lines[below])}") from error
+    if not header.strip("\0 "):
+        reason = "it begins with NUL bytes, as if never wholly written; copy it again"
+        raise _unreadable(path, reason)
+    separator = separator_line(lines[written[0]].decode(errors="replace").strip())
+    separator = separator or separator_of(header)
+    names, above = fields_of(header, separator), below + 1
     if comments := [i for i in written if i < below]:
-        comment = lines[comments[-1]].decode(errors="replace")
-        commented = fields_of(comment.lstrip("# "), separator)
+        comment = lines[comments[-1]].decode(errors="replace").lstrip("# ")
+        commented = fields_of(comment, separator)
         if is_row(names) and len(commented) == len(names):
             names, above = commented, below
     names = [name.strip() for name in names]
-    rows = [line for line in lines[above : above + _JUDGED] if line.strip()]
-    text = [line.decode(errors="replace") for line in rows]
-    if rows and rows[0].rstrip().endswith(separator.encode()):  # which ends each row
-        names += [""] * (len(fields_of(text[0], separator)) == len(names) + 1)
-    values = (field for line in text for field in fields_of(line, separator))
+    text = [line.decode(errors="replace") for line in lines[above : above + _JUDGED]]
+    rows = [fields_of(line, separator) for line in text if line.strip()]
+    if rows and len(rows[0]) == len(names) + 1 and not rows[0][-1]:  # a separator ends each row
+        names.append("")
     commas = separator != "," or any('"' in line for line in text)
-    decimal = "," if commas and has_decimal_commas(values) else "."
-    return Layout(names, separator, above, decimal, rows)
-
-
-def _header(path: Path, line: bytes) -> str:
-    try:
-        text = line.decode()
-    except UnicodeDecodeError as error:
-        raise _unreadable(path, f"it {other_encoding(line)}") from error
-    if not text.strip("\0 "):
-        reason = "it begins with NUL bytes, as if never wholly written; copy it again"
-        raise _unreadable(path, reason)
-    return text
+    decimal = "," if commas and has_decimal_commas(chain.from_iterable(rows)) else "."
+    return Layout(names, separator, above, decimal), b"".join(lines[above:])
 
 
 def fields_of(line: str, separator: str) -> list[str]:
@@ -250,160 +219,130 @@ def fields_of(line: str, separator: str) -> list[str]:
     return next(csv.reader([line.replace("\0", "")], delimiter=separator), [])
 
 
-def read_columns(path: Path, layout: Layout, types: Types, how: Reading) -> Iterator[pa.Table]:
-    """Read columns of a text of separated values; rows that are broken are counted and left out."""
-    rows, broken, fault, end = 0, 0, "", b""
-    with reading(path, POINTS, *DAMAGED):
-        for text, kept, faults in _parts(path, layout, how):
-            table, wrong, odd = _parsed(path, kept, layout, types)
-            wrong += len(faults)
-            if wrong:
-                how.counts[UNREAD] += wrong
-            fault = fault or next(iter(faults), odd)
-            rows, broken = rows + table.num_rows, broken + wrong
-            end = text[-_LONGEST:].rpartition(b"\n")[2]  # a line that nothing ends
-            yield table
+class _Parsed(NamedTuple):
+    """A part of a text."""
+
+    text: bytes
+    rows: pd.DataFrame
+    wrong: int  # how many rows are broken
+    fault: str  # of the first of these
+
+
+def read_columns(
+    path: Path, layout: Layout, names: Sequence[str], how: Reading, begun: _Parsed | None = None
+) -> Iterator[pd.DataFrame]:
+    """Read columns of a text, as texts; rows that are broken are counted and left out.
+
+    If what has begun is the whole of a small file, it is not parsed again.
+    """
+    rows, broken, fault, end = 0, 0, "", ""
+    with reading(path, POINTS, *DAMAGED), how.unpacked(path) as stream:
+        for _ in range(layout.above):
+            stream.readline()
+        while last := stream.read(_BLOCK):
+            last += stream.readline()
+            for _ in range(_TOGETHER):  # a quote may go on
+                last += stream.readline() if last.count(b'"') % 2 else b""
+            again = begun is not None and begun.text == last
+            part = begun if begun and again else _parsed(path, last, layout, names)
+            rows, broken, fault = rows + len(part.rows), broken + part.wrong, fault or part.fault
+            end = last.rpartition(b"\n")[2].decode()  # a line that nothing ends
+            yield part.rows[list(names)]
     if broken and not rows:
         raise _unreadable(path, f"none of its rows, {broken:,} in all, can be read: {fault}")
-    if end.strip() and not _is_row(end, layout):
+    if end.strip() and len(fields_of(end, layout.separator)) != len(layout.names):
         how.counts[TABLE_CUT_OFF] += 1
-    if fault:
+    if broken:
+        how.counts[UNREAD] += broken
         msg = f"{number_of(broken, 'row')} of {path} cannot be read and left out: {fault}"
         how.warn(UNREAD, msg, str(path))
 
 
-def _parts(
-    path: Path, layout: Layout, how: Reading
-) -> Iterator[tuple[bytes, bytes, Sequence[str]]]:
-    """Give parts of whole lines: the text, the same cleaned for the parser, and its faults."""
-    above: int | None = layout.above  # lines to pass over, at the beginning
-    rest = b""
-    with how.unpacked(path) as stream:
-        while True:
-            block = stream.read(_BLOCK)
-            rest += block
-            if block and rest.count(b"\n") <= (above or 0):
-                if len(rest) > _LONGEST + _BLOCK:
-                    raise OSError(f"it has lines of over {_LONGEST:,} bytes")
-                continue
-            end = rest.rfind(b"\n") + 1 if block else len(rest)
-            text, rest = rest[:end], rest[end:]
-            if above is not None:
-                lines = text.removeprefix(BYTE_ORDER_MARK).splitlines(keepends=True)
-                text, above = b"".join(lines[above:]), None
-                del lines
-            elif not text:
-                return
-            kept, faults, size = _screened(text, layout, last=not block)
-            yield text[:size], kept, faults
-            rest = text[size:] + rest
-            if not block:
-                return
-
-
-def _screened(text: bytes, layout: Layout, *, last: bool) -> tuple[bytes, Sequence[str], int]:
-    """Take out lines with NUL bytes, not in UTF-8, or with a quote that no next line closes."""
-    plain = _is_utf8(text) and b"\0" not in text
-    if plain and b'"' not in text:
-        return text, (), len(text)
-    lines = text.splitlines(keepends=True)
-    broken = {} if plain else {i: why for i, line in enumerate(lines) if (why := _no_text(line))}
-    odd = [i for i, line in enumerate(lines) if line.count(b'"') % 2]
-    odd = [i for i in odd if i not in broken and not _is_row(lines[i], layout)]
-    end = len(lines)
-    while odd:
-        opened, *odd = odd
-        if odd and odd[0] - opened < _TOGETHER:
-            if _is_row(b"".join(lines[opened : odd[0] + 1]), layout):
-                odd = odd[1:]
-                continue
-        elif not odd and not last and len(lines) - opened < _TOGETHER:
-            end = opened
-            break
-        broken[opened] = f"{_shown(lines[opened])} has a quote that is never closed"
-    kept = b"".join(line for i, line in enumerate(lines[:end]) if i not in broken)
-    faults = [why for i, why in sorted(broken.items()) if i < end]
-    return kept, faults, sum(map(len, lines[:end]))
-
-
-def _no_text(line: bytes) -> str:
-    if b"\0" in line:
-        return f"{_shown(line)} holds a NUL byte"
-    return "" if _is_utf8(line) else f"{_shown(line)} {other_encoding(line)}"
-
-
-def _shown(line: bytes) -> str:
-    return repr(line.decode(errors="replace").strip()[:40])
-
-
-def _is_utf8(text: bytes) -> bool:
-    try:
-        return text.isascii() or bool(text.decode())
-    except UnicodeDecodeError:
-        return False
-
-
-def _is_row(text: bytes, layout: Layout) -> bool:
-    """Say whether a text is one row, its quotes as they should be."""
-    lines = io.StringIO(text.decode(errors="replace"), newline="")
-    try:
-        rows = list(csv.reader(lines, delimiter=layout.separator, strict=True))
-    except csv.Error:
-        return False
-    return [len(row) for row in rows] == [len(layout.names)]
-
-
-def _parsed(path: Path, text: bytes, layout: Layout, types: Types) -> tuple[pa.Table, int, str]:
+def _parsed(path: Path, text: bytes, layout: Layout, names: Sequence[str]) -> _Parsed:
     """Parse lines; those with too many or too few fields are counted, and the first is shown."""
     wrong, fault = 0, ""
 
     def leave_out(row: pa_csv.InvalidRow) -> str:
         nonlocal wrong, fault
         if row.text.strip():
-            wrong += 1
+            wrong += 1 + row.text.count("\n")  # of a quote that is never closed
             found = number_of(row.actual_columns, "field")
-            odd = f"has {found} where {row.expected_columns} are expected"
-            fault = fault or f"{_shown(row.text.encode())} {odd}"
+            shown = repr(row.text.strip()[:40])
+            fault = fault or f"{shown} has {found} where {row.expected_columns} are expected"
         return "skip"
 
+    try:
+        _ = text.isascii() or text.decode()
+    except UnicodeDecodeError as error:
+        raise _unreadable(path, f"it {other_encoding(text)}") from error
     # Columns go by their places, as names may be equal.
-    place = {name: str(layout.names.index(name)) for name in types}
-    for number in (NUMBER, TEXT):  # as texts if a number somewhere is none
-        wrong, fault = 0, ""
-        as_kinds = {place[name]: number if kind == NUMBER else kind for name, kind in types.items()}
-        try:
-            table = pa_csv.read_csv(
-                pa.BufferReader(text or b"\n"),  # of nothing, it makes an error
-                pa_csv.ReadOptions(
-                    column_names=[str(i) for i in range(len(layout.names))],
-                    use_threads=False,
-                    block_size=len(text) + 1,
-                ),
-                pa_csv.ParseOptions(delimiter=layout.separator, invalid_row_handler=leave_out),
-                pa_csv.ConvertOptions(
-                    column_types=as_kinds,
-                    include_columns=list(place.values()),
-                    strings_can_be_null=True,
-                    null_values=_NOTHING,
-                    decimal_point=layout.decimal,
-                ),
-            )
-        except pa.ArrowInvalid:
-            continue
-        columns = {name: table[place[name]] for name in types}
-        for name, kind in types.items():
-            if kind == NUMBER:
-                columns[name] = _numbers(columns[name], layout.decimal)
-        return pa.table(columns), wrong, fault
-    raise _unreadable(path, "it cannot be divided into rows")
+    place = {name: str(layout.names.index(name)) for name in names}
+    try:
+        table = pa_csv.read_csv(
+            pa.BufferReader(text or b"\n"),  # of nothing, it makes an error
+            pa_csv.ReadOptions(
+                column_names=[str(i) for i in range(len(layout.names))],
+                use_threads=False,
+                block_size=len(text) + 1,
+            ),
+            pa_csv.ParseOptions(delimiter=layout.separator, invalid_row_handler=leave_out),
+            pa_csv.ConvertOptions(
+                column_types=dict.fromkeys(place.values(), pa.string()),
+                include_columns=list(place.values()),
+                strings_can_be_null=True,
+                null_values=_NOTHING,
+            ),
+        )
+    except pa.ArrowInvalid as error:
+        raise _unreadable(path, "it cannot be divided into rows") from error
+    if b'"' in text and _swallows(text, layout, table.num_rows + wrong):
+        raise _unreadable(path, "it has a quote that is never closed")
+    found = table.rename_columns(list(place)).to_pandas(use_threads=False)
+    for name in found if layout.decimal == "," else ():
+        found[name] = found[name].str.replace(r"^(\s*[-+]?\d+),(\d+)", r"\1.\2", regex=True)
+    return _Parsed(text, found, wrong, fault)
 
 
-def _numbers(column: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray:
-    """Read finite numbers; other values become null."""
-    if column.type != NUMBER:
-        if decimal != ".":
-            column = pc.replace_substring(column, decimal, ".")
-        is_number = pc.match_substring_regex(column, _NUMBER)
-        column = pc.if_else(is_number, pc.utf8_trim_whitespace(column), None)
-        column = pc.cast(pc.utf8_ltrim(column, characters="+"), NUMBER)
-    return pc.if_else(pc.is_finite(column), column, None)
+def _swallows(text: bytes, layout: Layout, rows: int) -> bool:
+    """Say whether a row seems to stand within quotes, as there are more lines than rows."""
+    if sum(not line.isspace() for line in text.splitlines()) <= rows:
+        return False
+    separator = layout.separator.encode()
+    within = (found.split(b"\n")[1:] for found in re.findall(rb'"[^"]*(?:"|\Z)', text))
+    return any(line.count(separator) == len(layout.names) - 1 for some in within for line in some)
+
+
+def _geometries(values: pd.Series, name: str, what: str) -> tuple[NDArray[Any], str]:
+    """Read places as the first is written, and their system; unreadable ones become None."""
+    given = values.dropna()
+    text = str(given.iloc[0]).strip() if len(given) else ""
+    texts = np.asarray(values.astype(object).where(values.notna(), None), dtype=object)
+    if _WKT.match(text):
+        system = _SYSTEM.match(text)
+        texts = np.array([one and _SYSTEM.sub("", str(one)) for one in texts], dtype=object)
+        number = system[1] if system else "4326"
+        return shapely.from_wkt(texts, on_invalid="ignore"), f"EPSG:{number}"
+    if _HEX.fullmatch(text):
+        geometry = shapely.from_wkb(texts, on_invalid="ignore")
+        return geometry, f"EPSG:{max(shapely.get_srid(geometry[:1])[0], 0) or 4326}"
+    if text.startswith("{"):
+        return shapely.from_geojson(texts, on_invalid="ignore"), "EPSG:4326"
+    pairs = values.astype("string").str.extract(f"^{_PAIR}$")
+    xy = np.column_stack([numbers(pairs[column]) for column in pairs])
+    known = np.isfinite(xy).all(axis=1)
+    spelled_out = plain(name)
+    if not known.any():
+        raise BadInput(
+            f"{what} has no column known as lat or lon, and its column {name!r} holds no places "
+            f"such as POINT (16.37 48.2) or 48.2,16.37 (but {text[:40]!r}): say `columns` "
+            "lat=...,lon=..., or place=..."
+        )
+    if "lat" not in spelled_out or not ("lon" in spelled_out or "lng" in spelled_out):
+        raise BadInput(
+            f"{what} has places such as {text} in {name!r}, which does not say their order: name "
+            "the column lat,lon or lon,lat"
+        )
+    lat_first = spelled_out.index("lat") < max(spelled_out.find("lon"), spelled_out.find("lng"))
+    points = np.full(len(xy), None, dtype=object)
+    points[known] = shapely.points(xy[known][:, ::-1] if lat_first else xy[known])
+    return points, "EPSG:4326"

@@ -1,4 +1,4 @@
-"""The options of every reader, and what it reads: files, packed ones, archives, members of JSON.
+"""The options of every reader, and what it reads: files, packed ones, archives, JSON.
 
 No member of an archive is ever unpacked to the disk: its name is a name and no more.
 """
@@ -6,22 +6,22 @@ No member of an archive is ever unpacked to the disk: its name is a name and no 
 import bz2
 import gzip
 import io
-import json
 import logging
 import lzma
-import re
 import stat
 import struct
 import tarfile
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Self
+
+import msgspec
 
 from trajanon.errors import FileProblem
 from trajanon.inputs import other_encoding, regular, seems_utf16
@@ -48,12 +48,7 @@ _UNPACK: Mapping[bytes, Callable[[io.BufferedReader], io.BufferedIOBase]] = {
     b"\xfd7zXZ\x00": lzma.LZMAFile,
 }  # by the first bytes of a packed stream
 
-_BLANKS = re.compile(r"[ \t\n\r]*")
-_DECODER = json.JSONDecoder()
-
-_LARGEST_HEADER = 1 << 20
 _ENCRYPTED = 1  # the flag of a zip's member
-_READ_WHOLE = b"xgXLK"  # types of headers, extended ones and long names, of any size
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -66,6 +61,10 @@ class Reading:
     counts: Counter[str] = field(default_factory=Counter)  # what was left out while reading
     read: Callable[[int], None] = lambda size: None
     warned: Notices = field(default_factory=Notices)
+
+    def with_columns(self, **columns: str) -> "Reading":
+        """Give the same with roles of columns, unless these are said."""
+        return replace(self, columns={**columns, **self.columns})
 
     def warn(self, kind: str, message: str, about: str = "") -> None:
         """Warn once, though many files have it; of ten things of a kind, as `Notices` does."""
@@ -232,44 +231,34 @@ class _Header(tarfile.TarInfo):
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Self:
         ends = len(buf) == tarfile.BLOCKSIZE and not any(buf)
         try:
-            header = super().frombuf(buf, encoding, errors)
+            return super().frombuf(buf, encoding, errors)
         except tarfile.HeaderError as error:
             if ends:
                 raise
             raise tarfile.ReadError(str(error)) from error
-        if header.type in _READ_WHOLE and header.size > _LARGEST_HEADER:
-            raise tarfile.ReadError(f"a header of {header.size:,} bytes")
-        return header
 
 
-def json_members(
-    stream: io.BufferedIOBase, opened: Collection[str], what: str
-) -> Iterator[tuple[str, Any]]:
-    """Give the names and values of an object's members.
-
-    Those named in `opened` are given in pieces: a list by its elements, each under the name of the
-    list, and an object by its members. If "" is among them, a list may stand for the object.
-    """
+def json_of(stream: io.BufferedIOBase, what: str, kind: Any = Any) -> Any:
+    """Read JSON, whole and as values of a kind."""
     try:
-        data = stream.read()
+        data = stream.read().removeprefix(BYTE_ORDER_MARK)
     except DAMAGED as error:
         raise FileProblem(f"cannot unpack {what}: {error}") from error
-    try:
-        written = "" if seems_utf16(data) else data.decode("utf-8-sig")
-    except UnicodeDecodeError:
-        written = ""
-    if data and not written:
+    if seems_utf16(data):
         raise FileProblem(f"{what} {other_encoding(data)}")
-    text = _Text(written)
-    del data, written
+    return decoded(data, what, kind)
+
+
+def decoded(data: Any, what: str, kind: Any = Any) -> Any:
+    """Decode JSON, or a part of it, as values of a kind."""
     try:
-        is_list = "" in opened and text.sign() == "["
-        yield from text.elements("") if is_list else text.members(opened)
-        if text.sign():
-            raise ValueError("it goes on after its end")
-    except (ValueError, RecursionError) as error:
-        why = str(error)[:100] if isinstance(error, ValueError) else "it is nested too deeply"
-        raise FileProblem(f"{what} is no JSON, or damaged or cut off: {why}") from error
+        return msgspec.json.decode(data, type=kind)
+    except UnicodeDecodeError as error:
+        raise FileProblem(f"{what} {other_encoding(error.object)}") from error
+    except RecursionError as error:
+        raise FileProblem(f"{what} is no JSON: it is nested too deeply") from error
+    except msgspec.DecodeError as error:
+        raise FileProblem(f"{what} is no JSON, or damaged or cut off: {error}") from error
 
 
 def plain_value(value: Any) -> Any:
@@ -279,59 +268,3 @@ def plain_value(value: Any) -> Any:
     if isinstance(value, list):
         return [plain_value(one) for one in value]
     return str(value) if isinstance(value, int) and abs(value) > 2**53 else value
-
-
-class _Text:
-    """A text, parsed from its beginning; a `ValueError` says what is wrong with it."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._at = 0
-
-    def members(self, opened: Collection[str]) -> Iterator[tuple[str, Any]]:
-        for _ in self._listed("{", "}"):
-            name = self._value()
-            if not isinstance(name, str):
-                raise ValueError(f"it has {str(name)[:100]!r} for a name")
-            self._take(":")
-            inside = self.sign() if name in opened else ""
-            if inside == "{":
-                yield from self.members(opened)
-            elif inside == "[":
-                yield from self.elements(name)
-            else:
-                yield name, self._value()
-
-    def elements(self, name: str) -> Iterator[tuple[str, Any]]:
-        for _ in self._listed("[", "]"):
-            yield name, self._value()
-
-    def sign(self) -> str:
-        """Look at the next character that is not blank; empty at the end."""
-        blanks = _BLANKS.match(self._text, self._at)
-        self._at = blanks.end() if blanks else self._at
-        return self._text[self._at : self._at + 1]
-
-    def _listed(self, begin: str, end: str) -> Iterator[None]:
-        """Stop before each of the items between two signs; who iterates takes them."""
-        self._take(begin)
-        if self.sign() == end:
-            self._take(end)
-            return
-        yield
-        while self._take(f",{end}") == ",":
-            yield
-
-    def _take(self, signs: str) -> str:
-        """Take the next character, which is one of these."""
-        sign = self.sign()
-        if not sign or sign not in signs:
-            raise ValueError(f"it has {sign or 'its end'!r} in place of {' or '.join(signs)}")
-        self._at += 1
-        return sign
-
-    def _value(self) -> Any:
-        """Take the next value, whole."""
-        self.sign()
-        value, self._at = _DECODER.raw_decode(self._text, self._at)
-        return value

@@ -23,12 +23,11 @@ Fix = tuple[
 
 EMPTY = "files without track points"
 PLANNED = "points of courses, which are planned, not recorded"
-PLACELESS = "points without a position"
 
 CHOICES = ("accept", "reject")  # a trace without times is taken in its order, or left out
 UNTIMED = "points of traces without times"
 CLOUD = "points sorted by place, not along a track"
-OVERLAPS = "pieces of a recording whose times overlap"
+OVERLAPS = "pieces of a recording with overlapping times"
 
 _FEW = 20  # points; with fewer the order cannot be determined
 

@@ -117,7 +117,11 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
         ),
         (fixes()[:0], {}, "the frame has no rows"),
         ("fixes.csv", {}, "a DataFrame or a GeoDataFrame is taken, not str"),
-        (pd.DataFrame(as_points(fixes())), {}, "places in the column 'geometry': make a GeoDataF"),
+        (
+            pd.DataFrame(as_points(fixes())),
+            {},
+            "known as id; its columns are who: say `recording`=",
+        ),
         (
             trajanon.Trajectories(np.ones((2, 2, 2))),
             {"recording": "ride"},

@@ -23,7 +23,7 @@ def test_pieces_of_two_devices_at_one_time_stay_apart_and_are_counted() -> None:
     later = east(ways + 7_000.0, seconds + 1_000.0)
     found = cut([one, other, later], RULES)
     assert sorted(times_of(found)[:, 0] - 1e9) == [0, 200, 1_000]
-    assert found.provenance["counts"]["pieces of a recording whose times overlap"] == 1
+    assert found.provenance["counts"]["pieces of a recording with overlapping times"] == 1
 
 
 SIZES = [[41], [1] * 41, [20, 1, 20], [1, 39, 1], [1, 20, 1, 1, 18]]

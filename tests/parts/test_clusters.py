@@ -21,7 +21,6 @@ from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.extract import Extraction, Rules
 from trajanon.extract.extraction import From
-from trajanon.extract.sources import files
 from trajanon.parts import anonymize_parts
 from trajanon.progress import Progress, silent
 from trajanon.workers import connected, each_done, on_cluster, results_in_order
@@ -94,9 +93,8 @@ def test_what_a_task_refuses_is_refused(client: Client) -> None:
 
 
 @pytest.fixture
-def traces(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Ten recordings, and a file that cannot be read; two files a task."""
-    monkeypatch.setattr(files, "SMALL", 7_000)
+def traces(tmp_path: Path) -> Path:
+    """Ten recordings, and a file that cannot be read."""
     folder = tmp_path / "traces"
     folder.mkdir()
     for number in range(10):

@@ -19,20 +19,9 @@ def places(found: list[Trace]) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize(
     ("lat", "lon"),
-    [
-        ("48.25S", "16.5W"),
-        ("S 48.25", "W16.5"),
-        ("-48.25", "16.5 w"),
-        ("48°15'0\" S", "16°30' W"),
-        ("48:15:00S", "16:30:00W"),
-        ("48 15 S", "16 30 W"),
-        ("48,25S", "16,5W"),
-        ("4815.000S", "1630.000W"),
-    ],
+    [("48.25S", "16.5W"), ("S 48.25", "W16.5"), ("-48.25", "16.5 w"), ("48,25S", "16,5W")],
 )
-def test_signs_may_be_letters_and_parts_of_degrees_minutes(
-    tmp_path: Path, lat: str, lon: str
-) -> None:
+def test_signs_may_be_letters(tmp_path: Path, lat: str, lon: str) -> None:
     text = f"id;lat;lon\na;{lat};{lon}\na;{lat};{lon}\n"
     assert places(read(csv(tmp_path, text))) == [(-48.25, -16.5)] * 2
 
@@ -58,14 +47,13 @@ def test_letters_beside_coordinates_are_their_signs(
     assert places(read(path)) == [(-48.25, 16.5), (48.25, -16.5)]
 
 
-def test_degrees_and_minutes_in_one_number_need_letters_beside_them(tmp_path: Path) -> None:
-    """As in NMEA; without letters they may be metres."""
-    path = csv(tmp_path, "id,lat,ns,lon,ew\na,4815.0,S,1630.0,W\na,4815.3,S,1630.6,W\n")
-    (one,) = read(path)
-    assert one.lat == pytest.approx([-48.25, -48.255])
-    assert one.lon == pytest.approx([-16.5, -16.51])
-    with pytest.raises(BadInput, match="not degrees on Earth"):
-        read(csv(tmp_path, "id,lat,lon\na,4815.0,1630.0\na,4815.3,1630.6\n"))
+@pytest.mark.parametrize(
+    ("lat", "words"),
+    [("4815.0S", "not degrees on Earth"), ("48°15' S", "no lat that can be read.*as 48.2")],
+)
+def test_degrees_and_minutes_are_refused(tmp_path: Path, lat: str, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        read(csv(tmp_path, f"id,lat,lon\na,{lat},16.5E\na,{lat},16.5E\n"))
 
 
 @pytest.mark.parametrize("lat", ["-48.25N", "48 75 N", "48.25E", "48.5 15 N"])
@@ -77,11 +65,6 @@ def test_what_is_written_against_itself_is_no_coordinate(tmp_path: Path, lat: st
 def test_headings_are_no_signs(tmp_path: Path) -> None:
     path = csv(tmp_path, "id,lat,lon,heading\na,48.25,16.5,S\na,48.24,16.5,S\n")
     assert places(read(path)) == [(48.25, 16.5), (48.24, 16.5)]
-
-
-def test_a_letter_against_the_sign_is_no_coordinate(tmp_path: Path) -> None:
-    (one,) = read(csv(tmp_path, "id,lat,ns,lon,ew\na,48.25,S,16.5,W\na,-48.25,N,16.5,W\n"))
-    assert np.isnan(one.lat).tolist() == [False, True]
 
 
 @pytest.mark.parametrize("suffix", [".csv", ".geojson"])
@@ -102,11 +85,6 @@ def test_one_longitude_beyond_180_among_western_ones_is_an_error(tmp_path: Path,
     rows = "".join(f"a,48,{-1 - i / 1000}\n" for i in range(50))
     (one,) = read(csv(tmp_path, f"id,lat,lon\na,48,{lon}\n{rows}"))
     assert one.lon[0] == float(lon)
-
-
-def test_more_than_half_off_the_earth_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="not degrees on Earth, with lat from 48 to 191"):
-        read(csv(tmp_path, "id,lat,lon\na,191,2\na,191,2.1\na,48,2.2\n"))
 
 
 @pytest.mark.parametrize(
@@ -136,21 +114,10 @@ def test_both_coordinates_may_be_in_one_field(tmp_path: Path, name: str, values:
     assert places(list(traces(binary, columns=columns)))[0] == (-48.25, 16.5)
 
 
-@pytest.mark.parametrize(
-    ("text", "read_as"),
-    [("48.25,16.5", "lat,lon"), ("(48.25, 16.5)", "lat,lon"), ("[16.5, 48.25]", "lon,lat")],
-)
-def test_two_numbers_whose_order_is_not_told_are_read_as_usual_and_that_is_said(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture, text: str, read_as: str
-) -> None:
-    path = csv(tmp_path, f'id,position\na,"{text}"\n')
-    assert places(list(traces(path))) == [(48.25, 16.5)]
-    assert f"has places such as {text} in 'position': read as {read_as}" in caplog.text
-
-
-def test_two_numbers_tell_their_order_if_one_is_no_latitude(tmp_path: Path) -> None:
-    path = csv(tmp_path, 'id,position\na,"139.5,35.25"\na,"139.75,35.5"\n')
-    assert places(list(traces(path))) == [(35.25, 139.5), (35.5, 139.75)]
+def test_two_numbers_without_a_known_order_are_refused(tmp_path: Path) -> None:
+    path = csv(tmp_path, 'id,position\na,"48.25,16.5"\n')
+    with pytest.raises(BadInput, match=r"does not say their order: name the column lat,lon or lo"):
+        list(traces(path))
 
 
 def test_lines_of_wkt_are_traces_with_their_times(tmp_path: Path) -> None:

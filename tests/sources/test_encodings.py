@@ -46,13 +46,3 @@ def test_an_encoding_is_named_in_plain_words(
     assert seems in answer.sentence
     assert name in answer.sentence
     assert "save the file as UTF-8" in answer.sentence
-
-
-def test_lines_in_another_encoding_are_left_out_with_a_word(run: Run, tmp_path: Path) -> None:
-    rows = [f"a,{lat},{lon},{'Café' if step == 7 else ''}" for step, (lon, lat) in enumerate(WAY)]
-    text = "\n".join(["id,lat,lon,note", *rows])
-    (tmp_path / "points.csv").write_bytes(text.encode("latin-1"))
-    answer = run(*EXTRACT, "points.csv")
-    assert answer.code == 0
-    assert answer.err.count("is not UTF-8") == 1
-    assert "1 row of points.csv cannot be read and left out: 'a,40.007,-3.0,Caf" in answer.err

@@ -10,9 +10,9 @@ import pytest
 from geo_tables import names, places, same
 from point_tables import without_columns
 
-from trajanon.errors import BadInput, FileProblem
+from trajanon.errors import BadInput
 from trajanon.extract import traces
-from trajanon.extract.sources import moving_points
+from trajanon.extract.sources import geo_files
 from trajanon.extract.sources.formats import format_of
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.trace import Trace
@@ -45,7 +45,7 @@ def write(path: Path, *trips: Any, version: str = "2.0.0") -> Path:
 def read(path: Path, *, counts: dict[str, int] | None = None, **columns: str) -> list[Trace]:
     """Read the traces of a file; what is left out is counted, and nothing otherwise."""
     how = Reading(columns=columns)
-    found = list(moving_points.read_mds(path, "f", how))
+    found = list(geo_files.read_mds(path, "f", how))
     assert without_columns(how.counts) == (counts or {})
     return found
 
@@ -131,25 +131,4 @@ BROKEN += [trip(route={"features": [{"geometry": None, "properties": {}}] * 2})]
 @pytest.mark.parametrize("broken", BROKEN)
 def test_broken_trips_are_counted(path: Path, broken: Any) -> None:
     write(path, trip("a"), broken, trip("b"))
-    assert len(read(path, counts={"trips that could not be read": 1})) == 2
-
-
-def test_swapped_coordinates_are_refused(path: Path) -> None:
-    swapped = [(lat, lon, time) for lon, lat, time in WAY]
-    with pytest.raises(BadInput, match="latitude and longitude seem swapped"):
-        read(write(path, trip(way=swapped)))
-
-
-@pytest.mark.parametrize("cut", [1, 40, 400])
-def test_a_file_that_is_cut_off_is_refused(path: Path, cut: int) -> None:
-    text = write(path, trip("a"), trip("b")).read_text()
-    path.write_text(text[:-cut])
-    with pytest.raises(FileProblem, match=r"trips\.json is no JSON, or damaged or cut off"):
-        read(path)
-
-
-def test_many_trips_are_read_in_batches(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write(path, *(trip(f"t{n}", WAY[: 2 + n % 2]) for n in range(30)))
-    whole = read(path)
-    monkeypatch.setattr(moving_points, "_POINTS", 7)
-    assert same(read(path), whole)
+    assert len(read(path, counts={"features or trips that could not be read": 1})) == 2

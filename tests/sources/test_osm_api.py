@@ -110,10 +110,8 @@ HTML = b"<html>\n<h1>Forbidden</h1>\n" + b"<p>trace scraper</p>" * 99
             for status in (400, 403, 404)
         ),
         ([Fault(403, body=HTML)], "403: Forbidden trace scraper", [0], []),
-        ([Fault(404)], "404: Not Found", [0], []),
         # a busy server is asked five times, unless it asks for hours
         ([Fault(429)] * 9, rf"refuses page 0 \(429.*{WAY_ON}", [0] * 5, [60, 120, 240, 480]),
-        ([Fault(429, {"Retry-After": "soon"})] * 9, "refuses page 0", [0] * 5, [60, 120, 240, 480]),
         ([Fault(509, {"Retry-After": "7200"})], "refuses page 0", [0], []),
         # a failing one three times
         *(

@@ -71,7 +71,7 @@ def test_activities_of_months_are_pieces(tmp_path: Path) -> None:
     between = (*WAY[1][:2], None)
     path = tmp_path / "x.json"
     assert read(path, content) == [TIMED, [WAY[0], between, WAY[2]], *2 * [[WAY[0], WAY[2]]]]
-    assert counted(path) == {phones.VISITS: 1}
+    assert counted(path) == {}
 
 
 def at(minutes: float) -> str:
@@ -88,21 +88,26 @@ def phone(*places: tuple[float, float], **more: Any) -> dict[str, Any]:
 
 
 def test_timeline_of_a_phone(tmp_path: Path) -> None:
-    ends = {"start": {"latLng": "41.0°, -2.0°"}, "end": {"latLng": "41.9°, -2.9°"}}
+    activity = {"start": {"latLng": "41.0°, -2.0°"}, "end": {"latLng": "41.9°, -2.9°"}}
     raw = {"LatLng": "41.5°, -2.5°", "accuracyMeters": 13, "timestamp": at(2)}
     content = {
         "semanticSegments": [
             phone((41.1, -2.1), (41.2, -2.2)),
-            {"startTime": at(0), "endTime": at(9), "activity": ends},
+            {"startTime": at(0), "endTime": at(9), "activity": activity},
             {"startTime": at(9), "endTime": at(99), "visit": {"hierarchyLevel": 0}},
         ],
         "rawSignals": [{"position": raw}, {"wifiScan": {}}, {"activityRecord": {}}],
         "userLocationProfile": {},
     }
     path = tmp_path / "x.json"
-    timeline = [(41.1, -2.1, START + 60), (41.0, -2.0, START), (41.9, -2.9, START + 540)]
-    assert read(path, content) == [timeline, [(41.5, -2.5, START + 120)]]
-    assert counted(path) == {phones.VISITS: 1, phones.REPEATED: 1}
+    timeline = [
+        (41.1, -2.1, START + 60),
+        (41.2, -2.2, START + 120),
+        (41.0, -2.0, START),
+        (41.9, -2.9, START + 540),
+    ]
+    assert read(path, content) == [timeline]
+    assert counted(path) == {}
 
 
 def test_timeline_of_an_iphone_counts_minutes(tmp_path: Path) -> None:
@@ -161,13 +166,10 @@ def test_ids_and_people_of_json_are_told_as_in_tables(tmp_path: Path) -> None:
     )
 
 
-def test_times_of_json_that_are_not_used_are_told(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_json_without_ids_and_times_is_refused(tmp_path: Path) -> None:
     rows = [{"lat": lat, "lon": lon, "recorded": iso(time)} for lat, lon, time in WAY]
-    with pytest.raises(BadInput, match="no column known as id, and no times"):
+    with pytest.raises(BadInput, match="no column known as id; its columns are lat, lon, recor"):
         read(tmp_path / "x.json", rows)
-    assert "say `columns` time=recorded" in caplog.text
 
 
 def test_the_person_of_owntracks_is_the_user_and_a_trace_the_device(tmp_path: Path) -> None:

@@ -222,7 +222,6 @@ def test_several_at_once_give_the_same(
 
 def test_a_process_that_is_ended_is_said(mixed: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As the system does when memory runs out."""
-    monkeypatch.setattr(files, "SMALL", 0)  # a task for each file
     found = files.find([mixed], Reading())
     contents = files.prefetched(found, Reading(), 2)
     list(next(contents))
