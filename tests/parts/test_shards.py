@@ -31,7 +31,7 @@ from trajanon import release
 from trajanon.arrays import Floats
 from trajanon.loss import group_means, information_loss, sse, standardise
 from trajanon.partition import dense, subjects_per_group
-from trajanon.parts import anonymize_parts
+from trajanon.parts import anonymize_parts, split
 from trajanon.settings import ROWS
 from trajanon.trajectories import OSM_ATTRIBUTION
 from trajanon.utility import displacement
@@ -221,3 +221,27 @@ def test_shards_may_be_large_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         report = anonymize_parts(str(source), str(out_of(tmp_path)), 3)
     assert report["shards"] == 5
     assert subjects_per_group(groups.labels, subject).min() >= 3
+
+
+@given(seed=st.integers(0, 2**32 - 1), n=st.integers(4, 200), shards=st.integers(2, 9))
+def test_each_row_is_in_one_shard_with_its_run_and_k_subjects(
+    seed: int, n: int, shards: int
+) -> None:
+    random = np.random.default_rng(seed)
+    places = random.normal(size=(n, 6)).astype(np.float32)
+    run, subject = random.integers(0, n, n), random.integers(0, 12, n)
+    k = min(3, len(np.unique(subject)))
+    rows = split(places, run, subject, k, shards)
+    assert np.sort(np.concatenate(rows)).tolist() == [*range(n)]
+    assert 1 <= len(rows) <= shards
+    assert all(len(np.unique(subject[some])) >= k for some in rows)
+    runs = [set(run[some].tolist()) for some in rows]
+    assert sum(map(len, runs)) == len(set(run.tolist()))
+
+
+def test_shards_are_as_large_as_each_other() -> None:
+    places = np.random.default_rng(0).normal(size=(5000, 6)).astype(np.float32)
+    for shards in (2, 3, 7, 10):
+        found = split(places, np.arange(5000), np.arange(5000), 5, shards)
+        assert len(found) == shards
+        assert np.ptp([len(some) for some in found]) < 10
