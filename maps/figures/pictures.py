@@ -125,7 +125,6 @@ class Picture:
     name: str  # of its files, without suffix
     figure: Figure
     caption: str  # what is shown, and of how many runs; one paragraph
-    private: bool = False  # whether it shows originals
     numbers: str | None = None  # what is drawn, as CSV
 
     def _repr_png_(self) -> bytes:
@@ -154,8 +153,7 @@ def save(
 ) -> None:
     """Write each figure as SVG and PNG, its numbers as CSV, and a page with all captions.
 
-    Figures that show originals, and captions of such, are readable by their owner only. Equal
-    figures are equal files: they hold no date.
+    Equal figures are equal files: they hold no date.
 
     Parameters
     ----------
@@ -177,11 +175,7 @@ def save(
     """
     folder = Path(folder)
     outputs = [folder / name for name in file_names(pictures)]
-    private = {picture.name for picture in pictures if picture.private}
-    if private:
-        private.add(Path(CAPTIONS).stem)
-    public = [out for out in outputs if out.stem not in private]
-    with making(folder), replacing(*outputs, inputs=inputs, public=public) as drafts, styled():
+    with making(folder), replacing(*outputs, inputs=inputs, public=outputs) as drafts, styled():
         rest = iter(drafts)
         for picture in pictures:
             for metadata in _FORMATS.values():

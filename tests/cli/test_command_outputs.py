@@ -71,7 +71,6 @@ def test_an_output_that_cannot_be_written_is_found_out_before_the_work(
         (["anonymize", "-k", "2", *FAST, "--out", "a.gpkg"], "a.gpkg"),
         (["map"], "map.html"),
         (["microaggregate", "long.csv", "-k", "2", *FAST], "microaggregated.csv"),
-        (["figures"], "figures/group.svg"),
     ],
 )
 def test_a_full_disk_is_one_sentence(run: Run, here: Path, arguments: list[str], out: str) -> None:
