@@ -4,26 +4,26 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from secrets import randbits
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from trajanon.arrays import Bools, Ints
 from trajanon.errors import NoTrajectories
-from trajanon.extract.clean import (
+from trajanon.extract.dropped import why_nothing
+from trajanon.extract.duplicate_recordings import Recordings
+from trajanon.extract.earth.area import Area, Box, Region
+from trajanon.extract.points import (
+    Points,
     average_equal_times,
+    batch,
     drop_impossible,
     drop_strays,
     drop_zero_hops,
     settle_times,
     sort_by_time,
-    spread_minutes,
 )
-from trajanon.extract.dropped import why_nothing
-from trajanon.extract.duplicate_recordings import Recordings, fingerprints
-from trajanon.extract.earth.area import Area, Box
-from trajanon.extract.points import Points, batch
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.streams import COLUMNS
@@ -37,10 +37,6 @@ from trajanon.partition import dense
 from trajanon.subjects import NAMELESS
 from trajanon.tracks import TrackPoints
 from trajanon.trajectories import Trajectories, joined_trajectories
-
-if TYPE_CHECKING:
-    from trajanon.extract.earth.places import Zone
-
 
 BATCH = 50_000  # points that are worked on at once, so that they stay in the processor's cache
 
@@ -87,7 +83,7 @@ class Cutter:
     _: KW_ONLY
     area: Area | None = None
     boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
-    hidden: "Zone | None" = None
+    hidden: Region | None = None
     read: Counter[str] = field(default_factory=Counter)  # what readers left out
     key: int = field(default_factory=lambda: randbits(63))  # secret, of the trimmed ends
     counts: Counter[str] = field(default_factory=Counter, init=False)
@@ -96,19 +92,19 @@ class Cutter:
 
     def __post_init__(self) -> None:
         self.anchors = Anchors(self.rules.trim_ends, self.key)
-        self.recordings = Recordings()
+        self.recordings = Recordings(subjects_exact=self.rules.subjects_exact)
         self._limits: dict[str, Any] = {}  # the limits that were found, and from what
         # Of each recording what became of it, in `_BECAME`, and whether it leaves the area.
         self._became, self._leaves = np.empty(0, np.int8), np.empty(0, np.bool_)
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
-        """Gather traces to batches that can be cut; the first ones tell the limits to be found."""
+        """Gather traces to batches that can be cut; the limits are found from the first."""
         if "auto" in (self.rules.max_gap, self.rules.max_pause):
             some, traces = head(traces)
             if some:
                 cleaned = Cutter(self.rules)._cleaned(batch(some))
                 self.rules, self._limits = with_limits(self.rules, cleaned)
-        return _batches(traces, self.rules)
+        yield from _batches(traces, self.rules)
 
     def cut(self, some: Sequence[Trace]) -> Trajectories:
         """Cut a batch of traces.
@@ -116,11 +112,10 @@ class Cutter:
         Numbers of subjects are not final: two of them may turn out to be one person's.
         """
         points, counts = batch(some), self.counts
-        prints = fingerprints(some, points, subjects_exact=self.rules.subjects_exact)
-        entered = self.recordings.enter(prints)
+        entered = self.recordings.enter(some, points)
         repeated = entered.repeated[points.trace]
         counts["recordings read"] += int(entered.new.sum())
-        counts[NAMELESS] += int((entered.new & prints.nameless).sum())
+        counts[NAMELESS] += int((entered.new & entered.nameless).sum())
         counts["points read"] += len(points)
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
@@ -139,7 +134,7 @@ class Cutter:
             trace,
             tracks=found.tracks,
             times=found.times,
-            marks=np.column_stack([prints.subject[found.trace], found.hops]),
+            marks=np.column_stack([entered.mark[found.trace], found.hops]),
             true_ends=None if self.area is None and not self.boxes else found.true_ends,
         )
 
@@ -149,9 +144,7 @@ class Cutter:
         name = "points without time in a timed recording"
         points = kept(name, points, settle_times(points))
         points = sort_by_time(points)
-        apart, spread = spread_minutes(points)
-        self.counts["points spread over their minute"] += spread
-        points = kept("points merged (equal times)", points, average_equal_times(apart))
+        points = kept("points merged (equal times)", points, average_equal_times(points))
         points = kept("stray points", points, drop_strays(points, self.rules))
         return kept("points repeated in place", points, drop_zero_hops(points))
 
@@ -285,7 +278,7 @@ class Cutter:
 
 
 def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> Trajectories:
-    """Turn recordings into trajectories of equally spaced points, as `Cutter` does.
+    """Turn recordings into trajectories of equally spaced points.
 
     Parameters
     ----------

@@ -1,11 +1,11 @@
-"""What was dropped, or why nothing is left: a sentence for each cause, with the way out."""
+"""What was dropped, or why nothing is found: a sentence for each cause, with the way out."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from trajanon.extract.trips import FOUND, LEFT_OUT
-from trajanon.number_text import number_of, percent
+from trajanon.number_text import metres, number_of, percent, span
 
 _FEW = 0.1  # share; a larger one is reported
 _MOST = 4  # sentences
@@ -38,6 +38,7 @@ _READ = {
     ),
     "points near the ends of a trace": "lie near ends and stops: lower `trim_ends` to keep them",
     "points near hidden places": "lie near hidden places",
+    "times that could not be read": "could not be read: look at the column of times",
 }
 """Why points that were read are dropped, by their counter."""
 
@@ -51,21 +52,13 @@ _NOT_READ = {
     ),
     "points sorted by place, not along a track": f"have no order: {_BY_PLACE}",
     "points without time": f"have no time: {_BY_PLACE}; try a larger box",
-    "rows marked as not valid": "are marked as not valid, or as outliers, in a column of the table",
     "rows that could not be read": "could not be read: of a table a warning names the first",
-    "times that could not be read": "could not be read: look at the column of times",
-    "lines with more or fewer times than points": (
-        "have more or fewer times than points, and are taken without times"
-    ),
 }
 """Reasons why readers drop something, in words; others are named by their counter."""
 
-_OF_POINTS = ("points", "rows", "times")
+_OF_POINTS = ("points", "stray", "rows", "times")
 _UNITS = (*_OF_POINTS, "features", "lines", "moving", "trips", "files", "members")
-_KEPT = {
-    *("points read", "points used", "points spread over their minute"),
-    *("points of trips left out", FOUND, *LEFT_OUT),
-}
+_KEPT = {"points read", "points used", "points of trips left out", FOUND, *LEFT_OUT}
 """Counters that begin with a unit but count nothing that is dropped, or are counted by the trip."""
 
 
@@ -91,6 +84,37 @@ def sentences(provenance: Mapping[str, Any]) -> list[str]:
     return [sentence for share, sentence in causes[:_MOST] if share > _FEW]
 
 
+def _causes(provenance: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
+    """Give each cause, with the share that it took."""
+    counts = Counter(provenance["counts"])
+    for name, count in counts.items():
+        unit, cause = name.split()[0], _READ.get(name) or _NOT_READ.get(name)
+        if not count or name in _KEPT or unit not in _UNITS:
+            continue
+        whole = counts["points read" if unit in _OF_POINTS else "recordings read"]
+        whole += 0 if name in _READ else count
+        of = f"{percent(count / whole)} of the {'points' if unit == 'stray' else unit}"
+        left_out = f"Left out: {name} ({count:,})."
+        yield count / whole, f"{of} ({count:,} of {whole:,}) {cause}." if cause else left_out
+    out = {why: counts[why] for why in LEFT_OUT if counts[why]}
+    if out:
+        many = sum(out.values())
+        said = ", ".join(f"{many:,} {why.partition(' ')[2]}" for why, many in out.items())
+        said = said.replace("too short", f"shorter than {provenance['min_length']:,.0f} m")
+        way_out = LEFT_OUT[max(out, key=lambda why: out[why])]
+        of = f"{percent(many / counts[FOUND])} of the trips ({many:,} of {counts[FOUND]:,})"
+        yield many / counts[FOUND], f"{of} are left out: {said}; {way_out}."
+    if not provenance["trips"] and counts["metres of track"]:
+        share = 1.0 - counts["metres used"] / counts["metres of track"]
+        of = f"{percent(share)} of the way is in pieces too short for a window of"
+        yield share, f"{of} {_length(provenance):,.0f} m: {_WINDOWS}."
+
+
+def _length(provenance: Mapping[str, Any]) -> float:
+    """Metres of track under a window."""
+    return float(provenance["spacing"] * (provenance["points"] - 1))
+
+
 def recordings_sentence(provenance: Mapping[str, Any]) -> str:
     """Say how many recordings have a trajectory, why others have none, and how many are cut."""
     became = provenance["recordings"]
@@ -106,41 +130,12 @@ def recordings_sentence(provenance: Mapping[str, Any]) -> str:
     return said
 
 
-def _causes(provenance: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
-    """Give each cause, with the share that it took."""
-    counts = Counter(provenance["counts"])
-    before = {
-        name: count
-        for name, count in counts.items()
-        if name.startswith(_UNITS) and count and name not in _READ and name not in _KEPT
-    }
-    points = counts["points read"]
-    points += sum(count for name, count in before.items() if name.startswith("points "))
-    for name, count in (*((name, counts[name]) for name in _READ), *before.items()):
-        unit = "points" if name in _READ else name.split()[0]
-        among = points if unit in _OF_POINTS else counts["recordings read"]
-        whole = among if unit in ("points", "times") else among + count
-        share = count / max(1, whole)
-        if cause := _READ.get(name) or _NOT_READ.get(name):
-            yield share, f"{percent(share)} of the {unit} ({count:,} of {whole:,}) {cause}."
-        else:
-            beside = number_of(among, "point" if unit in _OF_POINTS else "recording")
-            yield share, f"Left out: {name} ({count:,}), beside {beside}."
-    out = {why: counts[why] for why in LEFT_OUT if counts[why]}
-    if out:
-        share = sum(out.values()) / counts[FOUND]
-        said = ", ".join(f"{many:,} {why.partition(' ')[2]}" for why, many in out.items())
-        said = said.replace("too short", f"shorter than {provenance['min_length']:,.0f} m")
-        way_out = LEFT_OUT[max(out, key=lambda why: out[why])]
-        of_points = counts["points of trips left out"] / max(1, counts["points read"])
-        of = f"{percent(share)} of the trips ({sum(out.values()):,} of {counts[FOUND]:,})"
-        yield max(share, of_points), f"{of} are left out: {said}; {way_out}."
-    if not provenance["trips"] and counts["metres of track"]:
-        share = 1.0 - counts["metres used"] / counts["metres of track"]
-        of = f"{percent(share)} of the way is in pieces too short for a window of"
-        yield share, f"{of} {_length(provenance):,.0f} m: {_WINDOWS}."
+def limits_sentence(provenance: Mapping[str, Any]) -> str:
+    """Say in one sentence which limits were found; nothing if none was."""
+    limits = (provenance.get("found") or {}).get("limits", ())
+    said = [f"`{name}` is {_LIMITS[name](provenance[name])}" for name in limits]
+    of = number_of(provenance["found"]["recordings"], "recording") if said else ""
+    return f"Found from the hops of {of}: {' and '.join(said)}." if said else ""
 
 
-def _length(provenance: Mapping[str, Any]) -> float:
-    """Metres of track under a window."""
-    return float(provenance["spacing"] * (provenance["points"] - 1))
+_LIMITS = {"max_gap": metres, "max_pause": span}

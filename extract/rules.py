@@ -166,7 +166,7 @@ class SourceOptions:
 
     Examples
     --------
-    `extract` and `Extraction` take these options by name:
+    `extract` and `extract_to` take these options by name:
 
     >>> from trajanon.extract import SourceOptions
     >>> SourceOptions(jobs=2).untimed
@@ -178,6 +178,10 @@ class SourceOptions:
     jobs: int = option(1)
     api_url: str = option(SERVER)
     max_pages: int = option(MAX_PAGES)
+
+    def __post_init__(self) -> None:
+        if self.jobs < 1:
+            raise BadInput(f"`jobs` must be at least 1 (got {self.jobs})")
 
 
 def fields_in(given: Mapping[str, Any], kind: type) -> dict[str, Any]:

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tracks import Leg, bent, points
 
 from trajanon.arrays import Floats
-from trajanon.extract import clean, resample
+from trajanon.extract import points as clean
+from trajanon.extract import resample
 from trajanon.extract.earth.area import Box
 from trajanon.extract.resample import WindowBatch, windows
 from trajanon.extract.rules import Rules

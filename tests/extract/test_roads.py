@@ -9,7 +9,6 @@ from geodesics import GEOD, ahead, nearest
 from hypothesis import given
 from hypothesis import strategies as st
 from osm_xml import OsmFile
-from real_data import OSM, needs_real_data
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
@@ -62,18 +61,6 @@ def test_what_is_farther_than_asked_for_is_infinitely_far() -> None:
     np.testing.assert_array_equal(found[:2], everything[:2])
 
 
-def test_an_unknown_place_is_at_an_unknown_distance() -> None:
-    lat, lon = np.array([np.nan, 50.0, 50.0]), np.array([8.0, np.nan, 8.0])
-    assert np.isnan(crossing().distance(lat, lon)).tolist() == [True, True, False]
-    assert crossing().distance(lat[:0], lon[:0], within=5.0).shape == (0,)
-
-
-@pytest.mark.parametrize("within", [0.0, -1.0, np.nan])
-def test_a_limit_that_makes_no_sense_is_refused(within: float) -> None:
-    with pytest.raises(BadInput, match="within must be a positive number of metres"):
-        crossing().distance(np.array([50.0]), np.array([8.0]), within)
-
-
 def test_every_way_with_a_highway_is_a_road(tmp_path: Path) -> None:
     osm = OsmFile()
     for kind in ("motorway", "footway", "proposed"):
@@ -81,7 +68,6 @@ def test_every_way_with_a_highway_is_a_road(tmp_path: Path) -> None:
     osm.way(osm.nodes([(51.0, 8.0), (51.0, 8.1)]), {"railway": "rail"})
     osm.node(52.0, 8.0, {"highway": "bus_stop"})
     found = roads(osm.write(tmp_path / "a.osm"))
-    assert len(found) == 3
     assert found.distance(np.array([51.0]), np.array([8.05]))[0] > 100_000
 
 
@@ -90,32 +76,21 @@ def test_a_box_takes_the_roads_that_come_into_it(tmp_path: Path) -> None:
     for lon in (8.0, 8.1, 8.2):
         osm.way(osm.nodes([(50.0, lon), (50.5, lon)]), STREET)
     path = osm.write(tmp_path / "a.osm")
-    assert len(roads(path, Box(8.05, 50.1, 8.3, 50.2))) == 2
-    assert len(roads(path, Box(8.05, 50.1, 8.15, 50.2))) == 1
+    found = roads(path, Box(8.05, 50.1, 8.15, 50.2))
+    assert found.distance(np.full(3, 50.2), np.array([8.0, 8.1, 8.2])) == pytest.approx(
+        [7_154, 0, 7_154], rel=1e-2
+    )
     with pytest.raises(BadInput, match=r"a\.osm holds no roads .* in the box 1,2,3,4"):
         roads(path, Box(1, 2, 3, 4))
 
 
-def test_of_a_road_cut_by_the_extract_the_known_parts_count(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_of_a_road_cut_by_the_extract_the_known_parts_count(tmp_path: Path) -> None:
     osm = OsmFile()
     one, two, three, four = osm.nodes((50.0, 8.0 + i / 10) for i in range(4))
     osm.way([one, two, 1000, three, four, 1001], STREET)
     osm.way([1000, three, 1001, four], STREET)
     found = roads(osm.write(tmp_path / "a.osm"))
-    assert len(found) == 1
     lat, lon = np.full(3, 50.0), np.array([8.05, 8.15, 8.25])
     far = found.distance(lat, lon)
     assert (far[[0, 2]] < 5).all()
     assert far[1] == pytest.approx(3_583, rel=1e-3)
-    assert "a.osm: 1 road is left out: points are missing" in caplog.text
-
-
-@needs_real_data
-@pytest.mark.parametrize(
-    ("name", "count"), [("liechtenstein", 7_506), ("helsinki_centre", 2_650 - 73)]
-)
-def test_real_files_hold_so_many_roads(name: str, count: int) -> None:
-    """In the middle of Helsinki, 73 ways have no two points in a row in the file."""
-    assert len(roads(OSM / f"{name}.osm.pbf")) == count
