@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.inputs import regular
+from trajanon.maps.drawing import PALETTE
 from trajanon.maps.figures.pictures import (
     INK,
     ONE_COLUMN,
@@ -25,7 +26,6 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
-from trajanon.maps.layers import PALETTE
 from trajanon.number_text import number_of
 from trajanon.papers.published_tables import TSP
 

@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from trajanon.atomic_output import making, replacing
-from trajanon.maps.layers import PALETTE
+from trajanon.maps.drawing import PALETTE
 
 CAPTIONS = "captions.md"
 

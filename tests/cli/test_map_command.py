@@ -1,4 +1,4 @@
-"""trajanon map: its views, several releases, and a background from OpenStreetMap."""
+"""trajanon map: its views, and a background from OpenStreetMap."""
 
 import json
 import re
@@ -21,14 +21,12 @@ BOX = Box(-3.8, 40.3, -3.6, 40.5)
 
 @pytest.fixture
 def here(run: Run, tmp_path: Path) -> Path:
-    """A folder with trajectories and three releases of them."""
+    """A folder with trajectories and a release of them."""
     rng = np.random.default_rng(0)
     start = np.array([40.4, -3.7]) + rng.normal(0, 0.01, (20, 1, 2))
     points = start + np.cumsum(rng.normal(0, 0.001, (20, 30, 2)), axis=1)
     write_trajectories(tmp_path / "trajectories.parquet", Trajectories(points.round(7)))
-    (tmp_path / "b").mkdir()
-    for k, out in ((2, "anonymized.parquet"), (3, "k3.csv"), (5, "b/anonymized.csv")):
-        assert run("anonymize", "-k", k, *FAST, "--out", out).code == 0
+    assert run("anonymize", "-k", 2, *FAST).code == 0
     return tmp_path
 
 
@@ -56,25 +54,13 @@ def test_an_offline_map_is_one_without_tiles(run: Run, here: Path) -> None:
         assert "default-src 'none'" in text
 
 
-def test_releases_are_called_by_their_files(run: Run, here: Path) -> None:
-    answer = run("map", "trajectories.parquet", "anonymized.parquet", "k3.csv")
-    assert answer.code == 0, answer.err
-    releases = page(here / "map.html")["releases"]
-    assert [each["name"] for each in releases] == ["anonymized", "k3"]
-    assert [each["headline"] for each in releases] == ["k = 2 trajectories", "k = 3 trajectories"]
-    files = ["anonymized.parquet", str(Path("b") / "anonymized.csv"), "k3.csv"]
-    assert run("map", "trajectories.parquet", *files).code == 0
-    releases = page(here / "map.html")["releases"]
-    assert [each["name"] for each in releases] == files
-
-
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (["--view", "upside-down"], "choose from overlay, side-by-side, public"),
-        (["trajectories.parquet"], "map takes trajectories and their release, or several"),
+        (["trajectories.parquet"], "map takes trajectories and their release"),
         (["1", "2", "3", "--view", "public"], "with --view public, one release"),
-        (["trajectories.parquet", "anonymized.parquet", "none.csv"], "there is no none.csv"),
+        (["trajectories.parquet", "a.csv", "b.csv"], "map takes trajectories and their release"),
         (["--offline", "--tiles", "OpenStreetMap"], "an offline map has no tiles"),
         (["--background", "none.osm.pbf"], "none.osm.pbf"),
     ],

@@ -23,8 +23,8 @@ _MARGIN = 0.002  # degrees of background around what is shown
 
 @options(
     files=(
-        "Trajectories and release, files or folders of parts, or several releases with a switch "
-        "between them; with --view public the release alone.",
+        "Trajectories and release, files or folders of parts; with --view public the release "
+        "alone.",
         BOTH,
     ),
     view="overlay: both on one map; side-by-side: on two maps that move together; public: the "
@@ -56,22 +56,21 @@ def draw(
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
     given = files or [TRAJECTORIES, ANONYMIZED]
     public = view == "public"
-    if len(given) < 2 - public or (public and len(given) > 2):
+    if len(given) > 2 or (len(given) < 2 and not public):
         raise BadInput(
-            "map takes trajectories and their release, or several releases; or, with --view "
-            "public, one release"
+            "map takes trajectories and their release; or, with --view public, one release"
         )
-    releases = given[-1:] if public else given[1:]
+    release = given[-1]
     check_page(out, "a map")
     if offline and (tiles or "none").lower() != "none":
         raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
-    read = [*given, *map(report_path, releases), *filter(None, [background])]
+    read = [*given, report_path(release), *filter(None, [background])]
     with replacing(out, inputs=read, public=[out] * public) as (draft,):
         if public:
-            page = _public(releases[0], street_map, background)
+            page = _public(release, street_map, background)
         else:
-            page = _for_the_holder(given[0], releases, view, street_map, background)
+            page = _for_the_holder(given[0], release, view, street_map, background)
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 
@@ -87,25 +86,21 @@ def _public(release: Path, tiles: str | None, background: Path | None) -> "Map":
 
 
 def _for_the_holder(
-    originals: Path, releases: list[Path], view: str, tiles: str | None, background: Path | None
+    originals: Path, released: Path, view: str, tiles: str | None, background: Path | None
 ) -> "Map":
     from trajanon import maps
     from trajanon.files.report import read_report
     from trajanon.maps.page import compare_in_parts
     from trajanon.privacy.originals import in_parts, is_large
 
-    # The files' names, or where two are alike the whole paths.
-    names = [path.stem for path in releases]
-    if len(set(names)) < len(names):
-        names = list(map(str, releases))
-    if len(releases) == 1 and releases[0].is_dir() and is_large(report := read_report(releases[0])):
-        whole = in_parts(originals, releases[0], report)
+    if released.is_dir() and is_large(report := read_report(released)):
+        whole = in_parts(originals, released, report)
         behind = _behind(whole.lines, background)
-        return compare_in_parts(names[0], whole, view=view, tiles=tiles, background=behind)
-    pairs = [(trajanon.read_release(path), read_report(path)) for path in releases]
+        return compare_in_parts(whole, view=view, tiles=tiles, background=behind)
+    release, report = trajanon.read_release(released), read_report(released)
     shown = trajanon.read_trajectories(originals)
-    named, behind = dict(zip(names, pairs, strict=True)), _behind(shown, background)
-    return maps.compare_releases(shown, named, view=view, tiles=tiles, background=behind)
+    behind = _behind(shown, background)
+    return maps.compare(shown, release, report, view=view, tiles=tiles, background=behind)
 
 
 def _behind(shown: "Trajectories", pbf: Path | None) -> "Background | None":
