@@ -35,7 +35,6 @@ from trajanon.extract.trips import LEFT_OUT, SHORT, Trips
 from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
 from trajanon.subjects import NAMELESS
-from trajanon.tracks import TrackPoints
 from trajanon.trajectories import Trajectories, joined_trajectories
 
 BATCH = 50_000  # points that are worked on at once, so that they stay in the processor's cache
@@ -87,8 +86,6 @@ class Cutter:
     read: Counter[str] = field(default_factory=Counter)  # what readers left out
     key: int = field(default_factory=lambda: randbits(63))  # secret, of the trimmed ends
     counts: Counter[str] = field(default_factory=Counter, init=False)
-    longest: float = field(default=0.0, init=False)  # metres of the longest piece
-    swapped: int = field(default=0, init=False)  # points that swapped would be in the area
 
     def __post_init__(self) -> None:
         self.anchors = Anchors(self.rules.trim_ends, self.key)
@@ -178,7 +175,13 @@ class Cutter:
         first, several = points.pieces
         lasted = points.time[first + several - 1] - points.time[first]
         counts["seconds of track"] += int(np.rint(np.nan_to_num(lasted)).sum())
-        found = self._chosen(found)
+        # Whole metres of each piece: a sum of fractions would depend on the batches.
+        counts["metres of track"] += int(np.rint(found.track_length).sum())
+        if rules.trips:
+            counts[SHORT] += int((found.track_length < rules.length).sum())
+        held = found.track_length >= (1.0 - 1e-6) * rules.length
+        counts["metres used"] += int(np.rint(found.track_length[held]).sum())
+        counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
         became[found.trace] = _OVER
         return found
 
@@ -191,35 +194,12 @@ class Cutter:
             inside = self.hidden.contains(points.lat, points.lon)
             shown = keep(points, ~inside, self.hidden.meets)
             points = self._kept("points near hidden places", points, shown)
-        if self.area is not None:
-            self.swapped += int(self.area.bounds.contains(points.lon, points.lat).sum())
         return points
 
     def _kept(self, what: str, before: Points, after: Points) -> Points:
-        """Count the points that a step dropped, and give those that are left."""
+        """Count the points that a step dropped, and give the others."""
         self.counts[what] += len(before) - len(after)
         return after
-
-    def _chosen(self, found: WindowBatch) -> WindowBatch:
-        """Leave out what is too short."""
-        rules, counts = self.rules, self.counts
-        # Whole metres of each piece: a sum of fractions would depend on the batches.
-        counts["metres of track"] += int(np.rint(found.track_length).sum())
-        self.longest = max(self.longest, float(found.track_length.max(initial=0.0)))
-        if rules.trips:
-            counts[SHORT] += int((found.track_length < rules.length).sum())
-        held = found.track_length >= (1.0 - 1e-6) * rules.length
-        counts["metres used"] += int(np.rint(found.track_length[held]).sum())
-        counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
-        if self.area is None:
-            return found
-        # A geodesic may bulge over a border by millimetres: put its places back.
-        west, south, east, north = self.area.bounds.sides
-        tracks = found.tracks
-        if tracks is not None:
-            inside = tracks.points[:].clip((south, west), (north, east))
-            tracks = replace(tracks, points=TrackPoints.of(inside))
-        return replace(found, points=found.points.clip((south, west), (north, east)), tracks=tracks)
 
     def chosen(
         self, parts: Iterable[Trajectories], subject: Ints, trace: Ints
@@ -229,8 +209,8 @@ class Cutter:
         Of all parts, one after another, subject and trace are given.
         """
         if not len(subject):
-            why = why_nothing(self.provenance(), longest=self.longest, swapped=self.swapped > 0)
-            raise NoTrajectories(f"no {'trips' if self.rules.trips else 'trajectories'}: {why}")
+            what = "trips" if self.rules.trips else "trajectories"
+            raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")
         people = self.recordings.people()
         person = dense(people[subject])
         self.counts["subjects read"] = len(np.unique(people))

@@ -62,20 +62,12 @@ _KEPT = {"points read", "points used", "points of trips left out", FOUND, *LEFT_
 """Counters that begin with a unit but count nothing that is dropped, or are counted by the trip."""
 
 
-def why_nothing(provenance: Mapping[str, Any], *, longest: float, swapped: bool) -> str:
-    """Say in one sentence what took most, and what to change; ``longest`` are metres of a piece."""
-    counts, area = Counter(provenance["counts"]), provenance["area"]
-    causes = sentences(provenance)[:2]
-    if not causes and not counts["points read"]:
-        return f"the source holds no track points{' in this area' if area else ''}"
-    if swapped and not counts["points used"]:
-        return f"no point lies in {area}, but with latitude and longitude swapped some do: {_LOOK}"
-    if provenance["trips"] or (causes and not longest):
-        return "; ".join(one.removesuffix(".") for one in causes) or "no recording holds one"
-    return (
-        f"the longest unbroken piece of track is {longest:,.0f} m, and {provenance['points']} "
-        f"points every {provenance['spacing']:g} m need {_length(provenance):,.0f} m: {_WINDOWS}"
-    )
+def why_nothing(provenance: Mapping[str, Any]) -> str:
+    """Say in one sentence what took most, and what to change."""
+    causes = [one.removesuffix(".") for one in sentences(provenance)[:2]]
+    if not causes and not provenance["counts"]["points read"]:
+        return "the source holds no track points" + " in this area" * bool(provenance["area"])
+    return "; ".join(causes) or "no recording holds one"
 
 
 def sentences(provenance: Mapping[str, Any]) -> list[str]:

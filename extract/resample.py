@@ -68,9 +68,9 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
         recording=recording if rules.per_recording == 1 else None,
     )
     window = (first[run] + start)[:, None] + STEPS * np.arange(rules.points)
-    places, times = places[window], times[window]
+    times = times[window]
     return WindowBatch(
-        points=places.reshape(-1, rules.points, 2),
+        points=tracks.points[window.ravel()].reshape(-1, rules.points, 2),
         trace=recording[run],
         times=times.reshape(-1, rules.points),
         tracks=tracks,

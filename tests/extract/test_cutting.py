@@ -205,12 +205,10 @@ def test_only_points_without_time_are_said() -> None:
         finished([], Cutter(RULES, read=read))
 
 
-def test_tracks_too_short_are_said_with_the_longest() -> None:
+def test_tracks_too_short_are_said() -> None:
     rules = Rules(per_recording=None, spacing=100, points=30)
     said = why([walk("a", 1234), walk("b", 25, None, 40.1)], rules=replace(rules, max_gap=None))
-    assert "the longest unbroken piece of track is 1,234 m" in said
-    assert "30 points every 100 m need 2,900 m" in said
-    assert "lower `spacing` or `points`, raise `max_gap`" in said
+    assert "100 % of the way is in pieces too short for a window of 2,900 m: lower" in said
 
 
 def test_batches_are_smaller_where_a_metre_gives_many_places() -> None:
