@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from trajanon.extract.earth.area import read_outline as read_outline
     from trajanon.extract.earth.osm_file import boundary as boundary
     from trajanon.extract.earth.osm_file import hidden as hidden
-    from trajanon.extract.earth.roads import Roads as Roads
-    from trajanon.extract.earth.roads import roads as roads
     from trajanon.extract.earth.roads import roads_to_follow as roads_to_follow
     from trajanon.extract.extraction import extract as extract
     from trajanon.extract.extraction import extract_to as extract_to
@@ -30,7 +28,7 @@ _NAMES = {  # by the module that they are in
     "cutting": "cut",
     "earth.area": "Box Region read_outline",
     "earth.osm_file": "boundary hidden",
-    "earth.roads": "Roads roads roads_to_follow",
+    "earth.roads": "roads_to_follow",
     "extraction": "extract extract_to traces",
     "from_frames": "from_collection from_frame to_collection",
     "rules": "Rules SourceOptions",

@@ -210,6 +210,8 @@ def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
         [lost, percent(report["information_loss"] / 100.0)],
         ["95 % of points moved at most", metres(moved["p95"])],
     ]
+    if few := sum(number < report["k"] for number in report.get("subjects_per_group") or []):
+        facts.append([f"Groups of fewer than {report['k']} subjects", f"{few:,}"])
     if times := report.get("times"):
         facts.append(["Departure off by, mean", span(times["departure_error"]["mean"])])
     return {

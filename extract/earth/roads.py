@@ -1,31 +1,18 @@
-"""Roads of an OpenStreetMap file: how far points are from them, how to draw and how to go along."""
+"""Roads of an OpenStreetMap file: a network that somebody can go along, and lines to draw."""
 
 import os
 from math import inf
 
 import numpy as np
 import shapely
-from numpy.typing import NDArray
 from osmium import osm
 from osmium.filter import TagFilter
-from pyproj import Transformer
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.earth.area import Box
 from trajanon.extract.earth.osm_file import known_parts, objects, polygons, ways
-from trajanon.geodesy import EQUATOR, radii
 from trajanon.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
-
-_POLE = 89.9  # degrees; the map of the roads ends there
-
-_DRAWN = frozenset(
-    f"{kind}{link}"
-    for kind in ("motorway", "trunk", "primary", "secondary", "tertiary")
-    for link in ("", "_link")
-) | {"unclassified", "residential", "living_street", "pedestrian"}
-"""Values of ``highway`` that a background shows: what cars take, and squares."""
-
 
 _FAST = {"motorway", "motorway_link", "trunk", "trunk_link"}
 _STREETS = {
@@ -173,101 +160,12 @@ def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
     return True, not one
 
 
-class Roads:
-    """Roads on the Mercator map of the ellipsoid.
-
-    That map keeps shapes: the nearest road on it is the nearest on Earth, up to some thousandths at
-    distances of kilometres.
-
-    Parameters
-    ----------
-    lines
-        Lines, of one part or several; longitude and latitude in degrees, shape (roads,).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import shapely
-    >>> from trajanon.extract import Roads
-    >>> roads = Roads(np.array([shapely.LineString([(2.0, 41.0), (2.1, 41.0)])]))
-    >>> lat, lon = np.array([41.0, 41.001, 42.0]), np.array([2.05, 2.05, 2.05])
-    >>> roads.distance(lat, lon, within=500.0).round().tolist()
-    [0.0, 111.0, inf]
-    """
-
-    def __init__(self, lines: NDArray[np.object_]) -> None:
-        self._to_map = Transformer.from_crs(4326, 3395, always_xy=True)
-        self._roads = shapely.STRtree(shapely.transform(lines, self._on_map))
-
-    def distance(self, lat: Floats, lon: Floats, within: float | None = None) -> Floats:
-        """Measure how far points are from the nearest road.
-
-        Parameters
-        ----------
-        lat, lon
-            Degrees, WGS 84, shape (n,).
-        within
-            Metres; beyond, the distance is infinite: the search is faster. None for no limit.
-
-        Returns
-        -------
-        Floats
-            Metres, right to 1 % up to some kilometres, shape (n,). Roads on the other side of the
-            antimeridian do not count.
-        """
-        metres = np.full(len(lat), inf)
-        scale = EQUATOR / radii(np.radians(np.clip(lat, -_POLE, _POLE)))[1]
-        (point, _), far = self._roads.query_nearest(
-            shapely.points(self._on_map(np.stack([lon, lat], axis=-1))),
-            max_distance=None if within is None else within * scale.max(initial=1.0),
-            return_distance=True,
-            all_matches=False,
-        )
-        metres[point] = far / scale[point]
-        return metres if within is None else np.where(metres > within, inf, metres)
-
-    def _on_map(self, places: Floats) -> Floats:
-        lon, lat = places.T
-        return np.stack(self._to_map.transform(lon, np.clip(lat, -_POLE, _POLE)), axis=-1)
-
-
-def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
-    r"""Read the roads of an OpenStreetMap file: all its ways with a ``highway``.
-
-    Parameters
-    ----------
-    pbf
-        An OpenStreetMap file.
-    bbox
-        Take only the roads that come into this box; None for all. Points at its border may have
-        their nearest road outside, so the box should be wider than the points.
-
-    Raises
-    ------
-    BadInput, FileProblem
-        If there are no roads.
-
-    Examples
-    --------
-    A point 0.001 degrees north of a street. Real files end in ``.osm.pbf``; this one is OPL, a
-    text format of OpenStreetMap:
-
-    >>> from pathlib import Path
-    >>> import numpy as np
-    >>> from trajanon.extract import roads
-    >>> street = ["n1 x2.0 y41.0", "n2 x2.1 y41.0", "w1 Thighway=residential Nn1,n2"]
-    >>> _ = Path("town.opl").write_text("\n".join(street))
-    >>> roads("town.opl").distance(lat=np.array([41.001]), lon=np.array([2.05])).round().tolist()
-    [111.0]
-    """
-    found = (known_parts(way) for way in ways(pbf, "highway"))
-    lines = np.array([shapely.MultiLineString(parts) for parts in found if parts], np.object_)
-    if bbox is not None:
-        lines = lines[shapely.intersects(lines, shapely.box(*bbox.sides))]
-    if len(lines) == 0:
-        where = "" if bbox is None else f" in the box {bbox}"
-        raise BadInput(f"{pbf} holds no roads (ways with a highway){where}")
-    return Roads(lines)
+_DRAWN = frozenset(
+    f"{kind}{link}"
+    for kind in ("motorway", "trunk", "primary", "secondary", "tertiary")
+    for link in ("", "_link")
+) | {"unclassified", "residential", "living_street", "pedestrian"}
+"""Values of ``highway`` that a background shows: what cars take, and squares."""
 
 
 def roads_and_water(pbf: str | os.PathLike[str], bbox: Box) -> tuple[list[Floats], list[Floats]]:

@@ -134,23 +134,9 @@ class Picture:
         return png.getvalue()
 
 
-def file_names(pictures: Sequence[Picture]) -> list[str]:
-    """Name the files that `save` writes: the figures in their order, then numbers and captions.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from trajanon.maps.figures import Picture, file_names
-    >>> file_names([Picture("sizes", Figure(), "Sizes of the groups.")])
-    ['sizes.svg', 'sizes.png', 'captions.md']
-    """
-    figures = [f"{p.name}{suffix}" for p in pictures for suffix in _FORMATS]
-    return [*figures, *(f"{p.name}.csv" for p in pictures if p.numbers is not None), CAPTIONS]
-
-
 def save(
     pictures: Sequence[Picture], folder: str | os.PathLike[str], *, inputs: Sequence[Path] = ()
-) -> None:
+) -> list[str]:
     """Write each figure as SVG and PNG, its numbers as CSV, and a page with all captions.
 
     Equal figures are equal files: they hold no date.
@@ -164,25 +150,30 @@ def save(
     inputs
         Files that were read, and are not written over.
 
+    Returns
+    -------
+    list of str
+        The names of the files: figures in their order, then numbers and captions.
+
     Examples
     --------
-    >>> from pathlib import Path
     >>> from matplotlib.figure import Figure
     >>> from trajanon.maps.figures import Picture, save
     >>> save([Picture("sizes", Figure(), "Sizes of the groups.")], "figures")
-    >>> sorted(file.name for file in Path("figures").iterdir())
-    ['captions.md', 'sizes.png', 'sizes.svg']
+    ['sizes.svg', 'sizes.png', 'captions.md']
     """
     folder = Path(folder)
-    outputs = [folder / name for name in file_names(pictures)]
+    names = [f"{picture.name}{suffix}" for picture in pictures for suffix in _FORMATS]
+    names += [f"{picture.name}.csv" for picture in pictures if picture.numbers is not None]
+    outputs = [folder / name for name in [*names, CAPTIONS]]
     with making(folder), replacing(*outputs, inputs=inputs, public=outputs) as drafts, styled():
         rest = iter(drafts)
         for picture in pictures:
             for metadata in _FORMATS.values():
                 described = {"Title": picture.name, "Description": picture.caption}
                 picture.figure.savefig(next(rest), metadata={**described, **metadata})
-        for picture in pictures:
-            if picture.numbers is not None:
-                next(rest).write_text(picture.numbers, encoding="utf-8")
         captions = [f"## {picture.name}\n\n{picture.caption}\n" for picture in pictures]
-        next(rest).write_text("\n".join(["# Captions\n", *captions]), encoding="utf-8")
+        texts = [picture.numbers for picture in pictures if picture.numbers is not None]
+        for text in [*texts, "\n".join(["# Captions\n", *captions])]:
+            next(rest).write_text(text, encoding="utf-8")
+    return [*names, CAPTIONS]

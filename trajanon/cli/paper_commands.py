@@ -80,7 +80,7 @@ def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
     if find_spec("matplotlib") is None:
         raise BadInput("figures are drawn by matplotlib; run pip install 'trajanon[figures]'")
     from trajanon.cli.report_tables import bars
-    from trajanon.maps.figures import file_names, of_benchmark, save, which_k
+    from trajanon.maps.figures import of_benchmark, save, which_k
 
     read, left_out = files, list[str]()
     of_ks = read[0] == _WHICH_K
@@ -92,10 +92,10 @@ def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
             pictures = [which_k(trajanon.read_trajectories(read[0]), progress=progress)]
     else:
         pictures, left_out = of_benchmark(read[0])
-    save(pictures, out, inputs=read)
+    names = save(pictures, out, inputs=read)
     for sentence in left_out:
         say(f"left out: {sentence}")
-    tell(f"Wrote {len(file_names(pictures))} files to {out}:")
+    tell(f"Wrote {len(names)} files to {out}:")
     for picture in pictures:
         numbers = "" if picture.numbers is None else ", .csv"
         tell(f"  {picture.name}.svg, .png{numbers}")

@@ -41,7 +41,7 @@ _BINS = 30
 
 _AS_THEY_ARE = (
     *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
-    *("subjects", "left_out", "nameless", "roads_before"),
+    *("subjects", "left_out", "nameless"),
 )
 """What an account repeats."""
 
@@ -109,8 +109,6 @@ class Evaluation:
         not requested.
     diversity
         What the members of the groups have in common.
-    roads_before
-        Share of the originals' points on roads; None where no roads are given.
     report
         The holder's report of the release.
     sampled
@@ -166,7 +164,6 @@ class Evaluation:
     curve: Curve | None
     holdout: Holdout | None
     diversity: Diversity
-    roads_before: float | None
     report: Report
     sampled: Sampled | None = None
     streets: StreetUsefulness | None = None
