@@ -10,64 +10,59 @@ from trajanon.number_text import metres, number_of, percent, span
 _FEW = 0.1  # share; a larger one is reported
 _MOST = 4  # sentences
 
-_BY_PLACE = "OpenStreetMap gives such points sorted by place, not along a track"
-_LOOK = "look whether the columns are the right ones (`columns` lat=...,lon=...)"
+_BY_PLACE = "OpenStreetMap gives such points sorted by place, not along a track; try a larger box"
 _WINDOWS = (
     "lower `spacing` or `points`, raise `max_gap`, `max_pause` or `max_speed`, or take whole trips"
 )
 
-_READ = {
-    "points of repeated recordings": "are of recordings that came before, and count once",
-    "points impossible": f"are no places in degrees on Earth: {_LOOK}",
-    "points without time in a timed recording": (
-        "have no time, and their recordings have: where on the way they belong is unknown"
+_WAYS_OUT = {
+    "points impossible": (
+        "look whether the columns are the right ones (`columns` lat=...,lon=...)"
     ),
     "points merged (equal times)": (
-        "have the time of others of their recording, and became one point with these: give finer "
-        "times, name their column (`columns` time=...), or leave the times out"
+        "give finer times, name their column (`columns` time=...), or leave the times out"
     ),
-    "stray points": "lie far off between two others: raise `max_speed` if they are right",
-    "points repeated in place": "lie exactly where the point before them does",
-    "points of stays": "are of stays, with which trips end and begin",
-    "points alone between pauses and stays": (
-        "are alone between two pauses or stays, and make no trip: raise `max_pause`"
+    "stray points": "raise `max_speed` if they are right",
+    "points alone between pauses and stays": "raise `max_pause`",
+    "points outside the area": (
+        "give the `area` that holds them, W,S,E,N, or look whether columns are swapped"
     ),
-    "points outside the area": "lie outside the area: give the `area` that holds them, W,S,E,N",
-    "points of other parts inside the area": (
-        "are of trips that leave the area and come back, of which the longest part inside is taken"
-    ),
-    "points near the ends of a trace": "lie near ends and stops: lower `trim_ends` to keep them",
-    "points near hidden places": "lie near hidden places",
-    "times that could not be read": "could not be read: look at the column of times",
-}
-"""Why points that were read are dropped, by their counter."""
-
-_NOT_READ = {
-    "points without an id": (
-        "have no id: name the column that tells recordings apart with `columns` id=..."
-    ),
+    "points near the ends of a trace": "lower `trim_ends` to keep them",
+    "points without an id": "name the column that tells recordings apart with `columns` id=...",
     "points of traces without times": (
-        "have no time: name its column with `columns` time=..., or take them in their order with "
+        "name the column of times with `columns` time=..., or take them in their order with "
         "`untimed='accept'`"
     ),
-    "points sorted by place, not along a track": f"have no order: {_BY_PLACE}",
-    "points without time": f"have no time: {_BY_PLACE}; try a larger box",
-    "rows that could not be read": "could not be read: of a table a warning names the first",
+    "points sorted by place, not along a track": _BY_PLACE,
+    "points without time": _BY_PLACE,
+    "rows that could not be read": "of a table a warning names the first",
+    "times that could not be read": "look at the column of times",
 }
-"""Reasons why readers drop something, in words; others are named by their counter."""
+"""What to do about what is dropped, by its counter."""
 
 _OF_POINTS = ("points", "stray", "rows", "times")
 _UNITS = (*_OF_POINTS, "features", "lines", "moving", "trips", "files", "members")
 _KEPT = {"points read", "points used", "points of trips left out", FOUND, *LEFT_OUT}
 """Counters that begin with a unit but count nothing that is dropped, or are counted by the trip."""
 
+_READ = {
+    *("points of repeated recordings", "points impossible", "stray points", "points of stays"),
+    *("points without time in a timed recording", "points merged (equal times)"),
+    *("points repeated in place", "points alone between pauses and stays"),
+    *("points outside the area", "points of other parts inside the area"),
+    *("points near the ends of a trace", "points near hidden places"),
+    "times that could not be read",
+}
+"""Counters of what was read; others count what readers left out."""
+
 
 def why_nothing(provenance: Mapping[str, Any]) -> str:
     """Say in one sentence what took most, and what to change."""
-    causes = [one.removesuffix(".") for one in sentences(provenance)[:2]]
+    causes = [one.removeprefix("Left out: ").removesuffix(".") for one in sentences(provenance)[:2]]
     if not causes and not provenance["counts"]["points read"]:
         return "the source holds no track points" + " in this area" * bool(provenance["area"])
-    return "; ".join(causes) or "no recording holds one"
+    no_piece = "no recording holds one" if provenance["trips"] else f"pieces are short: {_WINDOWS}"
+    return "; ".join(causes) or no_piece
 
 
 def sentences(provenance: Mapping[str, Any]) -> list[str]:
@@ -80,14 +75,14 @@ def _causes(provenance: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
     """Give each cause, with the share that it took."""
     counts = Counter(provenance["counts"])
     for name, count in counts.items():
-        unit, cause = name.split()[0], _READ.get(name) or _NOT_READ.get(name)
+        unit = name.split()[0]
         if not count or name in _KEPT or unit not in _UNITS:
             continue
         whole = counts["points read" if unit in _OF_POINTS else "recordings read"]
         whole += 0 if name in _READ else count
-        of = f"{percent(count / whole)} of the {'points' if unit == 'stray' else unit}"
-        left_out = f"Left out: {name} ({count:,})."
-        yield count / whole, f"{of} ({count:,} of {whole:,}) {cause}." if cause else left_out
+        way_out = f"; {_WAYS_OUT[name]}" if name in _WAYS_OUT else ""
+        of = f"{percent(count / whole)} ({count:,} of {whole:,})"
+        yield count / whole, f"Left out: {name}, {of}{way_out}."
     out = {why: counts[why] for why in LEFT_OUT if counts[why]}
     if out:
         many = sum(out.values())

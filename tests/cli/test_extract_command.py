@@ -132,8 +132,8 @@ def test_a_refusal_passes_on_the_servers_words(run: Run) -> None:
 @pytest.mark.parametrize(
     ("rows", "says"),
     [
-        ("nan,nan,a\n,,a\n", "(2 of 2) are no places in degrees"),
-        ("-3.7,40.4,a\n-3.7,40.41,a\n", "latitude and longitude swapped"),
+        ("nan,nan,a\n,,a\n", "points impossible, 100 % (2 of 2)"),
+        ("-3.7,40.4,a\n-3.7,40.41,a\n", "look whether columns are swapped"),
         ("41.4,2.1,a\n41.41,2.1,a\n", "give the --bbox that holds them, W,S,E,N"),
         ("40.4,-3.7,a\n40.401,-3.7,a\n", "1 shorter than 500 m; lower --min-length"),
         ("", "no track points"),

@@ -201,7 +201,9 @@ def why(traces: list[Trace], **more: Any) -> str:
 
 def test_only_points_without_time_are_said() -> None:
     read = Counter({"points without time": 7791})
-    with pytest.raises(NoTrajectories, match=r"\(7,791 of 7,791\) have no time: .* larger box"):
+    with pytest.raises(
+        NoTrajectories, match=r"points without time, 100 % \(7,791 of 7,791\); .* larger box"
+    ):
         finished([], Cutter(RULES, read=read))
 
 

@@ -149,7 +149,7 @@ def test_swapped_columns_can_be_named(tmp_path: Path) -> None:
     rows = "".join(f"-3.7,{40.4 + i / 10000},a\n" for i in range(20))
     path = tmp_path / "a.csv"
     path.write_text("lat,lon,id\n" + rows)
-    with pytest.raises(NoTrajectories, match="lie outside the area"):
+    with pytest.raises(NoTrajectories, match="whether columns are swapped"):
         extract(path, "madrid", spacing=5)
     named = {"lat": "lon", "lon": "lat"}
     assert len(extract(path, "madrid", spacing=5, columns=named)) == 1
