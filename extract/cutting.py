@@ -7,7 +7,6 @@ from secrets import randbits
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from trajanon.arrays import Bools, Ints
 from trajanon.errors import NoTrajectories
@@ -48,12 +47,12 @@ _PLACES = 10
 _BECAME = (
     *("repeats of others", "of single places between pauses and stays"),
     *(why.partition(" ")[2] for why in LEFT_OUT),
-    *("over the limit of a subject", "with a trajectory"),
+    "with a trajectory",
 )
 """What may become of a recording: the last that holds for any part of it."""
 
 _ONE_PLACE, _HIDDEN, _OUTSIDE = range(1, 4)
-_SHORT, _OVER, _TAKEN = range(len(_BECAME))[-3:]
+_SHORT, _TAKEN = range(len(_BECAME))[-2:]
 
 
 def _batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
@@ -182,7 +181,7 @@ class Cutter:
         held = found.track_length >= (1.0 - 1e-6) * rules.length
         counts["metres used"] += int(np.rint(found.track_length[held]).sum())
         counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
-        became[found.trace] = _OVER
+        became[found.trace] = _TAKEN
         return found
 
     def _shown(self, points: Points) -> Points:
@@ -201,10 +200,10 @@ class Cutter:
         self.counts[what] += len(before) - len(after)
         return after
 
-    def chosen(
+    def numbered(
         self, parts: Iterable[Trajectories], subject: Ints, trace: Ints
     ) -> Iterator[Trajectories]:
-        """Choose among all trajectories, when all recordings are known; count what is taken.
+        """Number the people of all trajectories, when all recordings are known; count them.
 
         Of all parts, one after another, subject and trace are given.
         """
@@ -212,32 +211,26 @@ class Cutter:
             what = "trips" if self.rules.trips else "trajectories"
             raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")
         people = self.recordings.people()
-        person = dense(people[subject])
         self.counts["subjects read"] = len(np.unique(people))
         merged = self.recordings.merged().counts
         self.counts.update({what: count for what, count in merged.items() if count})
-        taken = selected_windows(person, trace, self.rules, self.counts)
-        self._became[trace[taken]] = _TAKEN
         self.counts["recordings that leave the area"] = int(self._leaves.sum())
-        self.counts["subjects of trajectories"] = len(np.unique(person[taken]))
-        self.counts["trajectories"] = int(taken.sum())
-        timed = self.counts[UNTIMED] < len(subject)
-        return self._taken(parts, taken, person, trace, timed=timed)
+        self.counts["subjects of trajectories"] = len(np.unique(people[subject]))
+        self.counts["trajectories"] = len(subject)
+        return self._numbered(parts, dense(people[subject]), trace)
 
-    def _taken(
-        self, parts: Iterable[Trajectories], taken: Bools, person: Ints, trace: Ints, *, timed: bool
+    def _numbered(
+        self, parts: Iterable[Trajectories], person: Ints, trace: Ints
     ) -> Iterator[Trajectories]:
-        begin = 0
+        begin, timed = 0, self.counts[UNTIMED] < len(person)
         for part in parts:
-            rows = begin + np.flatnonzero(taken[begin : begin + len(part)])
-            if len(rows):
-                own = part.take(rows - begin)
-                if not timed:  # none has times
-                    tracks = None if own.tracks is None else replace(own.tracks, times=None)
-                    own = replace(own, tracks=tracks, times=None)
-                # A part that is read from disk counts subjects and traces from 0.
-                yield replace(own, subject=person[rows], trace=trace[rows])
-            begin += len(part)
+            # A part that is read from disk counts subjects and traces from 0.
+            rows = slice(begin, begin := begin + len(part))
+            if len(part) and not timed:
+                tracks = None if part.tracks is None else replace(part.tracks, times=None)
+                part = replace(part, tracks=tracks, times=None)
+            if len(part):
+                yield replace(part, subject=person[rows], trace=trace[rows])
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
@@ -302,41 +295,5 @@ def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     """Join the trajectories of all batches, once all recordings are known."""
     numbers = [np.array([part.subject, part.trace]) for part in parts if len(part)]
     subject, trace = np.concatenate([np.empty((2, 0), np.int64), *numbers], axis=1)
-    whole = joined_trajectories(list(cutter.chosen(parts, subject, trace)))
+    whole = joined_trajectories(list(cutter.numbered(parts, subject, trace)))
     return replace(whole, provenance=cutter.provenance())
-
-
-def selected_windows(subject: Ints, trace: Ints, rules: Rules, counts: Counter[str]) -> Bools:
-    """Mark the trajectories to take."""
-    taken = np.ones(len(subject), dtype=np.bool_)
-
-    def take(which: str, of: Ints, most: int) -> None:
-        key = np.unique(of[taken], return_inverse=True)[1]
-        kept = some_of_each(key, most)
-        taken[np.flatnonzero(taken)[~kept]] = False
-        counts[f"trajectories over the limit {which}"] += int((~kept).sum())
-
-    if not rules.trips and rules.per_recording is not None:
-        take("of a recording", trace, rules.per_recording)
-    if rules.max_per_subject is not None:
-        take("of a subject", subject, rules.max_per_subject)
-    return taken
-
-
-def some_of_each(key: Ints, most: int) -> Bools:
-    """Mark at most ``most`` of each key, spread evenly over its own.
-
-    Examples
-    --------
-    >>> some_of_each(np.zeros(6, int), 2).nonzero()[0].tolist()
-    [1, 4]
-    """
-    rank = pd.Series(key).groupby(key).cumcount().to_numpy()
-    whole = np.bincount(key)[key]
-    of = np.minimum(most, whole)
-
-    def before(place: Ints) -> Ints:
-        """How many middles (2 j + 1) / (2 of) of the parts lie before place / whole."""
-        return -(-2 * of * place // whole) // 2
-
-    return np.asarray(before(rank + 1) > before(rank))

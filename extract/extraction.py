@@ -267,7 +267,7 @@ def _taken(cutter: Cutter, some: Iterable[list[Trace]], folder: Path) -> Iterato
             write_parts(written[-1], [joined_trajectories(held)], {})
             held = []
     parts = chain(map(read_trajectories, written), held)
-    return cutter.chosen(parts, *np.concatenate(numbers, axis=1))
+    return cutter.numbered(parts, *np.concatenate(numbers, axis=1))
 
 
 def traces(

@@ -84,7 +84,7 @@ def test_trains_are_taken_where_their_speed_is_allowed(run: Run, here: Path) -> 
         (["--bbox", "2,41,2.1,41.1", "--windows"], "windows need a spacing"),
         (["--bbox", "madrid", "--spacing", "9"], "--spacing 9 is for windows, and whole trips"),
         (["--bbox", "madrid", "--per-recording", "2"], "--per-recording 2 is for windows: add"),
-        (["--bbox", "madrid", "--windows", "--per-recording", "x"], "must be a number, or all"),
+        (["--bbox", "madrid", "--windows", "--per-recording", "x"], "must be 1, or all"),
         ([], "say where: --bbox barcelona, madrid, tarraco"),
         (["--bbox", "madrid", "--windows", "--spacing", "0"], "--spacing must be a positive"),
         (["--bbox", "madrid", "--windows", "--min-length", "500"], "is for whole trips: all windo"),

@@ -226,8 +226,8 @@ def folder(tmp_path: Path, small: None) -> Path:
     return folder
 
 
-WINDOWS = Rules(per_recording=None, spacing=50, points=5, max_per_subject=30)
-TRIPS = Rules(points=6, max_per_subject=9, min_length=700.0)
+WINDOWS = Rules(per_recording=None, spacing=50, points=5)
+TRIPS = Rules(points=6, min_length=700.0)
 
 
 @pytest.mark.parametrize("rules", [WINDOWS, TRIPS])

@@ -161,17 +161,16 @@ def test_what_became_of_recordings_adds_up() -> None:
         east(way, 2e5 + 10.0 * np.arange(31), "second"),
     ]
     some = [replace(one, subject="Ann") for one in some]
-    made = cut(some, replace(RULES, max_per_subject=1), area=BOX)
+    made = cut(some, RULES, area=BOX)
     assert made.provenance["recordings"] == {
         "read": 7,
-        "with a trajectory": 1,
+        "with a trajectory": 2,
         "left out": {
             "repeats of others": 1,
             "of single places between pauses and stays": 1,
             "outside the area": 1,
             "with a gap": 1,
             "too short": 1,
-            "over the limit of a subject": 1,
         },
     }
 
@@ -185,7 +184,7 @@ def test_each_recording_has_a_trajectory_or_a_reason(
     made = cutter.cut(some)
     assert made.subject is not None
     assert made.trace is not None
-    taken = list(cutter.chosen([made], made.subject, made.trace)) if len(made) else [made]
+    taken = list(cutter.numbered([made], made.subject, made.trace)) if len(made) else [made]
     traces = np.concatenate([np.asarray(one.trace) for one in taken])
     told = cutter.provenance()["recordings"]
     assert told["read"] == cutter.counts["recordings read"]

@@ -32,7 +32,7 @@ _TOO_FEW = (
         "Input": "columns untimed subjects_exact api_url max_pages",
         "Area": "bbox pbf",
         "Trajectories": "windows spacing per_recording min_length points max_gap max_pause "
-        "max_speed max_per_subject",
+        "max_speed",
         "Protection": "trim_ends hide_near",
         "Running": "jobs cluster partition out as_json",
     },
@@ -177,7 +177,7 @@ def _number(text: str) -> int | None:
         return None
     with suppress(ValueError):
         return int(text)
-    raise BadInput(f"--per-recording must be a number, or all (got {text!r})")
+    raise BadInput(f"--per-recording must be 1, or all (got {text!r})")
 
 
 def _limit(option: str, unit: str, text: str) -> "Limit":
