@@ -11,10 +11,6 @@ from trajanon.hashing import hashes_of, least_hashes
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import HOPS
 
-_AT_ONCE = 50_000
-"""Places that are worked on at once, so that they stay in the processor's cache: at a
-step of a metre, a batch has about a hundred times as many places as points."""
-
 _GRAIN = 2.0**-26
 """Metres, about 15 nanometres: lengths are added up in whole grains, so that a sum does
 not depend on the lengths of other pieces."""
@@ -162,19 +158,13 @@ class _Ways:
         count = (before[self.start + 1] - done).astype(np.int64)
         end = np.cumsum(count)
         skipped = end - count - done  # places on other pieces
-        places, times = np.empty((size.sum(), 2)), np.empty(size.sum())
-        for begin in range(0, len(places), _AT_ONCE):
-            some = slice(begin, min(begin + _AT_ONCE, len(places)))
-            low, high = np.searchsorted(end, (begin, some.stop - 1), side="right")
-            until = np.minimum(end[low : high + 1], some.stop)
-            hop = np.repeat(np.arange(low, high + 1), np.diff(until, prepend=begin))
-            # The number of a place on its piece is exact, whatever the batch.
-            number = np.arange(begin, some.stop) - skipped[hop]
-            length, fix = self._points.hops[hop], self.start[hop]
-            metres = np.minimum(number * step[hop] - start[hop], length)
-            share = metres / np.maximum(length, 1e-9)  # a hop may have no length
-            lat, lon = self._points.lat, self._points.lon
-            places[some, 0] = lat[fix] + share * (lat[fix + 1] - lat[fix])
-            places[some, 1] = wrapped(lon[fix] + share * wrapped(lon[fix + 1] - lon[fix]))
-            times[some] = np.minimum(left[hop] + share * late[hop], reached[hop])
-        return places, times
+        hop = np.repeat(np.arange(len(count)), count)
+        number = np.arange(len(hop)) - skipped[hop]  # of the place, on its piece
+        length, fix = self._points.hops[hop], self.start[hop]
+        metres = np.minimum(number * step[hop] - start[hop], length)
+        share = metres / np.maximum(length, 1e-9)  # a hop may have no length
+        lat, lon = self._points.lat, self._points.lon
+        north = lat[fix] + share * (lat[fix + 1] - lat[fix])
+        east = wrapped(lon[fix] + share * wrapped(lon[fix + 1] - lon[fix]))
+        times = np.minimum(left[hop] + share * late[hop], reached[hop])
+        return np.stack([north, east], axis=1), times

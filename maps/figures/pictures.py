@@ -38,11 +38,8 @@ INK = "#222222"
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _SETTINGS = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": INK,
     "axes.grid": True,
     "axes.labelsize": 8,
-    "axes.linewidth": 0.6,
     "axes.prop_cycle": cycler(color=PALETTE),
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -61,9 +58,7 @@ _SETTINGS = {
     "svg.hashsalt": "trajanon",  # equal figures are equal files
     "text.parse_math": False,  # a dollar in a name is a dollar
     "xtick.labelsize": 7,
-    "xtick.major.width": 0.6,
     "ytick.labelsize": 7,
-    "ytick.major.width": 0.6,
 }
 
 

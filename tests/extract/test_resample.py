@@ -1,4 +1,3 @@
-import tracemalloc
 from collections import Counter
 from itertools import pairwise
 
@@ -118,17 +117,3 @@ def test_points_are_spaced_equally_wherever_the_track_lies(
     assert (np.abs(found.points) <= (90.0, 180.0)).all()
     for here, there in pairwise(found.points.reshape(-1, 2)):
         assert distance(here, there) == pytest.approx(hop / 1.7, rel=1e-3, abs=0.02)
-
-
-def test_cutting_needs_little_more_memory_than_what_it_gives() -> None:
-    """With a point every metre, places are many times as many as fixes."""
-    recorded = points(*[line([0, 4_000, 8_000]) for _ in range(100)])
-    tracemalloc.start()
-    found = windows(recorded, Rules(spacing=1.0, per_recording=None))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert found.tracks is not None
-    # Those of tracks are floats while they are laid.
-    given = found.points.nbytes + 2 * found.tracks.points.ticks.nbytes
-    assert len(found.points) == 26_600
-    assert peak < 2 * given + 10e6
