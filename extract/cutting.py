@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Bools, Ints
+from trajanon.arrays import Ints
 from trajanon.errors import NoTrajectories
 from trajanon.extract.dropped import why_nothing
 from trajanon.extract.duplicate_recordings import Recordings
@@ -90,8 +90,7 @@ class Cutter:
         self.anchors = Anchors(self.rules.trim_ends, self.key)
         self.recordings = Recordings(subjects_exact=self.rules.subjects_exact)
         self._limits: dict[str, Any] = {}  # the limits that were found, and from what
-        # Of each recording what became of it, in `_BECAME`, and whether it leaves the area.
-        self._became, self._leaves = np.empty(0, np.int8), np.empty(0, np.bool_)
+        self._became = np.empty(0, np.int8)  # of each recording what became of it, in `_BECAME`
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
         """Gather traces to batches that can be cut; the limits are found from the first."""
@@ -116,13 +115,10 @@ class Cutter:
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
         became = np.where(entered.repeated, 0, _ONE_PLACE)
-        leaves = np.zeros(len(some), dtype=np.bool_)
-        found = self._found(self._cleaned(points.take(~repeated)), some, became, leaves)
+        found = self._found(self._cleaned(points.take(~repeated)), some, became)
         new = max(int(entered.trace.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
-        self._leaves = np.append(self._leaves, np.zeros(new, np.bool_))
         np.maximum.at(self._became, entered.trace, became.astype(np.int8))
-        self._leaves[entered.trace[leaves]] = True
         subject, trace = entered.subject[found.trace], entered.trace[found.trace]
         return Trajectories(
             found.points,
@@ -144,9 +140,7 @@ class Cutter:
         points = kept("stray points", points, drop_strays(points, self.rules))
         return kept("points repeated in place", points, drop_zero_hops(points))
 
-    def _found(
-        self, points: Points, some: Sequence[Trace], became: Ints, leaves: Bools
-    ) -> WindowBatch:
+    def _found(self, points: Points, some: Sequence[Trace], became: Ints) -> WindowBatch:
         """Find the windows, or the whole trips; mark what became of the recordings."""
         rules, counts, area = self.rules, self.counts, self.area
         if rules.trips:
@@ -155,7 +149,6 @@ class Cutter:
             points, true_ends = trips.whole(self._shown(trips.points), area, self.boxes)
             why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
             np.maximum.at(became, trips.trace, why)
-            leaves[trips.trace[~true_ends.all(axis=1)]] = True
             found = whole_trips(points, rules)
             true_ends, trace = true_ends[found.trace], trips.trace[found.trace]
             found = replace(found, trace=trace, true_ends=true_ends)
@@ -164,10 +157,7 @@ class Cutter:
             points = self._shown(split_at_gaps(points, rules, counts))
             became[points.trace] = _OUTSIDE
             if area is not None:
-                inside = clip(points, area)
-                has = [np.bincount(one.trace, minlength=len(some)) for one in (points, inside)]
-                leaves |= (has[1] > 0) & (has[1] < has[0])
-                points = self._kept("points outside the area", points, inside)
+                points = self._kept("points outside the area", points, clip(points, area))
             became[points.trace] = _SHORT
             found = windows(points, rules)
         counts["points used"] += len(points)
@@ -214,7 +204,6 @@ class Cutter:
         self.counts["subjects read"] = len(np.unique(people))
         merged = self.recordings.merged().counts
         self.counts.update({what: count for what, count in merged.items() if count})
-        self.counts["recordings that leave the area"] = int(self._leaves.sum())
         self.counts["subjects of trajectories"] = len(np.unique(people[subject]))
         self.counts["trajectories"] = len(subject)
         return self._numbered(parts, dense(people[subject]), trace)

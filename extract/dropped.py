@@ -103,18 +103,12 @@ def _length(provenance: Mapping[str, Any]) -> float:
 
 
 def recordings_sentence(provenance: Mapping[str, Any]) -> str:
-    """Say how many recordings have a trajectory, why others have none, and how many are cut."""
+    """Say how many recordings have a trajectory, and why others have none."""
     became = provenance["recordings"]
     out = ", ".join(f"{many:,} {why}" for why, many in became["left out"].items())
     read = number_of(became["read"], "recording")
     said = f"{read} read, {became['with a trajectory']:,} with a trajectory"
-    said += f"; left out: {out}." if out else "."
-    if leave := provenance["counts"].get("recordings that leave the area"):
-        said += (
-            f" {number_of(leave, 'recording leaves', 'recordings leave')} the area: "
-            "only the part inside is taken."
-        )
-    return said
+    return said + (f"; left out: {out}." if out else ".")
 
 
 def limits_sentence(provenance: Mapping[str, Any]) -> str:

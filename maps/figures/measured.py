@@ -105,15 +105,10 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
 
 def read_results(path: Path) -> pd.DataFrame:
     """Read the CSV that `trajanon benchmark` wrote, with a column more: the label of a method."""
-    way_out = "name the CSV that trajanon benchmark wrote"
+    way_out, blank = "name the CSV that trajanon benchmark wrote", {"k": [""]}
+    how: dict[str, Any] = {"usecols": [*_COLUMNS], "dtype": _COLUMNS, "na_values": blank}
     try:
-        rows = pd.read_csv(
-            regular(path),
-            usecols=[*_COLUMNS],
-            dtype=_COLUMNS,
-            keep_default_na=False,
-            na_values={"k": [""]},
-        )
+        rows = pd.read_csv(regular(path), keep_default_na=False, **how)
         if not np.isfinite(rows["ours"]).all():
             raise ValueError("no number in some row of the column ours")
     except OSError as error:

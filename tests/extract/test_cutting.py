@@ -134,7 +134,6 @@ def test_the_counts_add_up() -> None:
         "metres of track": 192,
         "metres used": 192,
         "trajectories without times": 1,
-        "recordings that leave the area": 1,
         "subjects of trajectories": 2,
         "trajectories": 6,
     }
