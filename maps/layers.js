@@ -111,19 +111,5 @@ const trajanonLayers = (() => {
     });
   };
 
-  // What lies below everything: waters, filled where their borders close, and roads.
-  const background = (options) => {
-    const { roads, water } = read("background");
-    const shores = water.map(line);
-    const closes = (places) => String(places[0]) === String(places.at(-1));
-    const blue = { ...options, color: "#9dc3e6", weight: 1.5, opacity: 0.9 };
-    return [
-      // One polygon of all: what is an island of one ring is a hole of it.
-      L.polygon(shores.filter(closes), { ...blue, fillOpacity: 0.6 }),
-      L.polyline(shores.filter((places) => !closes(places)), blue),
-      L.polyline(roads.map(line), { ...options, color: "#cdc5b6", weight: 1 }),
-    ];
-  };
-
-  return { read, members, centroid, runs, densest, shapes, background };
+  return { read, members, centroid, runs, densest, shapes };
 })();

@@ -306,10 +306,6 @@ const trajanonPage = (map) => {
   new ResizeObserver(() => both.forEach((each) => each.invalidateSize({ animate: false }))).observe(maps);
   both.forEach((each) => each.invalidateSize());
   both.forEach((each) => each.fitBounds(page.bounds, { padding: [20, 20], maxZoom: 17, animate: false }));
-  if (document.getElementById("trajanon-background")) {
-    both.forEach((each) => trajanonLayers.background(canvas(each, "background", 401))
-      .forEach((line) => line.addTo(each)));
-  }
   open();
   window.trajanon = { maps: both, shown, lit, drawn: trajanonCanvas.drawn };
 };

@@ -2,24 +2,22 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import folium
 from branca.element import Figure
 from jinja2 import Environment, PackageLoader
 
-from trajanon.arrays import Floats
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
 from trajanon.files.report import Report
 from trajanon.maps.drawing import (
     PALETTE,
     Drawing,
-    bends,
     match,
     release_and_originals,
     released_alone,
@@ -27,36 +25,9 @@ from trajanon.maps.drawing import (
 )
 from trajanon.privacy.originals import InParts
 from trajanon.release import Release, with_report
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories import Trajectories
 
 VIEWS = ("overlay", "side-by-side")
-
-
-class Background(NamedTuple):
-    """Roads and water, drawn below everything else; for maps without tiles.
-
-    Attributes
-    ----------
-    roads, water
-        Lines, and the borders of waters: latitude and longitude in degrees, each of shape (m, 2).
-
-    Examples
-    --------
-    A street below the released lines. No server is asked for it:
-
-    >>> import numpy as np
-    >>> import trajanon
-    >>> from trajanon import maps
-    >>> street = np.array([[40.1, 1.9], [40.1, 3.1]])
-    >>> background = maps.Background(roads=[street])
-    >>> released = trajanon.Trajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
-    >>> drawn = maps.public(released, tiles=None, background=background)
-    >>> '"roads":[[' in maps.html(drawn)
-    True
-    """
-
-    roads: Iterable[Floats] = ()
-    water: Iterable[Floats] = ()
 
 
 def _ours(name: str) -> str:
@@ -101,7 +72,6 @@ def _page_of(
     notice: str | None,
     attribution: str | None,
     tiles: str | None,
-    background: Background | None,
 ) -> folium.Map:
     """Put the drawing of a release on a page."""
     drawn = folium.Map(
@@ -116,21 +86,17 @@ def _page_of(
     page = _Page(title=title)
     page.header._children.clear()  # the character set, which the template names first
     page.map, page.notice, page.closed = drawn, notice, tiles is None
-    credited = [attribution, None if background is None else OSM_ATTRIBUTION]
     about = {
         "view": view,
         "title": title,
         "notice": notice,
-        "attribution": " · ".join(dict.fromkeys(filter(None, credited))),
+        "attribution": attribution or "",
         "bounds": drawing.bounds,
         "palette": PALETTE,
         **drawing.about,
         "layers": list(drawing.layers),
     }
     page.data = {name: _json(value) for name, value in {"page": about, **drawing.layers}.items()}
-    if background is not None:
-        lines = {"roads": bends(background.roads), "water": bends(background.water)}
-        page.data["background"] = _json(lines)
     page.add_child(drawn)
     if tiles is not None:
         try:
@@ -149,7 +115,6 @@ def compare(
     *,
     view: str = "overlay",
     tiles: str | None = "OpenStreetMap",
-    background: Background | None = None,
 ) -> folium.Map:
     """Draw original and released trajectories, one colour a group.
 
@@ -169,8 +134,6 @@ def compare(
         ``overlay``, both on one map; or ``side-by-side``, on two that move together.
     tiles
         Name of a street map that folium knows; None to ask no server.
-    background
-        Roads and water to draw below.
 
     Returns
     -------
@@ -196,9 +159,7 @@ def compare(
     """
     found, typed = match(trajectories, *with_report(release, report))
     drawing = release_and_originals(found, typed)
-    return _for_the_holder(
-        drawing, typed, trajectories, view=view, tiles=tiles, background=background
-    )
+    return _for_the_holder(drawing, typed, trajectories, view=view, tiles=tiles)
 
 
 def compare_in_parts(whole: InParts, **how: Any) -> folium.Map:
@@ -220,19 +181,14 @@ def _for_the_holder(
     )
 
 
-def public(
-    release: Release | Trajectories,
-    *,
-    tiles: str | None = "OpenStreetMap",
-    background: Background | None = None,
-) -> folium.Map:
+def public(release: Release | Trajectories, *, tiles: str | None = "OpenStreetMap") -> folium.Map:
     """Draw a release and nothing else; equal trajectories are one group.
 
     Parameters
     ----------
     release
         The released trajectories; or the result of `trajanon.anonymize`, without its report.
-    tiles, background
+    tiles
         As for `compare`.
 
     Examples
@@ -257,7 +213,6 @@ def public(
         notice=None,
         attribution=release.attribution,
         tiles=tiles,
-        background=background,
     )
 
 

@@ -53,9 +53,6 @@ COLOURED = """async (picture) => {
   return coloured;
 }"""
 PLAIN = ".leaflet-control { visibility: hidden } * { transition: none !important }"
-PAINTED = """[...document.querySelectorAll(".leaflet-background-pane canvas")].map(
-  (canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
-    .data.some((value) => value > 0))"""
 
 
 def until(page: Page | Frame, expression: str) -> None:

@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple, cast
 
@@ -19,7 +18,6 @@ from osmium.geom import WKBFactory
 from osmium.osm.types import OSMEntity
 from shapely.geometry.base import BaseGeometry
 
-from trajanon.arrays import Floats
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.earth.area import Box, Region
 from trajanon.geodesy import SHORT_DEGREE, radii
@@ -72,13 +70,6 @@ def polygons(area: osm.Area) -> BaseGeometry | None:
         return shapely.from_wkb(WKBFactory().create_multipolygon(area))
     except RuntimeError:
         return None
-
-
-def known_parts(way: osm.Way) -> list[Floats]:
-    """The parts of a way with nodes in the file: longitudes and latitudes, shape (m, 2)."""
-    places = [(one.lon, one.lat) if one.location.valid() else () for one in way.nodes]
-    parts = [np.array(list(part)) for known, part in groupby(places, bool) if known]
-    return [part for part in parts if len(part) > 1]
 
 
 _NAMES = ("alt_name", "official_name", "short_name", "int_name")

@@ -1,17 +1,14 @@
-"""Roads of an OpenStreetMap file: a network that somebody can go along, and lines to draw."""
+"""The roads of an OpenStreetMap file as a network that somebody can go along."""
 
 import os
 from math import inf
 
 import numpy as np
-import shapely
 from osmium import osm
-from osmium.filter import TagFilter
 
-from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract.earth.area import Box
-from trajanon.extract.earth.osm_file import known_parts, objects, polygons, ways
+from trajanon.extract.earth.osm_file import ways
 from trajanon.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
 _FAST = {"motorway", "motorway_link", "trunk", "trunk_link"}
@@ -158,40 +155,3 @@ def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
     rounds = tags.get("junction") in ("roundabout", "circular")
     one = oneway in ("yes", "true", "1") or (oneway != "no" and (rounds or kind == "motorway"))
     return True, not one
-
-
-_DRAWN = frozenset(
-    f"{kind}{link}"
-    for kind in ("motorway", "trunk", "primary", "secondary", "tertiary")
-    for link in ("", "_link")
-) | {"unclassified", "residential", "living_street", "pedestrian"}
-"""Values of ``highway`` that a background shows: what cars take, and squares."""
-
-
-def roads_and_water(pbf: str | os.PathLike[str], bbox: Box) -> tuple[list[Floats], list[Floats]]:
-    """Read the roads and waters that come into a box, as lines to draw behind a map.
-
-    The lines are latitudes and longitudes; those of lakes and wide rivers are their borders.
-    """
-    roads, water = list[Floats](), list[Floats]()
-    for way in ways(pbf, "highway", "waterway", "natural"):
-        if way.tags.get("highway") in _DRAWN:
-            roads += known_parts(way)
-        elif "waterway" in way.tags or way.tags.get("natural") == "coastline":
-            water += known_parts(way)
-    lakes = TagFilter(("natural", "water"))
-    for area in objects(pbf, lakes, areas=lakes):
-        if isinstance(area, osm.Area):
-            rings = shapely.get_rings(shapely.get_parts(polygons(area)))
-            water += map(shapely.get_coordinates, rings)
-    return _inside(roads, bbox), _inside(water, bbox)
-
-
-def _inside(lines: list[Floats], bbox: Box) -> list[Floats]:
-    """Those that may come into a box, with the latitude first."""
-    west, south, east, north = bbox.sides
-    return [
-        line[:, ::-1]
-        for line in lines
-        if (line.min(axis=0) <= (east, north)).all() and (line.max(axis=0) >= (west, south)).all()
-    ]

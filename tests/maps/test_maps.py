@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput
-from trajanon.maps import Background, compare, html, public, save
+from trajanon.maps import compare, html, public, save
 from trajanon.maps.drawing import PALETTE
 from trajanon.partition import dense
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
@@ -182,17 +182,6 @@ def test_without_tiles_the_page_forbids_every_request() -> None:
         assert "tile.openstreetmap.org" not in page
         assert "default-src 'none'" in page
         assert page.index("Content-Security-Policy") < page.index("<style")
-
-
-def test_a_background_is_drawn_and_credited() -> None:
-    road = np.array([[40.0, -3.0], [40.001, -3.0], [40.002, -3.0], [40.002, -3.1]])
-    alone = Trajectories(release().points)
-    page = held(html(public(alone, tiles=None, background=Background(roads=[road]))))
-    assert [places(steps) for steps in page["background"]["roads"]] == [
-        [[40_000_000, -3_000_000], [40_002_000, -3_000_000], [40_002_000, -3_100_000]]
-    ]
-    assert page["background"]["water"] == []
-    assert page["page"]["attribution"] == OSM_ATTRIBUTION
 
 
 @given(st.lists(st.integers(1, 6), min_size=1, max_size=30), st.integers(1, 100))

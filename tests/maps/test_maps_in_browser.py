@@ -10,19 +10,17 @@ import pytest
 from browsing import (
     DESKTOP,
     LABELS,
-    PAINTED,
     Open,
     drawn,
     many,
     means,
     needs_chromium,
-    report,
     slid,
     trajectories,
     until,
 )
 
-from trajanon.maps import Background, html, public
+from trajanon.maps import html, public
 from trajanon.trajectories import Trajectories
 
 pytestmark = needs_chromium
@@ -189,17 +187,6 @@ def test_the_public_map_shows_the_release_alone(see: Open) -> None:
     said = seen.page.locator("body").inner_text().lower()
     for word in ("original", "holder", "displacement", "information loss"):
         assert word not in said
-
-
-def test_roads_and_water_lie_below_one_trajectory(see: Open) -> None:
-    lake = np.array([[40.405, -3.69], [40.415, -3.69], [40.415, -3.68], [40.405, -3.69]])
-    road = np.array([[40.40, -3.70], [40.42, -3.67]])
-    alone, one = Trajectories(trajectories().points[:1]), report([0], k=1)
-    for background in (None, Background([road], [lake])):
-        seen = see(drawn(alone, report=one, view="side-by-side", background=background))
-        assert (seen.lines("originals"), seen.lines("released")) == (1, 1)
-        assert seen.coloured() > 500
-        assert seen.js(PAINTED) == [True, True] * (background is not None)
 
 
 def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(see: Open) -> None:

@@ -13,12 +13,9 @@ if TYPE_CHECKING:
 
     from trajanon.arrays import Floats
     from trajanon.extract import Box
-    from trajanon.maps import Background
-    from trajanon.trajectories import Trajectories
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
-_MARGIN = 0.002  # degrees of background around what is shown
 
 
 @options(
@@ -35,7 +32,6 @@ _MARGIN = 0.002  # degrees of background around what is shown
         _TILES,
     ),
     offline="No tiles; the page allows its browser no request at all.",
-    background="Draw roads and water of this .osm.pbf file behind the lines.",
     out="Page to write.",
 )
 def draw(
@@ -44,7 +40,6 @@ def draw(
     view: str = "overlay",
     tiles: str | None = None,
     offline: bool = False,
-    background: Path | None = None,
     out: Path = MAP,
 ) -> None:
     """Draw original and released trajectories on a map."""
@@ -65,63 +60,42 @@ def draw(
     if offline and (tiles or "none").lower() != "none":
         raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
-    read = [*given, report_path(release), *filter(None, [background])]
-    with replacing(out, inputs=read, public=[out] * public) as (draft,):
+    with replacing(out, inputs=[*given, report_path(release)], public=[out] * public) as (draft,):
         if public:
-            page = _public(release, street_map, background)
+            page = _public(release, street_map)
         else:
-            page = _for_the_holder(given[0], release, view, street_map, background)
+            page = _for_the_holder(given[0], release, view, street_map)
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 
 
-def _public(release: Path, tiles: str | None, background: Path | None) -> "Map":
+def _public(release: Path, tiles: str | None) -> "Map":
     from trajanon import maps
 
     # Arguments are easily swapped, and originals must not look released.
     if problems := trajanon.check(release, k=2).problems:
         raise BadInput(f"{release} is no release: {problems[0]}")
-    shown = trajanon.read_release(release)
-    return maps.public(shown, tiles=tiles, background=_behind(shown, background))
+    return maps.public(trajanon.read_release(release), tiles=tiles)
 
 
-def _for_the_holder(
-    originals: Path, released: Path, view: str, tiles: str | None, background: Path | None
-) -> "Map":
+def _for_the_holder(originals: Path, released: Path, view: str, tiles: str | None) -> "Map":
     from trajanon import maps
     from trajanon.files.report import read_report
     from trajanon.maps.page import compare_in_parts
     from trajanon.privacy.originals import in_parts, is_large
 
     if released.is_dir() and is_large(report := read_report(released)):
-        whole = in_parts(originals, released, report)
-        behind = _behind(whole.lines, background)
-        return compare_in_parts(whole, view=view, tiles=tiles, background=behind)
+        return compare_in_parts(in_parts(originals, released, report), view=view, tiles=tiles)
     release, report = trajanon.read_release(released), read_report(released)
     shown = trajanon.read_trajectories(originals)
-    behind = _behind(shown, background)
-    return maps.compare(shown, release, report, view=view, tiles=tiles, background=behind)
+    return maps.compare(shown, release, report, view=view, tiles=tiles)
 
 
-def _behind(shown: "Trajectories", pbf: Path | None) -> "Background | None":
-    if pbf is None or len(shown) == 0:
-        return None
-    from trajanon import maps
-    from trajanon.extract.earth.roads import roads_and_water
-
-    return maps.Background(*roads_and_water(pbf, box_around(shown.points, _MARGIN, share=0.05)))
-
-
-def box_around(points: "Floats", margin: float, share: float = 0.0) -> "Box":
-    """Give the box of points, wider by degrees and by a share of its sides."""
+def box_around(points: "Floats", margin: float) -> "Box":
+    """Give the box of points, wider by some degrees."""
     from trajanon.extract import Box
 
     south, west = points.min(axis=(0, 1)).tolist()
     north, east = points.max(axis=(0, 1)).tolist()
-    wider = margin + share * ((north - south) + (east - west))
-    return Box(
-        max(west - wider, -180.0),
-        max(south - wider, -90.0),
-        min(east + wider, 180.0),
-        min(north + wider, 90.0),
-    )
+    west, south = max(west - margin, -180.0), max(south - margin, -90.0)
+    return Box(west, south, min(east + margin, 180.0), min(north + margin, 90.0))
