@@ -199,16 +199,13 @@ def _planned(
                 "metres lie between two points, `spacing=100`"
             )
         options["spacing"] = of_the_city
-    rules, how = (
-        Rules(**fields_in(options, Rules)),
-        SourceOptions(**fields_in(options, SourceOptions)),
-    )
+    rules = Rules(**fields_in(options, Rules))
+    how = SourceOptions(**fields_in(options, SourceOptions))
     if how.jobs > 1 and client is not None:
         raise BadInput(f"`jobs={how.jobs}` and a cluster both read files: give one of them")
     reading = _reading(how, rules.subjects_exact)
-    found = _found(source, reading)
     boxes: Sequence[Box] = ()
-    if found:
+    if found := _found(source, reading):
         numbered = files.traces_of_files(
             found, reading, jobs=how.jobs, client=client, progress=progress
         )

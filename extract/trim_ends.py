@@ -69,7 +69,10 @@ def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
     if len(points) == 0:
         return points
     radius = _RADIUS * rules.trim_ends * _SURE
-    part = _parts(points, rules)
+    stays = stays_of(points, rules, 0.5 * rules.trim_ends)
+    begins = ~points.follows
+    begins[1:] |= stays[1:] != stays[:-1]
+    part = np.cumsum(begins) - 1  # between one stop or interruption and the next
     first = np.flatnonzero(np.diff(part, prepend=-1))
     last = np.append(first[1:], len(points)) - 1
     ends = np.stack([first, last], axis=1).ravel()  # in the order of the traces
@@ -97,11 +100,3 @@ def trim(points: Points, rules: Rules, anchors: Anchors) -> Points:
 
     outside = np.abs(plane(points.lat, points.lon, part)) > radius
     return keep(points, np.asarray(outside.all(axis=0)), meets)
-
-
-def _parts(points: Points, rules: Rules) -> Ints:
-    """Number the parts of traces that lie between one stop or interruption and the next."""
-    stays = stays_of(points, rules, 0.5 * rules.trim_ends)
-    begins = ~points.follows
-    begins[1:] |= stays[1:] != stays[:-1]
-    return np.cumsum(begins) - 1

@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Bools, Floats
 from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
@@ -27,8 +27,8 @@ LEFT_OUT = {
     "trips all near their ends or hidden places": "lower `trim_ends`, or hide fewer places",
     "trips outside the area": "give the `area` that holds them",
     GAP: (
-        "raise `max_gap`, or `max_speed` for trains and planes; with `trim_ends` or hidden places, "
-        "lower them; or take windows, which end at a gap"
+        "raise `max_gap`, or `max_speed` for trains and planes; lower `trim_ends`, or hide fewer "
+        "places; or take windows, which end at a gap"
     ),
     CUT_OFF: "download the file again; of the OSM server raise `max_pages`",
     SHORT: "lower `min_length`",
@@ -61,7 +61,8 @@ class Trips:
         gaps = gaps_of(points, rules)
         # Ends are sought beside gaps, too, which may be errors of the receiver. A gap may be lost
         # with the surroundings of ends, and then the trip must not seem whole.
-        self._gap = self._any(trip[gaps.far | gaps.fast]) & (rules.trim_ends > 0.0)
+        self._gap = np.zeros(len(first), dtype=np.bool_)
+        self._gap[trip[gaps.far | gaps.fast]] = rules.trim_ends > 0.0
         self.points = points.cut(gaps.far | gaps.fast)  # `trace` is the number of the trip
 
     def _cut_off(self, points: Points, last_read: Floats, wait: float) -> Bools:
@@ -106,12 +107,9 @@ class Trips:
             true_ends &= ~_near_sides(points, boxes, n)
         gap = points.follows
         gap[1:] &= np.diff(broken) != 0
-        spoilt = [
-            np.bincount(trip, minlength=n) < 2,
-            np.bincount(points.trace, minlength=n) < 2,
-            self._gap | self._any(points.trace[gap]),
-            self._goes_on,
-        ]
+        self._gap[points.trace[gap]] = True
+        shown, inside = (np.bincount(one, minlength=n) > 1 for one in (trip, points.trace))
+        spoilt = [~shown, ~inside, self._gap, self._goes_on]
         for number, (why, trips) in enumerate(zip(LEFT_OUT, spoilt, strict=False)):
             new = trips & (self.why < 0)
             self.why[new] = number
@@ -119,10 +117,6 @@ class Trips:
         whole = points.take((self.why < 0)[points.trace])
         self._counts["points of trips left out"] += len(points) - len(whole)
         return whole, true_ends
-
-    def _any(self, trips: Ints) -> Bools:
-        """Mark the trips that are among some."""
-        return np.bincount(trips, minlength=len(self.trace)) > 0
 
 
 def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:

@@ -59,7 +59,7 @@ const trajanonPanel = (() => {
         layer.words = node("span", {}, layer.label);
         return node("label", {}, box, node("i", { className: `sample ${layer.name}` }), layer.words);
       }), shades,
-      node("p", {}, "Each group has one colour; neighbouring groups differ."));
+      node("p", {}, "Each group has one colour."));
   };
 
   const search = (last, find, said) => {

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import shapely
@@ -187,17 +187,12 @@ AreaLike: TypeAlias = (
 """An area as users give it: see `area_of`."""
 
 
-class City(NamedTuple):
-    """The box of a city, small enough for one request to the OSM API, and its spacing in metres."""
-
-    box: Box
-    spacing: float | None
-
-
 _, *_ROWS = csv.reader(Path(__file__).with_name("cities.csv").read_text("utf-8").splitlines())
-CITIES = {name: City(Box(*map(float, sides)), float(spacing)) for name, *sides, spacing, _ in _ROWS}
-"""The three areas of Maya-López, "Contributions to Statistical Disclosure Control"
-(thesis, URV 2023), section 2.3, and then other large cities by name."""
+CITIES: dict[str, tuple[Box, float | None]] = {
+    name: (Box(*map(float, sides)), float(spacing)) for name, *sides, spacing, _ in _ROWS
+}
+"""Boxes, small enough for one request to the OSM API, and spacings in metres. First the three areas
+of Maya-López, "Contributions to Statistical Disclosure Control" (thesis, URV 2023), section 2.3."""
 
 _OTHERS = list(CITIES)[3:]
 
@@ -237,7 +232,7 @@ def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
     return Region(shape, " + ".join(text.strip() for text in several)), spacing
 
 
-def _named(text: str) -> City:
+def _named(text: str) -> tuple[Box, float | None]:
     """Read a city or a box, which has no spacing."""
     if (name := text.strip().lower()) in CITIES:
         return CITIES[name]
@@ -248,7 +243,7 @@ def _named(text: str) -> City:
             f"{text!r} is not an area: name {KNOWN}. Any other box is four degrees W,S,E,N such as "
             "`area='-3.75,40.38,-3.65,40.48'`"
         ) from None
-    return City(Box(west, south, east, north), None)
+    return Box(west, south, east, north), None
 
 
 def read_outline(path: str | os.PathLike[str]) -> Region:

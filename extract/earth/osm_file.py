@@ -2,11 +2,10 @@
 
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from difflib import get_close_matches
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple, cast
 
 import numpy as np
 import osmium
@@ -58,12 +57,6 @@ def objects(
         ) from error
 
 
-def ways(pbf: str | os.PathLike[str], *keys: str) -> Iterator[osm.Way]:
-    """Yield the ways with one of some keys, with the places of their nodes."""
-    for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter(*keys), locations=True):
-        yield cast(osm.Way, way)
-
-
 def polygons(area: osm.Area) -> BaseGeometry | None:
     """The polygons of an area; None if its lines do not close."""
     try:
@@ -76,12 +69,6 @@ _NAMES = ("alt_name", "official_name", "short_name", "int_name")
 """Keys of names besides ``name`` and ``name:en``, ``name:de`` and so on."""
 
 _ADMINISTRATIVE = TagFilter(("boundary", "administrative"))
-
-
-class _Boundary(NamedTuple):
-    relation: int
-    names: Sequence[str]  # the first is on the signs
-    level: str
 
 
 def boundary(pbf: str | os.PathLike[str], name: str) -> Region:
@@ -129,8 +116,8 @@ def boundary(pbf: str | os.PathLike[str], name: str) -> Region:
     )
 
 
-def _chosen(pbf: str | os.PathLike[str], name: str) -> _Boundary:
-    """The only boundary of a name, or a sentence about those of the file."""
+def _chosen(pbf: str | os.PathLike[str], name: str) -> tuple[int, list[str], str]:
+    """Number, names and level of the only boundary of a name, or a sentence about all."""
     known, closed = [], TagFilter(("type", "boundary"), ("type", "multipolygon"))
     for relation in objects(pbf, _ADMINISTRATIVE, closed, entities=osm.RELATION):
         tags = dict(relation.tags)
@@ -138,21 +125,21 @@ def _chosen(pbf: str | os.PathLike[str], name: str) -> _Boundary:
         for key, value in tags.items():
             if key in _NAMES or key.startswith("name:"):
                 names.extend(part.strip() for part in value.split(";"))
-        known.append(_Boundary(relation.id, names, tags.get("admin_level", "unknown")))
+        known.append((relation.id, names, tags.get("admin_level", "unknown")))
     wanted = name.strip().casefold()
-    called = [one for one in known if wanted in map(str.casefold, (str(one.relation), *one.names))]
-    local = [one for one in called if wanted == one.names[0].casefold()] or called
+    called = [one for one in known if wanted in map(str.casefold, (str(one[0]), *one[1]))]
+    local = [one for one in called if wanted == one[1][0].casefold()] or called  # as on the signs
     if len(local) == 1:
         return local[0]
     if local:
-        each = (f"{one.names[0]}: level {one.level}, relation {one.relation}" for one in local)
+        each = (f"{names[0]}: level {level}, relation {number}" for number, names, level in local)
         raise BadInput(
             f"{len(local)} boundaries in {pbf} are called {name!r} ({'; '.join(each)}): give the "
-            f"number of a relation instead, such as {local[0].relation}"
+            f"number of a relation instead, such as {local[0][0]}"
         )
-    by_name = {text.casefold(): text for one in known for text in one.names}
+    by_name = {text.casefold(): text for _, names, _ in known for text in names}
     near = [by_name[text] for text in get_close_matches(wanted, by_name, n=5, cutoff=0.7)]
-    some = ", ".join(near or sorted({one.names[0] for one in known})[:10])
+    some = ", ".join(near or sorted({names[0] for _, names, _ in known})[:10])
     holds = f"among those it holds are {some}" if some else "it holds none"
     raise BadInput(f"{pbf} holds no boundary called {name!r}: {holds}")
 

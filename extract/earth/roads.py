@@ -5,10 +5,11 @@ from math import inf
 
 import numpy as np
 from osmium import osm
+from osmium.filter import EntityFilter, KeyFilter
 
 from trajanon.errors import BadInput
 from trajanon.extract.earth.area import Box
-from trajanon.extract.earth.osm_file import ways
+from trajanon.extract.earth.osm_file import objects
 from trajanon.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
 _FAST = {"motorway", "motorway_link", "trunk", "trunk_link"}
@@ -101,7 +102,8 @@ def roads_to_follow(
     ends: list[tuple[int, int, int, float]] = []  # nodes of a segment, its way, how dear it is
     passable: list[tuple[bool, bool]] = []
     tags: dict[int, tuple[str, str]] = {}
-    for way in ways(pbf, "highway"):
+    for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter("highway"), locations=True):
+        assert isinstance(way, osm.Way)
         directions = _directions(way.tags, mode)
         if not any(directions) or not (bbox is None or _comes_into(way, bbox)):
             continue

@@ -171,7 +171,6 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     columns = min(2, len(ks))
     deep = -(-len(ks) // columns)
     figure, axes = panels(deep, columns, TWO_COLUMNS, 0.6 + 2.3 * deep)
-    said = []
     for ax, k in zip(axes, ks, strict=False):
         here = runs[runs["k"] == k]
         for number, method in enumerate(methods):
@@ -181,7 +180,6 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
         with np.errstate(invalid="ignore", divide="ignore"):  # all lengths may be the same
             r = here["run_path_length"].corr(here["run_il"], min_periods=3)
         ax.set_title(f"k = {k:g}" + ("" if np.isnan(r) else f", r = {r:.2f}"))
-        said += [] if np.isnan(r) else [f"{r:.2f} at k = {k:g}"]
         few_ticks(ax.xaxis, 6)
         ax.set_xlabel(_LENGTH)
         ax.set_ylabel(_LOSS)
@@ -191,10 +189,8 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     caption = (
         f"Information loss of {dataset} against the length of the Hamiltonian path, "
         f"both on standardised records: {number_of(len(runs[runs['k'] == ks[0]]), 'run')} of the "
-        f"TSP heuristics for each k. {_AXES}"
+        f"TSP heuristics for each k, and Pearson's correlation r. {_AXES}"
     )
-    if said:
-        caption += f" Pearson's correlation r: {', '.join(said)}."
     return Picture("path-length", figure, caption + _stand_ins(runs))
 
 

@@ -28,7 +28,7 @@ from trajanon.partition import dense
 from trajanon.subjects import BY_BLANKS, BY_CASE
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
-MADRID = CITIES["madrid"].box
+MADRID = CITIES["madrid"][0]
 
 
 def gpx(path: Path, metres: float, lat: float = 40.42, head: str = 'creator="me"') -> Path:
