@@ -260,7 +260,7 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
     Raises
     ------
     NoTrajectories
-        If nothing is left; says at which step and what to change.
+        If there is none; the message says at which step they were lost, and what to change.
 
     Examples
     --------

@@ -92,7 +92,7 @@ class Recordings:
     def _remember(self, points: Points, subject: Ints) -> tuple[Hashes, Ints]:
         """Remember some points; give a hash of all different ones of each trace, and their number.
 
-        Points without a time or a place are nobody's, and not remembered.
+        Points without a time or a place identify no recording, and are not remembered.
         """
         hashes, n = hashes_of(points.lat, points.lon, points.time), len(subject)
         order = np.lexsort((hashes, points.trace))

@@ -86,7 +86,7 @@ def extract(
     BadInput, FileProblem
         If the area or a value makes no sense; if a file does not exist, or cannot be read.
     NoTrajectories
-        If nothing is left; says at which step, and what to change.
+        If there is none; the message says at which step they were lost, and what to change.
     ServerProblem
         If the server cannot be reached, or refuses; or if the cluster is lost.
 

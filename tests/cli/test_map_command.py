@@ -48,20 +48,3 @@ def test_an_offline_map_is_one_without_tiles(run: Run, here: Path) -> None:
         text = (here / "map.html").read_text("utf-8")
         assert "tile.openstreetmap.org" not in text
         assert "default-src 'none'" in text
-
-
-@pytest.mark.parametrize(
-    ("arguments", "says"),
-    [
-        (["--view", "upside-down"], "choose from overlay, side-by-side, public"),
-        (["trajectories.parquet"], "map takes trajectories and their release"),
-        (["1", "2", "3", "--view", "public"], "with --view public, one release"),
-        (["trajectories.parquet", "a.csv", "b.csv"], "map takes trajectories and their release"),
-        (["--offline", "--tiles", "OpenStreetMap"], "an offline map has no tiles"),
-    ],
-)
-def test_what_cannot_be_drawn_is_refused(
-    run: Run, here: Path, arguments: list[str], says: str
-) -> None:
-    assert says in run("map", *arguments).sentence
-    assert not (here / "map.html").exists()

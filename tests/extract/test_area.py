@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.extract.earth.area import Region
+from trajanon.extract.earth.area import Box, Region
 
 seeds = st.integers(0, 10**6)
 latitudes = st.floats(-85.0, 85.0)
@@ -74,12 +74,12 @@ def test_a_way_far_from_the_border_does_not_leave(seed: int, at: float) -> None:
 
 
 def test_the_border_belongs_to_the_region_and_nothing_unknown() -> None:
-    region = Region(shapely.box(2.0, 40.0, 3.0, 41.0), "box")
     lat = np.array([40.0, 41.0, 40.5, 40.5, 41.0000001, np.nan, 40.5, np.inf])
     lon = np.array([2.5, 2.5, 2.0, 3.0, 2.5, 2.5, np.nan, 2.5])
-    inside = region.contains(lat, lon).tolist()
-    assert inside == [True, True, True, True, False, False, False, False]
-    assert region.contains(lat[:0], lon[:0]).shape == (0,)
+    for area in (Region(shapely.box(2.0, 40.0, 3.0, 41.0), "box"), Box(2.0, 40.0, 3.0, 41.0)):
+        inside = area.contains(lat, lon).tolist()
+        assert inside == [True, True, True, True, False, False, False, False]
+        assert area.contains(lat[:0], lon[:0]).shape == (0,)
 
 
 @pytest.mark.parametrize("at", [-17.0, 0.0])

@@ -20,8 +20,7 @@ from tracks import line, pieces, points, trace
 from trajanon.extract import cut, cutting
 from trajanon.extract.cutting import Cutter
 from trajanon.extract.dropped import limits_sentence
-from trajanon.extract.earth.area import Box, Region
-from trajanon.extract.points import Points
+from trajanon.extract.earth.area import Region
 from trajanon.extract.rules import Rules
 from trajanon.extract.split import clip, split_at_gaps
 from trajanon.extract.trace import Trace
@@ -75,25 +74,6 @@ def test_each_cut_counts_once() -> None:
     """A pause that is also a long hop, and a long hop that is also too fast."""
     walked = line([0, 10, 9000, 9010, 20_000, 20_060.1], [0, 1, 400, 401, 402, 403])
     assert cut_at(walked) == ([2, 2, 1, 1], {PAUSES: 1, LONG: 1, FAST: 1})
-
-
-def test_hops_end_with_the_piece() -> None:
-    hops = points(line([0, 30, 100], azimuth=33), line([5]), line([5, 6])).hops
-    assert hops.tolist() == pytest.approx([30, 70, 1], abs=1e-6)
-
-
-BOX = Box(2.0, 41.0, 3.0, 42.0)
-
-
-def clipped(*traces: Trace) -> Points:
-    return clip(points(*traces), BOX)
-
-
-def test_a_track_that_leaves_the_box_ends_there_and_begins_anew() -> None:
-    lon = [2.1, 2.2, 3.1, 3.2, 2.9, 2.8, 1.9, 2.5]
-    inside = clipped(trace([(41.5, x) for x in lon]))
-    assert inside.lon.tolist() == [2.1, 2.2, 2.9, 2.8, 2.5]
-    assert pieces(inside) == [2, 2, 1]
 
 
 BANKS = Region(

@@ -110,13 +110,6 @@ def test_a_stay_ends_a_trip_and_begins_the_next(noise: float) -> None:
     assert whole.trace.tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(("metres", "many"), [(97.0, 2), (103.0, 1)])
-def test_a_stay_is_within_a_hundred_metres(metres: float, many: int) -> None:
-    ways = [0, 1_000, 2_000, 2_000 + metres, 3_000 + metres, 4_000 + metres]
-    whole, _ = found([east(ways, [0, 60, 120, 420, 480, 540])])
-    assert len(whole) == many
-
-
 def test_a_trip_that_leaves_the_area_between_two_points_is_cut_there() -> None:
     """Though both ends of each hop lie in the area."""
     lat, lon = START
