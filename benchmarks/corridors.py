@@ -8,8 +8,6 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import DEGREE
-from trajanon.tracks import STEPS, TrackPoints, Tracks
-from trajanon.trajectories import Trajectories
 
 POINTS, SPACING = 30, 50.0  # points of a trajectory, and metres between them
 
@@ -18,10 +16,6 @@ _CENTRE = (40.4168, -3.7038)  # degrees; any city of this latitude
 _TURNS = 0.15  # share of crossings
 _OFF = 4.0  # metres, standard deviation across the street
 _HELD = 0.9  # of what a position is off, at the next point
-
-_SHARES = (0.6, 0.3, 0.1)  # of runs with one window, two, three
-_FREE = 0.3  # of a window's length, for each window of a run
-_AT_ONCE = 20_000  # runs that are drawn together
 
 
 def corridors(n: int, seed: int = 0, points: int = POINTS, spacing: float = SPACING) -> Floats:
@@ -66,27 +60,3 @@ def _drive(
     turned = (heading[turning] + random.choice([1, 3], len(turning))) % 4
     place[turned % 2, turning] += (step - ahead[turning]) * np.where(turned < 2, 1.0, -1.0)
     heading[turning] = turned
-
-
-def windows_on_runs(n: int, seed: int = 0) -> Trajectories:
-    """Windows on runs along corridors, cut from where each run begins."""
-    window = STEPS * POINTS  # and the spacing to the next one
-    runs = np.ceil(n * np.array(_SHARES) / np.dot(_SHARES, [1, 2, 3])).astype(np.int64)
-    windows = np.repeat([1, 2, 3], runs)
-    windows = windows[: np.searchsorted(np.cumsum(windows), n) + 1]
-    windows[-1] -= windows.sum() - n
-    sizes = windows * int(window * (1.0 + _FREE))
-    points = np.empty((sizes.sum(), 2))
-    first = np.append(0, np.cumsum(sizes))
-    run = 0
-    while run < len(sizes):
-        alike = np.flatnonzero(np.append(sizes[run:], 0) != sizes[run])[0]
-        some = min(int(alike), _AT_ONCE)
-        ways = corridors(some, seed + run, int(sizes[run]), SPACING / STEPS)
-        points[first[run] : first[run + some]] = ways.reshape(-1, 2)
-        run += some
-    rank = np.arange(n) - np.repeat(np.cumsum(windows) - windows, windows)
-    tracks = Tracks(
-        TrackPoints.of(points), first, np.repeat(np.arange(len(windows)), windows), rank * window
-    )
-    return Trajectories(tracks.windows(POINTS), tracks=tracks)

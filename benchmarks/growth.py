@@ -1,7 +1,7 @@
 """Measure large data: seconds, peak memory and metres. Tracks are drawn along corridors.
 
     python benchmarks/growth.py commands                       each command, over the size
-    python benchmarks/growth.py make windows 1000000 --tracks  parts with windows that may slide
+    python benchmarks/growth.py make windows 1000000           parts of trajectories
     python benchmarks/growth.py parts windows --memory 3GB     these parts, beyond memory
     python benchmarks/growth.py parts windows --shards 10      whatever the memory
 
@@ -12,24 +12,24 @@ import json
 import shutil
 import tempfile
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
 import numpy as np
 import pandas as pd
-from corridors import POINTS, SPACING, corridors, windows_on_runs
+from corridors import POINTS, SPACING, corridors
 from measures import alone, command_line, peak_gb, row, run_command, say_machine, spent
 
 import trajanon
 from trajanon import parts as folders
 from trajanon.files.trajectory_files import write_partition
-from trajanon.tracks import STEPS
 
 K = 5
 SIZES = [10_000, 100_000, 1_000_000]
 AT_ONCE = 200_000  # trajectories that are drawn together
 _COMPILED = (300, 11_000)  # trajectories that go through all that is to be measured
+_SHARES = (0.6, 0.3, 0.1)  # of traces with room for one window, two, three
+_FREE = 0.3  # of a window's length, for each window of a trace
 _BOX = "--bbox=-3.9,40.2,-3.5,40.6"  # round all corridors
 _WINDOWS = ["--windows", "--per-recording", "all", "--spacing", f"{SPACING:g}"]
 _COMMANDS = [
@@ -42,13 +42,14 @@ _COMMANDS = [
 
 
 def write_traces(folder: Path, n: int) -> None:
-    """Draw the traces of n windows, two traces of each subject, and write them as a table."""
-    tracks = windows_on_runs(n).tracks
-    assert tracks is not None
-    trace = np.repeat(np.arange(len(tracks.first) - 1), np.diff(tracks.first))[::STEPS]
-    lat, lon = tracks.points[::STEPS].T
-    table = pd.DataFrame({"id": trace, "subject": trace // 2, "lat": lat, "lon": lon})
-    table.to_parquet(folder / "traces.parquet")
+    """Draw traces with room for n windows, and write them as a table."""
+    traces, drawn = n * np.array(_SHARES) / np.dot(_SHARES, [1, 2, 3]), []
+    for windows, many in enumerate(np.ceil(traces).astype(np.int64), 1):
+        points = int(windows * POINTS * (1.0 + _FREE))
+        lat, lon = corridors(many, windows, points).reshape(-1, 2).T
+        number = 3 * np.repeat(np.arange(many), points) + windows - 1
+        drawn.append(pd.DataFrame({"id": number, "subject": number // 6, "lat": lat, "lon": lon}))
+    pd.concat(drawn).to_parquet(folder / "traces.parquet", index=False)
 
 
 def commands(size: list[int] = SIZES) -> None:
@@ -63,14 +64,12 @@ def commands(size: list[int] = SIZES) -> None:
             row(f"{n:,}", *(f"{run['cpu']:.1f} s, {run['gb']:.2f} GB" for run in runs))
 
 
-def make(folder: Path, n: int, part: int = 100_000, tracks: bool = False) -> None:
+def make(folder: Path, n: int, part: int = 100_000) -> None:
     """Draw trajectories along corridors, two of each subject, and write parts."""
     folder.mkdir(parents=True)
 
     def some(begin: int) -> trajanon.Trajectories:
         subject = np.arange(begin, min(begin + AT_ONCE, n)) // 2
-        if tracks:
-            return replace(windows_on_runs(len(subject), begin), subject=subject, trace=subject)
         points = corridors(len(subject), begin).reshape(len(subject), POINTS, 2)
         return trajanon.Trajectories(points, subject, subject)
 
@@ -83,7 +82,7 @@ def parts(folder: Path, memory: str = "4GB", shards: int | None = None, k: int =
     job = trajanon.anonymize_parts
     with ExitStack() as closing:
         few = Path(closing.enter_context(tempfile.TemporaryDirectory()))
-        make(few / "parts", _COMPILED[-1], tracks=True)
+        make(few / "parts", _COMPILED[-1])
         job(str(few / "parts"), str(few / "out"), K, memory="4GB")
         if shards is not None:
             closing.enter_context(patch.object(folders, "shards_for", lambda *_: shards))

@@ -1,19 +1,16 @@
 """Measure trajanon beside its peers, on the same records of the same machine.
 
-    python benchmarks/peers.py CACHE cabs.parquet    2,000 trips of cabs, k = 4
+    python -m venv PEERS; PEERS/bin/pip install anonypyx
+    python benchmarks/peers.py PEERS cabs.parquet    2,000 trips of cabs, k = 4
 
-anonypyx comes from PyPI, into an environment of its own in the folder CACHE. A copy of the
-repository MobiDataLab/mdl-anonymizer in CACHE/mdl-anonymizer is used from there, and sdcMicro
-where `Rscript` finds it; without them their rows say so. Each job is a process of its own; of
-three runs the best counts. Its seconds are those of a core for the work alone, after loading and
-compiling; those of whole commands stand below.
+sdcMicro is used where `Rscript` finds it; without it its row says so. Each job is a process of its
+own; of three runs the best counts. Its seconds are those of a core for the work alone, after
+loading and compiling; those of whole commands stand below.
 """
 
 import json
-import subprocess
 import sys
 import tempfile
-import venv
 from pathlib import Path
 from typing import Annotated
 
@@ -33,7 +30,6 @@ from trajanon.utility.displacements import displacement
 K = 4
 AT_ONCE, SMALL = 2_000, 1_000  # trips of cabs; rows of the whole commands
 RUNS = 3
-NEEDED = ["anonypyx", *("more-itertools", "haversine", "geopandas", "tqdm", "psutil", "pytz")]
 
 MEASURED = """
 import json, sys, time, numpy as np, pandas as pd
@@ -55,32 +51,11 @@ ANONYPYX = """
 from anonypyx import Anonymiser
 frame = pd.DataFrame(records)
 frame.columns = frame.columns.astype(str)
-asked = Anonymiser(frame, k=%d, algorithm="%s")
+asked = Anonymiser(frame, k=%d, algorithm="MDAV-generic")
 labels = np.empty(len(records), dtype=np.int64)
 for group, rows in enumerate(measured(lambda: asked.algorithm.partition(asked.parameters))):
     labels[rows] = group
 np.save("labels.npy", labels)
-"""
-MDL = """
-from unittest.mock import MagicMock
-sys.modules |= dict.fromkeys(["skmob", "skmob.utils", "skmob.utils.constants"], MagicMock())
-sys.path.insert(0, "%s")
-from mdl_anonymizer.clustering.MDAV.SimpleMDAV import SimpleMDAV
-from mdl_anonymizer.distances.trajectory.Martinez2021.Distance import Distance
-from mdl_anonymizer.entities.Dataset import Dataset
-from mdl_anonymizer.entities.TimestampedLocation import TimestampedLocation
-from mdl_anonymizer.entities.Trajectory import Trajectory
-data = Dataset()
-for number, way in enumerate(records.reshape(len(records), -1, 2)):
-    data.add_trajectory(Trajectory(number))
-    places = [TimestampedLocation(at, lon, lat) for at, (lat, lon) in enumerate(way)]
-    data.trajectories[-1].locations = places
-def grouped():
-    found = SimpleMDAV(data, Distance(data, p_lambda=0.0))
-    found.run(%d)
-    return found.mdav_dataset.assigned_to
-found = measured(grouped)
-np.save("labels.npy", [found[number] for number in range(len(records))])
 """
 SDCMICRO = """
 x <- read.csv("%s")
@@ -108,22 +83,13 @@ def quality(found: Trajectories, folder: Path) -> list[str]:
     return [loss, f"{moved:.0f}", length, volumes, small, large, str((people < K).sum())]
 
 
-def environment(cache: Path) -> str:
-    """Make an environment for programs in Python, and name its interpreter."""
-    interpreter = cache / "environment/bin/python"
-    if not interpreter.exists():
-        venv.create(cache / "environment", with_pip=True)
-        subprocess.run([interpreter, "-m", "pip", "install", "-q", *NEEDED], check=True)
-    return str(interpreter)
-
-
 def measure(
-    cache: Annotated[Path, typer.Argument(help="Where other programs are kept.")],
+    peers: Annotated[Path, typer.Argument(help="Environment of Python with anonypyx.")],
     cabs: Annotated[Path, typer.Argument(help="Tracks of cabs.")],
 ) -> None:
     """Group the same records by each tool."""
-    cache = cache.absolute()
-    us, them, by_r = (sys.executable, "-c"), (environment(cache), "-c"), ("Rscript", "-e")
+    us, by_r = (sys.executable, "-c"), ("Rscript", "-e")
+    them = (str(peers.absolute() / "bin/python"), "-c")
     mdav, hm2 = ({"method": method, "refine": "none"} for method in ("mdav", "hm2"))
     ours = MEASURED + OURS
     jobs = {
@@ -134,9 +100,7 @@ def measure(
             (ours % (K, {})).replace("how = dict(", "how = dict(subjects=subjects, "),
         ],
         "sdcMicro, MDAV": [*by_r, SDCMICRO % ("records.csv", K)],
-        "anonypyx, MDAV-generic": [*them, MEASURED + ANONYPYX % (K, "MDAV-generic")],
-        "anonypyx, Mondrian": [*them, MEASURED + ANONYPYX % (K, "Mondrian")],
-        "mdl-anonymizer, MDAV": [*them, MEASURED + MDL % (cache / "mdl-anonymizer", K)],
+        "anonypyx, MDAV-generic": [*them, MEASURED + ANONYPYX % K],
     }
     found = whole(extract(cabs, NORTH)).take(np.arange(AT_ONCE))
     table = pd.DataFrame(found.records).add_prefix("c")
@@ -146,7 +110,7 @@ def measure(
         with tempfile.TemporaryDirectory() as folder:
             np.savez(f"{folder}/records.npz", records=found.records, subjects=dense(found.subject))
             table.to_csv(f"{folder}/records.csv", index=False)
-            runs = [watched(job, Path(folder)) for _ in range(1 if "mdl" in name else RUNS)]
+            runs = [watched(job, Path(folder)) for _ in range(RUNS)]
             if any(run["code"] for run in runs):
                 row(name, runs[0]["err"].splitlines()[-1])
                 continue

@@ -1,10 +1,9 @@
 """Measure what each way to publish trips is good for, beside what attacks find in it.
 
-    python benchmarks/tasks.py                                 of the bundled sample alone
-    python benchmarks/tasks.py DATA --page docs/usefulness.md  and of what the folder DATA has
+    python benchmarks/tasks.py DATA --page docs/usefulness.md
 
 DATA holds `sf_cabs` (a day of cabs), `osm_pbf` (roads of San Francisco's north) and `geolife_plt`.
-`--page` writes tables between two marks of a page, and a figure beside it. Errors are shares of
+Tables go between two marks of the page, and a figure beside it. Errors are shares of
 what the originals give. What cannot be computed at all counts as wrong by 100 % in their mean.
 """
 
@@ -59,7 +58,6 @@ ATTACKS = {
 }
 """What the adversary knows, and how the names of these attacks begin."""
 BEGIN, END = "<!-- tasks -->\n", "<!-- end -->\n"
-BESIDE = "trips, k = 4, hours"  # what others are held against
 
 
 class Way(NamedTuple):
@@ -81,16 +79,12 @@ class Way(NamedTuple):
         return max((one or 0.0 for one in self.found[:-1]), default=0.0)
 
 
-def cities(
-    folder: Path | None, every: int
-) -> Iterator[tuple[str, Trajectories, RoadsToFollow | None]]:
+def cities(folder: Path) -> Iterator[tuple[str, Trajectories, RoadsToFollow | None]]:
     """Read trips, from true starts to true ends, and roads."""
-    if folder is not None:
-        roads = roads_to_follow(folder / "osm_pbf/san_francisco_north.osm.pbf", "car")
-        cabs = whole(extract(folder / "sf_cabs", NORTH))
-        yield "San Francisco's cabs", cabs.take(dense(cabs.subject) % every == 0), roads
-        geolife = whole(extract(folder / "geolife_plt", BEIJING))  # of too few people to count
-        yield "GeoLife", replace(geolife, subject=None, trace=None), None
+    roads = roads_to_follow(folder / "osm_pbf/san_francisco_north.osm.pbf", "car")
+    yield "San Francisco's cabs", whole(extract(folder / "sf_cabs", NORTH)), roads
+    geolife = whole(extract(folder / "geolife_plt", BEIJING))  # of too few people to count
+    yield "GeoLife", replace(geolife, subject=None, trace=None), None
     yield "the sample", whole(extract(sample(), "madrid")), None
 
 
@@ -252,15 +246,8 @@ def percents(values: list[float | None]) -> list[str]:
 def tables_of(found: dict[str, list[Way]]) -> str:
     """Format a table for each city: the first in full, means for the others."""
     (city, first), *others = found.items()
-    beside = next(way for way in first if way.name == BESIDE)
     rows = [["", *TASKS, "mean", *ATTACKS, "verified"]]
-    for way in first:
-        wrong = percents(way.errors)
-        if not way.name.startswith(("originals", "trips")):
-            for task, (one, ours) in enumerate(zip(wrong, percents(beside.errors), strict=True)):
-                if one != "–" and int(one) < int(ours):
-                    wrong[task] = f"**{one}**"
-        rows.append([way.name, *wrong, *percents([way.mean_error, *way.found])])
+    rows += [[w.name, *percents([*w.errors, w.mean_error, *w.found])] for w in first]
     text = f"{city}:\n\n{markdown(rows)}"
     ours = {way.name: way for way in others[0][1]}
     rows = [["mean error, best attack", *(city for city, _ in others)]]
@@ -292,23 +279,19 @@ def picture(png: Path, some: list[Way]) -> None:
 
 
 def tasks(
-    folder: Annotated[Path | None, typer.Argument(help="Where the data are.")] = None,
-    page: Annotated[Path | None, typer.Option(help="The page to write tables into.")] = None,
-    every: Annotated[int, typer.Option(help="Take every cab, or every n-th.")] = 1,
+    folder: Annotated[Path, typer.Argument(help="Where the data are.")],
+    page: Annotated[Path, typer.Option(help="The page to write tables into.")],
 ) -> None:
     """Measure all ways to publish, of each city."""
     found: dict[str, list[Way]] = {}
-    for city, originals, roads in cities(folder, every):
+    for city, originals, roads in cities(folder):
         name = f"{city}, {len(originals):,} trips"
         found[name] = []
         for way in ways(originals, roads):
             print(name, way.name, *percents([*way.errors, way.mean_error, *way.found]), flush=True)
             found[name].append(way)
-    command = f"python benchmarks/tasks.py DATA{f' --every {every}' * (every > 1)} --page {page}"
-    text = f"{date.today():%-d %B %Y}, `{command}`.\n{tables_of(found)}"
-    if page is None:
-        print(text)
-        return
+    command = f"`python benchmarks/tasks.py DATA --page {page}`"
+    text = f"{date.today():%-d %B %Y}, {command}.\n{tables_of(found)}"
     before, after = page.read_text("utf-8").split(BEGIN)
     page.write_text(f"{before}{BEGIN}{text}{END}{after.split(END)[1]}", "utf-8")
     picture(page.with_suffix(".png"), next(iter(found.values())))

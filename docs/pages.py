@@ -1,6 +1,5 @@
 """What the docs site needs beyond its pages: pages made, and links that leave."""
 
-import base64
 import os
 import re
 import sys
@@ -43,10 +42,10 @@ def on_page_markdown(markdown: str, page: Page, **_: Any) -> str:
     return re.sub(r"\]\(\.\./", f"]({REPOSITORY}", markdown)
 
 
-def tutorial() -> dict[str, str | bytes]:
+def tutorial() -> dict[str, str]:
     """Run the notebook: its cells and results as a page, and the files shown there."""
     parts: list[str] = []
-    shown: dict[str, str | bytes] = {}
+    shown: dict[str, str] = {}
     for cell in executed().cells:
         code = cell.cell_type == "code"
         parts.append(f"```python\n{cell.source}\n```" if code else cell.source)
@@ -54,10 +53,6 @@ def tutorial() -> dict[str, str | bytes]:
             data = output.get("data", {})
             if "text/markdown" in data:
                 parts.append(data["text/markdown"])
-            elif "image/png" in data:
-                name = f"tutorial-{len(shown)}.png"
-                shown[name] = base64.b64decode(data["image/png"])
-                parts.append(f"![Result of the cell above]({name})")
             elif 'srcdoc="' in data.get("text/html", ""):  # folium's: a frame with the page in it
                 name = f"tutorial-{len(shown)}.html"
                 shown[name] = unescape(data["text/html"].split('srcdoc="')[1].split('"')[0])

@@ -8,19 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from trajanon.extract.cutting import cut as cut
-    from trajanon.extract.earth.area import Area as Area
     from trajanon.extract.earth.area import Box as Box
     from trajanon.extract.earth.area import Region as Region
-    from trajanon.extract.earth.boundaries import boundary as boundary
-    from trajanon.extract.earth.named_areas import areas as areas
-    from trajanon.extract.earth.named_areas import read_outline as read_outline
-    from trajanon.extract.earth.network import roads_to_follow as roads_to_follow
-    from trajanon.extract.earth.places import Zone as Zone
-    from trajanon.extract.earth.places import hidden as hidden
-    from trajanon.extract.earth.roads import Roads as Roads
-    from trajanon.extract.earth.roads import roads as roads
-    from trajanon.extract.extraction import Extraction as Extraction
+    from trajanon.extract.earth.area import read_outline as read_outline
+    from trajanon.extract.earth.osm_file import boundary as boundary
+    from trajanon.extract.earth.osm_file import hidden as hidden
+    from trajanon.extract.earth.roads import roads_to_follow as roads_to_follow
     from trajanon.extract.extraction import extract as extract
+    from trajanon.extract.extraction import extract_to as extract_to
     from trajanon.extract.extraction import traces as traces
     from trajanon.extract.from_frames import from_collection as from_collection
     from trajanon.extract.from_frames import from_frame as from_frame
@@ -30,13 +25,10 @@ if TYPE_CHECKING:
 
 _NAMES = {  # by the module that they are in
     "cutting": "cut",
-    "earth.area": "Area Box Region",
-    "earth.boundaries": "boundary",
-    "earth.named_areas": "areas read_outline",
-    "earth.network": "roads_to_follow",
-    "earth.places": "Zone hidden",
-    "earth.roads": "Roads roads",
-    "extraction": "Extraction extract traces",
+    "earth.area": "Box Region read_outline",
+    "earth.osm_file": "boundary hidden",
+    "earth.roads": "roads_to_follow",
+    "extraction": "extract extract_to traces",
     "from_frames": "from_collection from_frame",
     "rules": "Rules SourceOptions",
     "trace": "Trace",

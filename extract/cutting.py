@@ -4,26 +4,25 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass, field, replace
 from secrets import randbits
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from trajanon.arrays import Bools, Ints
+from trajanon.arrays import Ints
 from trajanon.errors import NoTrajectories
-from trajanon.extract.clean import (
+from trajanon.extract.dropped import why_nothing
+from trajanon.extract.duplicate_recordings import Recordings
+from trajanon.extract.earth.area import Area, Box, Region
+from trajanon.extract.points import (
+    Points,
     average_equal_times,
+    batch,
     drop_impossible,
     drop_strays,
     drop_zero_hops,
     settle_times,
     sort_by_time,
-    spread_minutes,
 )
-from trajanon.extract.dropped import why_nothing
-from trajanon.extract.duplicate_recordings import Recordings, fingerprints
-from trajanon.extract.earth.area import Area, Box
-from trajanon.extract.points import Points, batch
 from trajanon.extract.resample import WindowBatch, whole_trips, windows
 from trajanon.extract.rules import Rules
 from trajanon.extract.sources.streams import COLUMNS
@@ -35,12 +34,7 @@ from trajanon.extract.trips import LEFT_OUT, SHORT, Trips
 from trajanon.geodesy import DEGREE
 from trajanon.partition import dense
 from trajanon.subjects import NAMELESS
-from trajanon.tracks import TrackPoints
 from trajanon.trajectories import Trajectories, joined_trajectories
-
-if TYPE_CHECKING:
-    from trajanon.extract.earth.places import Zone
-
 
 BATCH = 50_000  # points that are worked on at once, so that they stay in the processor's cache
 
@@ -53,12 +47,12 @@ _PLACES = 10
 _BECAME = (
     *("repeats of others", "of single places between pauses and stays"),
     *(why.partition(" ")[2] for why in LEFT_OUT),
-    *("over the limit of a subject", "with a trajectory"),
+    "with a trajectory",
 )
 """What may become of a recording: the last that holds for any part of it."""
 
 _ONE_PLACE, _HIDDEN, _OUTSIDE = range(1, 4)
-_SHORT, _OVER, _TAKEN = range(len(_BECAME))[-3:]
+_SHORT, _TAKEN = range(len(_BECAME))[-2:]
 
 
 def _batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
@@ -87,28 +81,25 @@ class Cutter:
     _: KW_ONLY
     area: Area | None = None
     boxes: Sequence[Box] = ()  # beyond which the source, a server, gave no points
-    hidden: "Zone | None" = None
+    hidden: Region | None = None
     read: Counter[str] = field(default_factory=Counter)  # what readers left out
     key: int = field(default_factory=lambda: randbits(63))  # secret, of the trimmed ends
     counts: Counter[str] = field(default_factory=Counter, init=False)
-    longest: float = field(default=0.0, init=False)  # metres of the longest piece
-    swapped: int = field(default=0, init=False)  # points that swapped would be in the area
 
     def __post_init__(self) -> None:
         self.anchors = Anchors(self.rules.trim_ends, self.key)
-        self.recordings = Recordings()
+        self.recordings = Recordings(subjects_exact=self.rules.subjects_exact)
         self._limits: dict[str, Any] = {}  # the limits that were found, and from what
-        # Of each recording what became of it, in `_BECAME`, and whether it leaves the area.
-        self._became, self._leaves = np.empty(0, np.int8), np.empty(0, np.bool_)
+        self._became = np.empty(0, np.int8)  # of each recording what became of it, in `_BECAME`
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
-        """Gather traces to batches that can be cut; the first ones tell the limits to be found."""
+        """Gather traces to batches that can be cut; the limits are found from the first."""
         if "auto" in (self.rules.max_gap, self.rules.max_pause):
             some, traces = head(traces)
             if some:
                 cleaned = Cutter(self.rules)._cleaned(batch(some))
                 self.rules, self._limits = with_limits(self.rules, cleaned)
-        return _batches(traces, self.rules)
+        yield from _batches(traces, self.rules)
 
     def cut(self, some: Sequence[Trace]) -> Trajectories:
         """Cut a batch of traces.
@@ -116,22 +107,18 @@ class Cutter:
         Numbers of subjects are not final: two of them may turn out to be one person's.
         """
         points, counts = batch(some), self.counts
-        prints = fingerprints(some, points, subjects_exact=self.rules.subjects_exact)
-        entered = self.recordings.enter(prints)
+        entered = self.recordings.enter(some, points)
         repeated = entered.repeated[points.trace]
         counts["recordings read"] += int(entered.new.sum())
-        counts[NAMELESS] += int((entered.new & prints.nameless).sum())
+        counts[NAMELESS] += int((entered.new & entered.nameless).sum())
         counts["points read"] += len(points)
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
         became = np.where(entered.repeated, 0, _ONE_PLACE)
-        leaves = np.zeros(len(some), dtype=np.bool_)
-        found = self._found(self._cleaned(points.take(~repeated)), some, became, leaves)
+        found = self._found(self._cleaned(points.take(~repeated)), some, became)
         new = max(int(entered.trace.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
-        self._leaves = np.append(self._leaves, np.zeros(new, np.bool_))
         np.maximum.at(self._became, entered.trace, became.astype(np.int8))
-        self._leaves[entered.trace[leaves]] = True
         subject, trace = entered.subject[found.trace], entered.trace[found.trace]
         return Trajectories(
             found.points,
@@ -139,7 +126,7 @@ class Cutter:
             trace,
             tracks=found.tracks,
             times=found.times,
-            marks=np.column_stack([prints.subject[found.trace], found.hops]),
+            marks=np.column_stack([entered.mark[found.trace], found.hops]),
             true_ends=None if self.area is None and not self.boxes else found.true_ends,
         )
 
@@ -149,15 +136,11 @@ class Cutter:
         name = "points without time in a timed recording"
         points = kept(name, points, settle_times(points))
         points = sort_by_time(points)
-        apart, spread = spread_minutes(points)
-        self.counts["points spread over their minute"] += spread
-        points = kept("points merged (equal times)", points, average_equal_times(apart))
+        points = kept("points merged (equal times)", points, average_equal_times(points))
         points = kept("stray points", points, drop_strays(points, self.rules))
         return kept("points repeated in place", points, drop_zero_hops(points))
 
-    def _found(
-        self, points: Points, some: Sequence[Trace], became: Ints, leaves: Bools
-    ) -> WindowBatch:
+    def _found(self, points: Points, some: Sequence[Trace], became: Ints) -> WindowBatch:
         """Find the windows, or the whole trips; mark what became of the recordings."""
         rules, counts, area = self.rules, self.counts, self.area
         if rules.trips:
@@ -166,7 +149,6 @@ class Cutter:
             points, true_ends = trips.whole(self._shown(trips.points), area, self.boxes)
             why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
             np.maximum.at(became, trips.trace, why)
-            leaves[trips.trace[~true_ends.all(axis=1)]] = True
             found = whole_trips(points, rules)
             true_ends, trace = true_ends[found.trace], trips.trace[found.trace]
             found = replace(found, trace=trace, true_ends=true_ends)
@@ -175,18 +157,21 @@ class Cutter:
             points = self._shown(split_at_gaps(points, rules, counts))
             became[points.trace] = _OUTSIDE
             if area is not None:
-                inside = clip(points, area)
-                has = [np.bincount(one.trace, minlength=len(some)) for one in (points, inside)]
-                leaves |= (has[1] > 0) & (has[1] < has[0])
-                points = self._kept("points outside the area", points, inside)
+                points = self._kept("points outside the area", points, clip(points, area))
             became[points.trace] = _SHORT
             found = windows(points, rules)
         counts["points used"] += len(points)
         first, several = points.pieces
         lasted = points.time[first + several - 1] - points.time[first]
         counts["seconds of track"] += int(np.rint(np.nan_to_num(lasted)).sum())
-        found = self._chosen(found)
-        became[found.trace] = _OVER
+        # Whole metres of each piece: a sum of fractions would depend on the batches.
+        counts["metres of track"] += int(np.rint(found.track_length).sum())
+        if rules.trips:
+            counts[SHORT] += int((found.track_length < rules.length).sum())
+        held = found.track_length >= (1.0 - 1e-6) * rules.length
+        counts["metres used"] += int(np.rint(found.track_length[held]).sum())
+        counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
+        became[found.trace] = _TAKEN
         return found
 
     def _shown(self, points: Points) -> Points:
@@ -198,73 +183,43 @@ class Cutter:
             inside = self.hidden.contains(points.lat, points.lon)
             shown = keep(points, ~inside, self.hidden.meets)
             points = self._kept("points near hidden places", points, shown)
-        if self.area is not None:
-            self.swapped += int(self.area.bounds.contains(points.lon, points.lat).sum())
         return points
 
     def _kept(self, what: str, before: Points, after: Points) -> Points:
-        """Count the points that a step dropped, and give those that are left."""
+        """Count the points that a step dropped, and give the others."""
         self.counts[what] += len(before) - len(after)
         return after
 
-    def _chosen(self, found: WindowBatch) -> WindowBatch:
-        """Leave out what is too short."""
-        rules, counts = self.rules, self.counts
-        # Whole metres of each piece: a sum of fractions would depend on the batches.
-        counts["metres of track"] += int(np.rint(found.track_length).sum())
-        self.longest = max(self.longest, float(found.track_length.max(initial=0.0)))
-        if rules.trips:
-            counts[SHORT] += int((found.track_length < rules.length).sum())
-        held = found.track_length >= (1.0 - 1e-6) * rules.length
-        counts["metres used"] += int(np.rint(found.track_length[held]).sum())
-        counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
-        if self.area is None:
-            return found
-        # A geodesic may bulge over a border by millimetres: put its places back.
-        west, south, east, north = self.area.bounds.sides
-        tracks = found.tracks
-        if tracks is not None:
-            inside = tracks.points[:].clip((south, west), (north, east))
-            tracks = replace(tracks, points=TrackPoints.of(inside))
-        return replace(found, points=found.points.clip((south, west), (north, east)), tracks=tracks)
-
-    def chosen(
+    def numbered(
         self, parts: Iterable[Trajectories], subject: Ints, trace: Ints
     ) -> Iterator[Trajectories]:
-        """Choose among all trajectories, when all recordings are known; count what is taken.
+        """Number the people of all trajectories, when all recordings are known; count them.
 
         Of all parts, one after another, subject and trace are given.
         """
         if not len(subject):
-            why = why_nothing(self.provenance(), longest=self.longest, swapped=self.swapped > 0)
-            raise NoTrajectories(f"no {'trips' if self.rules.trips else 'trajectories'}: {why}")
+            what = "trips" if self.rules.trips else "trajectories"
+            raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")
         people = self.recordings.people()
-        person = dense(people[subject])
         self.counts["subjects read"] = len(np.unique(people))
         merged = self.recordings.merged().counts
         self.counts.update({what: count for what, count in merged.items() if count})
-        taken = selected_windows(person, trace, self.rules, self.counts)
-        self._became[trace[taken]] = _TAKEN
-        self.counts["recordings that leave the area"] = int(self._leaves.sum())
-        self.counts["subjects of trajectories"] = len(np.unique(person[taken]))
-        self.counts["trajectories"] = int(taken.sum())
-        timed = self.counts[UNTIMED] < len(subject)
-        return self._taken(parts, taken, person, trace, timed=timed)
+        self.counts["subjects of trajectories"] = len(np.unique(people[subject]))
+        self.counts["trajectories"] = len(subject)
+        return self._numbered(parts, dense(people[subject]), trace)
 
-    def _taken(
-        self, parts: Iterable[Trajectories], taken: Bools, person: Ints, trace: Ints, *, timed: bool
+    def _numbered(
+        self, parts: Iterable[Trajectories], person: Ints, trace: Ints
     ) -> Iterator[Trajectories]:
-        begin = 0
+        begin, timed = 0, self.counts[UNTIMED] < len(person)
         for part in parts:
-            rows = begin + np.flatnonzero(taken[begin : begin + len(part)])
-            if len(rows):
-                own = part.take(rows - begin)
-                if not timed:  # none has times
-                    tracks = None if own.tracks is None else replace(own.tracks, times=None)
-                    own = replace(own, tracks=tracks, times=None)
-                # A part that is read from disk counts subjects and traces from 0.
-                yield replace(own, subject=person[rows], trace=trace[rows])
-            begin += len(part)
+            # A part that is read from disk counts subjects and traces from 0.
+            rows = slice(begin, begin := begin + len(part))
+            if len(part) and not timed:
+                tracks = None if part.tracks is None else replace(part.tracks, times=None)
+                part = replace(part, tracks=tracks, times=None)
+            if len(part):
+                yield replace(part, subject=person[rows], trace=trace[rows])
 
     def provenance(self) -> dict[str, Any]:
         """Describe how the trajectories were made, ready for JSON."""
@@ -285,7 +240,7 @@ class Cutter:
 
 
 def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> Trajectories:
-    """Turn recordings into trajectories of equally spaced points, as `Cutter` does.
+    """Turn recordings into trajectories of equally spaced points.
 
     Parameters
     ----------
@@ -305,7 +260,7 @@ def cut(traces: Iterable[Trace], rules: Rules, *, area: Area | None = None) -> T
     Raises
     ------
     NoTrajectories
-        If nothing is left; says at which step and what to change.
+        If there is none; the message says at which step they were lost, and what to change.
 
     Examples
     --------
@@ -329,41 +284,5 @@ def finished(parts: Sequence[Trajectories], cutter: Cutter) -> Trajectories:
     """Join the trajectories of all batches, once all recordings are known."""
     numbers = [np.array([part.subject, part.trace]) for part in parts if len(part)]
     subject, trace = np.concatenate([np.empty((2, 0), np.int64), *numbers], axis=1)
-    whole = joined_trajectories(list(cutter.chosen(parts, subject, trace)))
+    whole = joined_trajectories(list(cutter.numbered(parts, subject, trace)))
     return replace(whole, provenance=cutter.provenance())
-
-
-def selected_windows(subject: Ints, trace: Ints, rules: Rules, counts: Counter[str]) -> Bools:
-    """Mark the trajectories to take."""
-    taken = np.ones(len(subject), dtype=np.bool_)
-
-    def take(which: str, of: Ints, most: int) -> None:
-        key = np.unique(of[taken], return_inverse=True)[1]
-        kept = some_of_each(key, most)
-        taken[np.flatnonzero(taken)[~kept]] = False
-        counts[f"trajectories over the limit {which}"] += int((~kept).sum())
-
-    if not rules.trips and rules.per_recording is not None:
-        take("of a recording", trace, rules.per_recording)
-    if rules.max_per_subject is not None:
-        take("of a subject", subject, rules.max_per_subject)
-    return taken
-
-
-def some_of_each(key: Ints, most: int) -> Bools:
-    """Mark at most ``most`` of each key, spread evenly over its own.
-
-    Examples
-    --------
-    >>> some_of_each(np.zeros(6, int), 2).nonzero()[0].tolist()
-    [1, 4]
-    """
-    rank = pd.Series(key).groupby(key).cumcount().to_numpy()
-    whole = np.bincount(key)[key]
-    of = np.minimum(most, whole)
-
-    def before(place: Ints) -> Ints:
-        """How many middles (2 j + 1) / (2 of) of the parts lie before place / whole."""
-        return -(-2 * of * place // whole) // 2
-
-    return np.asarray(before(rank + 1) > before(rank))

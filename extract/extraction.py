@@ -4,18 +4,18 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import KW_ONLY, dataclass, replace
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from trajanon.atomic_output import replacing, replacing_folder
 from trajanon.errors import BadInput
 from trajanon.extract.cutting import Cutter, finished
-from trajanon.extract.earth.named_areas import KNOWN, AreaLike, area_of
+from trajanon.extract.earth.area import KNOWN, AreaLike, Box, Region, area_of
 from trajanon.extract.rules import Rules, SourceOptions, fields_in
 from trajanon.extract.sources import files, osm_api
 from trajanon.extract.sources.formats import SourceFile
@@ -31,30 +31,12 @@ from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, joined_trajecto
 if TYPE_CHECKING:
     from distributed import Client
 
-    from trajanon.extract.earth.area import Box
-    from trajanon.extract.earth.places import Zone
-
 OSM_API = "osm-api"  # the source that stands for the OSM server; others are files and folders
-SAY_WHERE = f"say where: `area` {KNOWN}, or four degrees W,S,E,N"  # which the server needs
 
 HELD = 4_000
 """Trajectories held in memory before they are written to disk."""
 
 From = str | os.PathLike[str] | Sequence[str | os.PathLike[str]]
-
-
-def chosen_spacing(
-    spacing: float | None, of_the_city: float | None, *, windows: bool
-) -> float | None:
-    """Take the spacing that was asked for; of windows without one, that of the city."""
-    if not windows or spacing is not None:
-        return spacing
-    if of_the_city is None:
-        raise BadInput(
-            "windows need a spacing, and only cities have one of their own: say how many metres "
-            "lie between two points, `spacing=100`"
-        )
-    return of_the_city
 
 
 @takes_settings(Rules, SourceOptions)
@@ -63,7 +45,7 @@ def extract(
     area: AreaLike = None,
     *,
     windows: bool = False,
-    hidden: "Zone | None" = None,
+    hidden: Region | None = None,
     client: "Client | None" = None,
     progress: Progress = silent,
     **options: Any,
@@ -104,7 +86,7 @@ def extract(
     BadInput, FileProblem
         If the area or a value makes no sense; if a file does not exist, or cannot be read.
     NoTrajectories
-        If nothing is left; says at which step, and what to change.
+        If there is none; the message says at which step they were lost, and what to change.
     ServerProblem
         If the server cannot be reached, or refuses; or if the cluster is lost.
 
@@ -123,31 +105,43 @@ def extract(
     >>> trajectories.provenance["counts"]["points read"]
     11
     """
-    where, of_the_city = area_of(area)
-    options["spacing"] = chosen_spacing(options.get("spacing"), of_the_city, windows=windows)
-    return Extraction(
-        source,
-        where,
-        Rules(**fields_in(options, Rules)),
-        hidden=hidden,
-        client=client,
-        progress=progress,
-        **fields_in(options, SourceOptions),
-    ).trajectories()
+    work = _planned(source, area, windows, hidden, client, progress, options)
+    parts = [work.cutter.cut(some) for some in work.batches]
+    whole = finished(parts, work.cutter)
+    return replace(whole, provenance={**work.origin, **whole.provenance})
 
 
-@dataclass
-class Extraction(SourceOptions):
-    """Traces of a source, and how they become trajectories, in memory or on disk.
+@takes_settings(Rules, SourceOptions)
+def extract_to(
+    out: str | os.PathLike[str],
+    source: From = OSM_API,
+    area: AreaLike = None,
+    *,
+    partition: int | None = None,
+    windows: bool = False,
+    hidden: Region | None = None,
+    client: "Client | None" = None,
+    progress: Progress = silent,
+    **options: Any,
+) -> Mapping[str, Any]:
+    """Turn the GPS traces of a source into a file of trajectories, or a folder of parts.
 
-    Values are checked when it is made; the source is read when its trajectories are asked for.
+    Memory is that of some recordings and some thousand trajectories, whatever the size of the
+    source.
 
-    Attributes
+    Parameters
     ----------
-    source, area, hidden, client, progress
+    out
+        GeoParquet to write, or a folder with ``partition``.
+    partition
+        Trajectories of each part, for a folder of parts.
+    source, area, windows, hidden, client, progress, options
         As in `extract`.
-    rules
-        What a trajectory is; None for whole trips, and the other defaults.
+
+    Returns
+    -------
+    Mapping
+        The provenance of the trajectories, which counts what was dropped.
 
     Examples
     --------
@@ -155,126 +149,105 @@ class Extraction(SourceOptions):
 
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from trajanon.extract import Extraction, Rules
+    >>> from trajanon.extract import extract_to
     >>> fixes = {"id": "walk", "subject": "Ada", "lat": np.arange(41.0, 41.0105, 0.001), "lon": 2.0}
     >>> pd.DataFrame(fixes).to_csv("walk.csv", index=False)
-    >>> extraction = Extraction("walk.csv", rules=Rules(points=6))
-    >>> len(extraction.trajectories())
-    1
-    >>> extraction.write("trajectories.parquet")["recordings"]
+    >>> extract_to("trajectories.parquet", "walk.csv", points=6)["recordings"]
     {'read': 1, 'with a trajectory': 1, 'left out': {}}
     """
-
-    source: From = OSM_API
-    area: AreaLike = None
-    rules: Rules | None = None
-    _: KW_ONLY
-    hidden: "Zone | None" = None
-    client: "Client | None" = None
-    progress: Progress = silent
-
-    def __post_init__(self) -> None:
-        if self.jobs < 1:
-            raise BadInput(f"`jobs` must be at least 1 (got {self.jobs})")
-        if self.jobs > 1 and self.client is not None:
-            raise BadInput(f"`jobs={self.jobs}` and a cluster both read files: give one of them")
-        self._place, _ = area_of(self.area)
-        self._rules = self.rules or Rules()
-        self._reading = _reading(self, self._rules.subjects_exact)
-        self.files = self._found()
-        if not self.files and self._place is None:
-            raise BadInput(SAY_WHERE)
-
-    def trajectories(self) -> Trajectories:
-        """Read the source, and hold all trajectories in memory."""
-        cutter, some = self._begun()
-        whole = finished([cutter.cut(traces) for traces in some], cutter)
-        return replace(whole, provenance={**self._origin(), **whole.provenance})
-
-    def write(
-        self, out: str | os.PathLike[str], *, partition: int | None = None
-    ) -> Mapping[str, Any]:
-        """Read the source, and write trajectories as they are found; give their provenance.
-
-        Memory is that of some recordings and some thousand trajectories, whatever the size of the
-        source.
-
-        Parameters
-        ----------
-        out
-            GeoParquet to write, or a folder with `partition`.
-        partition
-            Trajectories of each part, for a folder of parts.
-        """
-        out = Path(out)
-        inputs = [file.path for file in self.files]
-        if partition is not None and partition < 1:
-            raise BadInput(f"`partition` must be at least 1 (got {partition})")
-        with ExitStack() as stack:
-            if partition is None:
-                (draft,) = stack.enter_context(replacing(out, inputs=inputs))
-            else:
-                draft = stack.enter_context(replacing_folder(out, is_part, inputs))
-            folder = Path(stack.enter_context(TemporaryDirectory(dir=draft.parent)))
-            cutter, some = self._begun()
-            parts = _taken(cutter, some, folder)
-            provenance = {**self._origin(), **cutter.provenance()}
-            if partition is None:
-                write_parts(draft, parts, provenance)
-            else:
-                write_partition(draft, parts, provenance, partition)
-        return provenance
-
-    def _found(self) -> list[SourceFile]:
-        """List the files of the source; none for the server."""
-        names = _names_of(self.source)
-        if not all(map(os.fspath, names)) or not names:
-            raise BadInput(f"no source is given: name files or folders, or {OSM_API}")
-        if OSM_API not in map(str, names):
-            paths = [Path(name) for name in names]
-            for path in filter(files.is_release, paths):
-                raise BadInput(
-                    f"{path} is a release, or counts of one, as the report or datasheet beside it "
-                    "says, and no traces: name the recordings it was made of; or move it to "
-                    "another folder"
-                )
-            return files.find(paths, self._reading)
-        if len(names) > 1:
-            raise BadInput(f"{OSM_API} and files cannot be one source: extract them one by one")
-        return []
-
-    def _begun(self) -> tuple[Cutter, Iterator[list[Trace]]]:
-        """Give what cuts the traces of the source, and the traces in batches."""
-        boxes: Sequence[Box] = ()
-        left_out = self._reading.counts.copy()
-        if self.files or self._place is None:
-            numbered = files.traces_of_files(
-                self.files,
-                replace(self._reading, counts=left_out),
-                jobs=self.jobs,
-                client=self.client,
-                progress=self.progress,
-            )
+    out = Path(out)
+    if partition is not None and partition < 1:
+        raise BadInput(f"`partition` must be at least 1 (got {partition})")
+    work = _planned(source, area, windows, hidden, client, progress, options)
+    with ExitStack() as stack:
+        if partition is None:
+            (draft,) = stack.enter_context(replacing(out, inputs=work.inputs))
         else:
-            boxes = osm_api.boxes_of(self._place)
-            numbered = osm_api.traces_of_boxes(
-                boxes, left_out, url=self.api_url, max_pages=self.max_pages, progress=self.progress
-            )
-        cutter = Cutter(
-            self._rules, area=self._place, boxes=boxes, hidden=self.hidden, read=left_out
-        )
-        traces = ordered(joined(numbered, left_out), self.untimed, cutter.counts)
-        return cutter, cutter.batches(traces)
+            draft = stack.enter_context(replacing_folder(out, is_part, work.inputs))
+        folder = Path(stack.enter_context(TemporaryDirectory(dir=draft.parent)))
+        parts = _taken(work.cutter, work.batches, folder)
+        provenance = {**work.origin, **work.cutter.provenance()}
+        if partition is None:
+            write_parts(draft, parts, provenance)
+        else:
+            write_partition(draft, parts, provenance, partition)
+    return provenance
 
-    def _origin(self) -> dict[str, Any]:
-        """Say where the traces come from, and who must be named with them."""
-        if not self.files:
-            name = f"OSM API, {osm_api.public_url(self.api_url)}"
-            return {"source": name, "attribution": OSM_ATTRIBUTION}
-        names = [os.fsencode(file.path.name).decode("utf-8", "replace") for file in self.files]
-        name = ", ".join(names[:3])
-        name += f" and {number_of(len(names) - 3, 'more file')}" if len(names) > 3 else ""
-        return {"source": name, "attribution": files.attribution(self.files)}
+
+class _Work(NamedTuple):
+    cutter: Cutter
+    batches: Iterator[list[Trace]]  # the source is read when they are asked for
+    origin: dict[str, Any]  # where the traces come from, and who must be named with them
+    inputs: list[Path]
+
+
+def _planned(
+    source: From,
+    area: AreaLike,
+    windows: bool,
+    hidden: Region | None,
+    client: "Client | None",
+    progress: Progress,
+    options: dict[str, Any],
+) -> _Work:
+    """Check what is asked for, and say how it is read and cut."""
+    where, of_the_city = area_of(area)
+    if windows and options.get("spacing") is None:
+        if of_the_city is None:
+            raise BadInput(
+                "windows need a spacing, and only cities have one of their own: say how many "
+                "metres lie between two points, `spacing=100`"
+            )
+        options["spacing"] = of_the_city
+    rules = Rules(**fields_in(options, Rules))
+    how = SourceOptions(**fields_in(options, SourceOptions))
+    if how.jobs > 1 and client is not None:
+        raise BadInput(f"`jobs={how.jobs}` and a cluster both read files: give one of them")
+    reading = _reading(how, rules.subjects_exact)
+    boxes: Sequence[Box] = ()
+    if found := _found(source, reading):
+        numbered = files.traces_of_files(
+            found, reading, jobs=how.jobs, client=client, progress=progress
+        )
+    elif where is None:
+        raise BadInput(f"say where: `area` {KNOWN}, or four degrees W,S,E,N")
+    else:
+        boxes = osm_api.boxes_of(where)
+        numbered = osm_api.traces_of_boxes(
+            boxes, reading.counts, url=how.api_url, max_pages=how.max_pages, progress=progress
+        )
+    cutter = Cutter(rules, area=where, boxes=boxes, hidden=hidden, read=reading.counts)
+    traces = ordered(joined(numbered, reading.counts), how.untimed, cutter.counts)
+    return _Work(cutter, cutter.batches(traces), _origin(found, how), [one.path for one in found])
+
+
+def _found(source: From, reading: Reading) -> list[SourceFile]:
+    """List the files of the source; none for the server."""
+    names = _names_of(source)
+    if not all(map(os.fspath, names)) or not names:
+        raise BadInput(f"no source is given: name files or folders, or {OSM_API}")
+    if OSM_API not in map(str, names):
+        paths = [Path(name) for name in names]
+        for path in filter(files.is_release, paths):
+            raise BadInput(
+                f"{path} is a release, or counts of one, as the report or datasheet beside it "
+                "says, and no traces: name the recordings it was made of; or move it to "
+                "another folder"
+            )
+        return files.find(paths, reading)
+    if len(names) > 1:
+        raise BadInput(f"{OSM_API} and files cannot be one source: extract them one by one")
+    return []
+
+
+def _origin(found: Sequence[SourceFile], how: SourceOptions) -> dict[str, Any]:
+    if not found:
+        name = f"OSM API, {osm_api.public_url(how.api_url)}"
+        return {"source": name, "attribution": OSM_ATTRIBUTION}
+    names = [os.fsencode(file.path.name).decode("utf-8", "replace") for file in found]
+    name = ", ".join(names[:3])
+    name += f" and {number_of(len(names) - 3, 'more file')}" if len(names) > 3 else ""
+    return {"source": name, "attribution": files.attribution(found)}
 
 
 def _taken(cutter: Cutter, some: Iterable[list[Trace]], folder: Path) -> Iterator[Trajectories]:
@@ -291,7 +264,7 @@ def _taken(cutter: Cutter, some: Iterable[list[Trace]], folder: Path) -> Iterato
             write_parts(written[-1], [joined_trajectories(held)], {})
             held = []
     parts = chain(map(read_trajectories, written), held)
-    return cutter.chosen(parts, *np.concatenate(numbers, axis=1))
+    return cutter.numbered(parts, *np.concatenate(numbers, axis=1))
 
 
 def traces(

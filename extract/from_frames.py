@@ -69,20 +69,19 @@ def from_frame(
     ('Ada', [41.0, 41.2], [2.0, 2.1])
     """
     geometry = _geometry_of(frame)
-    without = frame.copy(deep=False) if geometry is None else frame.drop(columns=geometry.name)
-    attributes = pd.DataFrame(without)
+    attributes = pd.DataFrame(frame if geometry is None else frame.drop(columns=geometry.name))
     attributes.columns = attributes.columns.map(str)
     if not attributes.columns.is_unique:
         twice = attributes.columns[attributes.columns.duplicated()][0]
         raise BadInput(f"the frame has two columns {twice!r}; rename one of them")
     wanted = dict(columns or {})
     if isinstance(frame.index, pd.DatetimeIndex):
-        attributes["DatetimeIndex"] = frame.index
+        attributes = attributes.assign(DatetimeIndex=frame.index)
         wanted = {"time": "DatetimeIndex", **wanted}
     else:
-        for level in frame.index.names:
-            if level is not None and str(level) not in attributes:
-                attributes[str(level)] = frame.index.get_level_values(level)
+        levels = [name for name in frame.index.names if name is not None]
+        new = {str(level): frame.index.get_level_values(level) for level in levels}
+        attributes = attributes.assign(**{n: new[n] for n in new if n not in attributes})
     attributes = attributes.reset_index(drop=True)
     how = Reading(columns=wanted, subjects_exact=subjects_exact)
     if geometry is None:
@@ -98,9 +97,7 @@ def from_frame(
         )
     how.warned.tell_others()
     for what, count in how.counts.items():
-        if what.startswith(COLUMNS):
-            logger.info("the frame: %s", what)
-        else:
+        if not what.startswith(COLUMNS):
             logger.warning("left out of the frame, %s: %s", what, f"{count:,}")
 
 

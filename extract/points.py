@@ -1,91 +1,27 @@
-"""Points of many traces in common arrays, and the geodesics from each to the next."""
+"""Points of many traces in common arrays, and six steps that clean them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from pyproj import Geod
 
 from trajanon.arrays import Bools, Floats, Ints
+from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
-from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR
-
-WGS84 = Geod(ellps="WGS84")
-
-_SHORT = 3e12
-"""Cubic metres; a way is short, and its series right to half a millimetre, up to this.
-
-The series leaves out 0.0067 L^3 (1 + 3 t^2) / R^2 at most, with L the length of the way, t the
-tangent of its latitude and R the radius of the Earth. So ways are short up to 14 km on the equator,
-6.7 km at 60 degrees, 670 m at 89.
-"""
+from trajanon.geodesy import radii
 
 JITTER = 50.0  # metres; a shorter hop is never too fast: within a second, noise looks like speed
 
-_STEEP = 1e3
-"""Tangent of 89.94 degrees: nearer to a pole, the series is not used."""
+
+def metres_between(lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> Floats:
+    """Measure ways that are straight in degrees: right to a millimetre up to some kilometres."""
+    north, east = radii(np.radians((lat + to_lat) / 2))
+    up, over = np.radians(to_lat - lat) * north, np.radians(wrapped(to_lon - lon)) * east
+    return np.asarray(np.sqrt(up * up + over * over))
 
 
-class Geodesics:
-    """The shortest ways between pairs of places, measured by Gauss's mid-latitude series.
-
-    After a share u of a short way, the latitude is ``lat + u (dlat + (1 - u) bend_lat)``, and the
-    longitude likewise: exact at both ends, and less than a millimetre off between them. Each way's
-    numbers, in arrays of shape (ways,), depend on its ends alone, to the bit.
-    """
-
-    def __init__(self, lat: Floats, lon: Floats, to_lat: Floats, to_lon: Floats) -> None:
-        dlat, dlon = to_lat - lat, _wrapped(to_lon - lon)
-        up, over = np.radians(dlat), np.radians(dlon)
-        middle = np.radians((lat + to_lat) / 2)
-        sin, cos = np.sin(middle), np.cos(middle)
-        tan, sin2, cos2 = sin / cos, sin * sin, cos * cos
-        # Radii of curvature, across the meridian and along it.
-        bulge = 1 - ECCENTRICITY_SQUARED * sin2
-        across = EQUATOR / np.sqrt(bulge)
-        along = across * (1 - ECCENTRICITY_SQUARED) / bulge
-        second = ECCENTRICITY_SQUARED / (1 - ECCENTRICITY_SQUARED)
-        eta2, ratio = second * cos2, 1 + second * cos2
-        east = up * up * (1 + eta2 - 9 * second * sin2) / (24 * ratio * ratio)
-        east += 1 - over * over * sin2 / 24
-        east *= over * across * cos
-        north = up * up * second * (cos2 - sin2) / (8 * ratio * ratio)
-        north += 1 - over * over * (2 + sin2 + 2 * eta2 * cos2) / 24
-        north *= up * along
-        length = np.sqrt(east * east + north * north)
-        long = length**3 * (1 + 3 * tan * tan) > _SHORT
-        long |= np.abs(tan) > _STEEP
-        azimuth = np.zeros(len(length))
-        azimuth[long], _, length[long] = WGS84.inv(lon[long], lat[long], to_lon[long], to_lat[long])
-        # Half of the geodesic's second derivatives at its middle, in radians.
-        bend_lat = tan * east * east / (across * along)
-        bend_lat += 3 * ECCENTRICITY_SQUARED * sin * cos * north * north / (bulge * along * along)
-        bend_lon = -2 * tan * east * north / (across * across * cos)
-        self.lat, self.lon = lat, lon  # degrees, where the ways begin
-        self.dlat, self.dlon = dlat, dlon  # degrees from begin to end, by the shorter way round
-        # Degrees; four times the distance of the middle from a straight line.
-        self.bend_lat, self.bend_lon = np.degrees(bend_lat / 2), np.degrees(bend_lon / 2)
-        self.length: Floats = length  # metres
-        self.long: Bools = long  # whether a way is too long for the series
-        self.azimuth: Floats = azimuth  # degrees, where a long way begins; 0 for a short one
-
-    def at(self, way: Ints, metres: Floats) -> tuple[Floats, Floats]:
-        """Find the place at a distance, in metres, along each of some ways."""
-        share = metres / np.maximum(self.length[way], 1e-9)  # a way may have no length
-        rest = 1 - share
-        lat = self.lat[way] + share * (self.dlat[way] + rest * self.bend_lat[way])
-        lon = self.lon[way] + share * (self.dlon[way] + rest * self.bend_lon[way])
-        if self.long.any():
-            far = np.flatnonzero(self.long[way])
-            on = way[far]
-            lon[far], lat[far], _ = WGS84.fwd(
-                self.lon[on], self.lat[on], self.azimuth[on], metres[far], return_back_azimuth=False
-            )
-        return lat, _wrapped(lon)
-
-
-def _wrapped(degrees: Floats) -> Floats:
+def wrapped(degrees: Floats) -> Floats:
     """Longitudes, or differences of them, in -180..180."""
     return np.asarray(degrees - 360 * np.rint(degrees / 360))
 
@@ -131,11 +67,11 @@ class Points:
         return first, np.diff(first, append=len(self))
 
     @cached_property
-    def ways(self) -> Geodesics:
-        """The ways from each point to the next of its piece, in their order."""
+    def hops(self) -> Floats:
+        """Metres from each point to the next of its piece, in their order."""
         end = np.flatnonzero(self.follows)
         lat, lon = self.lat, self.lon
-        return Geodesics(lat[end - 1], lon[end - 1], lat[end], lon[end])
+        return metres_between(lat[end - 1], lon[end - 1], lat[end], lon[end])
 
 
 def batch(traces: Sequence[Trace]) -> Points:
@@ -156,3 +92,84 @@ def too_fast(metres: Floats, seconds: Floats, most: float | None) -> Bools:
     with np.errstate(divide="ignore", invalid="ignore"):
         speed = metres / seconds
     return np.asarray((metres > JITTER) & (speed > (most or np.inf)))
+
+
+def drop_impossible(points: Points) -> Points:
+    """Drop points that are not numbers, not on Earth, or exactly at 0, 0.
+
+    Receivers without a fix report 0, 0; no street is there.
+    """
+    possible = (np.abs(points.lat) <= 90.0) & (np.abs(points.lon) <= 180.0)
+    nowhere = (points.lat == 0.0) & (points.lon == 0.0)
+    return points.take(possible & ~nowhere)
+
+
+def settle_times(points: Points) -> Points:
+    """Make each piece timed or untimed, by the majority of its points.
+
+    If at least half have a time, those without are dropped, because their order is unknown.
+    Otherwise the few times are ignored.
+    """
+    untimed = np.isnan(points.time)
+    if not untimed.any():
+        return points
+    first, size = points.pieces
+    share = np.repeat(np.add.reduceat(untimed.astype(np.float64), first) / size, size)
+    settled = replace(points, time=np.where(share > 0.5, np.nan, points.time))
+    return settled.take(~untimed | (share > 0.5))
+
+
+def sort_by_time(points: Points) -> Points:
+    """Sort each piece by time; the sort is stable, so untimed pieces keep their order."""
+    falls = points.follows
+    falls[1:] &= points.time[1:] < points.time[:-1]
+    if not falls.any():
+        return points
+    return points.take(np.lexsort((points.time, points.piece)))
+
+
+def average_equal_times(points: Points) -> Points:
+    """Replace consecutive points of a piece with the same time by their mean.
+
+    If a recorder writes ten positions a second with times in whole seconds, the order within a
+    second is chance; followed point by point, such a track becomes twice as long as it was.
+    """
+    same = points.follows
+    same[1:] &= points.time[1:] == points.time[:-1]
+    if not same.any():
+        return points
+    first = np.flatnonzero(~same)
+    size = np.diff(first, append=len(points))
+
+    def mean(values: Floats) -> Floats:
+        # Relative to the first value of each group, so that no digits are lost.
+        away = np.add.reduceat(values - np.repeat(values[first], size), first)
+        return values[first] + away / size
+
+    return replace(points.take(first), lat=mean(points.lat), lon=mean(points.lon))
+
+
+def drop_strays(points: Points, rules: Rules) -> Points:
+    """Drop single fixes to and from which somebody would have gone too fast, but not past them.
+
+    Where several in a row may be wrong, they all stay: which ones are is unknown.
+    """
+    if rules.max_speed is None or len(points) < 3:
+        return points
+    lat, lon, time = points.lat, points.lon, points.time
+    fast = points.follows
+    fast[fast] = too_fast(points.hops, np.diff(time)[fast[1:]], rules.max_speed)
+    middle = np.flatnonzero(fast[:-1] & fast[1:])
+    before, after = middle - 1, middle + 1
+    past = metres_between(lat[before], lon[before], lat[after], lon[after])
+    stray = np.zeros(len(points) + 1, dtype=np.bool_)  # one more at the end
+    stray[middle] = ~too_fast(past, time[after] - time[before], rules.max_speed)
+    alone = stray[:-1] & ~np.roll(stray, 1)[:-1] & ~stray[1:]
+    return points.take(~alone)
+
+
+def drop_zero_hops(points: Points) -> Points:
+    """Drop points at exactly the place of the point before them."""
+    stays = points.follows
+    stays[1:] &= (points.lat[1:] == points.lat[:-1]) & (points.lon[1:] == points.lon[:-1])
+    return points.take(~stays)

@@ -5,15 +5,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Hashes, Ints
-from trajanon.extract.points import Points
+from trajanon.extract.points import Points, wrapped
 from trajanon.extract.rules import Rules
 from trajanon.hashing import hashes_of, least_hashes
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import HOPS
-
-_AT_ONCE = 50_000
-"""Places that are worked on at once, so that they stay in the processor's cache: at a
-step of a metre, a batch has about a hundred times as many places as points."""
 
 _GRAIN = 2.0**-26
 """Metres, about 15 nanometres: lengths are added up in whole grains, so that a sum does
@@ -33,13 +29,13 @@ class WindowBatch:
     trace: Ints  # which trace of the batch a window was cut from, shape (windows,)
     times: Floats  # seconds since 1970 UTC, NaN in untimed pieces, shape (windows, points)
     tracks: Tracks | None  # the runs of the windows
-    hops: Hashes  # the least hashes of the hops where a window may lie, shape (windows, HOPS)
+    hops: Hashes  # the least hashes of the hops of its recording or trip, shape (windows, HOPS)
     track_length: Floats  # metres of each piece of track, those without a window included
     true_ends: Bools  # whether start and end are not cut at a border, shape (windows, 2)
 
 
 def windows(points: Points, rules: Rules) -> WindowBatch:
-    """Walk along each piece, from fix to fix on geodesics, and cut consecutive windows.
+    """Walk along each piece, straight in degrees from fix to fix, and cut consecutive windows.
 
     Of a single window of each recording, all runs of the recording with room for one are kept.
     """
@@ -58,9 +54,6 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
     taken = np.ones(len(run), dtype=np.bool_)
     if rules.per_recording == 1:
         taken = _middle_of_longest(run, number, many, size[count > 0], recording)
-        hops = ways.least_of(points.trace[ways.first], recording[run[taken]])
-    else:
-        hops = ways.least(count, rules.points * rules.spacing)
     run, start = run[taken], number[taken] * (STEPS * rules.points)
     tracks = Tracks(
         points=TrackPoints.of(places),
@@ -71,13 +64,13 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
         recording=recording if rules.per_recording == 1 else None,
     )
     window = (first[run] + start)[:, None] + STEPS * np.arange(rules.points)
-    places, times = places[window], times[window]
+    times = times[window]
     return WindowBatch(
-        points=places.reshape(-1, rules.points, 2),
+        points=tracks.points[window.ravel()].reshape(-1, rules.points, 2),
         trace=recording[run],
         times=times.reshape(-1, rules.points),
         tracks=tracks,
-        hops=hops,
+        hops=ways.least_hashes(points.trace, recording[run]),
         track_length=ways.total,
         true_ends=np.ones((len(run), 2), dtype=np.bool_),
     )
@@ -110,7 +103,7 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
         trace=points.trace[ways.first[kept]],
         times=times,
         tracks=None,
-        hops=ways.least(kept.astype(np.int64), float(ways.total.max(initial=0.0)) + 1.0),
+        hops=ways.least_hashes(points.piece, points.piece[ways.first[kept]]),
         track_length=ways.total,
         true_ends=np.ones((len(places), 2), dtype=np.bool_),
     )
@@ -122,54 +115,30 @@ class _Ways:
     def __init__(self, points: Points) -> None:
         follows = points.follows
         self._points = points
-        self.hops = points.ways  # from each fix to the next of its piece
         self.start = np.flatnonzero(follows) - 1  # the fix that each hop begins at
         self.first, self.size = points.pieces
         self.last = self.first + self.size - 1
         grains = np.zeros(len(points), dtype=np.int64)
-        grains[follows] = np.rint(self.hops.length / _GRAIN)
-        self._grains = grains = np.cumsum(grains)
-        grains = grains - np.repeat(grains[self.first], self.size)
+        grains[follows] = np.rint(points.hops / _GRAIN)
+        grains = np.cumsum(grains)
+        grains -= np.repeat(grains[self.first], self.size)
         self.walked = grains * _GRAIN  # metres from the beginning of its piece to each fix
         self.total = self.walked[self.last]  # metres of each piece
         known = np.minimum.reduceat(np.abs(points.time) < _CALENDAR, self.first)
         self.time = np.where(np.repeat(known, self.size), points.time, np.nan)
 
-    def least_of(self, of: Ints, wanted: Ints) -> Hashes:
-        """Give the least hashes of all hops of each recording that is wanted, (wanted, HOPS).
+    def least_hashes(self, owner: Ints, wanted: Ints) -> Hashes:
+        """Give the least hashes of the hops of the owners that are wanted, (wanted, HOPS).
 
-        ``of`` is the recording of each piece, and those wanted rise.
+        ``owner`` is the recording or trip of each point.
         """
-        place = np.searchsorted(wanted, of).clip(max=max(len(wanted) - 1, 0))
-        held = np.repeat(np.isin(of, wanted), self.size - 1)
-        owner = np.repeat(place, self.size - 1)[held]
-        return least_hashes(owner, self._hashes()[held], len(wanted), HOPS)
-
-    def _hashes(self) -> Hashes:
-        """Give a hash of each hop: of its two fixes."""
         points, begin = self._points, self.start
         columns = (points.lat, points.lon, points.time)
-        return hashes_of(*(one[fix] for fix in (begin, begin + 1) for one in columns))
-
-    def least(self, count: Ints, metres: float) -> Hashes:
-        """Give the least hashes of the hops of each window, (windows, HOPS).
-
-        Windows begin at equal distances, ``count`` of them on each piece, and each has the hops
-        that begin in it; the last has those beyond, too. As a hop may lead past whole windows, each
-        also has the one on which it begins.
-        """
-        begin, hashes = self.start, self._hashes()
-        piece, before = np.repeat(np.arange(len(count)), self.size - 1), np.cumsum(count) - count
-        number = np.minimum(self.walked[begin] // metres, count[piece] - 1)
-        held = count[piece] > 0
-        owner = (before[piece] + number)[held].astype(np.int64)
-        window = np.arange(count.sum())
-        of = np.repeat(np.arange(len(count)), count)
-        walked = np.floor(metres * (window - before[of]) / _GRAIN).astype(np.int64)
-        at = self._grains[self.first[of]] + walked
-        on = np.searchsorted(self._grains[begin], at, side="right") - 1
-        hashes = np.concatenate([hashes[held], hashes[on]])
-        return least_hashes(np.concatenate([owner, window]), hashes, len(window), HOPS)
+        hashes = hashes_of(*(one[fix] for fix in (begin, begin + 1) for one in columns))
+        each, place = np.unique(wanted, return_inverse=True)
+        held = np.isin(owner[begin], each)
+        owners = np.searchsorted(each, owner[begin[held]])
+        return least_hashes(owners, hashes[held], len(each), HOPS)[place]
 
     def walk(self, size: Ints, step: Floats | float) -> tuple[Floats, Floats]:
         """Give the places at every step of the pieces, and their times.
@@ -189,17 +158,13 @@ class _Ways:
         count = (before[self.start + 1] - done).astype(np.int64)
         end = np.cumsum(count)
         skipped = end - count - done  # places on other pieces
-        places, times = np.empty((size.sum(), 2)), np.empty(size.sum())
-        for begin in range(0, len(places), _AT_ONCE):
-            some = slice(begin, min(begin + _AT_ONCE, len(places)))
-            low, high = np.searchsorted(end, (begin, some.stop - 1), side="right")
-            until = np.minimum(end[low : high + 1], some.stop)
-            hop = np.repeat(np.arange(low, high + 1), np.diff(until, prepend=begin))
-            # The number of a place on its piece is exact, whatever the batch.
-            number = np.arange(begin, some.stop) - skipped[hop]
-            length = self.hops.length[hop]
-            metres = np.minimum(number * step[hop] - start[hop], length)
-            places[some, 0], places[some, 1] = self.hops.at(hop, metres)
-            share = metres / np.maximum(length, 1e-9)
-            times[some] = np.minimum(left[hop] + share * late[hop], reached[hop])
-        return places, times
+        hop = np.repeat(np.arange(len(count)), count)
+        number = np.arange(len(hop)) - skipped[hop]  # of the place, on its piece
+        length, fix = self._points.hops[hop], self.start[hop]
+        metres = np.minimum(number * step[hop] - start[hop], length)
+        share = metres / np.maximum(length, 1e-9)  # a hop may have no length
+        lat, lon = self._points.lat, self._points.lon
+        north = lat[fix] + share * (lat[fix + 1] - lat[fix])
+        east = wrapped(lon[fix] + share * wrapped(lon[fix + 1] - lon[fix]))
+        times = np.minimum(left[hop] + share * late[hop], reached[hop])
+        return np.stack([north, east], axis=1), times

@@ -23,7 +23,6 @@ _LENGTH_OF_TRIPS = 500.0  # metres
 _FARTHEST = 1e6
 """Metres; a few wrong coordinates would else make gigabytes of straight lines."""
 
-_NUMBER = "at least 1"
 _SPACING = "a positive number of metres, from 0.01"
 _METRES = "a number of metres, 0 or more"
 
@@ -42,8 +41,8 @@ class Rules:
         Metres between the points of windows. They lie along the track; None for whole trips, as
         `trajanon.extract.trips` describes them.
     per_recording
-        Most windows of a recording, spread evenly along it; all: as many as it has room for. None
-        stands for all. A single one may slide to any run of its recording.
+        Windows of a recording: 1, or all that it has room for. None stands for all. A single one
+        may slide to any run of its recording.
     min_length
         Metres; a shorter trip is left out. None for 500 of trips; of windows it says nothing.
     points
@@ -58,9 +57,6 @@ class Rules:
     max_speed
         Metres a second; a faster hop ends a track, or leaves a trip out, and a single fix that is
         so far off is dropped; none: no limit. Hops of up to 50 m are never too fast.
-    max_per_subject
-        Most trajectories to take of a subject; `anonymize` can put each person, or a person's day,
-        on one line. None for all.
     trim_ends
         Cut off at least this many metres around the ends and stops of each trace. How,
         `trajanon.extract.trim_ends` describes; 0 for nothing.
@@ -81,13 +77,12 @@ class Rules:
     """
 
     spacing: float | None = option(None, "that of the city", least=0.01, below=1e6, rule=_SPACING)
-    per_recording: int | None = option(1, least=1, rule=_NUMBER)
+    per_recording: int | None = option(1, least=1, below=2, rule="1, or all")
     min_length: float | None = option(None, "500", least=0.0, below=1e6, rule=_METRES)
     points: int = option(30, least=2, below=100_001, rule="at least 2, and at most 100,000")
     max_gap: Limit = option("auto", unit="metres")
     max_pause: Limit = option("auto", unit="seconds")
     max_speed: float | None = option(60.0, unit="metres a second")
-    max_per_subject: int | None = option(None, least=1, rule=_NUMBER)
     trim_ends: float = option(0.0, least=0.0, below=1e5, rule=f"{_METRES}, below 100,000")
     subjects_exact: bool = option(False)
 
@@ -166,7 +161,7 @@ class SourceOptions:
 
     Examples
     --------
-    `extract` and `Extraction` take these options by name:
+    `extract` and `extract_to` take these options by name:
 
     >>> from trajanon.extract import SourceOptions
     >>> SourceOptions(jobs=2).untimed
@@ -178,6 +173,10 @@ class SourceOptions:
     jobs: int = option(1)
     api_url: str = option(SERVER)
     max_pages: int = option(MAX_PAGES)
+
+    def __post_init__(self) -> None:
+        if self.jobs < 1:
+            raise BadInput(f"`jobs` must be at least 1 (got {self.jobs})")
 
 
 def fields_in(given: Mapping[str, Any], kind: type) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Traces cut where they were interrupted, or leave an area; and the limits found from the data.
+"""Where traces are interrupted, stop or leave an area; and the limits found from the data.
 
 A receiver that records a fix each minute needs other limits than one that records each second. Of
 each recording the median hop is taken, in metres and in seconds, and of these numbers the median.
@@ -9,60 +9,43 @@ out trips through tunnels, and longer ones draw straight lines.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.extract.earth.area import Area
-from trajanon.extract.points import Points, too_fast
+from trajanon.extract.points import Points, metres_between, too_fast
 from trajanon.extract.rules import LEAST_GAP, LEAST_PAUSE, Rules
 from trajanon.extract.trace import Trace
-from trajanon.number_text import metres, number_of, span
-
-if TYPE_CHECKING:
-    pass
-
 
 Breaks = Callable[[Floats, Floats, Ints], Bools]
 """Given points (lat, lon) and starts: which ways, from a start to the next point, break."""
 
 
 class Gaps(NamedTuple):
-    """Which hops interrupt a recording, each hop from a point to the next of its piece."""
+    """Points that a hop leads to which interrupts a recording, each of shape (n,)."""
 
-    end: Ints  # the point that each hop leads to, shape (hops,)
     pause: Bools
     far: Bools  # and no pause
     fast: Bools  # and neither
-
-    def begins(self, hops: Bools, n: int) -> Bools:
-        """Mark, of n points, those that some of the hops lead to."""
-        marked = np.zeros(n, dtype=np.bool_)
-        marked[self.end] = hops
-        return marked
-
-
-def after_pauses(points: Points, rules: Rules) -> Bools:
-    """Mark the points before which a piece pauses."""
-    after = points.follows
-    after[1:] &= np.diff(points.time) > rules.longest_pause
-    return after
 
 
 def gaps_of(points: Points, rules: Rules) -> Gaps:
     """Find where the recording was interrupted."""
     end = np.flatnonzero(points.follows)
     seconds = points.time[end] - points.time[end - 1]
-    metres = points.ways.length
-    pause = after_pauses(points, rules)[end]
-    far = ~pause & (metres > rules.longest_hop)
-    fast = ~pause & ~far & too_fast(metres, seconds, rules.max_speed)
-    return Gaps(end, pause, far, fast)
+    pause, far, fast = np.zeros((3, len(points)), dtype=np.bool_)
+    pause[end] = seconds > rules.longest_pause
+    far[end] = points.hops > rules.longest_hop
+    far &= ~pause
+    fast[end] = too_fast(points.hops, seconds, rules.max_speed)
+    fast &= ~(pause | far)
+    return Gaps(pause, far, fast)
 
 
 def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
@@ -71,7 +54,43 @@ def split_at_gaps(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     counts["cuts at pauses"] += int(gaps.pause.sum())
     counts["cuts at long hops"] += int(gaps.far.sum())
     counts["cuts at impossible speeds"] += int(gaps.fast.sum())
-    return points.cut(gaps.begins(gaps.pause | gaps.far | gaps.fast, len(points)))
+    return points.cut(gaps.pause | gaps.far | gaps.fast)
+
+
+_STAY = 300.0  # seconds near one place that make a stop, even if longer pauses are allowed
+
+
+def longest_stop(rules: Rules) -> float:
+    """Seconds of a stop that ends no trip, at most."""
+    return min(_STAY, rules.longest_pause)
+
+
+def stays_of(points: Points, rules: Rules, near: float) -> Bools:
+    """Mark the points of stays: within ``near`` metres of one place, for 300 s.
+
+    Or for the longest pause, if that is shorter. Halfway and at its end, a stay is near where it
+    began.
+    """
+    seconds, size = longest_stop(rules), points.pieces[1]
+    piece = np.repeat(np.arange(len(size)), size)
+    timed = np.isfinite(points.time)
+    marks = np.zeros(len(points) + 1, dtype=np.int64)
+    if not timed.any():
+        return marks[1:] > 0
+    # One clock for all pieces: each begins long after the one before has ended.
+    time = np.where(timed, points.time - np.min(points.time[timed]), 0.0)
+    clock = time + piece * (time.max() + 2.0 * seconds)
+    start = np.flatnonzero(timed)
+    stays = np.ones(len(start), dtype=np.bool_)
+    for share in (0.5, 1.0):
+        after = np.searchsorted(clock, clock[start] + share * seconds)
+        there = np.minimum(after, len(points) - 1)
+        stays &= (after == there) & (piece[there] == piece[start])
+        lat, lon = points.lat, points.lon
+        stays &= metres_between(lat[start], lon[start], lat[there], lon[there]) <= near
+    np.add.at(marks, start[stays], 1)
+    np.add.at(marks, there[stays] + 1, -1)
+    return np.cumsum(marks)[:-1] > 0
 
 
 def clip(points: Points, area: Area) -> Points:
@@ -111,7 +130,7 @@ def with_limits(rules: Rules, points: Points) -> tuple[Rules, dict[str, Any]]:
     """Replace the limits to be found from cleaned points by numbers; say from which points."""
     end = np.flatnonzero(points.follows)
     seconds = points.time[end] - points.time[end - 1]
-    hops = pd.DataFrame({"metres": points.ways.length, "seconds": seconds})
+    hops = pd.DataFrame({"metres": points.hops, "seconds": seconds})
     each = hops.groupby(points.piece[end]).median()
     median = {name: None if np.isnan(one) else float(one) for name, one in each.median().items()}
     found: dict[str, Any] = {}
@@ -122,26 +141,4 @@ def with_limits(rules: Rules, points: Points) -> tuple[Rules, dict[str, Any]]:
         if getattr(rules, name) == "auto":
             limit = float(round(_TIMES * (median[of] or 0.0)))
             found[name] = min(max(least, limit), most)
-    account = {"limits": list(found), "recordings": len(each), **median}
-    return replace(rules, **found), account
-
-
-def limits_sentence(provenance: Mapping[str, Any]) -> str:
-    """Say in one sentence which limits were found, and from what; nothing if none was."""
-    found = provenance.get("found")
-    if not found:
-        return ""
-    limits = [
-        f"{name} of {written(provenance[limit])}"
-        for limit, name, written in (
-            ("max_gap", "a longest hop", metres),
-            ("max_pause", "a longest pause", span),
-        )
-        if limit in found["limits"]
-    ]
-    known = [(found["metres"], metres), (found["seconds"], span)]
-    median = " and ".join(written(value) for value, written in known if value is not None)
-    recordings = number_of(found["recordings"], "recording")
-    why = f"half of the hops of {recordings} are below {median}" if median else "no hop is known"
-    options = " and ".join(f"`{limit}`" for limit in found["limits"])
-    return f"Found from the data: {' and '.join(limits)}, as {why}. Set others with {options}."
+    return replace(rules, **found), {"limits": list(found), "recordings": len(each), **median}

@@ -2,7 +2,7 @@
 
 Of a trip that leaves the area, its longest part inside is taken: one recording stays one line, for
 several lines of one drive would betray each other. Ends at the border are marked as no true ends. A
-trip with a hole inside the area is left out and counted, never cut into pieces with false ends.
+trip with a gap inside the area is left out and counted, never cut into pieces with false ends.
 """
 
 from collections import Counter
@@ -11,31 +11,26 @@ from dataclasses import replace
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Bools, Floats
 from trajanon.extract.earth.area import Area, Box
 from trajanon.extract.points import Points
 from trajanon.extract.rules import Rules
-from trajanon.extract.split import after_pauses, gaps_of
-from trajanon.extract.trim_ends import longest_stop, stays_of
+from trajanon.extract.split import gaps_of, longest_stop, stays_of
 from trajanon.geodesy import radii
 
 FOUND = "trips found"
-HIDDEN = "trips all near their ends or hidden places"
-OUTSIDE = "trips outside the area"
-FAST = "trips with an impossible speed"
+GAP = "trips with a gap"
 CUT_OFF = "trips that may go on where the source was cut off"
 SHORT = "trips too short"
 
 LEFT_OUT = {
-    HIDDEN: "lower `trim_ends`, or hide fewer places",
-    OUTSIDE: "give the `area` that holds them",
-    "trips with a long hop": "raise `max_gap`",
-    FAST: (
-        "raise `max_speed` for trains and planes; where several fixes in a row are wrong, mend "
-        "them, or take windows, which end there"
+    "trips all near their ends or hidden places": "lower `trim_ends`, or hide fewer places",
+    "trips outside the area": "give the `area` that holds them",
+    GAP: (
+        "raise `max_gap`, or `max_speed` for trains and planes; lower `trim_ends`, or hide fewer "
+        "places; or take windows, which end at a gap"
     ),
     CUT_OFF: "download the file again; of the OSM server raise `max_pages`",
-    "trips cut in their middle": "lower `trim_ends`, or hide fewer places",
     SHORT: "lower `min_length`",
 }
 """Why trips are left out, and what to change; each is counted by the first that holds."""
@@ -56,24 +51,19 @@ class Trips:
     ) -> None:
         points = _cut_at_stops(points, rules, counts)
         first, size = points.pieces
-        self._rules, self._counts = rules, counts
+        self._counts = counts
         self.trace = points.trace[first]  # which trace of the batch each trip is of, (trips,)
         self.why = np.full(len(first), -1)  # the number of the reason why it is left out, or -1
         trip = np.repeat(np.arange(len(first)), size)
         points = replace(points, trace=trip, piece=trip)
         counts[FOUND] += len(first)
         self._goes_on = self._cut_off(points, last_read[self.trace], longest_stop(rules))
-        # Their points: `trace` is the number of the trip. Ends are sought beside long hops and
-        # impossible speeds, too, which may be errors of the receiver; with the surroundings of ends
-        # these hops may be lost, and the trips must not seem whole.
-        self._far = self._fast = np.zeros(len(first), dtype=np.bool_)
-        if rules.trim_ends:
-            gaps = gaps_of(points, rules)
-            self._far, self._fast = (
-                self._any(trip[gaps.end[odd]]) for odd in (gaps.far, gaps.fast)
-            )
-            points = points.cut(gaps.begins(gaps.far | gaps.fast, len(points)))
-        self.points = points
+        gaps = gaps_of(points, rules)
+        # Ends are sought beside gaps, too, which may be errors of the receiver. A gap may be lost
+        # with the surroundings of ends, and then the trip must not seem whole.
+        self._gap = np.zeros(len(first), dtype=np.bool_)
+        self._gap[trip[gaps.far | gaps.fast]] = rules.trim_ends > 0.0
+        self.points = points.cut(gaps.far | gaps.fast)  # `trace` is the number of the trip
 
     def _cut_off(self, points: Points, last_read: Floats, wait: float) -> Bools:
         """Mark the trips that go on, or may, where the last point of their recording was read.
@@ -90,59 +80,48 @@ class Trips:
     def whole(
         self, points: Points, area: Area | None, boxes: Sequence[Box]
     ) -> tuple[Points, Bools]:
-        """Give the longest part of each trip inside, from the points that are left.
+        """Give the longest part of each trip inside, from the points that are shown.
 
         And whether the ends of each trip are true ones, (trips, 2). Trips that cannot be shown
         whole are counted.
         """
-        n, shown, broken = len(self.trace), points.trace, points.piece
-        inside, begins = _parts(points := replace(points, piece=shown), area, boxes)
-        first = np.flatnonzero(begins)
-        part = np.cumsum(begins) - 1
-        points = points.cut(begins & points.follows)
-        end = np.flatnonzero(points.follows)
-        length = np.bincount(part[end], points.ways.length, minlength=len(first))
+        n, trip, broken = len(self.trace), points.trace, points.piece
+        inside, begins = _parts(points := replace(points, piece=trip), area)
+        points = points.cut(begins)
+        first, _ = points.pieces
+        part = np.cumsum(~points.follows) - 1
+        length = np.bincount(part[points.follows], points.hops, minlength=len(first))
         # The longest one inside, and the first of several.
-        order = np.lexsort((-first, length, inside[first], shown[first]))
-        longest = order[np.append(np.diff(shown[first][order]) != 0, True)[: len(order)]]
+        order = np.lexsort((-first, length, inside[first], trip[first]))
+        longest = order[np.append(np.diff(trip[first][order]) != 0, True)[: len(order)]]
         kept = np.isin(part, longest[inside[first[longest]]])
         ends = np.stack([first, np.append(first, len(points))[1:] - 1], axis=1)[longest]
-        sides = np.stack([np.diff(shown, prepend=-1) != 0, np.diff(shown, append=-1) != 0], axis=1)
+        sides = np.stack([np.diff(trip, prepend=-1) != 0, np.diff(trip, append=-1) != 0], axis=1)
         true_ends = np.ones((n, 2), dtype=np.bool_)
-        true_ends[shown[first[longest]]] = sides[ends, [0, 1]]
+        true_ends[trip[first[longest]]] = sides[ends, [0, 1]]
         outside = int((~inside).sum())
         self._counts["points outside the area"] += outside
         self._counts["points of other parts inside the area"] += int((~kept).sum()) - outside
         points, broken = points.take(kept), broken[kept]
         if boxes:
             true_ends &= ~_near_sides(points, boxes, n)
-        trip, gaps = points.trace, gaps_of(points, self._rules)
-        cut = points.follows
-        cut[1:] &= np.diff(broken) != 0
-        spoilt = [
-            np.bincount(shown, minlength=n) < 2,
-            np.bincount(trip, minlength=n) < 2,
-            self._far | self._any(trip[gaps.end[gaps.far]]),
-            self._fast | self._any(trip[gaps.end[gaps.fast]]),
-            self._goes_on,
-            self._any(trip[cut]),
-        ]
+        gap = points.follows
+        gap[1:] &= np.diff(broken) != 0
+        self._gap[points.trace[gap]] = True
+        shown, inside = (np.bincount(one, minlength=n) > 1 for one in (trip, points.trace))
+        spoilt = [~shown, ~inside, self._gap, self._goes_on]
         for number, (why, trips) in enumerate(zip(LEFT_OUT, spoilt, strict=False)):
             new = trips & (self.why < 0)
             self.why[new] = number
             self._counts[why] += int(new.sum())
-        whole = points.take((self.why < 0)[trip])
+        whole = points.take((self.why < 0)[points.trace])
         self._counts["points of trips left out"] += len(points) - len(whole)
         return whole, true_ends
-
-    def _any(self, trips: Ints) -> Bools:
-        """Mark the trips that are among some."""
-        return np.bincount(trips, minlength=len(self.trace)) > 0
 
 
 def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     """End a trip before each pause, and where a stay begins; begin one after, where it ends."""
-    pauses = after_pauses(points, rules)
+    pauses = gaps_of(points, rules).pause
     points = points.cut(pauses)
     stays = stays_of(points, rules, _NEAR)
     stays_on = stays & points.follows  # and stayed at the point before
@@ -158,46 +137,31 @@ def _cut_at_stops(points: Points, rules: Rules, counts: Counter[str]) -> Points:
     return points.take(np.repeat(size > 1, size))
 
 
-def _parts(points: Points, area: Area | None, boxes: Sequence[Box]) -> tuple[Bools, Bools]:
-    """Tell which points lie in the area, and which begin a part of a trip inside or outside.
-
-    Of a server that gave the points of some boxes, a trip may have been outside between two points
-    that are nearer to a side of their box than to each other.
-    """
-    inside, follows = np.ones(len(points), dtype=np.bool_), points.follows
-    begins = ~follows
-    if area is not None:
-        inside = area.contains(points.lat, points.lon)
-        both = follows & inside
-        both[1:] &= inside[:-1]
-        start = np.flatnonzero(both) - 1
-        begins[start[area.leaves(points.lat, points.lon, start)] + 1] = True
-        begins[1:] |= inside[1:] != inside[:-1]
-    if boxes:
-        room, end = _room(points, boxes), np.flatnonzero(follows)
-        begins[end] |= np.maximum(room[end], room[end - 1]) < points.ways.length
+def _parts(points: Points, area: Area | None) -> tuple[Bools, Bools]:
+    """Mark the points inside, and those at which a part inside or outside begins in its trip."""
+    inside, begins = np.ones(len(points), np.bool_), np.zeros(len(points), np.bool_)
+    if area is None:
+        return inside, begins
+    inside = area.contains(points.lat, points.lon)
+    both = points.follows & inside
+    both[1:] &= inside[:-1]
+    start = np.flatnonzero(both) - 1
+    begins[start[area.leaves(points.lat, points.lon, start)] + 1] = True
+    begins[1:] |= inside[1:] != inside[:-1]
     return inside, begins
 
 
 def _near_sides(points: Points, boxes: Sequence[Box], n: int) -> Bools:
     """Mark the ends of n trips that are nearer to a side than their longest hop is long."""
     longest, near = np.zeros(n), np.zeros((n, 2), dtype=np.bool_)
-    np.maximum.at(longest, points.trace[points.follows], points.ways.length)
-    room, (first, size) = _room(points, boxes), points.pieces
-    trip = points.trace[first]
+    np.maximum.at(longest, points.trace[points.follows], points.hops)
+    first, size = points.pieces
     for side, end in enumerate((first, first + size - 1)):
-        near[trip, side] = room[end] < longest[trip]
+        lat, lon, trip = points.lat[end], points.lon[end], points.trace[end]
+        north, east = (np.radians(metres) for metres in radii(np.radians(lat)))
+        for box in boxes:
+            up = np.minimum(lat - box.south, box.north - lat) * north
+            over = np.minimum(lon - box.west, box.east - lon) * east
+            room = np.minimum(up, over)
+            near[trip, side] |= (room >= 0.0) & (room < longest[trip])
     return near
-
-
-def _room(points: Points, boxes: Sequence[Box]) -> Floats:
-    """Metres from each point to the nearest side of any box that it lies in."""
-    lat, lon = points.lat, points.lon
-    north, east = (np.radians(metres) for metres in radii(np.radians(lat)))
-    room = np.full(len(points), np.inf)
-    for box in boxes:
-        up = np.minimum(lat - box.south, box.north - lat) * north
-        over = np.minimum(lon - box.west, box.east - lon) * east
-        here = np.minimum(up, over)
-        room = np.where(here >= 0.0, np.minimum(room, here), room)
-    return room

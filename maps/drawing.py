@@ -1,4 +1,4 @@
-"""A release as the page draws it: layers of lines, counts of all, and the text of its panel."""
+"""A release as the page draws it: layers of lines and cells, counts, and the text of its panel."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
@@ -8,26 +8,34 @@ import numpy as np
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, released_of, unit_in
-from trajanon.maps.layers import Honeycomb, bends, colours, corners, steps, weights
-from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
-from trajanon.number_text import UNITS, span
+from trajanon.geodesy import DEGREE
+from trajanon.number_text import UNITS, metres, number_of, percent, span
 from trajanon.partition import dense
 from trajanon.privacy.originals import InParts, Matched, matched
 from trajanon.times import DAY, Clock
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
+from trajanon.verdict import cost, source, verdict
+
+# Different with any colour vision, and dark enough on a pale street map: Okabe and
+# Ito's colours without yellow and black, with Tol's indigo and wine.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#332288", "#E69F00", "#56B4E9", "#882255")
 
 _HOURS = 24
 _WORST = 10  # groups
 _POINTS = 300_000  # of the originals drawn: 10,000 trajectories of 30 points
-_OF_PAGE = 1_000_000  # of those of all releases on a page
+_STEP = 1e-6  # degrees: 0.1 m, finer than any screen
+_BEND = 3e-5  # degrees: a track is drawn to some 3 m
+_ACROSS = 60  # cells from one side of the map to the other
+_LEAST = 10.0  # metres of a cell
+_MOST = 1 << 30  # more than there are cells from the corner of the map to anywhere
 
 
 class Drawing(NamedTuple):
     """A release, ready for JSON."""
 
     about: dict[str, Any]  # the text of the panel, and lists with a value for each group drawn
-    layers: dict[str, Any]  # by name; releases of the same trajectories may have some in common
+    layers: dict[str, Any]  # by name
     bounds: list[list[float]]  # south-west and north-east corner, as lat, lon
 
 
@@ -38,8 +46,7 @@ class _Whole(NamedTuple):
     times: Floats | None  # (g, m)
     sizes: Ints  # originals of each, (g,)
     moved: Floats  # their mean displacement, (g,)
-    bounds: list[list[float]]
-    density: dict[str, Any]  # of the originals, as a layer
+    density: "Cells"  # of the originals
     by_hour: Ints  # departures of the originals; empty without times
 
     @property
@@ -47,9 +54,9 @@ class _Whole(NamedTuple):
         """The groups that moved farthest."""
         return np.argsort(-self.moved, kind="stable")[:_WORST]
 
-    def drawn(self, releases: int = 1) -> Ints:
-        """Choose the groups that a page of several releases draws: all, or some at random."""
-        most = max(1, min(_POINTS, _OF_PAGE // releases) // self.lines.shape[1])
+    def drawn(self) -> Ints:
+        """Choose the groups that a page draws: all, or some at random."""
+        most = max(1, _POINTS // self.lines.shape[1])
         order = np.random.default_rng(0).permutation(len(self.sizes))
         order = np.append(self.worst, order[~np.isin(order, self.worst)])
         before = np.cumsum(self.sizes[order]) - self.sizes[order]
@@ -91,37 +98,32 @@ def released_alone(release: Trajectories) -> Drawing:
             ["Groups", f"{len(lines):,}"],
             ["Smallest group", f"{sizes.min():,}"],
         ],
-        "stages": [],
-        "glossary": [],
-        "drawn": sample_note(len(drawn), len(sizes)),
-        "counts": {"sizes": by_size(sizes)},
-        "groups": _groups(drawn, sizes, lines),
+        "drawn": _sample_note(len(drawn), len(sizes)),
+        "groups": _groups(drawn, sizes),
         "total": {"groups": len(lines)},
         "worst": [],
     }
     if clock is not None and times is not None:
         _add_departures(about, clock, drawn, times[example], sizes)
-    layers = {
-        "released": steps(lines[drawn]),
-        "density-released": Honeycomb(bounds).add(lines, sizes).layer,
-    }
-    return Drawing(about, layers, bounds)
+    density = Cells(bounds)
+    density.add(lines, sizes)
+    return Drawing(about, {"released": steps(lines[drawn]), **density.layer("released")}, bounds)
 
 
-def release_and_originals(name: str, found: Matched, report: Report, releases: int = 1) -> Drawing:
-    """Draw a release and its originals, as one of several releases on a page."""
+def release_and_originals(found: Matched, report: Report) -> Drawing:
+    """Draw a release and its originals."""
     batches = [(slice(None), found.slid)]
     whole = _counted(found.lines, found.times, found.labels, batches, found.slid.points, report)
-    groups = whole.drawn(releases)
+    groups = whole.drawn()
     if len(groups) < len(found.lines):
         rows = np.isin(found.labels, groups)
         found = found._replace(
             labels=dense(found.labels[rows]), lines=found.lines[groups], slid=found.slid.take(rows)
         )
-    return _drawing(name, found, report, whole, groups)
+    return _drawing(found, report, whole, groups)
 
 
-def sample_and_counts(name: str, parts: InParts) -> Drawing:
+def sample_and_counts(parts: InParts) -> Drawing:
     """Draw a release in parts: some groups, and all in numbers and densities."""
     lines = parts.lines.points  # the map is as wide as these
     whole = _counted(lines, parts.lines.times, parts.line, parts.batches(), lines, parts.report)
@@ -131,7 +133,7 @@ def sample_and_counts(name: str, parts: InParts) -> Drawing:
     found = matched(trajectories, release, report)
     number = np.empty(len(found.lines), dtype=np.int64)
     number[found.labels] = parts.line[rows]
-    return _drawing(name, found, report, whole, number)
+    return _drawing(found, report, whole, number)
 
 
 def _counted(
@@ -143,8 +145,8 @@ def _counted(
     report: Report,
 ) -> _Whole:
     """Count originals, some at a time, on a map that is as wide as what is shown."""
-    clock, bounds = clock_in(report), corners(shown)
-    cells, moved, departures = Honeycomb(bounds), np.zeros(len(lines)), list[Ints]()
+    clock = clock_in(report)
+    cells, moved, departures = Cells(corners(shown)), np.zeros(len(lines)), list[Ints]()
     for rows, slid in batches:
         far = displacement(slid.points, lines[labels[rows]]).mean(axis=1)
         moved += np.bincount(labels[rows], far, len(lines))
@@ -152,11 +154,10 @@ def _counted(
         if clock is not None and slid.times is not None:
             departures.append(counts_by_hour(clock, hours_of(clock, clock.of(slid.times))))
     sizes = np.bincount(labels, minlength=len(lines))
-    by_hour = np.array(departures).sum(axis=0)
-    return _Whole(lines, times, sizes, moved / sizes, bounds, cells.layer, by_hour)
+    return _Whole(lines, times, sizes, moved / sizes, cells, np.array(departures).sum(axis=0))
 
 
-def _drawing(name: str, found: Matched, report: Report, whole: _Whole, number: Ints) -> Drawing:
+def _drawing(found: Matched, report: Report, whole: _Whole, number: Ints) -> Drawing:
     """Draw the groups found; ``number`` says which of the whole each of them is."""
     windows, tracks = found.slid.points, found.slid.tracks
     sizes, slid = whole.sizes, report.get("alignment") is not None
@@ -165,23 +166,21 @@ def _drawing(name: str, found: Matched, report: Report, whole: _Whole, number: I
     ends = np.cumsum(np.bincount(found.labels))[:-1]
     members = np.split(np.argsort(found.labels, kind="stable"), ends)
     about = {
-        "name": name,
-        "units": UNITS[unit_in(report)],
-        **panel_of(report, sizes),
-        "drawn": sample_note(len(number), len(sizes), (len(windows), int(sizes.sum()))),
-        "counts": {"displacement": by_displacement(whole.moved), "sizes": by_size(sizes)},
+        **_panel(report, sizes),
+        "drawn": _sample_note(len(number), len(sizes), (len(windows), int(sizes.sum()))),
         "slid": slid,
-        "groups": _groups(number, sizes, whole.lines)
-        | {"moved": np.round(whole.moved[number], 1).tolist()},
+        "groups": _groups(number, sizes) | {"moved": np.round(whole.moved[number], 1).tolist()},
         "total": {"groups": len(sizes), "originals": int(sizes.sum())},
         "worst": place[whole.worst].tolist(),
     }
+    released = Cells(whole.density.bounds)
+    released.add(whole.lines, sizes)
     layers = {
         "originals": steps(windows),
         "members": [each.tolist() for each in members],
         "released": steps(found.lines),
-        "density-originals": whole.density,
-        "density-released": Honeycomb(whole.bounds).add(whole.lines, sizes).layer,
+        **whole.density.layer("originals"),
+        **released.layer("released"),
     }
     clock, times = clock_in(report), found.slid.times
     if clock is not None and times is not None and whole.times is not None:
@@ -195,7 +194,55 @@ def _drawing(name: str, found: Matched, report: Report, whole: _Whole, number: I
             for begin, end in zip(tracks.first[runs], tracks.first[runs + 1], strict=True)
         )
         layers["runs"] = [np.unique(run[each]).tolist() for each in members]
-    return Drawing(about, layers, whole.bounds)
+    return Drawing(about, layers, whole.density.bounds)
+
+
+def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
+    """Say what a holder wants to know first: headline, verdict and facts."""
+    said, units, moved = verdict(report), UNITS[unit_in(report)], report["displacement"]
+    counted = "subjects" if report["counted"] == "subjects" else units
+    # With times, the search saw departures as well.
+    lost = "Loss of places and departures" if report.get("times") else "Information loss"
+    facts = [
+        [f"{units.capitalize()}, n", f"{int(sizes.sum()):,}"],
+        ["Groups", f"{len(sizes):,}"],
+        [f"{counted.capitalize()} in each group", f"at least {report['k']}"],
+        [lost, percent(report["information_loss"] / 100.0)],
+        ["95 % of points moved at most", metres(moved["p95"])],
+    ]
+    if few := sum(number < report["k"] for number in report.get("subjects_per_group") or []):
+        facts.append([f"Groups of fewer than {report['k']} subjects", f"{few:,}"])
+    if times := report.get("times"):
+        facts.append(["Departure off by, mean", span(times["departure_error"]["mean"])])
+    return {
+        "headline": f"k = {report['k']} {counted}",
+        "sentences": [said.headline, *said.sentences, cost(report), source(report)],
+        "units": units,
+        "facts": facts,
+    }
+
+
+def _sample_note(
+    groups: int, of_groups: int, originals: tuple[int, int] | None = None
+) -> str | None:
+    """Say how many groups are drawn, and how many of all originals; None if all."""
+    if groups == of_groups:
+        return None
+    sample = f"{groups:,} of {number_of(of_groups, 'group')}"
+    if originals is not None:
+        drawn, of_originals = originals
+        sample += f", with {drawn:,} of {number_of(of_originals, 'original')}"
+    return f"Drawn at random: {sample}. All numbers count everything."
+
+
+def _groups(drawn: Ints, sizes: Ints) -> dict[str, list[Any]]:
+    """Number, size, width in pixels and colour of each group; neighbours have near numbers."""
+    return {
+        "number": drawn.tolist(),
+        "size": sizes[drawn].tolist(),
+        "weight": np.round(2.0 + 0.75 * np.log2(sizes[drawn]), 1).tolist(),
+        "colour": (drawn % len(PALETTE)).tolist(),
+    }
 
 
 def _add_departures(
@@ -203,21 +250,22 @@ def _add_departures(
 ) -> None:
     """Say when groups depart, and how many in which hour; ``drawn`` are some of them."""
     hours = hours_of(clock, times)
-    when = [when_it_departs(clock, seconds) for seconds in times[drawn]]
+    departure, arrival = times[drawn][:, [0, -1]].T
+    when = [
+        f"{clock.text(begin)}, {span(lasts)}"
+        for begin, lasts in zip(departure.tolist(), (arrival - departure).tolist(), strict=True)
+    ]
     about["groups"] |= {"hour": hours[drawn].tolist(), "when": when}
+    name = {
+        "of-day": "Hours of the day",
+        "of-week": "Hours of the week",
+        "date": "Hours of the day, of all dates",
+    }[clock.times]
     about["departures"] = {
-        "clock": _clock_text(clock),
+        "clock": f"{name}, local time ({clock.timezone}). Released times are means of groups, "
+        f"rounded to {span(clock.step)}.",
         "groups": counts_by_hour(clock, hours).tolist(),
         "released": counts_by_hour(clock, hours, sizes).tolist(),
-    }
-
-
-def _groups(drawn: Ints, sizes: Ints, lines: Floats) -> dict[str, list[Any]]:
-    return {
-        "number": drawn.tolist(),
-        "size": sizes[drawn].tolist(),
-        "weight": weights(sizes[drawn]),
-        "colour": colours(lines[drawn]),
     }
 
 
@@ -236,18 +284,59 @@ def counts_by_hour(clock: Clock, hours: Ints, sizes: Ints | None = None) -> Ints
     return np.bincount(hours, sizes, slots).astype(np.int64)
 
 
-def when_it_departs(clock: Clock, times: Floats) -> str:
-    """Say when a line departs, and how long it takes."""
-    departure, arrival = times[[0, -1]].tolist()
-    return f"{clock.text(departure)}, {span(arrival - departure)}"
+def steps(lines: Floats) -> list[list[int]]:
+    """Write lines of equally many points as whole numbers of millionths of a degree."""
+    places = np.rint(lines / _STEP).astype(np.int64)
+    first = np.zeros_like(places[:, :1])
+    return np.diff(places, axis=1, prepend=first).reshape(len(lines), -1).tolist()
 
 
-def _clock_text(clock: Clock) -> str:
-    """Say what the hours are, and what the times in the release."""
-    hours = {
-        "of-day": "Hours of the day",
-        "of-week": "Hours of the week",
-        "date": "Hours of the day, of all dates",
-    }[clock.times]
-    means = f"Released times are means of groups, rounded to {span(clock.step)}."
-    return f"{hours}, local time ({clock.timezone}). {means}"
+def bends(lines: Iterable[Floats]) -> list[list[int]]:
+    """Write lines of any number of points, without points between which a line is straight."""
+    import shapely
+
+    # By Douglas and Peucker: the way that preserves topology does not end on some tiny hops.
+    drawn = [shapely.LineString(line).simplify(_BEND, preserve_topology=False) for line in lines]
+    return [steps(shapely.get_coordinates(one)[None])[0] for one in drawn]
+
+
+def corners(points: Floats) -> list[list[float]]:
+    """South-west and north-east corner of all points, as lat, lon."""
+    places = points.reshape(-1, 2)
+    return [places.min(axis=0).tolist(), places.max(axis=0).tolist()]
+
+
+class Cells:
+    """Square cells on the ground, in which points are counted some at a time."""
+
+    def __init__(self, bounds: list[list[float]]) -> None:
+        self.bounds = bounds
+        (south, west), (north, east) = bounds
+        squeeze = float(np.cos(np.radians((south + north) / 2)))
+        extent = max(north - south, (east - west) * squeeze) * DEGREE
+        self._wide = _nice(max(extent / _ACROSS, _LEAST))
+        self._degrees = self._wide / DEGREE / np.array([1.0, squeeze])  # of a cell
+        self._keys, self._counts = np.empty((2, 0), np.int64)  # of each cell with points
+
+    def add(self, lines: Floats, copies: Ints | None = None) -> None:
+        """Count the points of lines, with copies of each."""
+        cells = np.floor((lines - self.bounds[0]) / self._degrees).astype(np.int64) + _MOST
+        times = np.ones(len(lines), np.int64) if copies is None else copies
+        keys = np.append(self._keys, cells[..., 0].ravel() * (2 * _MOST) + cells[..., 1].ravel())
+        counts = np.append(self._counts, np.repeat(times, lines.shape[1]))
+        self._keys, cell = np.unique(keys, return_inverse=True)
+        self._counts = np.bincount(cell, counts).astype(np.int64)
+
+    def layer(self, name: str) -> dict[str, Any]:
+        """The cells with points, and how many each has, ready for JSON."""
+        places = np.column_stack(np.divmod(self._keys, 2 * _MOST)) - _MOST
+        corner = np.rint((self.bounds[0] + places * self._degrees) / _STEP)
+        cells = np.column_stack([corner.astype(np.int64), self._counts])
+        size = np.rint(self._degrees / _STEP).astype(np.int64).tolist()
+        return {f"density-{name}": {"metres": self._wide, "size": size, "cells": cells.tolist()}}
+
+
+def _nice(metres: float) -> float:
+    """Round up to 1, 2, 5, 10, 20, 50, ... metres."""
+    power = 10.0 ** np.floor(np.log10(metres))
+    return float(next(n * power for n in (1, 2, 5, 10) if n * power >= metres))

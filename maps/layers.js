@@ -28,18 +28,15 @@ const trajanonLayers = (() => {
   // The originals of a group that depart in hours wanted, its released line, if it does,
   // and the tracks they are on.
   const any = () => true;
-  const of = ({ layers }, name) => (layers[name] ? read(layers[name]) : []);
+  const of = ({ layers }, name) => (layers.includes(name) ? read(name) : []);
   const members = (release, group, wanted = any) => {
-    if (!release.layers.members) return [];
+    if (!release.layers.includes("members")) return [];
     const all = of(release, "originals"), hours = of(release, "hours-originals");
     return of(release, "members")[group].filter((at) => wanted(hours[at])).map((at) => line(all[at]));
   };
   const centroid = (release, group, wanted = any) =>
     (wanted(release.groups.hour?.[group]) ? line(of(release, "released")[group]) : []);
-  const runs = ({ layers }, group) => {
-    const all = read(layers.tracks);
-    return read(layers.runs)[group].map((at) => line(all[at]));
-  };
+  const runs = (group) => read("runs")[group].map((at) => line(read("tracks")[at]));
 
   // Many thin lines would hide the city: the more there are, the fainter each one.
   const faint = (count, most, least) =>
@@ -61,7 +58,7 @@ const trajanonLayers = (() => {
       opacity: faint(release.total.groups, 0.9, 0.65),
     })),
 
-    tracks: ({ layers }) => read(layers.tracks).map((steps) => ({
+    tracks: () => read("tracks").map((steps) => ({
       shape: line(steps), color: "#555", weight: 1, opacity: 0.45,
     })),
 
@@ -80,36 +77,32 @@ const trajanonLayers = (() => {
     })),
   };
 
-  // The largest count of all hexagons, and how far these are across.
+  // The largest count of all cells, and how wide these are.
   const densest = ({ layers }) => {
     let most = 1, metres = 0;
-    Object.keys(layers).filter((name) => name.startsWith("density")).forEach((name) => {
-      const { cells, metres: wide } = read(layers[name]);
-      for (let at = 2; at < cells.length; at += 3) most = Math.max(most, cells[at]);
+    layers.filter((name) => name.startsWith("density")).forEach((name) => {
+      const { cells, metres: wide } = read(name);
+      cells.forEach(([, , count]) => { most = Math.max(most, count); });
       metres = wide;
     });
     return { most, metres };
   };
 
-  const cells = ({ radius, cells }, most, options) => {
-    const [up, right] = radius.map((degrees) => degrees / UNIT);
-    const side = (right * Math.sqrt(3)) / 2;
-    const corners = [[up, 0], [up / 2, side], [-up / 2, side], [-up, 0], [-up / 2, -side], [up / 2, -side]];
-    const drawn = [];
-    for (let at = 0; at < cells.length; at += 3) {
-      const [lat, lon] = [cells[at] / UNIT, cells[at + 1] / UNIT];
-      const depth = most === 1 ? 1 : Math.log(cells[at + 2]) / Math.log(most);
-      drawn.push(L.polygon(corners.map(([north, east]) => [lat + north, lon + east]), {
+  const cells = ({ size, cells }, most, options) => {
+    const [up, right] = size.map((degrees) => degrees / UNIT);
+    return cells.map(([south, west, count]) => {
+      const [lat, lon] = [south / UNIT, west / UNIT];
+      const depth = most === 1 ? 1 : Math.log(count) / Math.log(most);
+      return L.rectangle([[lat, lon], [lat + up, lon + right]], {
         ...options, stroke: false, fillColor: "#332288", fillOpacity: 0.08 + 0.52 * depth,
-      }));
-    }
-    return drawn;
+      });
+    });
   };
 
   // The lines, if they depart in hours wanted, or cells of a layer, ready to be put on a map.
   const shapes = (name, release, palette, wanted = any, options) => {
     if (name.startsWith("density")) {
-      return cells(read(release.layers[name]), densest(release).most, options);
+      return cells(read(name), densest(release).most, options);
     }
     const drawn = lines[name](release, palette, wanted).filter(({ shape }) => shape.length);
     return drawn.map(({ group, shape, ...style }) => {
@@ -118,19 +111,5 @@ const trajanonLayers = (() => {
     });
   };
 
-  // What lies below everything: waters, filled where their borders close, and roads.
-  const background = (options) => {
-    const { roads, water } = read("background");
-    const shores = water.map(line);
-    const closes = (places) => String(places[0]) === String(places.at(-1));
-    const blue = { ...options, color: "#9dc3e6", weight: 1.5, opacity: 0.9 };
-    return [
-      // One polygon of all: what is an island of one ring is a hole of it.
-      L.polygon(shores.filter(closes), { ...blue, fillOpacity: 0.6 }),
-      L.polyline(shores.filter((places) => !closes(places)), blue),
-      L.polyline(roads.map(line), { ...options, color: "#cdc5b6", weight: 1 }),
-    ];
-  };
-
-  return { read, members, centroid, runs, densest, shapes, background };
+  return { read, members, centroid, runs, densest, shapes };
 })();

@@ -69,19 +69,17 @@ const trajanonPage = (map) => {
 
   // Layers. Each has a canvas of its own, and what stands out one above all.
 
-  let current = 0;
-  const release = () => page.releases[current];
   const hours = trajanonHours.choice();
-  const wanted = () => (release().departures && hours.any() ? hours.has : undefined);
+  const wanted = () => (page.departures && hours.any() ? hours.has : undefined);
   const named = () => {
-    const { total, slid, departures, groups, worst } = release(), has = wanted();
-    // Of so many, those that depart in the hours chosen; hexagons and tracks know no hours.
+    const { total, slid, departures, groups, worst } = page, has = wanted();
+    // Of so many, those that depart in the hours chosen; cells and tracks know no hours.
     const some = (all, part) => (has ? `${number(part())} of ${number(all)}` : number(all));
     const depart = (name) => () => trajanonHours.sum(departures[name] ?? [], has);
     const originals = some(total.originals ?? 0, depart("originals"));
     const released = some(total.groups, depart("groups"));
     const costly = some(worst.length, () => worst.filter((at) => has(groups.hour[at])).length);
-    const always = has ? "all hours" : "hexagons";
+    const always = has ? "all hours" : "cells";
     return [
       {
         name: "originals", side: map, height: 413, on: true,
@@ -120,7 +118,7 @@ const trajanonPage = (map) => {
   // From afar, lines of full width would hide each other. The option is set, not the
   // style: when a zoom ends Leaflet draws all lines anyway, and need not do so twice.
   const least = () =>
-    Math.max(0.3, Math.min(0.55, 0.55 - 0.2 * Math.log10(release().total.groups / 150)));
+    Math.max(0.3, Math.min(0.55, 0.55 - 0.2 * Math.log10(page.total.groups / 150)));
   const width = () => Math.min(1, Math.max(least(), 1 + 0.15 * (map.getZoom() - 15)));
   const thin = (line) => line.nearWeight && L.setOptions(line, { weight: line.nearWeight * width() });
 
@@ -130,7 +128,7 @@ const trajanonPage = (map) => {
 
   const show = ({ name, side, height }) => {
     const options = canvas(side, name, height);
-    const shapes = trajanonLayers.shapes(name, release(), palette, wanted(), options);
+    const shapes = trajanonLayers.shapes(name, page, palette, wanted(), options);
     shapes.forEach(thin);
     shown.set(name, L.layerGroup(shapes).addTo(side));
     shown.get(name).renderer = options.renderer;
@@ -161,15 +159,15 @@ const trajanonPage = (map) => {
   let chosen = null, kept = false;
 
   const light = () => {
-    const { groups } = release();
+    const { groups } = page;
     const color = palette[groups.colour[chosen]], weight = groups.weight[chosen];
-    const originals = trajanonLayers.members(release(), chosen);
-    const centroid = trajanonLayers.centroid(release(), chosen);
+    const originals = trajanonLayers.members(page, chosen);
+    const centroid = trajanonLayers.centroid(page, chosen);
     lit.forEach(({ options, layer }) => {
       layer.clearLayers();
       const add = (shape, style) => layer.addLayer(L.polyline(shape, { ...options, color, ...style }));
       if (shown.has("tracks")) {
-        add(trajanonLayers.runs(release(), chosen), { color: "#555", weight: 2, dashArray: "1 5" });
+        add(trajanonLayers.runs(chosen), { color: "#555", weight: 2, dashArray: "1 5" });
       }
       if (originals.length) {
         add(originals, { color: "#fff", weight: 4, opacity: 0.7 });
@@ -189,7 +187,7 @@ const trajanonPage = (map) => {
       else light();
     }
     if (group === null) tip.remove();
-    said.textContent = kept ? `${about(release(), group)}. ${LET_GO}` : "";
+    said.textContent = kept ? `${about(page, group)}. ${LET_GO}` : "";
   };
 
   const REACH = 8; // pixels around the mouse
@@ -225,7 +223,7 @@ const trajanonPage = (map) => {
   // Beside the place, where the tip hides least of its group; never over edge or buttons.
   const say = (on, latlng) => {
     if (chosen === null) return;
-    const words = node("span", {}, about(release(), chosen));
+    const words = node("span", {}, about(page, chosen));
     if (kept) words.append(node("small", {}, LET_GO));
     tip.setContent(words).setLatLng(latlng).addTo(on);
     const { x, y } = on.latLngToContainerPoint(latlng), { x: right, y: bottom } = on.getSize();
@@ -269,7 +267,7 @@ const trajanonPage = (map) => {
 
   const visit = (group) => {
     choose(group, true);
-    const shapes = [trajanonLayers.centroid(release(), group), ...trajanonLayers.members(release(), group)];
+    const shapes = [trajanonLayers.centroid(page, group), ...trajanonLayers.members(page, group)];
     const all = L.latLngBounds(shapes.flat());
     map.once("moveend", () => {
       if (chosen === group) say(right, L.latLng(all.getNorth(), all.getCenter().lng));
@@ -277,7 +275,7 @@ const trajanonPage = (map) => {
     map.fitBounds(all, { padding: [50, 50], maxZoom: 17 }); // room for buttons and tip
   };
   const find = (wanted) => {
-    const { groups, total } = release();
+    const { groups, total } = page;
     const group = groups.number.indexOf(wanted);
     if (group >= 0) return visit(group);
     choose(null);
@@ -286,19 +284,12 @@ const trajanonPage = (map) => {
       : `There is no group ${number(wanted)}: the last is ${number(total.groups - 1)}.`;
   };
 
-  // A release: its layers, and its panel.
-
-  const open = (which) => {
-    const on = new Map(layers.map((layer) => [layer.name, layer.on]));
-    choose(null);
-    layers.forEach((layer) => toggle(layer, false));
-    current = which;
-    const bars = release().departures ? trajanonHours.bars(release(), hours, redraw) : "";
-    layers = named().map((layer) => ({ ...layer, on: on.get(layer.name) ?? Boolean(layer.on) }));
-    headline.textContent = release().headline;
-    const densest = trajanonLayers.densest(release());
-    fill(body, page, current, layers,
-      { choose: open, toggle, find, show: visit, said, densest, bars });
+  const open = () => {
+    const bars = page.departures ? trajanonHours.bars(page, hours, redraw) : "";
+    layers = named();
+    headline.textContent = page.headline;
+    const densest = trajanonLayers.densest(page);
+    fill(body, page, layers, { toggle, find, show: visit, said, densest, bars });
     layers.filter((layer) => layer.on).forEach((layer) => toggle(layer, true));
   };
 
@@ -315,10 +306,6 @@ const trajanonPage = (map) => {
   new ResizeObserver(() => both.forEach((each) => each.invalidateSize({ animate: false }))).observe(maps);
   both.forEach((each) => each.invalidateSize());
   both.forEach((each) => each.fitBounds(page.bounds, { padding: [20, 20], maxZoom: 17, animate: false }));
-  if (document.getElementById("trajanon-background")) {
-    both.forEach((each) => trajanonLayers.background(canvas(each, "background", 401))
-      .forEach((line) => line.addTo(each)));
-  }
-  open(0);
+  open();
   window.trajanon = { maps: both, shown, lit, drawn: trajanonCanvas.drawn };
 };

@@ -2,61 +2,32 @@
 
 import json
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import distribution
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import folium
-import numpy as np
 from branca.element import Figure
 from jinja2 import Environment, PackageLoader
 
-from trajanon.arrays import Floats
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
 from trajanon.files.report import Report
 from trajanon.maps.drawing import (
+    PALETTE,
     Drawing,
     match,
     release_and_originals,
     released_alone,
     sample_and_counts,
 )
-from trajanon.maps.layers import PALETTE, bends
 from trajanon.privacy.originals import InParts
 from trajanon.release import Release, with_report
-from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
+from trajanon.trajectories import Trajectories
 
 VIEWS = ("overlay", "side-by-side")
-
-
-class Background(NamedTuple):
-    """Roads and water, drawn below everything else; for maps without tiles.
-
-    Attributes
-    ----------
-    roads, water
-        Lines, and the borders of waters: latitude and longitude in degrees, each of shape (m, 2).
-
-    Examples
-    --------
-    A street below the released lines. No server is asked for it:
-
-    >>> import numpy as np
-    >>> import trajanon
-    >>> from trajanon import maps
-    >>> street = np.array([[40.1, 1.9], [40.1, 3.1]])
-    >>> background = maps.Background(roads=[street])
-    >>> released = trajanon.Trajectories(np.array([[[40.1, 2.0], [40.1, 3.0]]]))
-    >>> drawn = maps.public(released, tiles=None, background=background)
-    >>> '"roads":[[' in maps.html(drawn)
-    True
-    """
-
-    roads: Iterable[Floats] = ()
-    water: Iterable[Floats] = ()
 
 
 def _ours(name: str) -> str:
@@ -94,16 +65,15 @@ def _json(value: Any) -> str:
 
 
 def _page_of(
-    drawings: Sequence[Drawing],
+    drawing: Drawing,
     *,
     view: str,
     title: str,
     notice: str | None,
     attribution: str | None,
     tiles: str | None,
-    background: Background | None,
 ) -> folium.Map:
-    """Put drawings of one or several releases on a page."""
+    """Put the drawing of a release on a page."""
     drawn = folium.Map(
         tiles=None,
         font_size="12px",
@@ -116,30 +86,17 @@ def _page_of(
     page = _Page(title=title)
     page.header._children.clear()  # the character set, which the template names first
     page.map, page.notice, page.closed = drawn, notice, tiles is None
-    # Each different layer is written once: by its text, the name it has on the page.
-    key_of: dict[str, str] = {}
-    releases = []
-    for number, drawing in enumerate(drawings):
-        keys = {
-            name: key_of.setdefault(_json(layer), f"{number}-{name}")
-            for name, layer in drawing.layers.items()
-        }
-        releases.append(drawing.about | {"layers": keys})
-    bounds = np.array([drawing.bounds for drawing in drawings])
-    credited = [attribution, None if background is None else OSM_ATTRIBUTION]
     about = {
         "view": view,
         "title": title,
         "notice": notice,
-        "attribution": " · ".join(dict.fromkeys(filter(None, credited))),
-        "bounds": [bounds[:, 0].min(axis=0).tolist(), bounds[:, 1].max(axis=0).tolist()],
+        "attribution": attribution or "",
+        "bounds": drawing.bounds,
         "palette": PALETTE,
-        "releases": releases,
+        **drawing.about,
+        "layers": list(drawing.layers),
     }
-    page.data = {"page": _json(about)} | {key: text for text, key in key_of.items()}
-    if background is not None:
-        lines = {"roads": bends(background.roads), "water": bends(background.water)}
-        page.data["background"] = _json(lines)
+    page.data = {name: _json(value) for name, value in {"page": about, **drawing.layers}.items()}
     page.add_child(drawn)
     if tiles is not None:
         try:
@@ -158,7 +115,6 @@ def compare(
     *,
     view: str = "overlay",
     tiles: str | None = "OpenStreetMap",
-    background: Background | None = None,
 ) -> folium.Map:
     """Draw original and released trajectories, one colour a group.
 
@@ -178,8 +134,6 @@ def compare(
         ``overlay``, both on one map; or ``side-by-side``, on two that move together.
     tiles
         Name of a street map that folium knows; None to ask no server.
-    background
-        Roads and water to draw below.
 
     Returns
     -------
@@ -203,93 +157,38 @@ def compare(
     >>> print(maps.html(drawn).splitlines()[0])
     <!-- For the holder of the data, not for publication. -->
     """
-    return compare_releases(
-        trajectories,
-        {"release": with_report(release, report)},
-        view=view,
-        tiles=tiles,
-        background=background,
-    )
+    found, typed = match(trajectories, *with_report(release, report))
+    drawing = release_and_originals(found, typed)
+    return _for_the_holder(drawing, typed, trajectories, view=view, tiles=tiles)
 
 
-def compare_releases(
-    trajectories: Trajectories,
-    releases: Mapping[str, Release | tuple[Trajectories, Mapping[str, Any]]],
-    *,
-    view: str = "overlay",
-    tiles: str | None = "OpenStreetMap",
-    background: Background | None = None,
-) -> folium.Map:
-    """Draw several releases of the same trajectories, with a switch between them.
-
-    Parameters
-    ----------
-    releases
-        By name: results of `trajanon.anonymize`, or released trajectories with their report.
-    trajectories, view, tiles, background
-        As for `compare`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import trajanon
-    >>> from trajanon import maps
-    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
-    >>> trajectories = trajanon.Trajectories(points)
-    >>> releases = {f"k = {k}": trajanon.anonymize(trajectories, k) for k in (2, 4)}
-    >>> drawn = maps.compare_releases(trajectories, releases, tiles=None)
-    >>> [f'"{name}"' in maps.html(drawn) for name in releases]
-    [True, True]
-    """
-    if not releases:
-        raise BadInput("there is no release to draw: name at least one")
-    matches = {
-        name: match(trajectories, *(with_report(each, None) if isinstance(each, Release) else each))
-        for name, each in releases.items()
-    }
-    return _for_the_holder(
-        [release_and_originals(name, *each, len(matches)) for name, each in matches.items()],
-        [report for _, report in matches.values()],
-        trajectories,
-        view=view,
-        tiles=tiles,
-        background=background,
-    )
-
-
-def compare_in_parts(name: str, whole: InParts, **how: Any) -> folium.Map:
+def compare_in_parts(whole: InParts, **how: Any) -> folium.Map:
     """Draw a sample of a release in parts and of its originals, and the densities of all."""
-    return _for_the_holder([sample_and_counts(name, whole)], [whole.report], whole.lines, **how)
+    return _for_the_holder(sample_and_counts(whole), whole.report, whole.lines, **how)
 
 
 def _for_the_holder(
-    drawings: Sequence[Drawing], reports: Sequence[Report], shown: Trajectories, **how: Any
+    drawing: Drawing, report: Report, shown: Trajectories, **how: Any
 ) -> folium.Map:
     if how["view"] not in VIEWS:
         raise BadInput(f"`view` {how['view']!r} is not known; choose from {', '.join(VIEWS)}")
-    reported = (report.get("attribution") for report in reports)
     return _page_of(
-        drawings,
+        drawing,
         title="trajanon: originals and release, for the holder of the data",
-        notice=" ".join(dict.fromkeys(str(report["notice"]) for report in reports)),
-        attribution=next(filter(None, reported), shown.attribution),
+        notice=str(report["notice"]),
+        attribution=report.get("attribution") or shown.attribution,
         **how,
     )
 
 
-def public(
-    release: Release | Trajectories,
-    *,
-    tiles: str | None = "OpenStreetMap",
-    background: Background | None = None,
-) -> folium.Map:
+def public(release: Release | Trajectories, *, tiles: str | None = "OpenStreetMap") -> folium.Map:
     """Draw a release and nothing else; equal trajectories are one group.
 
     Parameters
     ----------
     release
         The released trajectories; or the result of `trajanon.anonymize`, without its report.
-    tiles, background
+    tiles
         As for `compare`.
 
     Examples
@@ -308,13 +207,12 @@ def public(
     if len(release) == 0:
         raise BadInput("there are no released trajectories to draw: run trajanon anonymize again")
     return _page_of(
-        [released_alone(release)],
+        released_alone(release),
         view="public",
         title="trajanon: release",
         notice=None,
         attribution=release.attribution,
         tiles=tiles,
-        background=background,
     )
 
 

@@ -27,18 +27,6 @@ const trajanonPanel = (() => {
     return built;
   };
 
-  const histogram = (rows, title) => {
-    const most = Math.max(...rows.map(([, count]) => count));
-    const built = node("table", { className: "bars" }, caption(title));
-    rows.forEach(([label, count]) => {
-      const bar = node("i", { hidden: count === 0 });
-      bar.style.width = `${(100 * count) / most}%`;
-      built.append(node("tr", {}, header(label),
-        node("td", { className: "bar", ariaHidden: true }, bar), node("td", {}, number(count))));
-    });
-    return built;
-  };
-
   const about = (release, at) => {
     const { groups, units } = release;
     const when = groups.when ? ` · ${groups.when[at]}` : "";
@@ -46,12 +34,12 @@ const trajanonPanel = (() => {
     return groups.moved ? `${said} · mean displacement ${metres(groups.moved[at])}` : said;
   };
 
-  // How many points a shade of the hexagons stands for; both densities have one scale.
+  // How many points a shade of the cells stands for; both densities have one scale.
   const scale = ({ most, metres: wide }) => {
     const marks = new Set([1, Math.round(Math.sqrt(most)), most]);
     return node("div", { className: "scale" }, node("i"),
       node("p", {}, ...[...marks].map((mark) => node("span", {}, number(mark)))),
-      `points in a hexagon ${metres(wide)} across`);
+      `points in a cell of ${metres(wide)}`);
   };
 
   // Each layer is a line of the legend, with a sample of how it is drawn.
@@ -71,7 +59,7 @@ const trajanonPanel = (() => {
         layer.words = node("span", {}, layer.label);
         return node("label", {}, box, node("i", { className: `sample ${layer.name}` }), layer.words);
       }), shades,
-      node("p", {}, "Each group has one colour; neighbouring groups differ."));
+      node("p", {}, "Each group has one colour."));
   };
 
   const search = (last, find, said) => {
@@ -85,21 +73,6 @@ const trajanonPanel = (() => {
       find(Number(input.value));
     });
     return form;
-  };
-
-  const releases = (all, current, choose) => {
-    const built = node("table", { className: "releases" },
-      caption(`Releases of the same ${all[current].units}`),
-      node("tr", {}, node("td"), ...["IL", "mean displ."].map((name) =>
-        node("th", { scope: "col" }, name))));
-    all.forEach((release, at) => {
-      const radio = node("input", { type: "radio", name: "release", checked: at === current });
-      radio.addEventListener("change", () => choose(at));
-      built.append(node("tr", {}, header(node("label", { title: release.name },
-        radio, node("span", {}, release.name))),
-        ...release.summary.map((value) => node("td", {}, value))));
-    });
-    return built;
   };
 
   const worst = (release, show) => {
@@ -116,31 +89,15 @@ const trajanonPanel = (() => {
   const folded = (title, ...inside) =>
     node("details", {}, node("summary", {}, heading(title)), ...inside);
 
-  const glossary = (terms) => node("dl", {}, ...terms.flatMap(([term, meaning]) =>
-    [node("dt", {}, term), node("dd", {}, meaning)]));
-
-  // All that is said of one release; ``acts`` are what the page does when asked.
-  const fill = (body, page, current, layers, acts) => {
-    const release = page.releases[current];
-    const { counts } = release;
-    body.replaceChildren();
-    if (page.releases.length > 1) body.append(releases(page.releases, current, acts.choose));
-    body.append(...release.sentences.map((text) => node("p", { className: "sentence" }, text)));
+  // All that is said of the release; ``acts`` are what the page does when asked.
+  const fill = (body, page, layers, acts) => {
+    body.append(...page.sentences.map((text) => node("p", { className: "sentence" }, text)));
     // Above the legend, whose lines grow with the hours chosen: bars stay under the mouse.
     body.append(acts.bars, legend(layers, acts.toggle, acts.densest));
-    if (release.drawn) body.append(node("p", { className: "drawn" }, release.drawn));
-    const last = release.total.groups - 1;
-    body.append(search(last, acts.find, acts.said), table(release.facts, "The release"));
-    if (counts.displacement) {
-      body.append(histogram(counts.displacement, "Groups by mean displacement"));
-    }
-    const sizes = histogram(counts.sizes, `Groups by number of ${release.units}`);
-    if (release.worst.length) body.append(worst(release, acts.show));
-    body.append(Object.assign(folded("Sizes", sizes), { open: !counts.displacement }));
-    if (release.stages.length) body.append(folded("Search", table(release.stages, release.lost)));
-    if (release.glossary.length) {
-      body.append(folded("What the words mean", glossary(release.glossary)));
-    }
+    if (page.drawn) body.append(node("p", { className: "drawn" }, page.drawn));
+    const last = page.total.groups - 1;
+    body.append(search(last, acts.find, acts.said), table(page.facts, "The release"));
+    if (page.worst.length) body.append(worst(page, acts.show));
   };
 
   const frame = (page) => {

@@ -53,9 +53,6 @@ COLOURED = """async (picture) => {
   return coloured;
 }"""
 PLAIN = ".leaflet-control { visibility: hidden } * { transition: none !important }"
-PAINTED = """[...document.querySelectorAll(".leaflet-background-pane canvas")].map(
-  (canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height)
-    .data.some((value) => value > 0))"""
 
 
 def until(page: Page | Frame, expression: str) -> None:
@@ -210,14 +207,14 @@ def held(page: str) -> dict[str, Any]:
 
 
 def about(page: str) -> dict[str, Any]:
-    """What is said of the first release."""
-    said: dict[str, Any] = held(page)["page"]["releases"][0]
+    """What is said of the release."""
+    said: dict[str, Any] = held(page)["page"]
     return said
 
 
 def layer(page: str, name: str) -> Any:
-    """A layer of the first release."""
-    return held(page)[about(page)["layers"][name]]
+    """A layer of the release."""
+    return held(page)[name]
 
 
 def places(steps: list[int]) -> list[list[int]]:

@@ -249,7 +249,7 @@ def _of_releases(root: Path, trajectories: Trajectories, timed: Words = ()) -> l
         draws = ("map", "--view", "public", name)
         found.append(Seed(folder, name, [check, (*check, "--rewrite", f"b.{suffix}"), draws]))
         looks = [(*check, "--trajectories", "t.parquet"), ("evaluate", *both)]
-        looks += [("map", *both), ("figures", *both)]
+        looks += [("map", *both)]
         if suffix == "parquet":
             found += 4 * [Seed(folder, "a.report.json", looks)]
             groups = ("anonymize", *QUICK, *timed, "t.parquet")

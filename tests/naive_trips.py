@@ -106,10 +106,10 @@ def why_not(recorded: Trace, fixes: list[int], rules: Rules) -> str:
     at, time = places_of(recorded), recorded.time
     hops = [(distance(at[i], at[j]), time[j] - time[i]) for i, j in pairwise(fixes)]
     if any(metres > rules.longest_hop for metres, _ in hops):
-        return "trips with a long hop"
+        return "trips with a gap"
     highest = rules.max_speed or np.inf
     if any(metres > 50.0 and metres / seconds > highest for metres, seconds in hops):
-        return "trips with an impossible speed"
+        return "trips with a gap"
     return "trips too short" if sum(metres for metres, _ in hops) < rules.length else ""
 
 

@@ -182,7 +182,7 @@ def test_help_loads_no_library(tmp_path: Path) -> None:
 def test_extracting_gpx_loads_no_library_of_roads_servers_or_kernels(tmp_path: Path) -> None:
     page = ROOT / "data/sample/page000.gpx.gz"
     found = loaded(tmp_path, "extract", page, "--windows", "--spacing", 50)
-    assert found & HEAVY == {"numpy", "pandas", "pyarrow", "pyproj", "shapely"}
+    assert found & HEAVY == {"numpy", "pandas", "pyarrow", "shapely"}
 
 
 def test_benchmarks_find_what_they_import() -> None:

@@ -41,7 +41,6 @@ def test_a_file_under_the_name_of_another_kind_is_one_sentence(
         "check anonymized.parquet -k 4 --trajectories pipe.parquet",
         "check anonymized.parquet -k 4 --against pipe.parquet",
         "map trajectories.parquet r.parquet",
-        "map --background pipe.pbf",
         "evaluate --roads pipe.pbf",
         "microaggregate pipe.csv -k 4",
         "bound device.csv -k 4",

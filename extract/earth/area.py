@@ -1,8 +1,13 @@
-"""Where trajectories may lie: a box of longitudes and latitudes, or polygons of any shape."""
+"""Where trajectories may lie: boxes and polygons, as users give them."""
 
+import csv
+import os
+import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol, runtime_checkable
+from numbers import Real
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import shapely
@@ -10,37 +15,11 @@ from numpy.typing import NDArray
 from shapely.geometry.base import BaseGeometry
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import BadInput
+from trajanon.errors import BadInput, FileProblem
+from trajanon.inputs import regular
 
-
-@runtime_checkable
-class Area(Protocol):
-    """Where trajectories may lie: a box, or any other part of the Earth.
-
-    Examples
-    --------
-    Anything with ``bounds``, ``contains`` and ``leaves`` is an area, such as a box. No straight way
-    leaves a box:
-
-    >>> import numpy as np
-    >>> from trajanon.extract import Area, Box
-    >>> area = Box(2.0, 41.0, 2.1, 41.1)
-    >>> isinstance(area, Area), str(area.bounds)
-    (True, '2,41,2.1,41.1')
-    >>> lat, lon = np.array([41.02, 41.08]), np.array([2.02, 2.08])
-    >>> area.contains(lat, lon).tolist(), area.leaves(lat, lon, start=np.array([0])).tolist()
-    ([True, True], [False])
-    """
-
-    @property
-    def bounds(self) -> "Box":
-        """The smallest box that holds it."""
-
-    def contains(self, lat: Floats, lon: Floats) -> Bools:
-        """Tell which points (degrees) lie inside or on the border, shape (n,)."""
-
-    def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which geodesics, from a point at start to the next, both inside, leave the area."""
+if TYPE_CHECKING:
+    from geopandas import GeoSeries
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,74 +75,18 @@ class Box:
         """West, south, east, north."""
         return self.west, self.south, self.east, self.north
 
-    def contains(self, lat: Floats, lon: Floats) -> Bools:
-        """Tell which points lie inside or on the border."""
-        return (lat >= self.south) & (lat <= self.north) & (lon >= self.west) & (lon <= self.east)
-
     @property
     def bounds(self) -> "Box":
         """The box itself."""
         return self
 
+    def contains(self, lat: Floats, lon: Floats) -> Bools:
+        """Tell which points lie inside or on the border."""
+        return (lat >= self.south) & (lat <= self.north) & (lon >= self.west) & (lon <= self.east)
+
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """No way between two points of a box leaves it by more than millimetres."""
+        """No straight way between two points of a box leaves it."""
         return np.zeros(len(start), dtype=np.bool_)
-
-
-_SLACK = 2e-8  # degrees, two millimetres: the accuracy of places on a geodesic
-_FAR = 0.1  # radians that a way turns; above, the first approximation of its bend is not enough
-
-
-def segment_tree(lines: NDArray[np.object_]) -> shapely.STRtree:
-    """Put the segments of lines, of one part or several, into a tree."""
-    corners, line = shapely.get_coordinates(shapely.get_parts(lines), return_index=True)
-    same = line[1:] == line[:-1]
-    ends = np.stack([corners[:-1][same], corners[1:][same]], axis=1)
-    return shapely.STRtree(shapely.linestrings(ends))
-
-
-class AreaBorder:
-    """The border of polygons, as a tree of its segments."""
-
-    def __init__(self, shape: BaseGeometry) -> None:
-        self._segments = segment_tree(shapely.boundary(shape))
-
-    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways, each from a point at start to the next, may come to the border.
-
-        Both points may lie on either side. Ways across the antimeridian, to a pole, or of many
-        hundred kilometres always may.
-        """
-        corners = np.stack([lon, lat], axis=1)[np.stack([start, start + 1], axis=1)]
-        bend, meets = _bend(corners)
-        some = np.flatnonzero(~meets)
-        if len(some):
-            # Only the nearest segment counts: a long way has thousands around it.
-            (near, _), far = self._segments.query_nearest(
-                shapely.linestrings(corners[some]),
-                max_distance=bend[some].max(),
-                return_distance=True,
-                all_matches=False,
-            )
-            meets[some[near]] = far <= bend[some[near]]
-        return meets
-
-
-def _bend(corners: Floats) -> tuple[Floats, Bools]:
-    """Bound how far geodesics lie off straight lines in degrees; mark those without a bound.
-
-    A geodesic turns by sin a (1 + cos^2 a) tan(lat) / R a metre, 1.09 tan(lat) / R at most, where a
-    is its azimuth.
-    """
-    east, north = (corners[:, 1] - corners[:, 0]).T
-    polewards = np.abs(corners[..., 1])
-    high = np.radians(np.minimum(polewards.max(axis=1), 89.9))
-    low = np.radians(polewards.min(axis=1))
-    length = np.hypot(east * np.cos(low), north)
-    turn = np.radians(length) * np.tan(high)
-    bend = (0.25 * turn * length + _SLACK) / np.cos(high)
-    unknown = (turn > _FAR) | (np.abs(east) > 180.0) | (high > np.radians(89.0))
-    return bend, unknown
 
 
 @dataclass(frozen=True, eq=False)
@@ -215,14 +138,11 @@ class Region:
     def __str__(self) -> str:
         return self.name
 
-    @cached_property
+    @property
     def bounds(self) -> Box:
         """The smallest box that holds it."""
-        return Box(*self.shape.bounds)
-
-    @cached_property
-    def _border(self) -> AreaBorder:
-        return AreaBorder(self.shape)
+        west, south, east, north = self.shape.bounds
+        return Box(west, south, east, north)
 
     def contains(self, lat: Floats, lon: Floats) -> Bools:
         """Tell which points lie inside or on the border."""
@@ -230,8 +150,169 @@ class Region:
         return np.asarray(shapely.intersects_xy(self.shape, lon, lat))
 
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways between two points inside may lead outside.
+        """Tell which ways from a point at start to the next touch the border, or what is beyond.
 
-        So may all that come within millimetres of the border, or cross the antimeridian.
+        Ways are straight in degrees. Those across the antimeridian leave every region.
         """
-        return self._border.meets(lat, lon, start)
+        lines, across = _straight(lat, lon, start)
+        shapely.prepare(self.shape)
+        return np.asarray(across | ~shapely.contains_properly(self.shape, lines))
+
+    def meets(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
+        """Tell which ways from a point at start to the next come into it, or may."""
+        lines, across = _straight(lat, lon, start)
+        shapely.prepare(self.shape)
+        return np.asarray(across | shapely.intersects(self.shape, lines))
+
+
+Area: TypeAlias = Box | Region
+
+
+def _straight(lat: Floats, lon: Floats, start: Ints) -> tuple[NDArray[np.object_], Bools]:
+    """Draw the ways from points to the next, and mark those across the antimeridian."""
+    ends = np.stack([lon, lat], axis=1)[np.stack([start, start + 1], axis=1)]
+    return shapely.linestrings(ends), np.abs(np.diff(ends[..., 0], axis=1)[:, 0]) > 180.0
+
+
+AreaLike: TypeAlias = (
+    str
+    | os.PathLike[str]
+    | BaseGeometry
+    | Area
+    | Sequence[str]
+    | Sequence[float]
+    | NDArray[Any]
+    | None
+)
+"""An area as users give it: see `area_of`."""
+
+
+_, *_ROWS = csv.reader(Path(__file__).with_name("cities.csv").read_text("utf-8").splitlines())
+CITIES: dict[str, tuple[Box, float | None]] = {
+    name: (Box(*map(float, sides)), float(spacing)) for name, *sides, spacing, _ in _ROWS
+}
+"""Boxes, small enough for one request to the OSM API, and spacings in metres. First the three areas
+of Maya-López, "Contributions to Statistical Disclosure Control" (thesis, URV 2023), section 2.3."""
+
+_OTHERS = list(CITIES)[3:]
+
+KNOWN = f"{', '.join(list(CITIES)[:3])} or one of {len(_OTHERS)} more ({', '.join(_OTHERS)})"
+"""The cities, as messages list them."""
+
+
+def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
+    """Read an area in any form that users give, and the spacing of a city in metres.
+
+    The forms: None for everywhere, a city or ``W,S,E,N`` or several of these, four numbers, a
+    polygon of shapely, the path of a file with polygons, a `Box` or a `Region`.
+    """
+    if given is None or isinstance(given, Box | Region):
+        return given, None
+    if isinstance(given, BaseGeometry):
+        shape = shapely.force_2d(given)
+        sides = ",".join(f"{side:.10g}" for side in shape.bounds)
+        return Region(shape, f"the polygon within {sides}"), None
+    if isinstance(given, os.PathLike) or (
+        isinstance(given, str) and given.lower() not in CITIES and Path(given).is_file()
+    ):
+        return read_outline(given), None
+    several: list[Any] = [given] if isinstance(given, str) else list(given)
+    if len(several) == 4 and all(isinstance(side, Real) for side in several):
+        return Box(*map(float, several)), None
+    if not several or not all(isinstance(each, str) for each in several):
+        raise BadInput(
+            f"{given!r} is not an area: give four numbers (west, south, east, north), a polygon, "
+            "a file with polygons, or a city"
+        )
+    boxes, spacings = zip(*map(_named, several), strict=True)
+    spacing = spacings[0] if len(set(spacings)) == 1 else None
+    if len(boxes) == 1:
+        return boxes[0], spacing
+    shape = shapely.union_all([shapely.box(*box.sides) for box in boxes])
+    return Region(shape, " + ".join(text.strip() for text in several)), spacing
+
+
+def _named(text: str) -> tuple[Box, float | None]:
+    """Read a city or a box, which has no spacing."""
+    if (name := text.strip().lower()) in CITIES:
+        return CITIES[name]
+    try:
+        west, south, east, north = map(float, text.split(","))
+    except ValueError:
+        raise BadInput(
+            f"{text!r} is not an area: name {KNOWN}. Any other box is four degrees W,S,E,N such as "
+            "`area='-3.75,40.38,-3.65,40.48'`"
+        ) from None
+    return Box(west, south, east, north), None
+
+
+def read_outline(path: str | os.PathLike[str]) -> Region:
+    """Read a region from a file of polygons; several are united.
+
+    Parameters
+    ----------
+    path
+        GeoJSON, GeoPackage, Shapefile, FlatGeobuf, GeoParquet or whatever else GDAL reads, of one
+        layer, in any coordinate reference system; degrees if it names none.
+
+    Raises
+    ------
+    FileProblem
+        If the file cannot be read.
+    BadInput
+        If it holds no valid polygons, or anything else, or is not on Earth.
+
+    Examples
+    --------
+    >>> from pathlib import Path
+    >>> import shapely
+    >>> from trajanon.extract import read_outline
+    >>> square = shapely.box(2.0, 41.0, 2.1, 41.1)
+    >>> _ = Path("square.geojson").write_text(shapely.to_geojson(square))
+    >>> print(read_outline("square.geojson").bounds)
+    2,41,2.1,41.1
+    """
+    path = Path(path)
+    found = _geometries(path)
+    found = found[~(shapely.is_missing(found) | shapely.is_empty(found))]
+    others = set(found.geom_type) - {"Polygon", "MultiPolygon"}
+    if others or len(found) == 0:
+        holds = ", ".join(sorted(others)) or "no geometry"
+        raise BadInput(f"{path} holds {holds}: an outline needs polygons, and nothing else")
+    shapes = shapely.force_2d(found if found.crs is None else found.to_crs(4326))
+    if not shapely.is_valid(shapes).all():
+        raise BadInput(f"{path} holds polygons that cross themselves: mend them on a map")
+    try:
+        return Region(shapely.union_all(shapes), path.name)
+    except BadInput as error:
+        raise BadInput(
+            f"{path} is not on Earth: {error}; save it with its coordinate reference system, or in "
+            "degrees (WGS 84)"
+        ) from error
+
+
+def _geometries(path: Path) -> "GeoSeries":
+    """The geometries of a file, in its own reference system."""
+    import geopandas
+    import pyogrio
+
+    try:
+        with regular(path).open("rb") as file:
+            parquet = file.read(4) == b"PAR1"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of GDAL's: the errors below say more
+            if parquet:
+                return geopandas.read_parquet(path).geometry
+            layers = [str(name) for name, _ in pyogrio.list_layers(path)]
+            table = pyogrio.read_dataframe(path, columns=[])
+    except Exception as error:  # damaged files make geopandas raise anything
+        reason = getattr(error, "strerror", None) or " ".join(str(error).split())
+        raise FileProblem(
+            f"cannot read {path} as an outline: {reason.partition('.;')[0][:200]}"
+        ) from error
+    if len(layers) > 1:
+        raise BadInput(
+            f"{path} holds {len(layers)} layers ({', '.join(layers)}): save the one with the "
+            "outline as a file of its own"
+        )
+    return getattr(table, "geometry", geopandas.GeoSeries())

@@ -1,23 +1,29 @@
-"""Objects of an OpenStreetMap file, and their shapes."""
+"""Objects of an OpenStreetMap file: boundaries by name, and zones around sensitive places."""
 
+import logging
 import os
 from collections.abc import Iterator
-from itertools import groupby
+from difflib import get_close_matches
+from functools import partial
 from pathlib import Path
-from typing import cast
 
 import numpy as np
 import osmium
 import shapely
+from numpy.typing import NDArray
 from osmium import BaseFilter, osm
-from osmium.filter import EntityFilter, KeyFilter
+from osmium.filter import EntityFilter, IdFilter, KeyFilter, TagFilter
 from osmium.geom import WKBFactory
 from osmium.osm.types import OSMEntity
 from shapely.geometry.base import BaseGeometry
 
-from trajanon.arrays import Floats
-from trajanon.errors import FileProblem
+from trajanon.errors import BadInput, FileProblem
+from trajanon.extract.earth.area import Box, Region
+from trajanon.geodesy import SHORT_DEGREE, radii
 from trajanon.inputs import regular
+from trajanon.number_text import number_of
+
+logger = logging.getLogger(__name__)
 
 
 def objects(
@@ -51,12 +57,6 @@ def objects(
         ) from error
 
 
-def ways(pbf: str | os.PathLike[str], *keys: str) -> Iterator[osm.Way]:
-    """Yield the ways with one of some keys, with the places of their nodes."""
-    for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter(*keys), locations=True):
-        yield cast(osm.Way, way)
-
-
 def polygons(area: osm.Area) -> BaseGeometry | None:
     """The polygons of an area; None if its lines do not close."""
     try:
@@ -65,8 +65,220 @@ def polygons(area: osm.Area) -> BaseGeometry | None:
         return None
 
 
-def known_parts(way: osm.Way) -> list[Floats]:
-    """The parts of a way with nodes in the file: longitudes and latitudes, shape (m, 2)."""
-    places = [(one.lon, one.lat) if one.location.valid() else () for one in way.nodes]
-    parts = [np.array(list(part)) for known, part in groupby(places, bool) if known]
-    return [part for part in parts if len(part) > 1]
+_NAMES = ("alt_name", "official_name", "short_name", "int_name")
+"""Keys of names besides ``name`` and ``name:en``, ``name:de`` and so on."""
+
+_ADMINISTRATIVE = TagFilter(("boundary", "administrative"))
+
+
+def boundary(pbf: str | os.PathLike[str], name: str) -> Region:
+    r"""Find the boundary of a town, a district or a country.
+
+    Parameters
+    ----------
+    pbf
+        An OpenStreetMap file that holds the whole of the boundary.
+    name
+        The name of an administrative boundary, in upper or lower case and in any language of the
+        file, or the number of its relation. Local names go first.
+
+    Raises
+    ------
+    BadInput, FileProblem
+        If there is no such boundary, or more than one, or a part of it is missing.
+
+    Examples
+    --------
+    The boundary of Vila is a way around a square. Real files end in ``.osm.pbf``; this one is OPL,
+    a text format of OpenStreetMap:
+
+    >>> from pathlib import Path
+    >>> from trajanon.extract import boundary
+    >>> nodes = ["n1 x2.0 y41.0", "n2 x2.1 y41.0", "n3 x2.1 y41.1", "n4 x2.0 y41.1"]
+    >>> tags = "type=boundary,boundary=administrative,name=Vila,admin_level=8"
+    >>> rest = ["w1 Nn1,n2,n3,n4,n1", f"r7 T{tags} Mw1@outer"]
+    >>> _ = Path("town.opl").write_text("\n".join(nodes + rest))
+    >>> town = boundary("town.opl", "vila")
+    >>> print(town, town.bounds, sep=": ")
+    Vila (relation 7): 2,41,2.1,41.1
+    """
+    relation, (known_as, *_), _ = _chosen(pbf, name)
+    area = EntityFilter(osm.AREA)
+    for found in objects(pbf, area, _ADMINISTRATIVE, areas=IdFilter([relation])):
+        # A closed way is an area as well, and may have the relation's number.
+        if isinstance(found, osm.Area) and not found.from_way() and found.orig_id() == relation:
+            shape = polygons(found)
+            if shape is not None:
+                return Region(shape, f"{known_as} (relation {relation})")
+    raise BadInput(
+        f"the boundary of {known_as} (relation {relation}) is incomplete in {pbf}: take a larger "
+        "extract of OpenStreetMap, or give four degrees W,S,E,N"
+    )
+
+
+def _chosen(pbf: str | os.PathLike[str], name: str) -> tuple[int, list[str], str]:
+    """Number, names and level of the only boundary of a name, or a sentence about all."""
+    known, closed = [], TagFilter(("type", "boundary"), ("type", "multipolygon"))
+    for relation in objects(pbf, _ADMINISTRATIVE, closed, entities=osm.RELATION):
+        tags = dict(relation.tags)
+        names = [tags.get("name", f"relation {relation.id}")]
+        for key, value in tags.items():
+            if key in _NAMES or key.startswith("name:"):
+                names.extend(part.strip() for part in value.split(";"))
+        known.append((relation.id, names, tags.get("admin_level", "unknown")))
+    wanted = name.strip().casefold()
+    called = [one for one in known if wanted in map(str.casefold, (str(one[0]), *one[1]))]
+    local = [one for one in called if wanted == one[1][0].casefold()] or called  # as on the signs
+    if len(local) == 1:
+        return local[0]
+    if local:
+        each = (f"{names[0]}: level {level}, relation {number}" for number, names, level in local)
+        raise BadInput(
+            f"{len(local)} boundaries in {pbf} are called {name!r} ({'; '.join(each)}): give the "
+            f"number of a relation instead, such as {local[0][0]}"
+        )
+    by_name = {text.casefold(): text for _, names, _ in known for text in names}
+    near = [by_name[text] for text in get_close_matches(wanted, by_name, n=5, cutoff=0.7)]
+    some = ", ".join(near or sorted({names[0] for _, names, _ in known})[:10])
+    holds = f"among those it holds are {some}" if some else "it holds none"
+    raise BadInput(f"{pbf} holds no boundary called {name!r}: {holds}")
+
+
+WIDEST = 100_000.0  # metres; the largest radius around places
+_MARGIN = 0.01  # metres by which everything is wider, against rounding
+_QUARTER = 16  # corners of a quarter of a circle
+
+# A polygon with a radius larger by this factor, 0.3 %, holds the circle. GEOS rounds the
+# number of corners of an arc: two may be half as far again apart.
+_ROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
+
+
+def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
+    """Draw polygons that hold everything within a radius in metres of each place.
+
+    Each is drawn on a plane of its own, on which no way is longer than on Earth, because a degree
+    has as few metres as where it is shortest. So the polygons leave out nothing nearer.
+    """
+    _, south, _, north = shapely.bounds(places).T
+    high = np.maximum(np.abs(south), np.abs(north)) + radius / SHORT_DEGREE
+    east = np.radians(radii(np.radians(np.minimum(high, 90.0 - 1e-6)))[1])
+    scale = np.stack([east, np.full(len(places), SHORT_DEGREE)], axis=1)
+    corners, which = shapely.get_coordinates(places, return_index=True)
+    flat = shapely.set_coordinates(places.copy(), corners * scale[which])
+    wide = shapely.buffer(flat, _ROUND * radius + _MARGIN, quad_segs=_QUARTER)
+    corners, which = shapely.get_coordinates(wide, return_index=True)
+    shapes = shapely.set_coordinates(wide, corners / scale[which])
+    # Those over the antimeridian are on its other side, too.
+    over = shapes[np.abs(shapely.bounds(shapes)[:, [0, 2]]).max(axis=1, initial=0.0) > 180.0]
+    turned = [shapely.transform(over, partial(np.add, (turn, 0.0))) for turn in (-360.0, 360.0)]
+    earth = shapely.box(-180.0, -90.0, 180.0, 90.0)
+    parts = shapely.get_parts(shapely.intersection(np.concatenate([shapes, *turned]), earth))
+    return np.asarray(parts[shapely.get_dimensions(parts) == 2])
+
+
+def hidden(
+    pbf: str | os.PathLike[str], tags: str, radius: float, bounds: Box | None = None
+) -> Region | None:
+    """Find the zone around sensitive places.
+
+    Parameters
+    ----------
+    pbf
+        An OpenStreetMap file.
+    tags
+        Which of its nodes and areas are sensitive, such as
+        ``amenity=hospital,place_of_worship,healthcare=*``: a value without a key belongs to the key
+        before it, and ``*`` is any value.
+    radius
+        Metres around them.
+    bounds
+        Where to look for them, and as far around as the radius; None for all the file.
+
+    Returns
+    -------
+    Region or None
+        None, with a warning, if there is no such place in or near the bounds.
+
+    Raises
+    ------
+    BadInput, FileProblem
+        If the tags cannot be read, the file holds no such place at all, or the radius makes no
+        sense.
+
+    Examples
+    --------
+    Points 56 and 167 m south of a hospital. Real files end in ``.osm.pbf``; this one is OPL, a text
+    format of OpenStreetMap:
+
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from trajanon.extract import hidden
+    >>> _ = Path("town.opl").write_text("n1 x2.0 y41.0 Tamenity=hospital")
+    >>> zone = hidden("town.opl", "amenity=hospital,clinic", radius=100)
+    >>> zone.contains(lat=np.array([40.9995, 40.9985]), lon=np.array([2.0, 2.0])).tolist()
+    [True, False]
+    """
+    if not 0.0 < radius <= WIDEST:
+        raise BadInput(
+            f"`radius` must be a positive number of metres (got {radius}), at most {WIDEST:,.0f}"
+        )
+    places = _places(pbf, tags)
+    if len(places) == 0:
+        # A slip of the pen must not publish places that were meant to be hidden.
+        raise BadInput(
+            f"{pbf} holds no places with the tags {tags}, so nothing would be hidden: "
+            "look for the right tags at https://taginfo.openstreetmap.org"
+        )
+    shapes = around(places, radius)
+    if bounds is not None:
+        shapes = shapes[shapely.intersects(shapes, shapely.box(*bounds.sides))]
+    if len(shapes) == 0:
+        logger.warning(
+            "%s holds places with the tags %s, but none in or near the box %s: nothing is hidden",
+            *(pbf, tags, bounds),
+        )
+        return None
+    return Region(shapely.union_all(shapes), f"places with {tags}")
+
+
+def _places(pbf: str | os.PathLike[str], tags: str) -> NDArray[np.object_]:
+    """The points and polygons of a file that have the tags, each once."""
+    found: dict[tuple[str, int], BaseGeometry] = {}
+    lost: set[tuple[str, int]] = set()  # also ways and relations that are areas, too
+    for passing in _filters(tags):
+        for thing in objects(pbf, passing, areas=passing):
+            place, shape = (thing.type_str(), thing.id), None
+            if isinstance(thing, osm.Node) and thing.location.valid():
+                shape = shapely.Point(thing.location.lon, thing.location.lat)
+            elif isinstance(thing, osm.Area):
+                place = "w" if thing.from_way() else "r", thing.orig_id()
+                shape = polygons(thing)
+            if shape is None:
+                lost.add(place)
+            else:
+                found[place] = shape
+    if lost := lost - found.keys():
+        logger.warning(
+            "%s: %s not hidden, as the area around is missing or not whole; a larger extract of "
+            "OpenStreetMap may hold it",
+            *(pbf, number_of(len(lost), "place is", "places are")),
+        )
+    return np.array(list(found.values()), dtype=np.object_)
+
+
+def _filters(tags: str) -> list[BaseFilter]:
+    """Read tags as filters: things that pass one of them are sensitive."""
+    keys, pairs, key = list[str](), list[tuple[str, str]](), ""
+    for part in tags.split(","):
+        before, equals, value = part.rpartition("=")
+        key, value = before.strip() if equals else key, value.strip()
+        if not key or not value:
+            raise BadInput(
+                f"{part.strip()!r} in the tags {tags!r} is no key and value: write "
+                "them like amenity=hospital,place_of_worship,healthcare=*"
+            )
+        if value == "*":
+            keys.append(key)
+        else:
+            pairs.append((key, value))
+    return [*([KeyFilter(*keys)] if keys else []), *([TagFilter(*pairs)] if pairs else [])]

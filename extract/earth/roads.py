@@ -1,172 +1,159 @@
-"""Roads of an OpenStreetMap file: how far points are from them; roads and water to draw."""
+"""The roads of an OpenStreetMap file as a network that somebody can go along."""
 
-import logging
 import os
+from math import inf
 
 import numpy as np
-import shapely
-from numpy.typing import NDArray
 from osmium import osm
-from osmium.filter import TagFilter
+from osmium.filter import EntityFilter, KeyFilter
 
-from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.extract.earth.area import Box, segment_tree
-from trajanon.extract.earth.osm_file import known_parts, objects, polygons, ways
-from trajanon.geodesy import ECCENTRICITY_SQUARED, EQUATOR, radii
-from trajanon.number_text import number_of
+from trajanon.extract.earth.area import Box
+from trajanon.extract.earth.osm_file import objects
+from trajanon.snapping import KEEP_OFF, OsmStreets, RoadsToFollow, streets_of
 
-logger = logging.getLogger(__name__)
+_FAST = {"motorway", "motorway_link", "trunk", "trunk_link"}
+_STREETS = {
+    f"{kind}{link}" for kind in ("primary", "secondary", "tertiary") for link in ("", "_link")
+} | {"unclassified", "residential", "living_street", "service", "road", "busway"}
+_PATHS = {"track", "path", "cycleway", "footway", "pedestrian", "bridleway", "steps", "corridor"}
 
-_POLE = 89.9  # degrees; the map of the roads ends there
+MODES = {
+    "car": _FAST | _STREETS,
+    "bicycle": (_STREETS | _PATHS) - {"steps", "corridor", "busway"},
+    "foot": _STREETS | _PATHS,
+    "any": _FAST | _STREETS | _PATHS,
+}
+"""Values of ``highway`` that each mode takes."""
 
-_DRAWN = frozenset(
-    f"{kind}{link}"
-    for kind in ("motorway", "trunk", "primary", "secondary", "tertiary")
-    for link in ("", "_link")
-) | {"unclassified", "residential", "living_street", "pedestrian"}
-"""Values of ``highway`` that a background shows: what cars take, and squares."""
+_DEAR = {"motorway": 1.0, "trunk": 1.0, "primary": 1.1, "secondary": 1.2, "tertiary": 1.3}
+_DEAREST = 1.4
+"""For how many a metre counts where ways of cars are chosen: they keep to main roads."""
 
+_NEEDS_WORD = {"bicycle": {"footway", "pedestrian", "bridleway"}}
+"""Ways that a mode takes only where a tag says so."""
 
-class Roads:
-    """Roads, as a tree of their segments on Mercator's map.
+_TAGS: dict[str, tuple[str, ...]] = {
+    "car": ("motorcar", "motor_vehicle", "vehicle", "access"),
+    "bicycle": ("bicycle", "vehicle", "access"),
+    "foot": ("foot", "access"),
+    "any": (),
+}
+"""What says whether a mode may go there, the most exact first."""
 
-    That map keeps shapes: the nearest road on it is the nearest on Earth, up to some thousandths at
-    distances of kilometres.
-
-    Parameters
-    ----------
-    lines
-        Lines, of one part or several; longitude and latitude in degrees, shape (roads,).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> import shapely
-    >>> from trajanon.extract import Roads
-    >>> roads = Roads(np.array([shapely.LineString([(2.0, 41.0), (2.1, 41.0)])]))
-    >>> lat, lon = np.array([41.0, 41.001, 42.0]), np.array([2.05, 2.05, 2.05])
-    >>> roads.distance(lat, lon, within=500.0).round().tolist()
-    [0.0, 111.0, inf]
-    """
-
-    def __init__(self, lines: NDArray[np.object_]) -> None:
-        self._count = len(lines)
-        self._segments = segment_tree(shapely.transform(lines, _on_map))
-
-    def __len__(self) -> int:
-        return self._count
-
-    def distance(self, lat: Floats, lon: Floats, within: float | None = None) -> Floats:
-        """Measure how far points are from the nearest road.
-
-        Parameters
-        ----------
-        lat, lon
-            Degrees, WGS 84, shape (n,).
-        within
-            Metres; beyond, the distance is infinite: the search is faster. None for no limit.
-
-        Returns
-        -------
-        Floats
-            Metres, right to 1 % up to some kilometres, shape (n,); NaN where a coordinate is. Roads
-            on the other side of the antimeridian do not count.
-        """
-        if within is not None and not within > 0.0:
-            raise BadInput(f"within must be a positive number of metres (got {within})")
-        known = np.flatnonzero(np.isfinite(lat) & np.isfinite(lon))
-        metres = np.full(len(lat), np.nan)
-        metres[known] = np.inf
-        places = np.stack([lon[known], lat[known]], axis=-1)
-        scale = EQUATOR / radii(np.radians(np.clip(lat[known], -_POLE, _POLE)))[1]
-        (point, _), far = self._segments.query_nearest(
-            shapely.points(_on_map(places)),
-            max_distance=None if within is None else within * scale.max(initial=1.0),
-            return_distance=True,
-            all_matches=False,
-        )
-        metres[known[point]] = far / scale[point]
-        if within is not None:
-            metres[metres > within] = np.inf
-        return metres
+_NO = {"no", "private"}
+_BACK = {"-1", "reverse"}
 
 
-def roads(pbf: str | os.PathLike[str], bbox: Box | None = None) -> Roads:
-    r"""Read the roads of an OpenStreetMap file: all its ways with a ``highway``.
+def roads_to_follow(
+    pbf: str | os.PathLike[str],
+    mode: str = "any",
+    keep_off: float = KEEP_OFF,
+    bbox: Box | None = None,
+) -> RoadsToFollow:
+    r"""Read the roads that a mode takes, with the directions in which it does.
 
     Parameters
     ----------
     pbf
         An OpenStreetMap file.
+    mode
+        car, bicycle, foot or any. Cars and bicycles keep to one-way streets; who goes on foot, or
+        any way, goes in both directions.
+    keep_off
+        Metres; a line with a point farther than this from all of them stays as it is.
     bbox
-        Take only the roads that come into this box; None for all. Points at its border may have
-        their nearest road outside, so the box should be wider than the points.
+        Take only the roads with a point in this box; None for all.
+
+    Returns
+    -------
+    RoadsToFollow
+        For `trajanon.anonymize` and `trajanon.streets`.
 
     Raises
     ------
     BadInput, FileProblem
-        If there are no roads.
+        If the mode is not known, there are no such roads, or the metres are not positive.
 
     Examples
     --------
-    A point 0.001 degrees north of a street. Real files end in ``.osm.pbf``; this one is OPL, a
-    text format of OpenStreetMap:
+    Two people go along a street, 22 and 44 m north of it. Their mean is laid on the street. Real
+    files end in ``.osm.pbf``; this one is OPL, a text format of OpenStreetMap:
 
     >>> from pathlib import Path
     >>> import numpy as np
-    >>> from trajanon.extract import roads
+    >>> import trajanon
+    >>> from trajanon.extract import roads_to_follow
     >>> street = ["n1 x2.0 y41.0", "n2 x2.1 y41.0", "w1 Thighway=residential Nn1,n2"]
     >>> _ = Path("town.opl").write_text("\n".join(street))
-    >>> roads("town.opl").distance(lat=np.array([41.001]), lon=np.array([2.05])).round().tolist()
-    [111.0]
+    >>> roads = roads_to_follow("town.opl", "car")
+    >>> points = np.array([[[lat, 2.02], [lat, 2.08]] for lat in (41.0002, 41.0004)])
+    >>> trajectories = trajanon.Trajectories(points)
+    >>> release = trajanon.anonymize(trajectories, k=2, roads=roads, exact_means=True)
+    >>> release.trajectories.points[0].tolist()
+    [[41.0, 2.02], [41.0, 2.08]]
     """
-    found = [known_parts(way) for way in ways(pbf, "highway")]
-    lines = np.array([shapely.MultiLineString(parts) for parts in found if parts], np.object_)
-    lost = len(found) - len(lines)
-    if lost:
-        roads_are = number_of(lost, "road is", "roads are")
-        logger.warning("%s: %s left out: points are missing", pbf, roads_are)
-    if bbox is not None:
-        lines = lines[shapely.intersects(lines, shapely.box(*bbox.sides))]
-    if len(lines) == 0:
-        where = "" if bbox is None else f" in the box {bbox}"
-        raise BadInput(f"{pbf} holds no roads (ways with a highway){where}")
-    return Roads(lines)
+    if mode not in MODES:
+        raise BadInput(f"`mode` {mode!r} is not known; choose from {', '.join(MODES)}")
+    if not 0.0 < keep_off < inf:
+        raise BadInput(f"`keep_off` must be a positive number of metres (got {keep_off:g})")
+    numbers: dict[int, int] = {}
+    places: list[tuple[float, float]] = []
+    ends: list[tuple[int, int, int, float]] = []  # nodes of a segment, its way, how dear it is
+    passable: list[tuple[bool, bool]] = []
+    tags: dict[int, tuple[str, str]] = {}
+    for way in objects(pbf, EntityFilter(osm.WAY), KeyFilter("highway"), locations=True):
+        assert isinstance(way, osm.Way)
+        directions = _directions(way.tags, mode)
+        if not any(directions) or not (bbox is None or _comes_into(way, bbox)):
+            continue
+        main = way.tags["highway"].removesuffix("_link")
+        dear = 1.0 if mode != "car" else _DEAR.get(main, _DEAREST)
+        tags[way.id] = (way.tags["highway"], way.tags.get("name") or "")
+        last = -1
+        for node in way.nodes:
+            here = -1
+            if node.location.valid():
+                here = numbers.setdefault(node.ref, len(places))
+                if here == len(places):
+                    places.append((node.lat, node.lon))
+            if last >= 0 and here >= 0 and here != last:
+                ends.append((last, here, way.id, dear))
+                passable.append(directions)
+            last = here
+    if not ends:
+        raise BadInput(f"{pbf} holds no roads for {mode}")
+    lat, lon = np.array(places).T
+    tail, head, way_of, how_dear = map(np.array, zip(*ends, strict=True))
+    network, order = streets_of(lat, lon, tail, head, np.array(passable), how_dear)
+    osm_ids = OsmStreets(np.array(list(numbers)), way_of[order], tags)
+    return RoadsToFollow(network, keep_off, osm_ids)
 
 
-def _on_map(places: Floats) -> Floats:
-    """Turn longitudes and latitudes to metres on the ellipsoid's Mercator map, shape (n, 2)."""
-    eccentricity = np.sqrt(ECCENTRICITY_SQUARED)
-    sin = np.sin(np.radians(np.clip(places[:, 1], -_POLE, _POLE)))
-    up = np.arctanh(sin) - eccentricity * np.arctanh(eccentricity * sin)
-    return EQUATOR * np.stack([np.radians(places[:, 0]), up], axis=-1)
-
-
-def roads_and_water(pbf: str | os.PathLike[str], bbox: Box) -> tuple[list[Floats], list[Floats]]:
-    """Read the roads and waters that come into a box, as lines to draw behind a map.
-
-    The lines are latitudes and longitudes; those of lakes and wide rivers are their borders.
-    """
-    roads, water = list[Floats](), list[Floats]()
-    for way in ways(pbf, "highway", "waterway", "natural"):
-        if way.tags.get("highway") in _DRAWN:
-            roads += known_parts(way)
-        elif "waterway" in way.tags or way.tags.get("natural") == "coastline":
-            water += known_parts(way)
-    lakes = TagFilter(("natural", "water"))
-    for area in objects(pbf, lakes, areas=lakes):
-        if isinstance(area, osm.Area):
-            rings = shapely.get_rings(shapely.get_parts(polygons(area)))
-            water += map(shapely.get_coordinates, rings)
-    return _inside(roads, bbox), _inside(water, bbox)
-
-
-def _inside(lines: list[Floats], bbox: Box) -> list[Floats]:
-    """Those that may come into a box, with the latitude first."""
+def _comes_into(way: osm.Way, bbox: Box) -> bool:
     west, south, east, north = bbox.sides
-    return [
-        line[:, ::-1]
-        for line in lines
-        if (line.min(axis=0) <= (east, north)).all() and (line.max(axis=0) >= (west, south)).all()
-    ]
+    return any(
+        west <= node.lon <= east and south <= node.lat <= north
+        for node in way.nodes
+        if node.location.valid()
+    )
+
+
+def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:
+    """Whether a mode may go along a way, and back."""
+    kind = tags.get("highway")
+    if kind not in MODES[mode] or tags.get("area") == "yes":
+        return False, False
+    word = next((tags.get(tag) for tag in _TAGS[mode] if tag in tags), None)
+    if word in _NO or (kind in _NEEDS_WORD.get(mode, ()) and word is None):
+        return False, False
+    if mode in ("foot", "any"):
+        return True, True
+    oneway = tags.get("oneway")
+    if mode == "bicycle":
+        oneway = tags.get("oneway:bicycle", oneway)
+    if oneway in _BACK:
+        return False, True
+    rounds = tags.get("junction") in ("roundabout", "circular")
+    one = oneway in ("yes", "true", "1") or (oneway != "no" and (rounds or kind == "motorway"))
+    return True, not one

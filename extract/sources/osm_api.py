@@ -26,7 +26,6 @@ from shapely import get_parts
 
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem, ServerProblem
-from trajanon.extract.duplicate_recordings import Owners
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
 from trajanon.extract.sources.gpx_document import Document, Segment, read_document
@@ -246,7 +245,7 @@ def joined_traces(
     such page, the last trace is cut off.
     """
     dropped = Counter() if dropped is None else dropped
-    first_pages = Owners()
+    first_pages: dict[int, int] = {}  # of each point, by its hash
     held: list[Segment] = []  # the pieces of one trace
     name, trackables, cut_off = "", 0, not saved
     for number, page in enumerate(pages):
@@ -283,14 +282,14 @@ def joined_traces(
 
 
 def _new_parts(
-    page: Document, number: int, first_pages: Owners, dropped: Counter[str]
+    page: Document, number: int, first_pages: dict[int, int], dropped: Counter[str]
 ) -> list[Segment]:
     """Give what each segment has left of timed points no earlier page had."""
     timed = [one.take(np.isfinite(one.time)) for one in page.segments]
     hashes = [hashes_of(one.lat, one.lon, one.time) for one in timed]
     found = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
     # Inside a page, a receiver that stood still may repeat itself.
-    new = first_pages.of(found, np.full(len(found), number)) == number
+    new = np.array([first_pages.setdefault(one, number) == number for one in found.tolist()], bool)
     dropped[WITHOUT_TIME] += sum(len(one.time) for one in page.segments) - len(new)
     dropped[REPEATED] += len(new) - int(new.sum())
     ends = np.cumsum([len(one.time) for one in timed])

@@ -2,7 +2,6 @@
 
 from trajanon.maps.figures.choice_of_k import which_k
 from trajanon.maps.figures.measured import of_benchmark
-from trajanon.maps.figures.pictures import Picture, file_names, save
-from trajanon.maps.figures.released import of_release
+from trajanon.maps.figures.pictures import Picture, save
 
-__all__ = ["Picture", "file_names", "of_benchmark", "of_release", "save", "which_k"]
+__all__ = ["Picture", "of_benchmark", "save", "which_k"]

@@ -8,8 +8,8 @@ from matplotlib.ticker import FuncFormatter
 
 from trajanon.errors import BadInput
 from trajanon.evaluation.curve import KS, curve
+from trajanon.maps.drawing import PALETTE
 from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_below, panels, styled
-from trajanon.maps.layers import PALETTE
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import Trajectories
 

@@ -14,6 +14,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.inputs import regular
+from trajanon.maps.drawing import PALETTE
 from trajanon.maps.figures.pictures import (
     INK,
     ONE_COLUMN,
@@ -25,7 +26,6 @@ from trajanon.maps.figures.pictures import (
     panels,
     styled,
 )
-from trajanon.maps.layers import PALETTE
 from trajanon.number_text import number_of
 from trajanon.papers.published_tables import TSP
 
@@ -33,6 +33,7 @@ _COLUMNS: dict[str, type] = {
     **dict.fromkeys(("table", "dataset", "method", "by", "setting", "statistic"), str),
     **dict.fromkeys(("k", "ours"), float),
 }
+_AXES = "Axes do not begin at zero."
 _LENGTH, _LOSS = "path length (standardised)", "information loss, IL (%)"
 _THIN = {"color": INK, "linewidth": 0.6}
 _BOXES: dict[str, Any] = {
@@ -89,9 +90,9 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
     with styled():
         for kind, (draw, needed) in _KINDS.items():
             drawn = {dataset: draw(results, dataset) for dataset in datasets}
-            for picture, slug in zip(drawn.values(), _slugs(datasets), strict=True):
+            for name, picture in drawn.items():
                 if picture is not None:
-                    pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
+                    pictures.append(replace(picture, name=f"{picture.name}-{_slug(name)}"))
             if without := ", ".join(name for name in datasets if drawn[name] is None):
                 left_out.append(f"{kind}: {path} has no {needed} of {without}")
     if not pictures:
@@ -104,15 +105,10 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
 
 def read_results(path: Path) -> pd.DataFrame:
     """Read the CSV that `trajanon benchmark` wrote, with a column more: the label of a method."""
-    way_out = "name the CSV that trajanon benchmark wrote"
+    way_out, blank = "name the CSV that trajanon benchmark wrote", {"k": [""]}
+    how: dict[str, Any] = {"usecols": [*_COLUMNS], "dtype": _COLUMNS, "na_values": blank}
     try:
-        rows = pd.read_csv(
-            regular(path),
-            usecols=[*_COLUMNS],
-            dtype=_COLUMNS,
-            keep_default_na=False,
-            na_values={"k": [""]},
-        )
+        rows = pd.read_csv(regular(path), keep_default_na=False, **how)
         if not np.isfinite(rows["ours"]).all():
             raise ValueError("no number in some row of the column ours")
     except OSError as error:
@@ -131,13 +127,8 @@ def measurements(results: pd.DataFrame, table: str, dataset: str, *statistics: s
     return results[of_table & results["statistic"].isin(statistics)]
 
 
-def _slugs(datasets: list[str]) -> list[str]:
-    """Make a file name of each data set's; with its number where two would be alike."""
-    slugs = [re.sub(r"[^\w-]+", "-", name).strip("-").lower() for name in datasets]
-    return [
-        slug if slug and slugs.count(slug) == 1 else f"{slug}-{number}".strip("-")
-        for number, slug in enumerate(slugs, 1)
-    ]
+def _slug(dataset: str) -> str:
+    return re.sub(r"[^\w-]+", "-", dataset).strip("-").lower()
 
 
 def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
@@ -161,12 +152,9 @@ def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
     figure.supxlabel(_LOSS, fontsize=8)
     most = int(runs.groupby(["method", "k"]).size().max())
     caption = (
-        f"Information loss of {dataset} by method and k. Boxes reach from the lower to "
-        "the upper quartile of the runs, lines in them are medians, whiskers end at "
-        "the farthest run within 1.5 times the length of the box, and dots are runs "
-        f"beyond. {number_of(most, 'run')}, each with another seed, where chance plays a part; a "
-        "line alone is one run. Each panel has an axis of its own, which does not "
-        "begin at zero." + _stand_ins(rows)
+        f"Information loss of {dataset} by method and k: boxes of {number_of(most, 'run')}, each "
+        "with another seed, where chance plays a part; a line alone is one run. Whiskers end at "
+        f"the farthest run within 1.5 times the length of the box. {_AXES}{_stand_ins(rows)}"
     )
     return Picture("boxes", figure, caption)
 
@@ -183,7 +171,6 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     columns = min(2, len(ks))
     deep = -(-len(ks) // columns)
     figure, axes = panels(deep, columns, TWO_COLUMNS, 0.6 + 2.3 * deep)
-    said = []
     for ax, k in zip(axes, ks, strict=False):
         here = runs[runs["k"] == k]
         for number, method in enumerate(methods):
@@ -193,7 +180,6 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
         with np.errstate(invalid="ignore", divide="ignore"):  # all lengths may be the same
             r = here["run_path_length"].corr(here["run_il"], min_periods=3)
         ax.set_title(f"k = {k:g}" + ("" if np.isnan(r) else f", r = {r:.2f}"))
-        said += [] if np.isnan(r) else [f"{r:.2f} at k = {k:g}"]
         few_ticks(ax.xaxis, 6)
         ax.set_xlabel(_LENGTH)
         ax.set_ylabel(_LOSS)
@@ -203,18 +189,15 @@ def _path_length(results: pd.DataFrame, dataset: str) -> Picture | None:
     caption = (
         f"Information loss of {dataset} against the length of the Hamiltonian path, "
         f"both on standardised records: {number_of(len(runs[runs['k'] == ks[0]]), 'run')} of the "
-        "TSP heuristics for each k. Each panel has axes of its own, which do not begin at zero."
+        f"TSP heuristics for each k, and Pearson's correlation r. {_AXES}"
     )
-    if said:
-        caption += f" Pearson's correlation r: {', '.join(said)}."
     return Picture("path-length", figure, caption + _stand_ins(runs))
 
 
 def _stand_ins(rows: pd.DataFrame) -> str:
     """Say in a caption what the brackets behind a method mean; empty if there are none."""
-    if (rows["label"] == rows["method"]).all():
-        return ""
-    return " In brackets: the path that stands in for Concorde, which was not run."
+    bracketed = bool((rows["label"] != rows["method"]).any())
+    return " In brackets: the path that stands in for Concorde, which was not run." * bracketed
 
 
 def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
@@ -245,11 +228,9 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     legend_below(figure, 3, methods, kinds if of_default.any() else ())
     ks = sorted(losses["k"].unique())
     caption = (
-        f"Information loss of {dataset} against the seconds of finding the path, which do not "
-        "depend on k, with members of a compressed record back in the order of rows, or in the "
-        f"better of two orders. Points: k = {ks[0]:g} to {ks[-1]:g}, from left to right; means of "
-        "the runs, and seconds of one core of the machine that measured, on a logarithmic axis. "
-        "The axis of the loss does not begin at zero."
+        f"Information loss of {dataset} against the seconds of finding the path, on one core, with "
+        "members of a compressed record back in the order of rows, or in the better of two orders. "
+        f"Points: k = {ks[0]:g} to {ks[-1]:g}, from left to right; means of the runs. {_AXES}"
     )
     return Picture("seconds", figure, caption)
 

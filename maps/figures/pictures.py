@@ -18,7 +18,7 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
 from trajanon.atomic_output import make_folder, replacing
-from trajanon.maps.layers import PALETTE
+from trajanon.maps.drawing import PALETTE
 
 CAPTIONS = "captions.md"
 
@@ -38,11 +38,8 @@ INK = "#222222"
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
 
 _SETTINGS = {
-    "axes.axisbelow": True,
-    "axes.edgecolor": INK,
     "axes.grid": True,
     "axes.labelsize": 8,
-    "axes.linewidth": 0.6,
     "axes.prop_cycle": cycler(color=PALETTE),
     "axes.spines.right": False,
     "axes.spines.top": False,
@@ -61,9 +58,7 @@ _SETTINGS = {
     "svg.hashsalt": "trajanon",  # equal figures are equal files
     "text.parse_math": False,  # a dollar in a name is a dollar
     "xtick.labelsize": 7,
-    "xtick.major.width": 0.6,
     "ytick.labelsize": 7,
-    "ytick.major.width": 0.6,
 }
 
 
@@ -125,7 +120,6 @@ class Picture:
     name: str  # of its files, without suffix
     figure: Figure
     caption: str  # what is shown, and of how many runs; one paragraph
-    private: bool = False  # whether it shows originals
     numbers: str | None = None  # what is drawn, as CSV
 
     def _repr_png_(self) -> bytes:
@@ -135,27 +129,12 @@ class Picture:
         return png.getvalue()
 
 
-def file_names(pictures: Sequence[Picture]) -> list[str]:
-    """Name the files that `save` writes: the figures in their order, then numbers and captions.
-
-    Examples
-    --------
-    >>> from matplotlib.figure import Figure
-    >>> from trajanon.maps.figures import Picture, file_names
-    >>> file_names([Picture("sizes", Figure(), "Sizes of the groups.")])
-    ['sizes.svg', 'sizes.png', 'captions.md']
-    """
-    figures = [f"{p.name}{suffix}" for p in pictures for suffix in _FORMATS]
-    return [*figures, *(f"{p.name}.csv" for p in pictures if p.numbers is not None), CAPTIONS]
-
-
 def save(
     pictures: Sequence[Picture], folder: str | os.PathLike[str], *, inputs: Sequence[Path] = ()
-) -> None:
+) -> list[str]:
     """Write each figure as SVG and PNG, its numbers as CSV, and a page with all captions.
 
-    Figures that show originals, and captions of such, are readable by their owner only. Equal
-    figures are equal files: they hold no date.
+    Equal figures are equal files: they hold no date.
 
     Parameters
     ----------
@@ -166,30 +145,31 @@ def save(
     inputs
         Files that were read, and are not written over.
 
+    Returns
+    -------
+    list of str
+        The names of the files: figures in their order, then numbers and captions.
+
     Examples
     --------
-    >>> from pathlib import Path
     >>> from matplotlib.figure import Figure
     >>> from trajanon.maps.figures import Picture, save
     >>> save([Picture("sizes", Figure(), "Sizes of the groups.")], "figures")
-    >>> sorted(file.name for file in Path("figures").iterdir())
-    ['captions.md', 'sizes.png', 'sizes.svg']
+    ['sizes.svg', 'sizes.png', 'captions.md']
     """
     folder = Path(folder)
-    outputs = [folder / name for name in file_names(pictures)]
-    private = {picture.name for picture in pictures if picture.private}
-    if private:
-        private.add(Path(CAPTIONS).stem)
-    public = [out for out in outputs if out.stem not in private]
+    names = [f"{picture.name}{suffix}" for picture in pictures for suffix in _FORMATS]
+    names += [f"{picture.name}.csv" for picture in pictures if picture.numbers is not None]
+    outputs = [folder / name for name in [*names, CAPTIONS]]
     make_folder(folder)
-    with replacing(*outputs, inputs=inputs, public=public) as drafts, styled():
+    with replacing(*outputs, inputs=inputs, public=outputs) as drafts, styled():
         rest = iter(drafts)
         for picture in pictures:
             for metadata in _FORMATS.values():
                 described = {"Title": picture.name, "Description": picture.caption}
                 picture.figure.savefig(next(rest), metadata={**described, **metadata})
-        for picture in pictures:
-            if picture.numbers is not None:
-                next(rest).write_text(picture.numbers, encoding="utf-8")
         captions = [f"## {picture.name}\n\n{picture.caption}\n" for picture in pictures]
-        next(rest).write_text("\n".join(["# Captions\n", *captions]), encoding="utf-8")
+        texts = [picture.numbers for picture in pictures if picture.numbers is not None]
+        for text in [*texts, "\n".join(["# Captions\n", *captions])]:
+            next(rest).write_text(text, encoding="utf-8")
+    return [*names, CAPTIONS]

@@ -98,7 +98,7 @@ def test_the_map_shows_windows_as_slid(run: Run, here: Path) -> None:
     release = trajanon.read_release(here / "anonymized.parquet")
     matched, report = match(before, release, report_in(here))
     assert np.array_equal(matched.slid.points, after.points)
-    found = release_and_originals("release", matched, report).layers["originals"]
+    found = release_and_originals(matched, report).layers["originals"]
     # Half a millionth is rounded either way.
     assert np.abs(np.array(found)[:, :2] - after.points[:, 0] * 1e6).max() < 0.5 + 1e-6
     assert run("map").code == 0

@@ -9,7 +9,7 @@ from plain import PUBLISHED
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.maps import compare, compare_releases, html, public
+from trajanon.maps import compare, html, public
 from trajanon.trajectories import Trajectories
 
 K = 3
@@ -50,8 +50,6 @@ def test_a_release_has_its_report_with_it(held: Trajectories, release: trajanon.
     assert trajanon.evaluate(held, release).report is release.report
     drawn = compare(held, release, tiles=None), compare(held, *both, tiles=None)
     assert html(drawn[0]).count("layer") == html(drawn[1]).count("layer")
-    named = compare_releases(held, {"a": release, "b": both}, tiles=None)
-    assert html(named).startswith(html(drawn[0])[:40])
     alone = html(public(release, tiles=None))
     assert str(release.report["labels"])[:20] not in alone
     assert len(alone) == len(html(public(release.trajectories, tiles=None)))

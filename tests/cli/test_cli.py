@@ -141,7 +141,7 @@ def test_a_mistake_of_ours_is_not_hidden(
     def broken(*_: object, **__: object) -> None:
         raise mistake
 
-    monkeypatch.setattr(extraction.Extraction, "write", broken)
+    monkeypatch.setattr(extraction, "extract_to", broken)
     answer = run("extract", str(sample()), "--bbox", "madrid")
     assert answer.code == 70
     assert "Traceback" in answer.err

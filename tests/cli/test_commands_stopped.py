@@ -22,7 +22,7 @@ def test_ctrl_c_is_one_sentence(run: Run, here: Path, monkeypatch: pytest.Monkey
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(extraction.Extraction, "write", interrupted)
+    monkeypatch.setattr(extraction, "extract_to", interrupted)
     before, old = names(here), (here / "trajectories.parquet").read_bytes()
     answer = run("extract", str(sample()), "--bbox", "madrid")
     assert answer.code == 130

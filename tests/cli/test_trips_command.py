@@ -46,7 +46,6 @@ def test_from_traces_to_a_page(run: Run, tmp_path: Path) -> None:
     for view in ("overlay", "public"):
         page = run("map", "--view", view, "--offline", "--out", f"{view}.html")
         assert page.code == 0, page
-    assert run("figures").code == 0
 
 
 @pytest.mark.parametrize(

@@ -117,11 +117,9 @@ def test_the_tutorial_is_a_page_with_results_and_a_notebook(site: Path) -> None:
     assert (site / "tutorial.ipynb").read_bytes() == notebook
     stored = [one for one in nbformat.reads(notebook, 4).cells if one.cell_type == "code"]
     assert all((one.outputs, one.execution_count) == ([], None) for one in stored)
-    # Eight cells of code, four of them with a text; nothing is printed beside.
-    assert text.count('<div class="highlight">') == 8 + 4
+    # Seven cells of code, four of them with a text; nothing is printed beside.
+    assert text.count('<div class="highlight">') == 7 + 4
     assert "Ready to publish" in text
-    (name,) = re.findall(r'<img [^>]*src="(tutorial-\d.png)"', text)
-    assert (site / name).read_bytes().startswith(b"\x89PNG")
     (name,) = re.findall('<iframe src="(.+?)"', text)
     page = (site / name).read_text(encoding="utf-8")
     assert "originals and release" in page

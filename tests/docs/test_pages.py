@@ -166,5 +166,4 @@ def test_traces_are_extracted(folder: Path) -> None:
         dump.add(page, "page.gpx")
     made = run("extraction.md")
     assert len(made["trajectories"]) == 1
-    assert made["metres"].round() == pytest.approx(8.0)
     assert len(trajanon.read_trajectories("trajectories.parquet")) > 10

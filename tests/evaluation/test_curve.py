@@ -132,6 +132,5 @@ def test_the_picture_says_what_the_curve_says(ways: Trajectories) -> None:
     assert curve(ways, (2, 4), effort="fast", key=KEY).words in picture.caption
     assert picture.numbers is not None
     assert picture.numbers.splitlines()[0] == "k,moved,chance,attack,baseline"
-    assert not picture.private
     with pytest.raises(BadInput, match="too few for any k of 20, 30"):
         which_k(ways, (20, 30))

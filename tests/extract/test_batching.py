@@ -6,13 +6,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tracks import Leg, bent, points
 
 from trajanon.arrays import Floats
-from trajanon.extract import clean, resample
+from trajanon.extract import points as clean
 from trajanon.extract.earth.area import Box
 from trajanon.extract.resample import WindowBatch, windows
 from trajanon.extract.rules import Rules
@@ -93,17 +92,6 @@ def test_batches_change_no_bit(
     starts = [part.tracks.start for part in parts if part.tracks is not None]
     assert whole.tracks is not None
     assert np.concatenate(starts).tolist() == whole.tracks.start.tolist()
-
-
-@given(some=st.lists(traces(), min_size=1, max_size=3), at_once=st.sampled_from([1, 3, 64]))
-def test_what_is_worked_on_at_once_changes_no_bit(some: list[Trace], at_once: int) -> None:
-    rules = Rules(spacing=50, points=5, per_recording=None)
-    whole = cut(some, rules, Counter())
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(resample, "_AT_ONCE", at_once)
-        parts = cut(some, rules, Counter())
-    assert parts.points.tobytes() == whole.points.tobytes()
-    assert parts.times.tobytes() == whole.times.tobytes()
 
 
 @given(legs=legs, start=starts, max_gap=st.sampled_from([150.0, 500.0, None]))

@@ -9,7 +9,7 @@ from real_data import OSM, needs_real_data
 
 from trajanon.errors import BadInput, FileProblem
 from trajanon.extract.earth.area import Box
-from trajanon.extract.earth.boundaries import boundary
+from trajanon.extract.earth.osm_file import boundary
 
 
 @pytest.fixture

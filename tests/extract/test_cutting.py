@@ -14,8 +14,7 @@ from tracks import line, trace
 from tracks_laid_out import recordings, runs_with
 
 from trajanon.errors import NoTrajectories
-from trajanon.extract import cutting
-from trajanon.extract.cutting import Cutter, cut, finished, selected_windows, some_of_each
+from trajanon.extract.cutting import Cutter, cut, finished
 from trajanon.extract.earth.area import Box
 from trajanon.extract.rules import Rules
 from trajanon.extract.trace import Trace
@@ -65,24 +64,6 @@ def test_subjects_and_traces_are_numbered_in_order_of_appearance() -> None:
     assert found.trace.tolist() == [0, 0, 1, 2, 1]
 
 
-def test_under_the_limit_windows_keep_their_runs_and_others_go() -> None:
-    """Of Ann's two runs each gives a window; Bob's keeps the ground of his first and last."""
-    traces = [walk("1", 55, "ann"), walk("2", 85, "bob", 40.1)]
-    traces += [walk("3", 25, "ann", 40.2), walk("4", 25, "cy", 40.3)]
-    everything = cut(traces, RULES).tracks
-    some = cut(traces, replace(RULES, max_per_subject=1)).tracks
-    assert everything is not None
-    assert some is not None
-    assert everything.run.tolist() == [0, 0, 1, 1, 1, 2, 3]
-    assert some.run.tolist() == [0, 1, 2]
-    assert some.start.tolist() == [12, 12, 0]
-    sizes = np.diff(everything.first).tolist()
-    assert sizes == [23, 35, 11, 11]
-    assert np.diff(some.first).tolist() == [23, 35, 11]
-    third = slice(everything.first[2], everything.first[3])
-    np.testing.assert_array_equal(some.points[:], np.delete(everything.points[:], third, axis=0))
-
-
 def test_one_window_of_a_recording_lies_in_the_middle_of_its_longest_run() -> None:
     """And keeps all runs with room for it: it may slide to any of them."""
     pauses = np.array([0.0, 0, 0, 400, 400, 400, 400, 800, 800, 1_200, 1_200])
@@ -125,17 +106,6 @@ def test_runs_stay_with_their_recordings_whatever_is_taken_and_joined(data: st.D
     ]
 
 
-@pytest.mark.parametrize("size", [1, 1_000])
-def test_the_limit_of_a_person_with_two_accounts_does_not_depend_on_batches(
-    size: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """That ann is bob is only known after both have filled their limit."""
-    monkeypatch.setattr(cutting, "BATCH", size)
-    shared = walk("a", 55, "ann")
-    traces = [shared, walk("b", 55, "bob", 40.1), replace(shared, subject="bob")]
-    assert subjects(traces, replace(RULES, max_per_subject=2)) == [0, 0]
-
-
 def test_the_counts_add_up() -> None:
     lat = [40.0, 0.0, 40.0, 40.0005, 40.0006, 40.001, math.nan, 40.0015, 40.2]
     lon = [-3.0, 0.0, *[-3.0] * 7]
@@ -152,7 +122,6 @@ def test_the_counts_add_up() -> None:
         "subjects read": 2,
         "points impossible": 2,
         "points without time in a timed recording": 1,
-        "points spread over their minute": 0,
         "points merged (equal times)": 1,
         "stray points": 0,
         "points repeated in place": 1,
@@ -165,7 +134,6 @@ def test_the_counts_add_up() -> None:
         "metres of track": 192,
         "metres used": 192,
         "trajectories without times": 1,
-        "recordings that leave the area": 1,
         "subjects of trajectories": 2,
         "trajectories": 6,
     }
@@ -202,16 +170,16 @@ def why(traces: list[Trace], **more: Any) -> str:
 
 def test_only_points_without_time_are_said() -> None:
     read = Counter({"points without time": 7791})
-    with pytest.raises(NoTrajectories, match=r"\(7,791 of 7,791\) have no time: .* larger box"):
+    with pytest.raises(
+        NoTrajectories, match=r"points without time, 100 % \(7,791 of 7,791\); .* larger box"
+    ):
         finished([], Cutter(RULES, read=read))
 
 
-def test_tracks_too_short_are_said_with_the_longest() -> None:
+def test_tracks_too_short_are_said() -> None:
     rules = Rules(per_recording=None, spacing=100, points=30)
     said = why([walk("a", 1234), walk("b", 25, None, 40.1)], rules=replace(rules, max_gap=None))
-    assert "the longest unbroken piece of track is 1,234 m" in said
-    assert "30 points every 100 m need 2,900 m" in said
-    assert "lower `spacing` or `points`, raise `max_gap`" in said
+    assert "100 % of the way is in pieces too short for a window of 2,900 m: lower" in said
 
 
 def test_batches_are_smaller_where_a_metre_gives_many_places() -> None:
@@ -223,56 +191,3 @@ def test_batches_are_smaller_where_a_metre_gives_many_places() -> None:
     assert [len(some) for some in Cutter(fine).batches(iter(traces))] == [1] * 10
     hop = replace(fine, max_gap=500.0)  # which the way of 20 km is longer than
     assert [len(some) for some in Cutter(hop).batches(iter(traces))] == [7, 3]
-
-
-def taken(
-    subject: list[int], trace: list[int], counts: Counter[str] | None = None, **how: Any
-) -> list[int]:
-    rules = Rules(**{"spacing": 10, "per_recording": None, **how})
-    counts = Counter() if counts is None else counts
-    found = selected_windows(np.array(subject), np.array(trace), rules, counts)
-    return [int(place) for place in np.flatnonzero(found)]
-
-
-ANN = [0] * 6 + [1] * 3
-"""Two traces of one subject, the first with six windows, the second with three."""
-
-
-@pytest.mark.parametrize(
-    ("how", "expected"),
-    [
-        ({}, [0, 1, 2, 3, 4, 5, 6, 7, 8]),
-        ({"per_recording": 1}, [3, 7]),
-        ({"per_recording": 2}, [1, 4, 6, 8]),
-        ({"per_recording": 9}, [0, 1, 2, 3, 4, 5, 6, 7, 8]),
-        ({"max_per_subject": 4}, [1, 3, 5, 7]),
-        ({"per_recording": 9, "max_per_subject": 3}, [1, 4, 7]),
-        ({"per_recording": 1, "max_per_subject": 1}, [7]),
-        ({"spacing": None, "per_recording": 1, "max_per_subject": 3}, [1, 4, 7]),
-    ],
-)
-def test_windows_of_a_recording_and_a_subject(how: dict[str, Any], expected: list[int]) -> None:
-    assert taken([0] * 9, ANN, **how) == expected
-
-
-def test_what_each_limit_left_out_is_counted() -> None:
-    counts: Counter[str] = Counter()
-    subject = [0] * 9 + [1]
-    how = {"per_recording": 3, "max_per_subject": 4}
-    assert taken(subject, [*ANN, 2], counts, **how) == [1, 5, 6, 8, 9]
-    assert counts == {
-        "trajectories over the limit of a recording": 3,
-        "trajectories over the limit of a subject": 2,
-    }
-
-
-keys = st.lists(st.integers(0, 4), min_size=1, max_size=40).map(
-    lambda some: np.unique(some, return_inverse=True)[1].astype(np.int64)
-)
-
-
-@given(keys, st.integers(0, 12))
-def test_each_gives_its_quota_or_all(key: np.ndarray[Any, np.dtype[np.int64]], quota: int) -> None:
-    kept = some_of_each(key, quota)
-    expected = np.minimum(np.bincount(key), quota)
-    np.testing.assert_array_equal(np.bincount(key[kept], minlength=len(expected)), expected)

@@ -1,16 +1,14 @@
 """Sentences of what was dropped in numbers."""
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 from recorded_trips import RULES, east
 
 from trajanon.errors import NoTrajectories
-from trajanon.extract import Rules, cut, dropped, extract
+from trajanon.extract import Rules, cut, dropped
 from trajanon.extract.trace import Trace
 from trajanon.trajectories import Trajectories
 
@@ -36,21 +34,17 @@ def with_places(some: int, lat: float) -> Trace:
 def test_a_tenth_of_the_points_is_told_with_its_cause(some: int) -> None:
     """Of 82 points."""
     assert told(with_places(some, 91.0)) == [
-        "11 % of the points (9 of 82) are no places in degrees on Earth: look whether the columns "
-        "are the right ones (`columns` lat=...,lon=...)."
+        "Left out: points impossible, 11 % (9 of 82); look whether the columns are the right ones "
+        "(`columns` lat=...,lon=...)."
     ] * (some == 9)
 
 
 def test_most_is_told_first_and_trips_are_told_together() -> None:
     recorded = east(np.repeat(WAY, 5), 0.4 * np.arange(205), "other", start=(40.3, -3.7))
     standing, fast = told(recorded, replace(RULES, max_speed=40.0))
-    assert standing.startswith(
-        "66.7 % of the points (164 of 246) lie exactly where the point before"
-    )
-    assert fast == (
-        "50 % of the trips (1 of 2) are left out: 1 with an impossible speed; raise `max_speed` "
-        "for trains and planes; where several fixes in a row are wrong, mend them, or take "
-        "windows, which end there."
+    assert standing == "Left out: points repeated in place, 66.7 % (164 of 246)."
+    assert fast.startswith(
+        "50 % of the trips (1 of 2) are left out: 1 with a gap; raise `max_gap`, or `max_speed`"
     )
 
 
@@ -71,13 +65,18 @@ def provenance(**counts: int) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("counts", "says"),
     [
-        ({"points_without_an_id": 41}, "50 % of the points (41 of 82) have no id: name the col"),
-        ({"rows_that_could_not_be_read": 41}, "50 % of the rows (41 of 82) could not be read: of"),
-        ({"files_that_could_not_be_read": 1}, "Left out: files that could not be read (1), beside"),
-        ({"trips_without_a_route": 3}, "Left out: trips without a route (3), beside 1 recording."),
-        ({"points_of_a_new_kind": 41}, "Left out: points of a new kind (41), beside 82 points."),
+        ({"points_without_an_id": 41}, "Left out: points without an id, 50 % (41 of 82); name"),
+        (
+            {"rows_that_could_not_be_read": 41},
+            "Left out: rows that could not be read, 50 % (41 of 82); of",
+        ),
+        (
+            {"files_that_could_not_be_read": 1},
+            "Left out: files that could not be read, 50 % (1 of 2).",
+        ),
+        ({"trips_without_a_route": 3}, "Left out: trips without a route, 75 % (3 of 4)."),
+        ({"points_of_a_new_kind": 41}, "Left out: points of a new kind, 50 % (41 of 82)."),
         ({"points_without_an_id": 4, "trips_without_a_route": 0}, ""),
-        ({"points_spread_over_their_minute": 41}, ""),
     ],
 )
 def test_what_a_reader_left_out_is_told_whatever_it_is(counts: dict[str, int], says: str) -> None:
@@ -88,15 +87,5 @@ def test_what_a_reader_left_out_is_told_whatever_it_is(counts: dict[str, int], s
 @pytest.mark.parametrize("rules", [RULES, Rules(spacing=100, points=4)])
 def test_times_to_the_hour_give_nothing_and_say_why(rules: Rules) -> None:
     hours = 3_600.0 * np.repeat([0.0, 1.0], [20, 21])
-    with pytest.raises(NoTrajectories, match="have the time of others"):
+    with pytest.raises(NoTrajectories, match=r"points merged .* give finer times"):
         cut([replace(east(WAY, SECONDS), time=hours)], rules)
-
-
-def test_times_to_the_minute_lose_no_point(tmp_path: Path) -> None:
-    recorded = east(WAY, 10.0 * np.arange(41) + 0.0)
-    minutes = pd.to_datetime(recorded.time // 60 * 60, unit="s").strftime("%Y-%m-%d %H:%M")
-    table = {"id": "a", "time": minutes, "lat": recorded.lat, "lon": recorded.lon}
-    pd.DataFrame(table).to_csv(tmp_path / "a.csv", index=False)
-    counts = extract(tmp_path / "a.csv").provenance["counts"]
-    assert counts["points spread over their minute"] == counts["points used"] == 41
-    assert counts["points merged (equal times)"] == 0

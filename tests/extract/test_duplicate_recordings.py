@@ -7,15 +7,15 @@ from hypothesis import strategies as st
 
 from trajanon.arrays import Floats
 from trajanon.extract import Rules, cut
-from trajanon.extract.duplicate_recordings import SKETCH, Fingerprints, Recordings, fingerprints
+from trajanon.extract.duplicate_recordings import Entered, Recordings
 from trajanon.extract.points import batch
 from trajanon.extract.trace import Trace
 from trajanon.hashing import least_hashes
 from trajanon.trajectories import Trajectories
 
 
-def told(*traces: Trace) -> Fingerprints:
-    return fingerprints(traces, batch(traces))
+def enter(recordings: Recordings, *traces: Trace) -> Entered:
+    return recordings.enter(traces, batch(traces))
 
 
 def drive(name: str, subject: str | None, places: Floats | list[float]) -> Trace:
@@ -39,21 +39,6 @@ def test_the_least_hashes_are_those_of_a_slow_twin(held: list[tuple[int, int]], 
         assert found[number * (more // 5)].tolist() == least + [0] * (3 - len(least))
 
 
-@pytest.mark.parametrize("why", ["untimed", "at 0, 0", "no place"])
-def test_points_that_do_not_tell_whose_they_are_are_not_remembered(why: str) -> None:
-    lat, time = PLACES.copy(), PLACES * 1000.0
-    lon = np.full_like(lat, -3.0)
-    if why == "untimed":
-        time[:] = np.nan
-    elif why == "at 0, 0":
-        lat[:], lon[:] = 0.0, -0.0
-    else:
-        lat[:] = np.inf
-    found = told(Trace("a", None, lat, lon, time), drive("b", None, PLACES))
-    assert found.size.tolist() == [0, SKETCH]
-    assert found.points.tolist() == [100, 100]
-
-
 recordings = st.lists(
     st.tuples(
         st.sampled_from("abcde"),
@@ -73,15 +58,15 @@ def test_what_is_entered_does_not_depend_on_batches(
     ]
     whole, parts = Recordings(), Recordings()
     cuts = sorted(data.draw(st.sets(st.integers(1, len(traces) or 1))))
-    at_once = whole.enter(told(*traces)) if traces else None
+    at_once = enter(whole, *traces) if traces else None
     begin, entered = 0, []
     for end in [*(at for at in cuts if at < len(traces)), len(traces)]:
         if end > begin:
-            entered.append(parts.enter(told(*traces[begin:end])))
+            entered.append(enter(parts, *traces[begin:end]))
         begin = end
     if at_once is None:
         return
-    for name in ("trace", "subject", "new", "repeated"):
+    for name in ("trace", "subject", "mark", "nameless", "new", "repeated"):
         together = np.concatenate([getattr(part, name) for part in entered])
         np.testing.assert_array_equal(getattr(at_once, name), together)
     np.testing.assert_array_equal(whole.people(), parts.people())
@@ -99,38 +84,32 @@ def test_recordings_are_one_persons_where_a_slow_twin_says_so(
     if not traces:
         return
     found = Recordings()
-    entered = found.enter(told(*traces))
-    owner: dict[float, str] = {}
-    contents: dict[frozenset[float], str] = {}
-    person: dict[str, str] = {}
-
-    def who(name: str) -> str:
-        while person.setdefault(name, name) != name:
-            name = person[name]
-        return name
-
+    entered = enter(found, *traces)
     people = [(trace.subject or "").strip().lower() for trace in traces]
     order = [
         f"s{one}" if one else f"t{trace.name}" for one, trace in zip(people, traces, strict=True)
     ]
-    rank = {name: number for number, name in reversed(list(enumerate(order)))}
-    for trace, name in zip(traces, order, strict=True):
-        points = frozenset(trace.lat.tolist())
-        owners = [who(owner.setdefault(point, name)) for point in points]
-        if len(points) < 2:
-            continue
-        for other in set(owners) - {who(name)}:
-            if owners.count(other) >= min(3, len(points)):
-                person[max(who(other), who(name), key=rank.__getitem__)] = min(
-                    who(other), who(name), key=rank.__getitem__
-                )
-        before = contents.setdefault(points, name)
-        if who(before) != who(name):
-            person[max(who(before), who(name), key=rank.__getitem__)] = min(
-                who(before), who(name), key=rank.__getitem__
-            )
+    person = {name: name for name in order}
+
+    def merge(one: str, other: str) -> None:
+        lost, kept = person[one], person[other]
+        person.update({name: kept for name, who in person.items() if who == lost})
+
+    for _ in order:  # until nothing changes
+        owner: dict[float, str] = {}
+        contents: dict[frozenset[float], str] = {}
+        for trace, name in zip(traces, order, strict=True):
+            points = frozenset(trace.lat.tolist())
+            if len(points) < 2:
+                continue
+            owners = [owner.setdefault(point, name) for point in points]
+            who = [person[one] for one in owners]
+            for one, shared in zip(owners, who, strict=True):
+                if who.count(shared) >= min(3, len(points)):
+                    merge(one, name)
+            merge(contents.setdefault(points, name), name)
     mine = found.people()[entered.subject]
-    theirs = [who(name) for name in order]
+    theirs = [person[name] for name in order]
     for i in range(len(traces)):
         for j in range(i):
             assert (mine[i] == mine[j]) == (theirs[i] == theirs[j])

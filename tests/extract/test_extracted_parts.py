@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any
 from unittest.mock import patch
 
 import geopandas
@@ -15,8 +16,7 @@ from commands import Run
 from trajanon.atomic_output import replacing_folder
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract.extraction import Extraction
-from trajanon.extract.rules import Rules
+from trajanon.extract import extract_to
 from trajanon.files.trajectory_files import (
     is_part,
     part_name,
@@ -34,9 +34,9 @@ def is_ours(name: str) -> bool:
 def test_parts_together_are_the_file(tmp_path: Path, rows: int) -> None:
     """To the bit, with the runs on which windows slide, also where a run goes on in a part."""
     folder = tmp_path / "trips"
-    windows = Extraction(str(sample()), "madrid", Rules(spacing=150, per_recording=None))
-    windows.write(folder, partition=rows)
-    windows.write(tmp_path / "file.parquet")
+    for out, partition in ((folder, rows), (tmp_path / "file.parquet", None)):
+        how: dict[str, Any] = {"spacing": 150, "per_recording": None, "partition": partition}
+        extract_to(out, str(sample()), "madrid", **how)
     parts = [read_trajectories(path) for path in sorted(folder.iterdir())]
     file, whole = read_trajectories(tmp_path / "file.parquet"), read_trajectories(folder)
     assert [len(part) for part in parts[:-1]] == [rows] * ((len(file) - 1) // rows)

@@ -32,8 +32,7 @@ def test_what_has_a_spacing_is_a_window() -> None:
         ({"max_speed": "auto"}, "`max_speed` must be a positive number of metres a second"),
         *(({"trim_ends": one}, "`trim_ends` must be a number of metres") for one in (-1, math.nan)),
         *(({"min_length": one}, "`min_length` must be a number of m") for one in (-1, math.nan)),
-        ({"max_per_subject": 0}, "`max_per_subject` must be at least 1 (got 0)"),
-        ({"spacing": 10, "per_recording": 0}, "`per_recording` must be at least 1 (got 0)"),
+        ({"spacing": 10, "per_recording": 2}, "`per_recording` must be 1, or all (got 2)"),
         ({"per_recording": None}, "`per_recording=all` is for windows: add `windows`"),
     ],
 )

@@ -110,13 +110,6 @@ def test_a_stay_ends_a_trip_and_begins_the_next(noise: float) -> None:
     assert whole.trace.tolist() == [0, 0]
 
 
-@pytest.mark.parametrize(("metres", "many"), [(97.0, 2), (103.0, 1)])
-def test_a_stay_is_within_a_hundred_metres(metres: float, many: int) -> None:
-    ways = [0, 1_000, 2_000, 2_000 + metres, 3_000 + metres, 4_000 + metres]
-    whole, _ = found([east(ways, [0, 60, 120, 420, 480, 540])])
-    assert len(whole) == many
-
-
 def test_a_trip_that_leaves_the_area_between_two_points_is_cut_there() -> None:
     """Though both ends of each hop lie in the area."""
     lat, lon = START
@@ -146,7 +139,6 @@ def test_of_a_trip_that_comes_back_the_longest_part_inside_is_taken() -> None:
     whole = finished([cutter.cut([way])], cutter)
     assert whole.known_ends.tolist() == [[False, True]]
     assert (whole.points[0, :, 1] > START[1] + 0.024 - 1e-9).all()
-    assert whole.provenance["counts"]["recordings that leave the area"] == 1
 
 
 def test_what_became_of_recordings_adds_up() -> None:
@@ -161,17 +153,16 @@ def test_what_became_of_recordings_adds_up() -> None:
         east(way, 2e5 + 10.0 * np.arange(31), "second"),
     ]
     some = [replace(one, subject="Ann") for one in some]
-    made = cut(some, replace(RULES, max_per_subject=1), area=BOX)
+    made = cut(some, RULES, area=BOX)
     assert made.provenance["recordings"] == {
         "read": 7,
-        "with a trajectory": 1,
+        "with a trajectory": 2,
         "left out": {
             "repeats of others": 1,
             "of single places between pauses and stays": 1,
             "outside the area": 1,
-            "with a long hop": 1,
+            "with a gap": 1,
             "too short": 1,
-            "over the limit of a subject": 1,
         },
     }
 
@@ -185,20 +176,12 @@ def test_each_recording_has_a_trajectory_or_a_reason(
     made = cutter.cut(some)
     assert made.subject is not None
     assert made.trace is not None
-    taken = list(cutter.chosen([made], made.subject, made.trace)) if len(made) else [made]
+    taken = list(cutter.numbered([made], made.subject, made.trace)) if len(made) else [made]
     traces = np.concatenate([np.asarray(one.trace) for one in taken])
     told = cutter.provenance()["recordings"]
     assert told["read"] == cutter.counts["recordings read"]
     assert told["with a trajectory"] == len(np.unique(traces))
     assert told["read"] == told["with a trajectory"] + sum(told["left out"].values())
-
-
-def test_points_lie_in_the_box_though_a_geodesic_bulges_over_its_border() -> None:
-    north = Box(-3.8, 40.3, -3.6, 40.4)
-    along = trace([(40.4, -3.75), (40.4, -3.73)], [1e9, 1e9 + 100])
-    whole, _ = found([along], area=north)
-    assert len(whole) == 1
-    assert (whole.points[..., 0] <= 40.4).all()
 
 
 def test_clocks_that_stand_still_or_run_back() -> None:
@@ -223,12 +206,12 @@ _WAY = np.arange(0, 3_001, 100.0).tolist()
 @pytest.mark.parametrize(
     ("recorded", "more", "says"),
     [
-        (east(_WAY, np.zeros(31).tolist()), {}, "have the time of others"),
-        (east([0], [0]), {}, "(1 of 1) are alone between two pauses"),
+        (east(_WAY, np.zeros(31).tolist()), {}, "give finer times"),
+        (east([0], [0]), {}, "(1 of 1); raise `max_pause`"),
         (east(_WAY, (400.0 * np.arange(31)).tolist()), {}, "raise `max_pause`"),
         (east([0, 200], [0, 10]), {}, "1 shorter than 500 m; lower `min_l"),
-        (east([0, 2_500, 2_600], [0, 90, 99]), {}, "1 with a long hop; raise `max_gap`"),
-        (east(_WAY, np.arange(31.0).tolist()), {}, "1 with an impossible speed; raise `max_speed`"),
+        (east([0, 2_500, 2_600], [0, 90, 99]), {}, "1 with a gap; raise `max_gap`"),
+        (east(_WAY, np.arange(31.0).tolist()), {}, "or `max_speed` for trains"),
         (
             east(_WAY, (10.0 * np.arange(31)).tolist()),
             {"area": Box(START[1], 40.3, START[1] + 0.002, 40.5)},

@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_trips import places_of, trips
 from recorded_trips import RULES, drives, east, found, there_and_back_again, times_of
-from tracks import GEOD, START, distance, trace
+from tracks import GEOD, START, distance
 
-from trajanon.extract.earth.area import Box
-from trajanon.extract.earth.places import Zone, around
+from trajanon.extract.earth.area import Box, Region
+from trajanon.extract.earth.osm_file import around
 from trajanon.extract.sources.trace_pieces import joined_pieces
 from trajanon.extract.trace import Trace
-from trajanon.extract.trips import CUT_OFF, FOUND, LEFT_OUT
+from trajanon.extract.trips import CUT_OFF, FOUND, GAP, LEFT_OUT
 
 
 @given(drives(), st.floats(10, 200))
@@ -53,11 +53,11 @@ def test_a_hidden_place_shortens_a_trip_at_its_end_and_spoils_it_in_its_middle(
     at: float, left: int
 ) -> None:
     lon, lat, _ = GEOD.fwd(START[1], START[0], 90.0, at)
-    zone = Zone(around(np.array([shapely.Point(lon, lat)]), 300.0))
+    (circle,) = around(np.array([shapely.Point(lon, lat)]), 300.0)
     recorded = east(np.arange(0, 5_001, 50.0).tolist(), 5.0 * np.arange(101))
-    whole, counts = found([recorded], hidden=zone)
+    whole, counts = found([recorded], hidden=Region(circle, "place"))
     assert len(whole) == left
-    assert counts["trips cut in their middle"] == 1 - left
+    assert counts[GAP] == 1 - left
     for place in whole.points.reshape(-1, 2):
         assert distance(place, np.array([lat, lon])) > 300.0
 
@@ -79,21 +79,6 @@ def test_a_trip_of_the_server_that_ends_near_its_box_may_go_on_outside(
     assert found([recorded], area=box)[0].known_ends.tolist() == [[True, True]]
     whole, _ = found([recorded], area=box, boxes=[box])
     assert whole.known_ends.tolist() == [[true, True]]
-
-
-def test_a_trip_of_the_server_that_may_have_been_outside_between_two_points() -> None:
-    """The server leaves out the points outside, and tells nothing of it."""
-    box = Box(START[1], 40.3, -3.6, 40.5)
-    lat = [40.38, 40.385, 40.39, 40.395, 40.40, 40.405]
-    east_of = np.array([0.03, 0.015, 0.001, 0.001, 0.015, 0.03])
-    way = trace(list(zip(lat, START[1] + east_of, strict=True)), list(1e9 + 60.0 * np.arange(6)))
-    assert found([way], area=box)[0].points[0, -1].tolist() == places_of(way)[-1].round(7).tolist()
-    part, counts = found([way], area=box, boxes=[box])
-    assert part.points[0, -1].tolist() == places_of(way)[1].round(7).tolist()
-    assert part.known_ends.tolist() == [[True, False]]
-    assert counts["points of other parts inside the area"] == 4
-    inner = replace(way, lon=way.lon + 0.02)
-    assert found([inner], area=box, boxes=[box])[0].known_ends.tolist() == [[True, True]]
 
 
 def test_the_last_trip_of_a_recording_that_the_server_cut_off_may_go_on() -> None:

@@ -1,7 +1,9 @@
 """Figures of a benchmark: what they draw, from numbers written by hand."""
 
 import csv
+import re
 import sys
+import xml.etree.ElementTree as ET
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -14,7 +16,7 @@ from matplotlib.patches import PathPatch
 from pictures import nothing_overlaps, points
 
 from trajanon.errors import BadInput
-from trajanon.maps.figures import Picture, of_benchmark
+from trajanon.maps.figures import Picture, of_benchmark, save
 from trajanon.maps.figures.measured import measurements, read_results
 from trajanon.papers.measurements import write_csv
 from trajanon.papers.published_tables import benchmark
@@ -158,7 +160,6 @@ def test_runs_of_one_length_have_no_correlation(tmp_path: Path) -> None:
     rows = [(*row[:7], 1.0) if row[6] == "run_path_length" else row for row in hm2()]
     picture = drawn(tmp_path, rows)[0]["path-length-a"]
     assert [ax.get_title() for ax in panels(picture)] == ["k = 3", "k = 4"]
-    assert "correlation" not in picture.caption
 
 
 @pytest.mark.parametrize("ks", [[3], [3, 4, 5]])
@@ -199,6 +200,25 @@ def test_the_benchmark_writes_what_figures_read(tmp_path: Path) -> None:
         nothing_overlaps(picture)
 
 
+def test_equal_figures_are_equal_files_without_a_date_that_ask_for_nothing(tmp_path: Path) -> None:
+    picture = drawn(tmp_path, hm2())[0]["boxes-a"]
+    assert picture._repr_png_().startswith(b"\x89PNG")  # in a notebook
+    one = Picture("a", picture.figure, "of <script> & $x$")
+    for name in ("one", "two"):
+        save([one], tmp_path / name)
+    first = sorted((tmp_path / "one").iterdir())
+    assert [path.name for path in first] == ["a.png", "a.svg", "captions.md"]
+    for path in first:
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes()
+    text = (tmp_path / "one" / "a.svg").read_text(encoding="utf-8")
+    assert "of <script> & $x$" in [element.text for element in ET.fromstring(text).iter()]
+    for never in ("<script>", "dc:date", r"20\d\d-\d\d-\d\d", "<text", r'href="(?!#)'):
+        assert re.search(never, text) is None
+    assert b"Matplotlib" not in (tmp_path / "one" / "a.png").read_bytes()
+    with pytest.raises(BadInput, match="is read as input"):
+        save([one], tmp_path / "one", inputs=[first[2]])
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -237,13 +257,10 @@ def test_the_command_draws_a_benchmark(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["b.csv", "--group", "1"], "--group 1 goes with a release"),
-        (["which-k", "--group", "1"], "--group 1 goes with a release"),
-        (["b.parquet"], "takes the CSV of trajanon benchmark, or two files"),
-        (["b.csv", "b.csv", "b.csv"], "or two files"),
+        (["b.csv", "b.csv"], "figures takes the CSV of trajanon benchmark, or which-k"),
         (["none.csv"], "cannot read none.csv"),
         (["b.csv", "--out", "b.csv"], "cannot make the folder b.csv"),
-        ([], "trajectories.parquet"),
+        (["which-k"], "trajectories.parquet"),
     ],
 )
 def test_the_command_refuses_in_one_sentence(

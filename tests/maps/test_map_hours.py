@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.maps import compare, html, public
-from trajanon.maps.drawing import counts_by_hour, hours_of, when_it_departs
+from trajanon.maps.drawing import counts_by_hour, hours_of
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 
@@ -52,8 +52,6 @@ def test_each_departure_is_in_its_hour(times: str, departures: list[int]) -> Non
     assert sum(counts_by_hour(clock, hours)) == len(departures)
     copies = np.arange(len(departures))
     assert sum(counts_by_hour(clock, hours, copies)) == copies.sum()
-    for times_of_one, at in zip(seconds, there, strict=True):
-        assert when_it_departs(clock, times_of_one).endswith(f"{at:%H:%M}, 14 min")
 
 
 @pytest.mark.parametrize(
@@ -80,15 +78,11 @@ def test_lines_know_their_hour_and_groups_say_when_they_depart(
 def test_the_panel_speaks_of_trips_and_of_times() -> None:
     said = about(page_of())
     assert said["facts"][0] == ["Trips, n", "11"]
-    assert said["facts"][-2:] == [
-        ["Departure off by, mean", "22 min"],
-        ["Duration off by, mean", "1.2 min"],
-    ]
-    assert said["lost"] == "Loss of places and departures after"
-    words = str([said[part] for part in ("headline", "facts", "glossary", "stages")]).lower()
+    assert said["facts"][-3][0] == "Loss of places and departures"
+    assert said["facts"][-1] == ["Departure off by, mean", "22 min"]
+    words = str([said[part] for part in ("headline", "facts")]).lower()
     for word in ("window", "slid", "track", "trajector"):
         assert word not in words
-    assert "who made a trip" in words
     original, release, given = timed()
     said = about(html(compare(original, release, given | {"counted": "records"}, tiles=None)))
     assert said["headline"] == "k = 3 trips"

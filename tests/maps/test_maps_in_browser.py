@@ -10,19 +10,17 @@ import pytest
 from browsing import (
     DESKTOP,
     LABELS,
-    PAINTED,
     Open,
     drawn,
     many,
     means,
     needs_chromium,
-    report,
     slid,
     trajectories,
     until,
 )
 
-from trajanon.maps import Background, compare_releases, html, public
+from trajanon.maps import html, public
 from trajanon.trajectories import Trajectories
 
 pytestmark = needs_chromium
@@ -74,10 +72,10 @@ def test_every_layer_can_be_switched_on(see: Open) -> None:
     said = scale.inner_text().split()
     assert said[0] == "1"
     assert int(said[2]) == max(
-        max(seen.js(f"trajanonLayers.read('0-density-{name}').cells.slice(2)")[::3])
+        max(cell[2] for cell in seen.js(f"trajanonLayers.read('density-{name}').cells"))
         for name in ("originals", "released")
     )
-    assert " ".join(said[3:7]) == "points in a hexagon"
+    assert " ".join(said[3:7]) == "points in a cell"
     seen.toggle("density-originals")
     seen.toggle("density-released")
     assert seen.coloured() > before + 1_000
@@ -178,32 +176,6 @@ def test_a_group_is_kept_by_a_click_and_found_by_its_number(see: Open) -> None:
     assert answer.inner_text() == "There is no group 3: the last is 2."
 
 
-def test_releases_can_be_compared(see: Open) -> None:
-    original = trajectories()
-    other = np.zeros(len(LABELS), np.int64)
-    releases = {
-        "mine": (Trajectories(means(original.points, LABELS)[LABELS]), report()),
-        "one": (
-            Trajectories(means(original.points, other)[other]),
-            report(other, k=11, information_loss=99.5, attribution=None),
-        ),
-    }
-    seen = see(compare_releases(original, releases, tiles=None))
-    table = seen.page.locator(".releases").inner_text()
-    assert " ".join(table.split()).endswith("mine 12.3 % 126 m one 99.5 % 126 m")
-    assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
-    seen.toggle("originals")
-    seen.page.get_by_label("one").check()
-    assert (seen.lines("originals"), seen.lines("released")) == (0, 1)
-    assert "k = 11 subjects" in seen.page.locator("#trajanon").inner_text()
-    assert (
-        "information loss 100 %." in seen.page.locator("#trajanon p.sentence").nth(1).inner_text()
-    )
-    seen.toggle("originals")
-    seen.page.get_by_label("mine").check()
-    assert (seen.lines("originals"), seen.lines("released")) == (11, 3)
-
-
 def test_the_public_map_shows_the_release_alone(see: Open) -> None:
     lines = means(trajectories().points, LABELS)
     seen = see(public(Trajectories(lines[LABELS]), tiles=None))
@@ -215,17 +187,6 @@ def test_the_public_map_shows_the_release_alone(see: Open) -> None:
     said = seen.page.locator("body").inner_text().lower()
     for word in ("original", "holder", "displacement", "information loss"):
         assert word not in said
-
-
-def test_roads_and_water_lie_below_one_trajectory(see: Open) -> None:
-    lake = np.array([[40.405, -3.69], [40.415, -3.69], [40.415, -3.68], [40.405, -3.69]])
-    road = np.array([[40.40, -3.70], [40.42, -3.67]])
-    alone, one = Trajectories(trajectories().points[:1]), report([0], k=1)
-    for background in (None, Background([road], [lake])):
-        seen = see(drawn(alone, report=one, view="side-by-side", background=background))
-        assert (seen.lines("originals"), seen.lines("released")) == (1, 1)
-        assert seen.coloured() > 500
-        assert seen.js(PAINTED) == [True, True] * (background is not None)
 
 
 def test_ten_thousand_trajectories_are_all_drawn_in_a_file_of_some_megabytes(see: Open) -> None:

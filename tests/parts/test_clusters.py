@@ -19,8 +19,9 @@ from shards import hours, released, released_with_times, shards_of, walks, write
 from trajanon import workers
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem, ServerProblem
-from trajanon.extract import Extraction, Rules
+from trajanon.extract import extract_to
 from trajanon.extract.extraction import From
+from trajanon.extract.sources import files
 from trajanon.parts import anonymize_parts
 from trajanon.progress import Progress, silent
 from trajanon.workers import connected, each_done, on_cluster, results_in_order
@@ -103,8 +104,8 @@ def traces(tmp_path: Path) -> Path:
     return folder
 
 
-def of(source: From, client: Client | None, progress: Progress = silent) -> Extraction:
-    return Extraction(source, None, Rules(spacing=20), client=client, progress=progress)
+def to(out: Path, source: From, client: Client | None, progress: Progress = silent) -> Any:
+    return extract_to(out, source, spacing=20, client=client, progress=progress)
 
 
 def test_a_cluster_reads_files_as_one_process_does(
@@ -113,7 +114,7 @@ def test_a_cluster_reads_files_as_one_process_does(
     """With the pages of the sample, which are joined over their borders."""
     found, said = [], []
     for on in (None, client):
-        provenance = of([traces, sample()], on).write(tmp_path / "out.parquet")
+        provenance = to(tmp_path / "out.parquet", [traces, sample()], on)
         found.append(((tmp_path / "out.parquet").read_bytes(), provenance))
         ours = (record for record in caplog.records if record.name.startswith("trajanon"))
         said.append([record.message for record in ours])
@@ -134,20 +135,27 @@ def test_a_file_of_a_killed_worker_is_read_by_another(
             killed.extend(client.run(os.getpid).values())
             os.kill(killed[0], signal.SIGKILL)
 
-    of(traces, None).write(tmp_path / "alone.parquet")
-    of(traces, client, kill).write(tmp_path / "out.parquet")
+    to(tmp_path / "alone.parquet", traces, None)
+    to(tmp_path / "out.parquet", traces, client, kill)
     assert killed
     assert (tmp_path / "out.parquet").read_bytes() == (tmp_path / "alone.parquet").read_bytes()
 
 
 def test_a_file_that_workers_do_not_see_is_refused(
-    traces: Path, tmp_path: Path, client: Client
+    traces: Path, tmp_path: Path, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Left out as unreadable, it would change the result."""
-    extraction = of(traces, client)
-    (traces / "3.gpx").unlink()
+
+    find = files.find
+
+    def found(*given: Any) -> Any:
+        listed = find(*given)
+        (traces / "3.gpx").unlink()
+        return listed
+
+    monkeypatch.setattr(files, "find", found)
     with pytest.raises(FileProblem, match=r"worker cannot read .*/3\.gpx .*under the same names"):
-        extraction.write(tmp_path / "out.parquet")
+        to(tmp_path / "out.parquet", traces, client)
 
 
 def test_tasks_are_begun_a_few_ahead_and_end_in_order() -> None:

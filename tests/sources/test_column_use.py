@@ -15,7 +15,7 @@ from gpx_written import timed
 from point_tables import ROWS, csv, names, read
 
 from trajanon.errors import BadInput
-from trajanon.extract import Extraction, Rules, extract, traces
+from trajanon.extract import extract, traces
 from trajanon.extract.sources.columns import parse_columns
 from trajanon.extract.trips import CUT_OFF
 
@@ -351,7 +351,7 @@ def test_a_table_that_was_cut_off_gives_no_whole_trip_of_its_last_recording(
     ]
     text = "id,time,lat,lon\n" + "".join(rows)
     path = csv(tmp_path, text[: len(text) - cut])
-    counts = Extraction(path, rules=Rules()).trajectories().provenance["counts"]
+    counts = extract(path).provenance["counts"]
     assert counts["trajectories"] == trips
     assert counts.get(CUT_OFF, 0) == 3 - trips
     assert counts.get("tables cut off in their last line", 0) == 3 - trips

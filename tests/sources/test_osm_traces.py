@@ -11,7 +11,8 @@ import shapely
 from osm_server import OsmServer, serving
 
 from trajanon.errors import BadInput
-from trajanon.extract import Area, Box, Region, areas
+from trajanon.extract import Box, Region
+from trajanon.extract.earth.area import Area, area_of
 from trajanon.extract.sources.gpx_document import Document, Segment
 from trajanon.extract.sources.osm_api import (
     REPEATED,
@@ -166,6 +167,12 @@ def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[OsmServe
         yield server
 
 
+def area(*texts: str) -> Area:
+    found, _ = area_of(texts)
+    assert found is not None
+    return found
+
+
 def given(area: Area, url: str) -> list[tuple[int, Trace]]:
     boxes = boxes_of(area)
     asked = traces_of_boxes(boxes, Counter(), url=url, max_pages=5, progress=silent)
@@ -173,21 +180,21 @@ def given(area: Area, url: str) -> list[tuple[int, Trace]]:
 
 
 def test_a_small_area_is_one_box_and_a_scattered_one_several() -> None:
-    near, _ = areas(["1,1,1.1,1.1", "1.2,1,1.3,1.1"])
+    near = area("1,1,1.1,1.1", "1.2,1,1.3,1.1")
     assert boxes_of(near) == [Box(1, 1, 1.3, 1.1)]
-    far, _ = areas(["1,1,1.1,1.1", "5,1,5.1,1.1"])
+    far = area("1,1,1.1,1.1", "5,1,5.1,1.1")
     assert sorted(box.west for box in boxes_of(far)) == [1, 5]
     assert boxes_of(Box(1, 1, 1.2, 1.2)) == [Box(1, 1, 1.2, 1.2)]
 
 
 def test_a_part_that_is_too_large_is_refused_with_the_numbers() -> None:
-    for area in (Box(0, 0, 1, 1), Region(shapely.box(0, 0, 1, 1), "a square")):
+    for square in (Box(0, 0, 1, 1), Region(shapely.box(0, 0, 1, 1), "a square")):
         with pytest.raises(BadInput, match="has 1 square degrees"):
-            given(area, "http://127.0.0.1")
+            given(square, "http://127.0.0.1")
 
 
 def test_each_box_is_a_unit(server: OsmServer) -> None:
-    far, _ = areas(["1,1,1.1,1.1", "5,1,5.1,1.1"])
+    far = area("1,1,1.1,1.1", "5,1,5.1,1.1")
     found = [(box, trace.name) for box, trace in given(far, server.url)]
     assert found[2::3] == [(0, "box 1: trackable 1"), (1, "box 2: trackable 1")]
     assert [box for box, _ in found] == [0, 0, 0, 1, 1, 1]

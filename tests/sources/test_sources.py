@@ -17,7 +17,7 @@ from point_tables import without_columns
 import trajanon
 from trajanon.data import sample
 from trajanon.errors import BadInput, FileProblem
-from trajanon.extract import Extraction, Rules, Trace, traces
+from trajanon.extract import Trace, extract_to, traces
 from trajanon.extract.sources import files, streams
 from trajanon.extract.sources.streams import Reading
 from trajanon.files.trajectory_files import read_trajectories
@@ -109,7 +109,7 @@ def test_what_is_not_there_is_said(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("far_lines")
 def test_releases_are_nobodys_traces(mixed: Path) -> None:
     """Their centroids would count as people of their own."""
-    Extraction(mixed, rules=Rules(spacing=5)).write(mixed / "trajectories.parquet")
+    extract_to(mixed / "trajectories.parquet", mixed, spacing=5)
     found = read_trajectories(mixed / "trajectories.parquet")
     release = trajanon.anonymize(found, 2, method="mdav", refine="none")
     for suffix in (".parquet", ".gpx", ".geojson", ".csv", ".gpkg"):
@@ -148,8 +148,8 @@ def test_links_are_followed_to_files_and_named_if_they_lead_to_folders(
 def test_its_own_output_is_no_source(mixed: Path) -> None:
     """`extract .` writes into the folder that it reads the next time."""
     out = mixed / "trajectories.parquet"
-    first = Extraction(mixed, rules=Rules(spacing=5)).write(out)
-    again = Extraction(mixed, rules=Rules(spacing=5)).write(out)
+    first = extract_to(out, mixed, spacing=5)
+    again = extract_to(out, mixed, spacing=5)
     assert again["counts"] == first["counts"]
 
 

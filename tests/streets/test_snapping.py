@@ -243,8 +243,6 @@ def test_the_commands_lay_lines_on_roads(run: Run, tmp_path: Path) -> None:
     assert answer.code == 0
     assert "were laid on roads." in answer.out
     assert run("check", "-k", 4, "--trajectories", "trips.parquet").code == 0
-    assert run("map", "trips.parquet", "anonymized.parquet", "--offline").code == 0
-    assert "Lines on roads" in (tmp_path / "map.html").read_text()
 
 
 def test_parts_are_laid_on_roads_while_they_are_anonymised(run: Run, tmp_path: Path) -> None:

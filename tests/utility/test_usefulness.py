@@ -15,7 +15,7 @@ from trajanon.errors import BadInput
 from trajanon.geodesy import DEGREE
 from trajanon.utility.displacements import displacement, from_runs, length_change, lengths, on_plane
 from trajanon.utility.grid import cells, density_divergence, flow_similarity, flows, query_errors
-from trajanon.utility.usefulness import cell_for_od, share_on_roads, usefulness
+from trajanon.utility.usefulness import cell_for_od, usefulness
 
 
 @given(latitude=st.floats(-80, 80), longitude=st.floats(-170, 170), seed=st.integers(0, 99))
@@ -128,15 +128,6 @@ def test_counts_in_boxes_are_those_of_every_point() -> None:
     assert not same.any()
 
 
-def test_points_on_roads_are_counted() -> None:
-    def to_road(lat: Floats, lon: Floats, within: float) -> Floats:
-        away: Floats = np.where(lon < 0.5, np.abs(lat), np.inf)
-        return away
-
-    points = np.array([[(20.0, 0.0), (21.0, 0.0)], [(0.0, 1.0), (-3.0, 0.0)]])
-    assert share_on_roads(points, to_road, 20.0) == 0.5
-
-
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 12),
@@ -198,7 +189,6 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
         "trips_with_true_ends": 20,
         "density_divergence": 0.0,
         "query_error": 0.0,
-        "on_roads": None,
         "times": None,
     }
     assert sum(whole.by_length) == 20

@@ -86,13 +86,12 @@ def evaluate(
             trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
             release = trajanon.read_release(released)
         findings = trajanon.check(released, k)
-        to_road = streets = None
+        streets = None
         if roads is not None:
             from trajanon import extract
             from trajanon.cli.map_command import box_around
 
             around = box_around(trajectories.points, _AROUND)
-            to_road = extract.roads(roads, around).distance
             streets = extract.roads_to_follow(roads, mode, bbox=around)
         if ks is None:
             ks = sorted({2, k, 10}) if len(trajectories) <= _FEW else []
@@ -102,7 +101,6 @@ def evaluate(
             report,
             file=released.name,
             findings=None if drawn else findings,
-            to_road=to_road,
             streets=streets,
             curve=ks,
             holdout=holdout,

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 from trajanon.cli.messages import say_written, show_json
 from trajanon.cli.options import PARTS, TRAJECTORIES, options, seconds_of
 from trajanon.errors import BadInput
-from trajanon.extract.rules import Rules, SourceOptions, fields_in
+from trajanon.extract.rules import Rules, SourceOptions
 from trajanon.number_text import number_of
 
 if TYPE_CHECKING:
-    from trajanon.extract import Area, Zone
+    from trajanon.extract import Region
+    from trajanon.extract.earth.area import AreaLike
     from trajanon.extract.rules import Limit
 
 _RADIUS = 150.0  # metres that are cut out around sensitive places
@@ -26,7 +27,7 @@ _RADIUS = 150.0  # metres that are cut out around sensitive places
         "Input": "columns untimed subjects_exact api_url max_pages",
         "Area": "bbox pbf",
         "Trajectories": "windows spacing per_recording min_length points max_gap max_pause "
-        "max_speed max_per_subject",
+        "max_speed",
         "Protection": "trim_ends hide_near",
         "Running": "jobs cluster partition out as_json",
     },
@@ -63,7 +64,7 @@ def extract(
 ) -> None:
     """Turn GPS traces into whole trips, or windows, of 30 points each."""
     from trajanon.cli.report_tables import bars, show_extraction
-    from trajanon.extract.extraction import OSM_API, SAY_WHERE, Extraction, chosen_spacing
+    from trajanon.extract.extraction import OSM_API, extract_to
     from trajanon.workers import connected
 
     out = _checked(out, partition)
@@ -73,21 +74,13 @@ def extract(
             f"--spacing {spacing:g} is for windows, and whole trips have their points at equal "
             "shares of the way: add --windows, or leave out --spacing"
         )
-    where, of_the_city = _where(bbox or [], pbf, hide_near)
-    if where is None and not paths:
-        raise BadInput(SAY_WHERE)
-    how["spacing"] = chosen_spacing(spacing, of_the_city, windows=windows)
+    where = _where(bbox or [], pbf, hide_near)
     how |= _read_texts(how)
-    rules = Rules(**fields_in(how, Rules))
-    hidden = _hidden(hide_near, pbf, where)
+    how["hidden"] = _hidden(hide_near, pbf, where)
     on_cluster = nullcontext() if cluster is None else connected(cluster)
     with bars() as progress, on_cluster as client:
-        sources = fields_in(how, SourceOptions)
-        extraction = Extraction(
-            *(paths or OSM_API, where, rules),
-            **{"hidden": hidden, "client": client, "progress": progress, **sources},
-        )
-        provenance = extraction.write(out, partition=partition)
+        how |= {"partition": partition, "client": client, "progress": progress}
+        provenance = extract_to(out, paths or OSM_API, where, windows=windows, **how)
     if as_json:
         show_json(provenance)
         return
@@ -109,32 +102,31 @@ def _checked(out: Path | None, partition: int | None) -> Path:
     return out
 
 
-def _where(
-    names: list[str], pbf: Path | None, hide_near: str | None
-) -> tuple["Area | None", float | None]:
-    """Read where trajectories may lie, and the spacing of that city."""
-    from trajanon.extract.earth.named_areas import area_of
+def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLike":
+    """Read where trajectories may lie."""
+    from trajanon.extract.earth.area import area_of
 
+    given = names[0] if len(names) == 1 else names or None
     try:
-        found = area_of(names[0] if len(names) == 1 else names or None)
+        area_of(given)
     except BadInput as error:
         if len(names) > 1 or "," in names[0] or Path(names[0]).is_file():
             raise
         if pbf is None:
             way_out = "or, if it is the name of a boundary, add --pbf FILE.osm.pbf"
             raise BadInput(f"{error}; {way_out}") from error
-        from trajanon.extract.earth.boundaries import boundary
+        from trajanon.extract import boundary
 
-        return boundary(pbf, names[0]), None
+        return boundary(pbf, names[0])
     if pbf is not None and hide_near is None:
         raise BadInput(
             f"--pbf {pbf} is for --hide-near TAGS, or for a boundary: name it, or its relation, "
             "with --area"
         )
-    return found
+    return given
 
 
-def _hidden(tags: str | None, pbf: Path | None, where: "Area | None") -> "Zone | None":
+def _hidden(tags: str | None, pbf: Path | None, where: "AreaLike") -> "Region | None":
     """Read what shall be cut out around sensitive places; None for nothing."""
     if tags is None:
         return None
@@ -142,9 +134,11 @@ def _hidden(tags: str | None, pbf: Path | None, where: "Area | None") -> "Zone |
         raise BadInput(
             f"--hide-near {tags} needs a file that holds such places: add --pbf FILE.osm.pbf"
         )
-    from trajanon.extract.earth.places import hidden
+    from trajanon.extract import hidden
+    from trajanon.extract.earth.area import area_of
 
-    return hidden(pbf, tags, _RADIUS, None if where is None else where.bounds)
+    area, _ = area_of(where)
+    return hidden(pbf, tags, _RADIUS, None if area is None else area.bounds)
 
 
 def _read_texts(how: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,7 +163,7 @@ def _number(text: str) -> int | None:
         return None
     with suppress(ValueError):
         return int(text)
-    raise BadInput(f"--per-recording must be a number, or all (got {text!r})")
+    raise BadInput(f"--per-recording must be 1, or all (got {text!r})")
 
 
 def _limit(option: str, unit: str, text: str) -> "Limit":

@@ -13,18 +13,15 @@ if TYPE_CHECKING:
 
     from trajanon.arrays import Floats
     from trajanon.extract import Box
-    from trajanon.maps import Background
-    from trajanon.trajectories import Trajectories
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
-_MARGIN = 0.002  # degrees of background around what is shown
 
 
 @options(
     files=(
-        "Trajectories and release, files or folders of parts, or several releases with a switch "
-        "between them; with --view public the release alone.",
+        "Trajectories and release, files or folders of parts; with --view public the release "
+        "alone.",
         BOTH,
     ),
     view="overlay: both on one map; side-by-side: on two maps that move together; public: the "
@@ -35,7 +32,6 @@ _MARGIN = 0.002  # degrees of background around what is shown
         _TILES,
     ),
     offline="No tiles; the page allows its browser no request at all.",
-    background="Draw roads and water of this .osm.pbf file behind the lines.",
     out="Page to write.",
 )
 def draw(
@@ -44,7 +40,6 @@ def draw(
     view: str = "overlay",
     tiles: str | None = None,
     offline: bool = False,
-    background: Path | None = None,
     out: Path = MAP,
 ) -> None:
     """Draw original and released trajectories on a map."""
@@ -56,74 +51,51 @@ def draw(
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
     given = files or [TRAJECTORIES, ANONYMIZED]
     public = view == "public"
-    if len(given) < 2 - public or (public and len(given) > 2):
+    if len(given) > 2 or (len(given) < 2 and not public):
         raise BadInput(
-            "map takes trajectories and their release, or several releases; or, with --view "
-            "public, one release"
+            "map takes trajectories and their release; or, with --view public, one release"
         )
-    releases = given[-1:] if public else given[1:]
+    release = given[-1]
     check_page(out, "a map")
     if offline and (tiles or "none").lower() != "none":
         raise BadInput(f"an offline map has no tiles: leave out --offline or --tiles {tiles}")
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
-    read = [*given, *map(report_path, releases), *filter(None, [background])]
-    with replacing(out, inputs=read, public=[out] * public) as (draft,):
+    with replacing(out, inputs=[*given, report_path(release)], public=[out] * public) as (draft,):
         if public:
-            page = _public(releases[0], street_map, background)
+            page = _public(release, street_map)
         else:
-            page = _for_the_holder(given[0], releases, view, street_map, background)
+            page = _for_the_holder(given[0], release, view, street_map)
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 
 
-def _public(release: Path, tiles: str | None, background: Path | None) -> "Map":
+def _public(release: Path, tiles: str | None) -> "Map":
     from trajanon import maps
 
     # Arguments are easily swapped, and originals must not look released.
     if problems := trajanon.check(release, k=2).problems:
         raise BadInput(f"{release} is no release: {problems[0]}")
-    shown = trajanon.read_release(release)
-    return maps.public(shown, tiles=tiles, background=_behind(shown, background))
+    return maps.public(trajanon.read_release(release), tiles=tiles)
 
 
-def _for_the_holder(
-    originals: Path, releases: list[Path], view: str, tiles: str | None, background: Path | None
-) -> "Map":
+def _for_the_holder(originals: Path, released: Path, view: str, tiles: str | None) -> "Map":
     from trajanon import maps
     from trajanon.files.report import read_report
     from trajanon.maps.page import compare_in_parts
     from trajanon.privacy.originals import in_parts, is_large
 
-    names = list(map(str, releases)) if len(releases) > 1 else [releases[0].stem]
-    if len(releases) == 1 and releases[0].is_dir() and is_large(report := read_report(releases[0])):
-        whole = in_parts(originals, releases[0], report)
-        behind = _behind(whole.lines, background)
-        return compare_in_parts(names[0], whole, view=view, tiles=tiles, background=behind)
-    pairs = [(trajanon.read_release(path), read_report(path)) for path in releases]
+    if released.is_dir() and is_large(report := read_report(released)):
+        return compare_in_parts(in_parts(originals, released, report), view=view, tiles=tiles)
+    release, report = trajanon.read_release(released), read_report(released)
     shown = trajanon.read_trajectories(originals)
-    named, behind = dict(zip(names, pairs, strict=True)), _behind(shown, background)
-    return maps.compare_releases(shown, named, view=view, tiles=tiles, background=behind)
+    return maps.compare(shown, release, report, view=view, tiles=tiles)
 
 
-def _behind(shown: "Trajectories", pbf: Path | None) -> "Background | None":
-    if pbf is None or len(shown) == 0:
-        return None
-    from trajanon import maps
-    from trajanon.extract.earth.roads import roads_and_water
-
-    return maps.Background(*roads_and_water(pbf, box_around(shown.points, _MARGIN, share=0.05)))
-
-
-def box_around(points: "Floats", margin: float, share: float = 0.0) -> "Box":
-    """Give the box of points, wider by degrees and by a share of its sides."""
+def box_around(points: "Floats", margin: float) -> "Box":
+    """Give the box of points, wider by some degrees."""
     from trajanon.extract import Box
 
     south, west = points.min(axis=(0, 1)).tolist()
     north, east = points.max(axis=(0, 1)).tolist()
-    wider = margin + share * ((north - south) + (east - west))
-    return Box(
-        max(west - wider, -180.0),
-        max(south - wider, -90.0),
-        min(east + wider, 180.0),
-        min(north + wider, 90.0),
-    )
+    west, south = max(west - margin, -180.0), max(south - margin, -90.0)
+    return Box(west, south, min(east + margin, 180.0), min(north + margin, 90.0))

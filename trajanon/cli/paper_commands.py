@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import trajanon
 from trajanon.cli.messages import say, show_json, tell
-from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, options
+from trajanon.cli.options import TRAJECTORIES, options
 from trajanon.errors import BadInput
 from trajanon.number_text import number_of
 
@@ -66,54 +66,35 @@ _WHICH_K = Path("which-k")
 
 
 @options(
-    files=(
-        "The CSV of trajanon benchmark; or trajectories and release; or the word which-k and "
-        "trajectories.",
-        BOTH,
-    ),
-    group=("Number of the group of a release to draw in detail.", "that of median displacement"),
+    files="The CSV of trajanon benchmark; or the word which-k and trajectories.",
     out="Folder for the figures and their captions.",
 )
-def figures(
-    files: list[Path] | None = None, *, group: int | None = None, out: Path = Path("figures")
-) -> None:
+def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
     """Draw figures for a paper, each as SVG and PNG.
 
-    Of a benchmark: loss by method and k, against path length, and against seconds. Of a release:
-    one group in detail. which-k: metres moved and the chance of the best attack, for k = 2 to 20;
-    trajectories are anonymized for each k.
+    Of a benchmark: loss by method and k, against path length, and against seconds. which-k: metres
+    moved and the chance of the best attack, for k = 2 to 20; trajectories are anonymized for each
+    k.
     """
     if find_spec("matplotlib") is None:
         raise BadInput("figures are drawn by matplotlib; run pip install 'trajanon[figures]'")
     from trajanon.cli.report_tables import bars
-    from trajanon.files.report import read_report, report_path
-    from trajanon.maps.figures import file_names, of_benchmark, of_release, save, which_k
+    from trajanon.maps.figures import of_benchmark, save, which_k
 
-    read = files or [TRAJECTORIES, ANONYMIZED]
-    left_out: list[str] = []
+    read, left_out = files, list[str]()
     of_ks = read[0] == _WHICH_K
-    if len(read) > 2 or (len(read) == 1 and not of_ks and read[0].suffix.lower() != ".csv"):
-        raise BadInput(
-            "figures takes the CSV of trajanon benchmark, or two files, trajectories and release, "
-            "or which-k and trajectories"
-        )
-    if group is not None and (of_ks or len(read) == 1):
-        raise BadInput(f"--group {group} goes with a release: name trajectories and release")
+    if len(read) > 1 + of_ks:
+        raise BadInput("figures takes the CSV of trajanon benchmark, or which-k and trajectories")
     if of_ks:
         read = read[1:] or [TRAJECTORIES]
         with bars() as progress:
             pictures = [which_k(trajanon.read_trajectories(read[0]), progress=progress)]
-    elif len(read) == 2:
-        originals, release = trajanon.read_trajectories(read[0]), trajanon.read_release(read[1])
-        pictures = of_release(originals, release, read_report(read[1]), group=group)
-        read = [*read, report_path(read[1])]
     else:
         pictures, left_out = of_benchmark(read[0])
-    save(pictures, out, inputs=read)
+    names = save(pictures, out, inputs=read)
     for sentence in left_out:
         say(f"left out: {sentence}")
-    tell(f"Wrote {len(file_names(pictures))} files to {out}:")
+    tell(f"Wrote {len(names)} files to {out}:")
     for picture in pictures:
         numbers = "" if picture.numbers is None else ", .csv"
-        alone = ": shows originals, it is for you alone" if picture.private else ""
-        tell(f"  {picture.name}.svg, .png{numbers}{alone}")
+        tell(f"  {picture.name}.svg, .png{numbers}")

@@ -98,8 +98,7 @@ def without_lists(report: Mapping[str, Any]) -> dict[str, Any]:
 
 def show_extraction(provenance: Mapping[str, Any]) -> None:
     """Print what extraction read, dropped and kept, and what to know of it."""
-    from trajanon.extract.dropped import recordings_sentence, sentences
-    from trajanon.extract.split import limits_sentence
+    from trajanon.extract.dropped import limits_sentence, recordings_sentence, sentences
 
     counts = provenance["counts"]
     uses = sorted(provenance["columns"].items(), key=lambda use: -use[1])  # those of most tables

@@ -31,7 +31,7 @@ from trajanon.street_counts import compared, different_lines
 from trajanon.subjects import nameless
 from trajanon.times import Timing, departure_days
 from trajanon.trajectories import Trajectories
-from trajanon.utility.usefulness import ROAD, Seconds, ToRoad, share_on_roads, usefulness
+from trajanon.utility.usefulness import Seconds, usefulness
 
 
 def evaluate(
@@ -41,7 +41,6 @@ def evaluate(
     *,
     file: str | None = None,
     findings: Findings | None = None,
-    to_road: ToRoad | None = None,
     streets: RoadsToFollow | None = None,
     seed: int = 0,
     curve: Sequence[int] = (),
@@ -66,9 +65,6 @@ def evaluate(
         Name of the released file, for the page and the datasheet.
     findings
         What `trajanon.check` found in the released file, for the verdict.
-    to_road
-        Gives metres to the nearest road, called with latitudes, longitudes and a limit, as
-        ``trajanon.extract.roads(pbf).distance``.
     streets
         Roads on which `trajanon.streets` would count, to compare these counts.
     seed
@@ -115,7 +111,7 @@ def evaluate(
     step(1, 3, "attacks")
     protects = _protection(given, seed)
     step(2, 3, "utility")
-    costs = _costs(given, to_road, seed)
+    costs = _costs(given, seed)
     again = partial(curve_of, given.in_file, curve, progress=progress)
     return Evaluation(
         file=file,
@@ -250,19 +246,16 @@ def _protection(given: _Given, seed: int) -> dict[str, Any]:
     }
 
 
-def _costs(given: _Given, to_road: ToRoad | None, seed: int) -> dict[str, Any]:
+def _costs(given: _Given, seed: int) -> dict[str, Any]:
     """Measure what is left for use, by the names of attributes of an `Evaluation`."""
     kept, ways = given.kept, {RELEASE: given.seen, NOTHING: given.seen.originals}
-    useful = partial(
-        usefulness, tracks=kept.tracks, true_ends=kept.true_ends, to_road=to_road, seed=seed
-    )
+    useful = partial(usefulness, tracks=kept.tracks, true_ends=kept.true_ends, seed=seed)
     return {
         "loss": {name: loss_to(way.points, way.lines, way.labels) for name, way in ways.items()},
         "usefulness": {
             name: useful(way.points, way.lines[way.labels], seconds=_seconds(way, given.timing))
             for name, way in ways.items()
         },
-        "roads_before": None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
     }
 
 

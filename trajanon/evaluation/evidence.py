@@ -40,7 +40,7 @@ _BINS = 30
 
 _AS_THEY_ARE = (
     *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
-    *("subjects", "left_out", "nameless", "roads_before"),
+    *("subjects", "left_out", "nameless"),
 )
 """What an account repeats."""
 
@@ -108,8 +108,6 @@ class Evaluation:
         not requested.
     diversity
         What the members of the groups have in common.
-    roads_before
-        Share of the originals' points on roads; None where no roads are given.
     report
         The holder's report of the release.
     sampled
@@ -165,7 +163,6 @@ class Evaluation:
     curve: Curve | None
     holdout: Holdout | None
     diversity: Diversity
-    roads_before: float | None
     report: Report
     sampled: Sampled | None = None
     streets: StreetUsefulness | None = None

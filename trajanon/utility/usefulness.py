@@ -1,6 +1,6 @@
 """All measures of the usefulness of a release, for its places and its hours."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -28,13 +28,6 @@ LENGTH_CLASS = 500.0  # metres: a class of trips by length
 DENSITY_CELL = 200.0  # metres: a street or two
 QUERIES = 1_000  # random boxes
 SIDES = (200.0, 2_000.0)  # metres: from a square to a district
-ROAD = 20.0  # metres from a road: half a street, and the error of a receiver
-
-ToRoad = Callable[[Floats, Floats, float], Floats]
-"""Called with latitudes, longitudes and metres; gives the metres to the nearest road,
-infinity beyond those."""
-
-
 DURATION_CLASS = 300.0  # seconds: the usual step of released times
 CLASSES = 40  # of lengths and of durations that are counted one by one; the last holds the rest
 HOURS = 24
@@ -73,7 +66,6 @@ class Usefulness:
     trips_with_true_ends: int  # that are counted so: others are cut at the border of the area
     density_divergence: float  # Jensen-Shannon divergence of the density maps, bits: 0 to 1
     query_error: float  # mean relative error of the number of trajectories in random boxes
-    on_roads: float | None  # share of the points that lie on a road; None where no roads are given
     times: HoursLeft | None = None  # what is left of the hours; None where no times are published
 
 
@@ -83,7 +75,6 @@ def usefulness(
     *,
     tracks: Tracks | None = None,
     true_ends: Bools | None = None,
-    to_road: ToRoad | None = None,
     seconds: Seconds | None = None,
     seed: int = 0,
 ) -> Usefulness:
@@ -115,7 +106,6 @@ def usefulness(
         trips_with_true_ends=int(whole.sum()),
         density_divergence=density_divergence(original, released, DENSITY_CELL),
         query_error=float(errors.mean()),
-        on_roads=None if to_road is None else share_on_roads(released, to_road, ROAD),
         times=None if seconds is None else hours_left(original, released, seconds),
     )
 
@@ -127,12 +117,6 @@ def cell_for_od(kept: Mapping[str, float]) -> str | None:
     '2 km'
     """
     return next((cell for cell, share in kept.items() if share >= OD_KEPT), None)
-
-
-def share_on_roads(points: Floats, to_road: ToRoad, metres: float) -> float:
-    """Measure the share of points that lie within a distance of a road."""
-    lat, lon = points.reshape(-1, 2).T
-    return float((to_road(lat, lon, metres) <= metres).mean())
 
 
 def hours_left(original: Floats, released: Floats, seconds: Seconds) -> HoursLeft:
