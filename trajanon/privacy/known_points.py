@@ -43,24 +43,24 @@ def known_points(
     if n > _TARGETS:
         drawn = np.random.default_rng(seed).choice(n, _TARGETS, replace=False)
         targets = np.sort(drawn)
-    places = in_space(published.lines.reshape(-1, 2))
-    tree = cKDTree(places)
+    tree = cKDTree(in_space(published.lines.reshape(-1, 2)))
 
     def passing(target: int) -> tuple[Ints, Floats]:
         """Lines that pass a point of a target, and squared metres to each of its points, (p, g)."""
-        points = in_space(published.points[target])
-        near = tree.query_ball_point(points, tolerance)
-        point = np.repeat(np.arange(len(points)), [len(some) for some in near])
-        at = np.concatenate(near).astype(np.int64)
+        points = cKDTree(in_space(published.points[target]))
+        near = points.sparse_distance_matrix(tree, tolerance, output_type="ndarray")
+        point, at, metres = near["i"], near["j"], near["v"]
         if published.times is not None and published.line_times is not None:
             late = np.abs(published.line_times.ravel()[at] - published.times[target, point])
             if np.isfinite(published.cycle):
                 late %= published.cycle
                 late = np.minimum(late, published.cycle - late)
-            point, at = point[late <= hour], at[late <= hour]
-        line, place = np.unique(at // published.lines.shape[1], return_inverse=True)
-        away = np.full((len(points), len(line)), np.inf)
-        np.minimum.at(away, (point, place), ((places[at] - points[point]) ** 2).sum(axis=1))
+            point, at, metres = (each[late <= hour] for each in (point, at, metres))
+        line, passed = at // published.lines.shape[1], np.zeros(len(published.lines), np.bool_)
+        passed[line] = True
+        line, place = np.flatnonzero(passed), (np.cumsum(passed) - 1)[line]
+        away = np.full((points.n, len(line)), np.inf)
+        np.minimum.at(away.reshape(-1), point * len(line) + place, metres**2)
         return line, away
 
     def some(rows: Ints, _: Event) -> Floats:
@@ -87,19 +87,25 @@ def _chances(published: Published, target: int, line: Ints, away: Floats) -> Flo
 
     First of somebody who picks among all lines that pass both points, then among the nearest.
     """
-    chances = np.zeros((2, 3))
-    first, second = np.triu_indices(len(away), 1)
-    rows = published.rows[line]
+    points = len(away)
+    passes, chances = np.isfinite(away), np.zeros((2, 3))
     own, _ = published.held(published.owners[[target] * len(line)], line)
-    counts = np.stack([rows, own, rows * (line == published.labels[target])])
-    passes = np.isfinite(away).astype(np.float64)
-    evenly = (counts[:, None] * passes @ passes.T)[:, first, second]
-    some = evenly[1] > 0
-    sums = away[first[some]] + away[second[some]]
-    least = sums.min(axis=1, initial=np.inf, keepdims=True)
-    nearest = counts @ (sums <= least * (1.0 + 1e-9) + 1e-6).T
-    for chance, (of_all, mine, home) in zip(chances, (evenly[:, some], nearest), strict=True):
+    rows = published.rows[line]
+    counts = np.stack([rows, own, rows * (line == published.labels[target])]).astype(np.float64)
+    evenly = counts[:, None] * passes @ passes.T.astype(np.float64)
+    nearest = np.zeros_like(evenly)
+    for point in range(points - 1):
+        sums = away[point] + away[point + 1 :]
+        least = sums.min(axis=1, initial=np.inf, keepdims=True)
+        other, found = np.nonzero(
+            sums <= np.where(np.isfinite(least), least * (1.0 + 1e-9) + 1e-6, -1.0)
+        )
+        for count, into in zip(counts, nearest, strict=True):
+            into[point, point + 1 :] = np.bincount(other, count[found], points - 1 - point)
+    pairs = np.triu_indices(points, 1)
+    for chance, every in zip(chances, (evenly, nearest), strict=True):
+        of_all, mine, home = every[:, *pairs][:, evenly[1][pairs] > 0]
         if len(of_all):
             chance[:] = (mine / of_all).sum(), (home / of_all).sum(), (mine / of_all).max()
-    chances[:, :2] /= len(first)
+    chances[:, :2] /= len(pairs[0])
     return chances

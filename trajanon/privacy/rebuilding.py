@@ -18,8 +18,8 @@ from trajanon.workers import in_parts
 
 _CELL = 12.0  # metres, a place on the map
 _HEADINGS = 16
-_MOST = 700  # places that are tried at a point
-_LOOKED_AT = 30_000  # of which these are chosen, about
+_MOST = 500  # places that are tried at a point
+_LOOKED_AT = 15_000  # of which these are chosen, about
 _SEVERAL = np.iinfo(np.int64).min  # subjects went there
 _POPULAR = 0.3  # how much more often people go where more did, as a power
 _REACH = 3.0  # standard deviations within which places are tried
@@ -259,7 +259,7 @@ class _Near(NamedTuple):
             off = (((plan.at[near, :2] - middle[point]) @ inverse[point]) ** 2).sum(axis=1)
             own = _POPULAR * np.log(plan.people[near]) - 0.5 * off / _ALONE
             if len(near) > _MOST:
-                kept = np.argsort(0.5 * away - own, kind="stable")[:_MOST]
+                kept = np.argpartition(0.5 * away - own, _MOST)[:_MOST]
                 near, own = near[kept], own[kept]
             at.append(
                 plan.at[near] if len(near) else np.append(smooth[point], heading[point])[None]
@@ -281,12 +281,13 @@ class _Map:
         go, way, low = ways.points[1:][hop] - begin, way[hop], ways.points.min(axis=0)
         wide = int((np.ptp(ways.points[:, 1]) if len(ways.points) else 0.0) / _CELL) + 1
         parts = [
-            np.unique(_cells(begin[some] - low, go[some], way[some], wide, len(ways.owner)))
+            _different(_cells(begin[some] - low, go[some], way[some], wide, len(ways.owner)))
             for start in range(0, len(go), _HOPS_AT_ONCE)
             for some in [slice(start, start + _HOPS_AT_ONCE)]
         ]
-        cell, way = np.divmod(np.unique(np.concatenate(parts)), len(ways.owner))
-        cell, first, people = np.unique(cell, return_index=True, return_counts=True)
+        cell, way = np.divmod(_different(np.concatenate(parts)), len(ways.owner))
+        first = np.flatnonzero(np.diff(cell, prepend=-1))
+        cell, people = cell[first], np.diff(first, append=len(cell))
         owner = ways.owner[way]
         least, most = (each.reduceat(owner, first) for each in (np.minimum, np.maximum))
         self.sole: Ints = np.where(least == most, least, _SEVERAL)
@@ -310,6 +311,12 @@ def _cells(begin: Floats, go: Floats, way: Ints, wide: int, ways: int) -> Ints:
     heading = np.round(turn).astype(np.int64)[hop] % _HEADINGS
     cell = (row * wide + column) * _HEADINGS + heading
     return np.asarray(cell * ways + way[hop])
+
+
+def _different(numbers: Ints) -> Ints:
+    """Sort numbers and drop repeated ones, several times faster than `numpy.unique`."""
+    numbers = np.sort(numbers)
+    return np.asarray(numbers[np.flatnonzero(np.diff(numbers, prepend=-1))])
 
 
 def _off(line: Floats, member: Floats) -> float:

@@ -114,7 +114,9 @@ def _passing(points: Floats, boxes: Floats) -> Ints:
             low = np.searchsorted(latitude, south)
             high = np.searchsorted(latitude, north, side="right")
             inside = (longitude[low:high] >= west) & (longitude[low:high] <= east)
-            counts.append(len(np.unique(line[low:high][inside])))
+            passes = np.zeros(len(points), dtype=np.bool_)
+            passes[line[low:high][inside]] = True
+            counts.append(int(passes.sum()))
         return counts
 
     return np.concatenate(in_parts(passing, np.arange(len(boxes)), _BOXES_AT_ONCE))
