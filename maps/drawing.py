@@ -1,6 +1,6 @@
 """A release as the page draws it: layers of lines, counts of all, and the text of its panel."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -12,7 +12,7 @@ from trajanon.maps.layers import Honeycomb, bends, colours, corners, steps, weig
 from trajanon.maps.panel import by_displacement, by_size, panel_of, sample_note
 from trajanon.number_text import UNITS, span
 from trajanon.partition import dense
-from trajanon.privacy.originals import InParts, Matched, matched
+from trajanon.privacy.originals import Matched, matched
 from trajanon.times import DAY, Clock
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
@@ -110,8 +110,7 @@ def released_alone(release: Trajectories) -> Drawing:
 
 def release_and_originals(name: str, found: Matched, report: Report, releases: int = 1) -> Drawing:
     """Draw a release and its originals, as one of several releases on a page."""
-    batches = [(slice(None), found.slid)]
-    whole = _counted(found.lines, found.times, found.labels, batches, found.slid.points, report)
+    whole = _counted(found, report)
     groups = whole.drawn(releases)
     if len(groups) < len(found.lines):
         rows = np.isin(found.labels, groups)
@@ -121,39 +120,17 @@ def release_and_originals(name: str, found: Matched, report: Report, releases: i
     return _drawing(name, found, report, whole, groups)
 
 
-def sample_and_counts(name: str, parts: InParts) -> Drawing:
-    """Draw a release in parts: some groups, and all in numbers and densities."""
-    lines = parts.lines.points  # the map is as wide as these
-    whole = _counted(lines, parts.lines.times, parts.line, parts.batches(), lines, parts.report)
-    drawn = np.zeros(len(lines), dtype=np.bool_)
-    drawn[whole.drawn()] = True
-    rows, trajectories, release, report = parts.sample(drawn)
-    found = matched(trajectories, release, report)
-    number = np.empty(len(found.lines), dtype=np.int64)
-    number[found.labels] = parts.line[rows]
-    return _drawing(name, found, report, whole, number)
-
-
-def _counted(
-    lines: Floats,
-    times: Floats | None,
-    labels: Ints,
-    batches: Iterable[tuple[slice, Trajectories]],
-    shown: Floats,
-    report: Report,
-) -> _Whole:
-    """Count originals, some at a time, on a map that is as wide as what is shown."""
-    clock, bounds = clock_in(report), corners(shown)
-    cells, moved, departures = Honeycomb(bounds), np.zeros(len(lines)), list[Ints]()
-    for rows, slid in batches:
-        far = displacement(slid.points, lines[labels[rows]]).mean(axis=1)
-        moved += np.bincount(labels[rows], far, len(lines))
-        cells.add(slid.points)
-        if clock is not None and slid.times is not None:
-            departures.append(counts_by_hour(clock, hours_of(clock, clock.of(slid.times))))
-    sizes = np.bincount(labels, minlength=len(lines))
-    by_hour = np.array(departures).sum(axis=0)
-    return _Whole(lines, times, sizes, moved / sizes, bounds, cells.layer, by_hour)
+def _counted(found: Matched, report: Report) -> _Whole:
+    """Count originals on a map that is as wide as they are."""
+    slid, labels, clock = found.slid, found.labels, clock_in(report)
+    bounds, by_hour = corners(slid.points), np.empty(0, dtype=np.int64)
+    far = displacement(slid.points, found.lines[labels]).mean(axis=1)
+    density = Honeycomb(bounds).add(slid.points).layer
+    if clock is not None and slid.times is not None:
+        by_hour = counts_by_hour(clock, hours_of(clock, clock.of(slid.times)))
+    sizes = np.bincount(labels)
+    moved = np.bincount(labels, far) / sizes
+    return _Whole(found.lines, found.times, sizes, moved, bounds, density, by_hour)
 
 
 def _drawing(name: str, found: Matched, report: Report, whole: _Whole, number: Ints) -> Drawing:

@@ -17,15 +17,8 @@ from trajanon.arrays import Floats
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
 from trajanon.files.report import Report
-from trajanon.maps.drawing import (
-    Drawing,
-    match,
-    release_and_originals,
-    released_alone,
-    sample_and_counts,
-)
+from trajanon.maps.drawing import Drawing, match, release_and_originals, released_alone
 from trajanon.maps.layers import PALETTE, bends
-from trajanon.privacy.originals import InParts
 from trajanon.release import Release, with_report
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 
@@ -255,11 +248,6 @@ def compare_releases(
         tiles=tiles,
         background=background,
     )
-
-
-def compare_in_parts(name: str, whole: InParts, **how: Any) -> folium.Map:
-    """Draw a sample of a release in parts and of its originals, and the densities of all."""
-    return _for_the_holder([sample_and_counts(name, whole)], [whole.report], whole.lines, **how)
 
 
 def _for_the_holder(

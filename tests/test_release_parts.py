@@ -11,13 +11,9 @@ from commands import Run
 from parts_of_release import write_in_parts, write_shards
 
 import trajanon
-from trajanon.evaluation import areas
-from trajanon.evaluation.areas import COUNTED_OF_ALL, interval
-from trajanon.files.report import checked, read_report
+from trajanon.files.report import checked
 from trajanon.files.trajectory_files import write_partition
-from trajanon.maps import drawing
-from trajanon.maps.drawing import match, release_and_originals, sample_and_counts
-from trajanon.privacy.originals import in_parts, own_rows
+from trajanon.privacy.originals import own_rows
 from trajanon.release import Release, json_report, on_disk
 from trajanon.trajectories import Trajectories
 
@@ -92,9 +88,7 @@ def test_a_release_of_one_shard_is_evaluated_and_drawn_as_a_file(
     assert run("check", "one", "-k", "4", "--trajectories", "trips").code == 0
 
 
-def test_so_is_one_of_several_shards_that_is_small(
-    run: Run, folders: Path, of_file: dict[str, Any]
-) -> None:
+def test_so_is_one_of_several_shards(run: Run, folders: Path, of_file: dict[str, Any]) -> None:
     """Its groups stand beside it, and not in the report."""
     assert evaluated(run, "folder") == of_file
     assert run("map", "trips", "folder", "--offline").code == 0
@@ -108,60 +102,6 @@ def test_so_is_one_of_several_shards_that_is_small(
     assert "there is no folder.parts.groups" in run("evaluate", "trips", "folder").sentence
 
 
-def test_of_a_large_one_a_sample_is_evaluated_and_all_are_counted(
-    run: Run, folders: Path, of_file: dict[str, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("trajanon.privacy.originals._AT_ONCE", 35)
-    beside = ("check", "folder", "--trajectories", "trips", "-k")
-    checked_whole = [run(*beside, k) for k in ("4", "30")]
-    monkeypatch.setattr("trajanon.privacy.originals.LARGEST", 100)
-    assert [run(*beside, k) for k in ("4", "30")] == checked_whole
-    monkeypatch.setattr(areas, "OF_AREA", 50)
-    monkeypatch.setattr(areas, "AREAS", 2)
-    sampled, whole = evaluated(run, "folder"), of_file
-    for name in {*COUNTED_OF_ALL} & {*whole}:
-        assert sampled[name] == whole[name], name
-    for name, what in (("chains", "drives"), ("persons", "people")):
-        for counted in (what, f"{what}_below", f"{what}_alone"):
-            assert sampled[name][counted] == whole[name][counted]
-    told = sampled["sample"]
-    assert (told["areas"], told["of_areas"]) == (2, 4)
-    assert 60 < told["trajectories"] < 90
-    for attack in sampled["attacks"]:
-        low, high = attack["interval"]
-        assert 0.0 <= low <= attack["expected"] <= high <= 1.0
-    assert any("All else is from a sample" in said for said in sampled["facts"])
-    page = Path("evaluation.html").read_text("utf-8")
-    assert "<h2>Figures from a sample</h2>" in page
-    assert ", of a sample of" in Path("folder.parts.datasheet.md").read_text("utf-8")
-
-
-def test_of_a_large_one_some_groups_are_drawn_and_all_are_counted(
-    run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cut, report = trajanon.read_trajectories("trips"), read_report(folders)
-    released = match(cut, trajanon.read_release(folders), report)
-    whole = release_and_originals("a", *released)
-    monkeypatch.setattr("trajanon.privacy.originals._AT_ONCE", 35)
-    monkeypatch.setattr(drawing, "_POINTS", 60 * 30)
-    some = sample_and_counts("a", in_parts(Path("trips"), folders, report))
-    assert 10 < len(some.about["groups"]["number"]) < len(whole.about["groups"]["number"])
-    assert "Drawn at random: " in some.about["drawn"]
-    for name in ("facts", "counts", "total"):
-        assert some.about[name] == whole.about[name], name
-    for name in ("originals", "groups", "released"):
-        assert some.about["departures"][name] == whole.about["departures"][name], name
-    moved = [
-        [each.about["groups"]["moved"][at] for at in each.about["worst"]] for each in (some, whole)
-    ]
-    assert moved[0] == moved[1]
-    for name in ("density-originals", "density-released"):
-        cells, all_cells = (sum(each.layers[name]["cells"][2::3]) for each in (some, whole))
-        assert cells == all_cells == cut.points.size / 2
-    monkeypatch.setattr("trajanon.privacy.originals.LARGEST", 100)
-    assert "Drawn at random: " in drawn(run, "folder")
-
-
 def test_a_subject_of_two_shards_on_one_line_may_have_two_rows() -> None:
     report = checked({**REPORT, "counted": "subjects", "rows": {"way": "subjects"}})
     line, subject = np.array([0, 1, 0, 0, 1, 0]), np.array([5, 5, 5, 6, 5, 5])
@@ -170,16 +110,3 @@ def test_a_subject_of_two_shards_on_one_line_may_have_two_rows() -> None:
         ([3, 2], [True, True, True, True, True, False]),
     ):
         assert own_rows(report, line, subject, np.array(copies)).tolist() == own
-
-
-def test_intervals_hold_what_all_areas_tell() -> None:
-    """Of 400 samples of ten areas some 95 % must."""
-    random = np.random.default_rng(0)
-    level = random.normal(0.3, 0.1, 200).clip(0, 1)
-    values = (random.uniform(size=(200, 50)) < level[:, None]).astype(float)
-    area, held = np.repeat(np.arange(10), 50), 0
-    for _ in range(400):
-        some = values[random.choice(200, 10, replace=False)]
-        low, high = interval(some.ravel(), area)
-        held += low <= values.mean() <= high
-    assert 0.92 < held / 400 < 0.98

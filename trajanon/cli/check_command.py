@@ -159,13 +159,8 @@ def _beside(
     """Check a release beside its originals; give their unit and how many have no subject."""
     from trajanon.files.report import read_report, unit_in
     from trajanon.number_text import UNITS
-    from trajanon.privacy.originals import is_large
-    from trajanon.privacy.release_check import check_in_parts
     from trajanon.subjects import nameless
 
-    if not against and released.is_dir() and is_large(report := read_report(released)):
-        found, whole = check_in_parts(originals, released, k, report, subjects_exact=subjects_exact)
-        return found, UNITS[unit_in(report)], whole.nameless
     read = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
     found = trajanon.check(released, k, trajectories=read, against=against)
     return found, UNITS[unit_in(read_report(released))], nameless(read.provenance)

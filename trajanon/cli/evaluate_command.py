@@ -54,13 +54,10 @@ def evaluate(
     """
     from trajanon.atomic_output import replacing
     from trajanon.cli.report_tables import bars
-    from trajanon.evaluation import areas
     from trajanon.evaluation.adversaries import attacks_in_all
     from trajanon.evaluation.evaluation import evaluate as evaluated
-    from trajanon.evaluation.evaluation import with_counts_of_all
     from trajanon.evaluation.release_certificate import certificate
     from trajanon.files import report as reports
-    from trajanon.privacy.originals import in_parts, is_large
     from trajanon.release import json_report
 
     given = files or [TRAJECTORIES, ANONYMIZED]
@@ -77,14 +74,8 @@ def evaluate(
     with bars() as progress, replaced as (page, account, sheet, certified):
         report = reports.read_report(released)
         k, _ = reports.promise_in(report)
-        whole = drawn = None
-        if is_large(report):
-            whole = in_parts(originals, released, report, subjects_exact=subjects_exact)
-            drawn = areas.drawn_areas(whole)
-            _, trajectories, release, report = drawn.sample
-        else:
-            trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
-            release = trajanon.read_release(released)
+        trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
+        release = trajanon.read_release(released)
         findings = trajanon.check(released, k)
         to_road = streets = None
         if roads is not None:
@@ -101,7 +92,7 @@ def evaluate(
             release,
             report,
             file=released.name,
-            findings=None if drawn else findings,
+            findings=findings,
             to_road=to_road,
             streets=streets,
             curve=ks,
@@ -112,8 +103,6 @@ def evaluate(
             evaluation = evaluation.with_attacks(
                 attacks_in_all(ledger, subjects_exact=subjects_exact)
             )
-        if whole and drawn:
-            evaluation = with_counts_of_all(evaluation, whole, drawn, findings)
         page.write_text(evaluation.html, encoding="utf-8")
         account.write_text(json_report(evaluation.account), encoding="utf-8")
         sheet.write_text(evaluation.datasheet, encoding="utf-8")

@@ -91,17 +91,11 @@ def _for_the_holder(
 ) -> "Map":
     from trajanon import maps
     from trajanon.files.report import read_report
-    from trajanon.maps.page import compare_in_parts
-    from trajanon.privacy.originals import in_parts, is_large
 
     # The files' names, or where two are alike the whole paths.
     names = [path.stem for path in releases]
     if len(set(names)) < len(names):
         names = list(map(str, releases))
-    if len(releases) == 1 and releases[0].is_dir() and is_large(report := read_report(releases[0])):
-        whole = in_parts(originals, releases[0], report)
-        behind = _behind(whole.lines, background)
-        return compare_in_parts(names[0], whole, view=view, tiles=tiles, background=behind)
     pairs = [(trajanon.read_release(path), read_report(path)) for path in releases]
     shown = trajanon.read_trajectories(originals)
     named, behind = dict(zip(names, pairs, strict=True)), _behind(shown, background)

@@ -1,7 +1,7 @@
 """Evaluation: originals, release and report -> the evidence, on one page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from typing import Any
@@ -10,7 +10,6 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.adversaries import patient, published, timing_in
-from trajanon.evaluation.areas import Areas, sampled
 from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
 from trajanon.evaluation.evidence import NOTHING, RELEASE, Evaluation
@@ -19,11 +18,11 @@ from trajanon.files.report import Report, checked, left_out_in, promise_in, rele
 from trajanon.loss import loss_to
 from trajanon.partition import broken_promises, check_k, dense
 from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.chains import drives_chained, drives_left, left_on, people_chained
+from trajanon.privacy.chains import drives_chained, people_chained
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.inference import diversity, inferred
 from trajanon.privacy.linkage import attacks
-from trajanon.privacy.originals import InParts, Matched, matched
+from trajanon.privacy.originals import Matched, matched
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, with_report
 from trajanon.snapping import RoadsToFollow
@@ -132,37 +131,6 @@ def evaluate(
         if holdout
         else None,
         streets=streets and compared(given.kept, different_lines(release), streets),
-    )
-
-
-def with_counts_of_all(
-    evaluation: Evaluation, whole: InParts, drawn_areas: Areas, findings: Findings
-) -> Evaluation:
-    """Replace figures in the evaluation of a sample by those counted on all trajectories."""
-    chained = evaluation.chained
-    followed = evaluation.followed
-    left = drives_left(whole.line, whole.runs, whole.subject, evaluation.k)
-    if chained is not None and left:
-        chained = replace(chained, left=left)
-    if followed is not None and whole.subject is not None:
-        people = left_on(whole.subject, whole.line, whole.subject, evaluation.k)
-        followed = replace(followed, left={"people": people})
-    return replace(
-        evaluation,
-        chained=chained,
-        followed=followed,
-        area=area_of(whole.lines.points),
-        period=None,  # a sample may miss months
-        trajectories=len(whole.line),
-        subjects=None if whole.subject is None else int(whole.subject.max()) + 1,
-        left_out=whole.left_out,
-        nameless=whole.nameless,
-        sizes=np.bincount(whole.line),
-        rows=np.bincount(whole.of_rows),
-        violations=whole.few(evaluation.k),
-        problems=findings.problems,
-        report=whole.report,
-        sampled=sampled(whole, drawn_areas),
     )
 
 

@@ -13,7 +13,6 @@ from markupsafe import Markup, escape
 
 import trajanon
 from trajanon.arrays import Floats, Ints
-from trajanon.evaluation.areas import Sampled
 from trajanon.evaluation.curve import Curve
 from trajanon.evaluation.holdout import Holdout
 from trajanon.files.report import Report, key_in, rows_in
@@ -113,8 +112,6 @@ class Evaluation:
         Share of the originals' points on roads; None where no roads are given.
     report
         The holder's report of the release.
-    sampled
-        The sample behind each figure that was not computed on all trajectories; None without one.
 
     Examples
     --------
@@ -168,7 +165,6 @@ class Evaluation:
     diversity: Diversity
     roads_before: float | None
     report: Report
-    sampled: Sampled | None = None
     streets: StreetUsefulness | None = None
 
     def with_attacks(self, more: Sequence[Attack]) -> "Evaluation":
@@ -254,7 +250,7 @@ class Evaluation:
             "problems": None if self.problems is None else list(self.problems),
             "times": None if self.clock is None else self.clock.sentence,
             "information_loss": dict(self.loss),
-            "attacks": [attack.account | self._interval(attack) for attack in self.attacks],
+            "attacks": [attack.account for attack in self.attacks],
             "verification": None if self.verification is None else self.verification.account,
             "rebuilding": None if self.rebuilding is None else self.rebuilding.account,
             "chains": None if self.chained is None else self.chained.account,
@@ -267,12 +263,7 @@ class Evaluation:
             "utility": {name: asdict(one) for name, one in self.usefulness.items()},
             "streets": None if self.streets is None else asdict(self.streets),
             "attribution": self.report.get("attribution"),
-            "sample": None if self.sampled is None else self.sampled.account,
         }
-
-    def _interval(self, attack: Attack) -> dict[str, Any]:
-        found = None if self.sampled is None else self.sampled.interval(attack)
-        return {} if found is None else {"interval": [*found]}
 
     @property
     def html(self) -> str:

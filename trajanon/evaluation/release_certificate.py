@@ -83,7 +83,6 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
         },
         "cost": {
             "metres moved": {name: round(utility["displacement"][name]) for name in _MIDDLES},
-            "measured on": "all" if account["sample"] is None else "a sample",
             "information loss, percent": round(account["information_loss"]["this release"], 1),
         },
         "WP29 Opinion 05/2014": {
@@ -168,7 +167,6 @@ def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:
         "knows": one["knows"],
         "question": one["question"],
         "mean": round(one["expected"], 2),
-        "interval": [round(end, 2) for end in one.get("interval", ())] or "of all: no sample",
         "highest": round(one["worst_case"], 2),
         "1/k": round(one["baseline"], 2),
         "in the originals": NOT_ASSESSED if before is None else round(before["expected"], 2),

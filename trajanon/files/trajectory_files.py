@@ -8,11 +8,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Hashes, Ints
+from trajanon.arrays import Bools, Floats, Hashes
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem
 from trajanon.files import arrow, geoparquet, track_rows
@@ -27,7 +27,7 @@ from trajanon.files.row_ids import RowIds, row_ids
 from trajanon.hashing import hashes_of, least_hashes
 from trajanon.number_text import number_of
 from trajanon.remote_folder import Folder, folder_or_file
-from trajanon.subjects import Identities, identities, nameless
+from trajanon.subjects import Identities, identities
 from trajanon.times import Clock
 from trajanon.tracks import Tracks
 from trajanon.trajectories import HOPS, Trajectories
@@ -215,44 +215,6 @@ def _read(path: str | os.PathLike[str] | Folder, *, exact: bool, marked: bool) -
             marks=_marks(path, file) if marked else None,
             true_ends=_true_ends(path, file),
         )
-
-
-class Runs(NamedTuple):
-    """On which run each trajectory lies, (n,), and where it starts there, in steps."""
-
-    run: Ints
-    start: Ints
-
-
-class Owners(NamedTuple):
-    """The subjects of the trajectories of a file or a folder."""
-
-    n: int  # how many there are
-    subject: Ints | None  # of each, (n,)
-    nameless: int  # subjects without a name
-    runs: Runs | None  # on which they lie; None where that is not known
-
-
-def read_owners(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Owners:
-    """Read the subjects of trajectories, and their runs, without points."""
-    with _opened(path) as file:
-        found = _owners(path, file, exact=subjects_exact)
-        unknown = nameless(found.counted_in(provenance_of(file.schema_arrow)))
-        runs = None
-        if "track" in file.schema_arrow.names:
-            columns = (geoparquet.written_column(path, file, name) for name in Runs._fields)
-            runs = Runs(*map(track_rows.whole_numbers, Runs._fields, columns))
-        return Owners(file.n, found.subject, unknown, runs)
-
-
-def read_without_owners(path: str | os.PathLike[str] | Folder, rows: Ints) -> Trajectories:
-    """Read some of the rows, by their numbers, rising, without subjects."""
-    with _opened(path) as file:
-        some = file.chosen(np.isin(np.arange(file.n), rows))
-        points, tracks, times = read_rows(path, some)
-        ends = _true_ends(path, some)
-    provenance = provenance_of(file.schema_arrow)
-    return Trajectories(points, provenance=provenance, tracks=tracks, times=times, true_ends=ends)
 
 
 @contextmanager

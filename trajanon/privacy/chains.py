@@ -10,7 +10,6 @@ from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.files.trajectory_files import Runs
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import UNITS, metres, number_of, percent
 from trajanon.partition import dense
@@ -162,7 +161,7 @@ def _marked(row: Ints, column: Ints) -> csr_array:
 
 
 def drives_left(
-    labels: Ints, tracks: Tracks | Runs | None, subjects: Ints | None, k: int
+    labels: Ints, tracks: Tracks | None, subjects: Ints | None, k: int
 ) -> dict[str, Left]:
     """Count the subjects on all lines of each drive; nothing if no drive is on two lines.
 

@@ -1,17 +1,15 @@
-"""A release beside its originals and earlier releases, which only the holder has; also in parts."""
+"""A release beside its originals and earlier releases, which only the holder has."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.spatial import KDTree
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files.release_formats import read_release, release_parts
+from trajanon.files.release_formats import read_release
 from trajanon.files.release_lines import clock_of, line_numbers
 from trajanon.files.report import (
     NOT_TOGETHER,
@@ -22,7 +20,6 @@ from trajanon.files.report import (
     clock_in,
     days_in,
     digest_of,
-    kept_in,
     labels_in,
     line_keys,
     own_rows_in,
@@ -31,17 +28,13 @@ from trajanon.files.report import (
     report_path,
     rows_in,
 )
-from trajanon.files.trajectory_files import Runs, read_owners, read_without_owners
-from trajanon.loss import group_means
 from trajanon.number_text import number_of
 from trajanon.partition import broken_promises, dense, subjects_per_group
 from trajanon.release import Rows
-from trajanon.trajectories import Trajectories, joined_trajectories
+from trajanon.trajectories import Trajectories
 from trajanon.verdict import too_few
 
 NO_SUBJECTS = "these trajectories name no subjects, so none can be counted: check the release alone"
-
-_OFF = 1.01e-7  # degrees: a mean may be computed otherwise than it was
 
 
 class Matched(NamedTuple):
@@ -73,18 +66,15 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     number = line_numbers(release.points, release.times)
     _, first, copies = np.unique(number, return_index=True, return_counts=True)
     different = release.take(first)
-    digest = digest_of(slid.points, labels, None if clock is None else slid.times)
     if reported is not None:
         line = by_key(different, reported.line)
         own_row = own_rows(report, line, slid.subject, copies)
     else:
-        own_row = own_rows_in(report)
-        if (keys := report.get("line_keys")) is None:
-            line = _of_0_1(different, slid, labels)
-        elif len(keys) <= labels.max() or digest != report.get("averaged"):
+        keys, own_row = report.get("line_keys") or [], own_rows_in(report)
+        digest = digest_of(slid.points, labels, None if clock is None else slid.times)
+        if len(keys) <= labels.max() or digest != report.get("averaged"):
             raise BadInput(NOT_TOGETHER)
-        else:
-            line = by_key(different, np.array(keys, dtype=np.int64)[labels])
+        line = by_key(different, np.array(keys, dtype=np.int64)[labels])
     if not np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies):
         raise BadInput(NOT_TOGETHER)
     labels, found = dense(line), np.empty_like(copies)
@@ -123,15 +113,6 @@ def _as_slid(trajectories: Trajectories, report: Report, rows: LinesOfRows | Non
     except BadInput as error:
         raise BadInput(NOT_TOGETHER) from error
     raise BadInput(NOT_TOGETHER)
-
-
-def _of_0_1(lines: Trajectories, slid: Trajectories, labels: Ints) -> Ints:
-    """Find the line of each trajectory, the mean of its group to 7 decimals: 0.1 had no keys."""
-    means = group_means(slid.records, labels)
-    _, nearest = KDTree(lines.records).query(means, p=np.inf, distance_upper_bound=_OFF)
-    if lines.times is not None or (nearest == len(lines)).any():
-        raise BadInput(NOT_TOGETHER)
-    return np.asarray(nearest[labels])
 
 
 def by_key(lines: Trajectories, keys: Ints) -> Ints:
@@ -240,160 +221,3 @@ def _together(releases: Sequence[Ints], k: int, subjects: Ints | None) -> list[s
             f"difference of {'the two' if two else 'these'} may tell where they went"
         )
     return problems
-
-
-LARGEST = 20_000
-"""Trajectories of a release of several shards that are evaluated and drawn whole."""
-
-_AT_ONCE = 100_000  # trajectories
-
-
-def is_large(report: Report) -> bool:
-    """Tell whether a sample stands for a release."""
-    return "lines_of_rows" in report and report["n"] > LARGEST
-
-
-class Sample(NamedTuple):
-    """Some of the trajectories: all that are on some of the lines."""
-
-    rows: Bools  # which, (n,)
-    trajectories: Trajectories
-    release: Trajectories  # their rows
-    report: Report  # as if these were all
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class InParts:
-    """What is held of them: each different line once, and of each trajectory its line."""
-
-    originals: Path
-    kept: Ints  # which of their rows were released, rising, (n,); these are meant from here on
-    report: Report
-    lines: Trajectories  # different ones, g
-    of_rows: Ints  # the line of each released row, (r,)
-    line: Ints  # that of each original, (n,)
-    subject: Ints | None  # of each original, (n,), numbered from 0
-    left_out: int  # rows that were not released
-    nameless: int  # subjects without a name
-    runs: Runs | None  # of each original; None where they are not known
-
-    @property
-    def told(self) -> LinesOfRows:
-        """The line of each trajectory by its key, and how far it slid."""
-        reported: LinesOfRows = self.report["lines_of_rows"]
-        return reported
-
-    def few(self, k: int) -> dict[str, int | None]:
-        """Count groups of fewer than k records, and of fewer than k subjects, if known."""
-        people = None
-        if self.subject is not None:
-            people = broken_promises(self.line, self.subject, k)
-        return {"records": int((np.bincount(self.line) < k).sum()), "subjects": people}
-
-    def problems(self, k: int) -> list[str]:
-        """Say what `trajanon.check` says of a release beside its originals."""
-        if self.subject is None:
-            raise BadInput(NO_SUBJECTS)
-        few = self.few(k)
-        said = too_few(k, len(self.lines), records=few["records"], people=few["subjects"])
-        return [said] * bool(few["subjects"])
-
-    @property
-    def own_row(self) -> Bools:
-        """Whether each original has a row of its own, (n,)."""
-        copies = np.bincount(self.of_rows, minlength=len(self.lines))
-        return own_rows(self.report, self.line, self.subject, copies)
-
-    def sample(self, lines: Bools) -> Sample:
-        """Read all trajectories on some lines, by a mask of all, with their rows."""
-        rows, reported = lines[self.line], self.told
-        slid = None if reported.slid is None else reported.slid[rows]
-        report = self.report.copy()
-        report["n"] = int(rows.sum())
-        report.pop("ledger", None)  # those that it left out are no part of the sample
-        report.pop("suppressed", None)  # nor are these
-        report["lines_of_rows"] = LinesOfRows(reported.line[rows], slid)
-        released = self.lines.take(self.of_rows[lines[self.of_rows]])
-        return Sample(rows, self._read(rows), released, report)
-
-    def batches(self) -> Iterator[tuple[slice, Trajectories]]:
-        """Read some rows after others: which, and what was averaged."""
-        n, slid = len(self.line), self.told.slid
-        for begin in range(0, n, _AT_ONCE):
-            some = slice(begin, min(begin + _AT_ONCE, n))
-            which = np.zeros(n, dtype=np.bool_)
-            which[some] = True
-            read = self._read(which)
-            if slid is not None and read.tracks is not None:
-                read = read.slid(read.tracks.along + slid[some])
-            yield some, read
-
-    def _read(self, which: Bools) -> Trajectories:
-        read = which
-        if self.runs is not None:
-            read = np.isin(self.runs.run, np.unique(self.runs.run[which]))
-        some = read_without_owners(self.originals, self.kept[read]).take(which[read])
-        return some if self.subject is None else replace(some, subject=self.subject[which])
-
-
-class DifferentLines:
-    """Each different line of the parts of a release once, and the line of each row."""
-
-    def __init__(self) -> None:
-        self._known = pd.Index([], dtype=np.int64)
-        self._lines: list[Trajectories] = []
-        self._of_rows: list[Ints] = []
-
-    def add(self, part: Trajectories) -> None:
-        """Look at a part."""
-        keys = line_keys(part.points, part.times)
-        new, first = np.unique(keys, return_index=True)
-        first = np.sort(first[~pd.Index(new).isin(self._known)])
-        self._lines.append(part.take(first))
-        self._known = self._known.append(pd.Index(keys[first]))
-        self._of_rows.append(self._known.get_indexer(keys).astype(np.int64))
-
-    def joined(self, released: Path) -> tuple[Trajectories, Ints]:
-        """Give those of all parts."""
-        lines = self._lines
-        if len({(part.points.shape[1], str(part.provenance)) for part in lines}) > 1:
-            raise BadInput(f"the parts of {released} are not alike: run trajanon anonymize again")
-        whole = replace(joined_trajectories(lines), provenance=lines[0].provenance)
-        return whole, np.concatenate(self._of_rows)
-
-
-def in_parts(
-    originals: Path,
-    released: Path,
-    report: Report,
-    *,
-    subjects_exact: bool = False,
-    seen: DifferentLines | None = None,
-) -> InParts:
-    """Read lines, one part of the release after another, and the subject of each trajectory."""
-    if seen is None:
-        seen = DifferentLines()
-        for path in release_parts(released):
-            seen.add(read_release(path))
-    lines, of_rows = seen.joined(released)
-    reported: LinesOfRows = report["lines_of_rows"]
-    owners = read_owners(originals, subjects_exact=subjects_exact)
-    kept = np.flatnonzero(kept_in(report, owners.n))
-    found = InParts(
-        originals=originals,
-        kept=kept,
-        report=report,
-        lines=lines,
-        of_rows=of_rows,
-        line=by_key(lines, reported.line),
-        subject=None if owners.subject is None else dense(owners.subject[kept]),
-        left_out=owners.n - len(kept),
-        nameless=owners.nameless,
-        runs=None if owners.runs is None else Runs(*(each[kept] for each in owners.runs)),
-    )
-    if len(found.line) != report["n"]:
-        raise BadInput(NOT_TOGETHER)
-    own = np.bincount(found.line[found.own_row], minlength=len(lines))
-    if not np.array_equal(own, np.bincount(of_rows, minlength=len(lines))):
-        raise BadInput(NOT_TOGETHER)
-    return found

@@ -36,7 +36,6 @@ from trajanon.files.release_lines import (
     out_of_order,
     rounded,
 )
-from trajanon.files.report import Report
 from trajanon.partition import check_k
 from trajanon.privacy.findings import (
     Findings,
@@ -47,13 +46,7 @@ from trajanon.privacy.findings import (
     too_rare,
     unsorted,
 )
-from trajanon.privacy.originals import (
-    DifferentLines,
-    InParts,
-    beside_earlier,
-    in_parts,
-    with_originals,
-)
+from trajanon.privacy.originals import beside_earlier, with_originals
 from trajanon.release import Release, on_disk
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
@@ -132,27 +125,12 @@ def check(
         return _checked(Path(release), k, trajectories, earlier)
 
 
-def check_in_parts(
-    originals: Path, release: Path, k: int, report: Report, *, subjects_exact: bool
-) -> tuple[Findings, InParts]:
-    """Check a large release beside its originals; each of its parts is read once."""
-    seen = DifferentLines()
-    found = _checked(release, k, None, [], seen)
-    whole = in_parts(originals, release, report, subjects_exact=subjects_exact, seen=seen)
-    problems = [*whole.problems(k), *found.problems]
-    return replace(found, problems=problems, answered="people"), whole
-
-
 def _checked(
-    release: Path,
-    k: int,
-    trajectories: Trajectories | None,
-    earlier: Sequence[Path],
-    seen: DifferentLines | None = None,
+    release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path]
 ) -> Findings:
     check_k(k)
     if release.is_dir():
-        files, problems = _parts(release, keep=trajectories is not None, seen=seen)
+        files, problems = _parts(release, keep=trajectories is not None)
     else:
         files = [_inspected(release, keep=trajectories is not None)]
         problems = files[0].problems
@@ -190,12 +168,8 @@ class _Inspected(NamedTuple):
     counted: bool  # whether these have counts
 
 
-def _inspected(
-    path: Path, write: Writer | None = None, seen: DifferentLines | None = None, *, keep: bool
-) -> _Inspected:
+def _inspected(path: Path, write: Writer | None = None, *, keep: bool) -> _Inspected:
     found = read_as_found(path)
-    if seen is not None:
-        seen.add(release_of([(path, found)]))
     keys, kept = _keys(found), found if keep else None
     if problems := not_trajectories(found):
         nothing = np.empty((0, 2, 2))
@@ -218,9 +192,7 @@ def _inspected(
     )
 
 
-def _parts(
-    folder: Path, *, keep: bool, seen: DifferentLines | None
-) -> tuple[list[_Inspected], list[str]]:
+def _parts(folder: Path, *, keep: bool) -> tuple[list[_Inspected], list[str]]:
     """Inspect a folder of parts, one of them in memory at a time.
 
     A trajectory may occur in several parts: it is counted in all of them.
@@ -233,7 +205,7 @@ def _parts(
         if path not in parts:
             problems.append(f"{path.name!r} is no part of a release")
             continue
-        file = _inspected(path, partial(write_geoparquet, first=first), seen, keep=keep)
+        file = _inspected(path, partial(write_geoparquet, first=first), keep=keep)
         problems += [f"{path.name}: {problem}" for problem in file.problems]
         files.append(file)
         first += file.lines
