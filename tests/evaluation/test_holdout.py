@@ -47,7 +47,7 @@ def test_people_are_followed_in_both_halves_as_by_the_slow_twin(seed: int) -> No
     subjects = np.arange(14) % 3
     steps = people_steps(some, np.arange(14))
     assert steps is not None
-    assert (steps.of, len(steps.here)) == ("person", 11)
+    assert (steps.on_a_day, len(steps.here)) == (False, 11)
     found = measured(some.points, members, subjects, lines, 2, steps=steps)
     goes_on = np.array(
         [naive.goes_on(some.points[a], some.points[a + 3], lines) for a in range(11)]

@@ -18,7 +18,7 @@ from trajanon.files.report import Report, checked, left_out_in, promise_in, rele
 from trajanon.loss import loss_to
 from trajanon.partition import broken_promises, check_k, dense
 from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.chains import drives_chained, people_chained
+from trajanon.privacy.chains import drives_left, people_followed
 from trajanon.privacy.findings import Findings
 from trajanon.privacy.inference import diversity, inferred
 from trajanon.privacy.linkage import attacks
@@ -207,12 +207,14 @@ def _protection(given: _Given, seed: int) -> dict[str, Any]:
     """Measure what is protected, by the names of attributes of an `Evaluation`."""
     seen, tracks, spacing = given.seen, given.kept.tracks, _spacing(given.kept)
     verified, rebuilt = patient(seen, tracks, given.report, spacing=spacing, seed=seed)
+    tried, following = attacks(seen), f"next {seen.unit}"
+    next_one = next((one for one in tried if one.name == following), None)
     return {
-        "attacks": _by_name([*attacks(seen), *attacks(seen.originals)]),
+        "attacks": _by_name([*tried, *attacks(seen.originals)]),
         "verification": verified,
         "rebuilding": rebuilt,
-        "chained": drives_chained(seen, tracks),
-        "followed": people_chained(seen, departure_days(given.kept)),
+        "chained": drives_left(seen.labels, tracks, seen.subjects, seen.k),
+        "followed": people_followed(seen, departure_days(given.kept), next_one),
         "inferred": inferred(seen),
         "diversity": diversity(seen),
     }

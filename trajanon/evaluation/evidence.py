@@ -19,7 +19,7 @@ from trajanon.files.report import Report, key_in, rows_in
 from trajanon.notebook import page, shown
 from trajanon.number_text import STAGES, UNITS, metres, percent, span
 from trajanon.privacy.attack import QUESTIONS, Attack
-from trajanon.privacy.chains import Chained
+from trajanon.privacy.chains import Followed, Left, counts_of, few_left
 from trajanon.privacy.inference import Diversity, Inferred
 from trajanon.privacy.rebuilding import Rebuilding
 from trajanon.privacy.verification import Verified
@@ -95,8 +95,8 @@ class Evaluation:
     rebuilding
         Error of a member rebuilt by an adversary who knows all others; None as before.
     chained
-        What the windows of a drive give away together; None of trips, and where tracks are not
-        known or no drive has windows on two lines.
+        How few subjects are on all lines of a drive, by ``drives``; empty of trips, and where
+        tracks are not known or no drive has windows on two lines.
     followed
         What the lines of a person show together; None without subjects.
     inferred
@@ -157,8 +157,8 @@ class Evaluation:
     attacks: Sequence[Attack]
     verification: Verified | None
     rebuilding: Rebuilding | None
-    chained: Chained | None
-    followed: Chained | None
+    chained: Mapping[str, Left]
+    followed: Followed | None
     inferred: Sequence[Inferred]
     curve: Curve | None
     holdout: Holdout | None
@@ -227,6 +227,7 @@ class Evaluation:
             kept=self._flows,
             smallest=measures.SMALLEST,
             largest=measures.LARGEST,
+            few_left=few_left,
             in_file=RELEASE,
         ).splitlines()
 
@@ -253,7 +254,7 @@ class Evaluation:
             "attacks": [attack.account for attack in self.attacks],
             "verification": None if self.verification is None else self.verification.account,
             "rebuilding": None if self.rebuilding is None else self.rebuilding.account,
-            "chains": None if self.chained is None else self.chained.account,
+            "chains": counts_of(self.chained) or None,
             "persons": None if self.followed is None else self.followed.account,
             "inferred": [one._asdict() for one in self.inferred],
             "curve": None if self.curve is None else self.curve.account,
@@ -279,6 +280,7 @@ class Evaluation:
             attacks={question: self._tried(question) for question in QUESTIONS},
             histogram=_histogram,
             beside=_beside,
+            few_left=few_left,
             measures=measures,
             minutes=DURATION_CLASS / 60.0,
         )

@@ -174,20 +174,18 @@ def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:
 
 
 def _followed(account: _Account) -> list[dict[str, Any]]:
-    """How often the next line of a drive or a person is found, and how many lines leave too few."""
-    attacks = {"persons": ("people", "one person, from line to line")}
-    if account["unit"] == "trajectory":  # else each is whole
-        attacks["chains"] = "drives", "pieces of one drive, from line to line"
+    """How many people and drives have lines that leave too few, and how often one is followed."""
     said: list[dict[str, Any]] = []
-    for name, (what, attack) in attacks.items():
-        found = account[name] or {"followed": {}, what: 0}
-        first: Any = "none is on two lines" if account[name] else NOT_ASSESSED
-        if followed := found["followed"]:
-            first = round(followed["known"]["first"], 2)
-        said.append({"attack": attack, "next line first": first})
-        if found[what]:
-            few = found[f"{what}_below"] / found[what]
-            said[-1][f"{what} with fewer than k on all their lines"] = round(few, 2)
+    kinds = {"persons": ("people", "one person, from line to line")}
+    if account["unit"] == "trajectory":  # else each drive is whole
+        kinds["chains"] = "drives", "pieces of one drive, taken together"
+    for name, (what, attack) in kinds.items():
+        found = account[name] or {what: 0, f"{what}_below": 0}
+        share = round(found[f"{what}_below"] / found[what], 2) if found[what] else "none is on two"
+        few: Any = share if account[name] else NOT_ASSESSED
+        said.append({"attack": attack, f"{what} with fewer than k on all their lines": few})
+        if found.get("steps"):
+            said[-1]["next line first"] = round(found["next_line_first"], 2)
     return said
 
 

@@ -33,11 +33,11 @@ _SAME = 1e-12  # a distance of 0 but for rounding, in standard deviations or met
 
 
 class Steps(NamedTuple):
-    """From trajectories to the next of the same drive, or of the same person, (s,)."""
+    """From trajectories to the next of the same person, (s,)."""
 
-    of: str  # what is followed: a ``drive``, a ``day`` of a person, or a ``person``
     here: Ints
     there: Ints  # which is on another line
+    on_a_day: bool  # whether it is also of the same day
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from trajanon.arrays import Ints
 from trajanon.geodesy import in_space
 from trajanon.number_text import UNITS
 from trajanon.privacy.attack import Attack, Published, nearest_of
-from trajanon.privacy.chains import next_trip
+from trajanon.privacy.chains import next_line
 from trajanon.privacy.known_points import known_points
 from trajanon.times import HOUR
 
@@ -126,7 +126,7 @@ def attacks(published: Published) -> list[Attack]:
         others = [] if published.subjects is None else [other_tracks(published)]
         found = [nearest_record(published), *found, *others]
     if published.steps is not None:
-        found.append(next_trip(published, published.steps))
+        found.append(next_line(published, published.steps))
     if published.times is not None and published.line_times is not None:
         found += known_points(published, hour=HOUR)
     return found
