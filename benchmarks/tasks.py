@@ -42,7 +42,7 @@ from trajanon.street_counts import ReleasedLines, count_on_streets
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import displacement
-from trajanon.utility.grid import cells, flow_similarity, flows
+from trajanon.utility.usefulness import cells, flow_similarity, flows
 
 KEY = bytes(range(32))
 HOURS: dict[str, Any] = {"times": "of-day"}

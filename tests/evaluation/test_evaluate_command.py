@@ -181,5 +181,4 @@ def test_roads_come_from_an_openstreetmap_file(run: Run, here: Path) -> None:
     osm.way(osm.nodes([(0.0, -0.01), (0.0, 0.01)]), {"highway": "residential"})
     answer = run("evaluate", "--roads", osm.write(here / "equator.osm"), "--json")
     account = json.loads(answer.out)
-    assert account["roads_before"] == 0.5  # the lines at 0 and at 20 m
-    assert account["utility"]["this release"]["on_roads"] == 0.5
+    assert account["utility"]["on_roads"] == [0.5, 0.5]  # the lines at 0 and at 20 m, and both

@@ -86,13 +86,6 @@ def test_options_in_the_verdict_are_not_broken() -> None:
     assert '<code>trajanon extract <span class="option">--windows</span></code>' in page
 
 
-def test_what_members_have_in_common_is_inference(slid_sample: Evaluated) -> None:
-    evaluation, _ = slid_sample
-    said = evaluation.diversity.words
-    assert said in section_of(evaluation.html, "Inference")
-    assert evaluation.html.count(said) == 1
-
-
 def test_the_page_asks_for_no_network(slid_sample: Evaluated) -> None:
     page = slid_sample[0].html
     for asking in ("src=", "href=", "url(", "@import", "<script", "<link", "<iframe"):

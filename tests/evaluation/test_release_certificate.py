@@ -83,7 +83,7 @@ def test_figures_are_those_of_the_evaluation(account: dict[str, Any], released: 
     assert made["ISO/IEC 27559:2022"]["8.2 average risk"] == max(
         round(one["expected"], 2) for one in account["attacks"] if one["against"] == "release"
     )
-    moved = account["utility"]["this release"]["displacement"]
+    moved = account["utility"]["displacement"]
     assert made["cost"]["metres moved"]["mean"] == round(moved["mean"])
     followed, persons = made["WP29 Opinion 05/2014"]["linkability"][-2], account["persons"]
     assert followed == {

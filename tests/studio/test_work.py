@@ -46,7 +46,7 @@ class Quick(Work):
                 "k": table.get("k", 4),
                 "verdict": verdict,
                 "attacks": ATTACKS,
-                "utility": {"this release": {"displacement": {"mean": 75.0}}},
+                "utility": {"displacement": {"mean": 75.0}},
             },
             "compare": {
                 "curve": {"choices": [{"k": 2, "moved": 50.0, "chance": 0.4, "baseline": 0.5}]}

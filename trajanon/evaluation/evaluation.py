@@ -12,7 +12,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.adversaries import patient, published, timing_in
 from trajanon.evaluation.curve import curve as curve_of
 from trajanon.evaluation.curve import options_in
-from trajanon.evaluation.evidence import NOTHING, RELEASE, Evaluation
+from trajanon.evaluation.evidence import Evaluation
 from trajanon.evaluation.holdout import drawn, hold_out
 from trajanon.files.report import Report, checked, left_out_in, promise_in, released_of
 from trajanon.loss import loss_to
@@ -20,7 +20,7 @@ from trajanon.partition import broken_promises, check_k, dense
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import drives_left, people_followed
 from trajanon.privacy.findings import Findings
-from trajanon.privacy.inference import diversity, inferred
+from trajanon.privacy.inference import inferred
 from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import Matched, matched
 from trajanon.progress import Progress, silent
@@ -30,7 +30,7 @@ from trajanon.street_counts import compared, different_lines
 from trajanon.subjects import nameless
 from trajanon.times import Timing, departure_days
 from trajanon.trajectories import Trajectories
-from trajanon.utility.usefulness import ROAD, Seconds, ToRoad, share_on_roads, usefulness
+from trajanon.utility.usefulness import Seconds, ToRoad, usefulness
 
 
 def evaluate(
@@ -71,7 +71,7 @@ def evaluate(
     streets
         Roads on which `trajanon.streets` would count, to compare these counts.
     seed
-        Repeats the random boxes, which groups are tried, and which subjects are held out.
+        Repeats which targets and groups are tried, and which subjects are held out.
     curve
         Each k to anonymize with, at the report's settings, to compare metres with the chance of the
         best attack.
@@ -114,7 +114,7 @@ def evaluate(
     step(1, 3, "attacks")
     protects = _protection(given, seed)
     step(2, 3, "utility")
-    costs = _costs(given, to_road, seed)
+    costs = _costs(given, to_road)
     again = partial(curve_of, given.in_file, curve, progress=progress)
     return Evaluation(
         file=file,
@@ -216,31 +216,25 @@ def _protection(given: _Given, seed: int) -> dict[str, Any]:
         "chained": drives_left(seen.labels, tracks, seen.subjects, seen.k),
         "followed": people_followed(seen, departure_days(given.kept), next_one),
         "inferred": inferred(seen),
-        "diversity": diversity(seen),
     }
 
 
-def _costs(given: _Given, to_road: ToRoad | None, seed: int) -> dict[str, Any]:
+def _costs(given: _Given, to_road: ToRoad | None) -> dict[str, Any]:
     """Measure what is left for use, by the names of attributes of an `Evaluation`."""
-    kept, ways = given.kept, {RELEASE: given.seen, NOTHING: given.seen.originals}
-    useful = partial(
-        usefulness, tracks=kept.tracks, true_ends=kept.true_ends, to_road=to_road, seed=seed
-    )
+    kept, seen, seconds = given.kept, given.seen, None
+    if given.timing is not None and seen.times is not None and seen.line_times is not None:
+        seconds = Seconds(seen.times, seen.line_times[seen.labels], given.timing.clock)
     return {
-        "loss": {name: loss_to(way.points, way.lines, way.labels) for name, way in ways.items()},
-        "usefulness": {
-            name: useful(way.points, way.lines[way.labels], seconds=_seconds(way, given.timing))
-            for name, way in ways.items()
-        },
-        "roads_before": None if to_road is None else share_on_roads(kept.points, to_road, ROAD),
+        "loss": loss_to(seen.points, seen.lines, seen.labels),
+        "usefulness": usefulness(
+            seen.points,
+            seen.lines[seen.labels],
+            tracks=kept.tracks,
+            true_ends=kept.true_ends,
+            to_road=to_road,
+            seconds=seconds,
+        ),
     }
-
-
-def _seconds(way: Published, timing: Timing | None) -> Seconds | None:
-    """When the originals and their lines are at their points; None where no times are published."""
-    if timing is None or way.times is None or way.line_times is None:
-        return None
-    return Seconds(way.times, way.line_times[way.labels], timing.clock)
 
 
 def _by_name(tried: Sequence[Attack]) -> list[Attack]:

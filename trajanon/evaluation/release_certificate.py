@@ -59,7 +59,7 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
         because = account["verdict"]["sentences"]
         return {"certificate": "none: this release must not be published", "because": because}
     made = date.fromisoformat(account["date"])
-    k, utility = account["k"], account["utility"]["this release"]
+    k, utility = account["k"], account["utility"]
     attacks = account["attacks"]
     originals = {one["name"]: one for one in attacks if one["against"] == "originals"}
     found = [_attack(one, originals) for one in attacks if one["against"] == "release"]
@@ -83,7 +83,7 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
         },
         "cost": {
             "metres moved": {name: round(utility["displacement"][name]) for name in _MIDDLES},
-            "information loss, percent": round(account["information_loss"]["this release"], 1),
+            "information loss, percent": round(account["information_loss"], 1),
         },
         "WP29 Opinion 05/2014": {
             "singling out": singling_out or NOT_ASSESSED,

@@ -209,7 +209,7 @@ class Work:
     def choices(self) -> Mapping[int, Mapping[str, float]]:
         """What this k costs and protects, and others if they were compared, by k."""
         found = self.results["evaluate"]
-        moved = found["utility"]["this release"]["displacement"]["mean"]
+        moved = found["utility"]["displacement"]["mean"]
         rows = {found["k"]: {"moved": moved, "chance": self.chance("release")}}
         if self.fresh("compare"):
             rows |= {one["k"]: one for one in self.results["compare"]["curve"]["choices"]}
