@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from trajanon.parts.workflow import anonymize_parts as anonymize_parts
     from trajanon.privacy.findings import Findings as Findings
     from trajanon.privacy.release_check import check as check
-    from trajanon.privacy.release_check import rewrite as rewrite
     from trajanon.publication import anonymize_file as anonymize_file
     from trajanon.release import Release as Release
     from trajanon.street_counts import streets as streets
@@ -57,7 +56,7 @@ _NAMES = {  # by the module that they are in
     "partition": "Partition",
     "parts.workflow": "anonymize_parts",
     "privacy.findings": "Findings",
-    "privacy.release_check": "check rewrite",
+    "privacy.release_check": "check",
     "publication": "anonymize_file",
     "release": "Release",
     "street_counts": "streets",

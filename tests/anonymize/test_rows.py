@@ -162,17 +162,6 @@ def test_a_line_is_written_once_with_its_count(tmp_path: Path, suffix: str) -> N
     assert "occur fewer than" in few[0]
 
 
-@every_format
-def test_a_clean_copy_keeps_the_form(tmp_path: Path, suffix: str, run: Run) -> None:
-    path, release = written_counted(tmp_path, suffix)
-    clean = tmp_path / f"clean{suffix}"
-    answer = run("check", path, "-k", K, "--rewrite", clean)
-    assert "has at least 4 in its column people" in answer.out
-    assert lines_of(read_release(clean)) == lines_of(release)
-    assert clean.read_bytes() != path.read_bytes()
-    assert trajanon.check(clean, K).counted
-
-
 def edited(path: Path, count: Any) -> Path:
     """Put another count into the first line of a GeoJSON file."""
     collection = json.loads(path.read_text())
@@ -186,8 +175,6 @@ def test_odd_counts_are_a_problem_of_the_file(tmp_path: Path, odd: Any) -> None:
     path = edited(written_counted(tmp_path, ".geojson")[0], odd)
     says = "1 line has a number of rows that is no whole number from 1 to 10,000,000"
     assert trajanon.check(path, K).problems[0] == says
-    assert trajanon.rewrite(path, tmp_path / "clean.csv", K).problems == [says]
-    assert not (tmp_path / "clean.csv").exists()
     with pytest.raises(BadInput, match="no whole number"):
         read_release(path)
 

@@ -22,9 +22,6 @@ from trajanon.number_text import number_of
     "release.",
     against="An earlier release of the same trajectories, to check what both together reveal; "
     "needs both reports. Repeat it for several.",
-    rewrite="Write only the lines, and their times if the file says what they count from, into "
-    "this new file, rounded and sorted, if each occurs at least k times; the exit code is for "
-    "that file.",
     columns="Check these columns of a table, .csv or .parquet: a,b,c, or all.",
     certificate="The .certificate.json of the release: also repeat what it says of the file.",
 )
@@ -34,7 +31,6 @@ def check(
     k: int,
     trajectories: Path | None = None,
     against: list[Path] | None = None,
-    rewrite: Path | None = None,
     subjects_exact: bool = False,
     columns: str | None = None,
     certificate: Path | None = None,
@@ -48,18 +44,15 @@ def check(
     """
     asked = {
         "--columns": columns,
-        "--rewrite": rewrite,
         "--trajectories": trajectories,
         "--against": against or None,
         "--certificate": certificate,
     }
     given = [name for name, value in asked.items() if value is not None]
-    if len(given) > 1 and given[0] in ("--columns", "--rewrite"):
+    if columns is not None and len(given) > 1:
         raise BadInput(f"{given[0]} and {given[1]} are different checks: run one after the other")
     if columns is not None:
         answer = _of_table(released, k, names_of(columns))
-    elif rewrite is not None:
-        answer = _of_rewritten(released, rewrite, k)
     else:
         beside = trajectories, against or [], certificate
         answer = _of_release(released, k, *beside, exact=subjects_exact)
@@ -90,16 +83,6 @@ def _of_table(file: Path, k: int, columns: Sequence[str]) -> _Answer:
     others = f" Not looked at: {', '.join(table.others)}." * bool(table.others)
     people = "How many people stand behind each cannot be seen in a table."
     return account, f"{holds}{others} {people}", []
-
-
-def _of_rewritten(released: Path, out: Path, k: int) -> _Answer:
-    found = trajanon.rewrite(released, out, k)
-    problems = list(map(with_flags, found.problems))
-    headline = f"The lines of {released} by themselves do not hold:"
-    if found.holds:
-        lines = _each(found, found.trajectories, "trajectories")
-        headline = f"Wrote {out}. It holds for rows: {lines}, and {found.claim}."
-    return {**asdict(found), "problems": problems, "holds": found.holds}, headline, problems
 
 
 def _of_release(

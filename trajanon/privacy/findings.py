@@ -120,7 +120,7 @@ def unsorted(lines: Lines) -> list[str]:
     behind = out_of_order(lines.places[:, :, 1::-1], lines.times)
     return [
         "trajectories are not sorted by their coordinates, so their order may identify people: "
-        "`rewrite` sorts them"
+        "run trajanon anonymize again"
     ] * bool(behind)
 
 
@@ -157,7 +157,7 @@ def too_fine_times(lines: Lines) -> list[str]:
     fine = (clock.rounded(lines.times) != lines.times).any(axis=1) & ~np.isnan(lines.times[:, 0])
     return [
         f"{fine.sum()} of {_trajectories(len(fine))} have a time that is finer than the "
-        f"{clock.step} s they claim; `rewrite` rounds it"
+        f"{clock.step} s they claim"
     ] * bool(fine.any())
 
 

@@ -1,7 +1,6 @@
-"""The check of a release before publication, and a clean copy of its lines."""
+"""The check of a release before publication."""
 
 import hashlib
-import logging
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -14,28 +13,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
-from trajanon.atomic_output import replacing
-from trajanon.errors import BadInput
 from trajanon.files.geoparquet import write_geoparquet
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
     Compared,
-    check_release_format,
     compared,
     read_as_found,
     release_of,
     release_parts,
-    write_release,
 )
-from trajanon.files.release_lines import (
-    Lines,
-    Writer,
-    in_order,
-    line_numbers,
-    out_of_order,
-    rounded,
-)
+from trajanon.files.release_lines import Lines, Writer, out_of_order
 from trajanon.partition import check_k
 from trajanon.privacy.findings import (
     Findings,
@@ -48,10 +36,7 @@ from trajanon.privacy.findings import (
 )
 from trajanon.privacy.originals import beside_earlier, with_originals
 from trajanon.release import Release, on_disk
-from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
-
-_LOG = logging.getLogger(__name__)
 
 Earlier = str | os.PathLike[str] | Release
 
@@ -229,84 +214,3 @@ def _keys(found: Lines) -> NDArray[np.bytes_]:
     keys = map(found.key, first.tolist())
     words = b"".join(hashlib.blake2b(key, digest_size=16).digest() for key in keys)
     return np.frombuffer(words, dtype="S16")[groups]
-
-
-def rewrite(release: str | os.PathLike[str], clean: str | os.PathLike[str], k: int) -> Findings:
-    """Write the lines of a released file into a new one, and nothing else of it.
-
-    They are rounded to 5 decimals, sorted by their coordinates and numbered from 1; the attribution
-    to OpenStreetMap goes with them, and so do times, rounded to their step, if the file says what
-    they count from. A file of lines with counts stays one.
-
-    Parameters
-    ----------
-    release
-        A file in any format of a release, whatever else is in it.
-    clean
-        The new file, in the format of its suffix. What is there is replaced.
-    k
-        The group size promised, at least 2.
-
-    Returns
-    -------
-    Findings
-        What `trajanon.check` says of the new file. If a line occurs fewer than k times or is no
-        trajectory, or all is made as published, ``problems`` say so, and nothing is written.
-
-    Raises
-    ------
-    BadInput
-        If a suffix is not that of a format, or of one of times and there are none, or the two files
-        are one.
-    FileProblem
-        If one cannot be read, or the other not be written.
-
-    Examples
-    --------
-    A file of somebody else names the people in a column of its own. The new file does not:
-
-    >>> from pathlib import Path
-    >>> import pandas as pd
-    >>> import trajanon
-    >>> points = {"lat1": [40.1] * 2, "lon1": [2.0] * 2, "lat2": [40.1] * 2, "lon2": [3.0] * 2}
-    >>> table = pd.DataFrame({"id": [7, 9], **points, "name": ["Ada", "Bob"]})
-    >>> table.to_csv("theirs.csv", index=False)
-    >>> trajanon.rewrite("theirs.csv", "clean.csv", k=2).holds
-    True
-    >>> print(Path("clean.csv").read_text())
-    id,lat1,lon1,lat2,lon2
-    1,40.1,2.0,40.1,3.0
-    2,40.1,2.0,40.1,3.0
-    <BLANKLINE>
-    """
-    check_k(k)
-    release, clean = Path(release), Path(clean)
-    check_release_format(clean)
-    if release.is_dir():
-        raise BadInput(f"{release} is a release in parts: run trajanon anonymize again")
-    found = read_as_found(release)
-    if clean.exists() and clean.samefile(release):
-        raise BadInput(f"{clean} is the file that is checked: name a new one")
-    if amiss := not_trajectories(found) or (too_fine(found) if found.as_published else []):
-        return Findings(k, len(found), 0, 0, amiss)
-    points = rounded(found.places[:, :, ::-1])
-    times = _times_told_rightly(release, found)
-    check_release_format(clean, timed=times is not None)
-    line, rows = line_numbers(points, times), found.of_rows
-    sizes = np.bincount(line[rows])
-    if rare := too_rare(sizes, k):
-        return Findings(k, len(rows), len(sizes), int(sizes.min()), rare)
-    written_anew = Trajectories(points, provenance=found.provenance, times=times).take(rows)
-    written_anew = written_anew.take(in_order(written_anew.points, written_anew.times))
-    with replacing(clean, public=[clean]) as (draft,):
-        write_release(draft, written_anew)
-    return check(clean, k)
-
-
-def _times_told_rightly(release: Path, found: Lines) -> Floats | None:
-    """Take the times of a file, rounded to their step, and say if they are left out."""
-    clock = Clock.parsed(found.clock)
-    if amiss := amiss_in_times(found):
-        _LOG.warning("the times of %s are left out: %s", release, "; ".join(amiss))
-        return None
-    return None if found.times is None or clock is None else clock.rounded(found.times)
