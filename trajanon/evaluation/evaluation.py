@@ -10,10 +10,9 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.adversaries import patient, published, timing_in
-from trajanon.evaluation.curve import curve as curve_of
-from trajanon.evaluation.curve import options_in
+from trajanon.evaluation.comparisons import curve as curve_of
+from trajanon.evaluation.comparisons import drawn, hold_out, options_in
 from trajanon.evaluation.evidence import Evaluation
-from trajanon.evaluation.holdout import drawn, hold_out
 from trajanon.files.report import Report, checked, left_out_in, promise_in, released_of
 from trajanon.loss import loss_to
 from trajanon.partition import broken_promises, check_k, dense

@@ -13,8 +13,7 @@ from markupsafe import Markup, escape
 
 import trajanon
 from trajanon.arrays import Ints
-from trajanon.evaluation.curve import Curve
-from trajanon.evaluation.holdout import Holdout
+from trajanon.evaluation.comparisons import Curve, Holdout
 from trajanon.files.report import Report, key_in, rows_in
 from trajanon.notebook import page, shown
 from trajanon.number_text import STAGES, UNITS, metres, percent, span

@@ -9,7 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import UNITS, metres, number_of, percent
 from trajanon.partition import dense
@@ -206,8 +206,7 @@ def people_followed(
     if (subjects := published.subjects) is None:
         return None
     left = people_left(published.labels, subjects, days, published.k)
-    whom, *found = places_found(published.points, published.lines, published.labels, subjects)
-    place = Place(len(whom), *(int(one.sum()) for one in found))
+    place = places_found(published.points, published.lines, published.labels, subjects)
     k, lines, steps = published.k, len(published.lines), published.steps
     if steps is None or following is None:
         return Followed(k, lines, published.unit, left, place)
@@ -272,14 +271,8 @@ def in_metres(points: Floats, lines: Floats) -> Floats:
     return np.asarray((points - lines[0, 0]) * metres_of_degrees(lines[..., 0].mean()))
 
 
-def places_found(
-    points: Floats, lines: Floats, labels: Ints, subjects: Ints
-) -> tuple[Ints, Bools, Bools]:
-    """Find the place where most lines of each person begin or end, for those who have one.
-
-    Gives one trajectory of each such person; whether that place is theirs; and whether the place
-    where most of all lines begin or end is.
-    """
+def places_found(points: Floats, lines: Floats, labels: Ints, subjects: Ints) -> Place:
+    """Find the place where most lines of each person begin or end, for those who have one."""
     went, ended = (
         np.concatenate([in_metres(each[:, end], lines) for end in (0, -1)])
         for each in (points, lines)
@@ -289,9 +282,10 @@ def places_found(
     true, inferred = true[many >= _ENDS], _busiest(ended[own], person)[0][many >= _ENDS]
     guess, _ = _busiest(ended, np.zeros(len(ended), dtype=np.int64))
     found, guessed = (
-        np.hypot(*(place - went[true]).T) <= PLACE for place in (ended[own[inferred]], ended[guess])
+        int((np.hypot(*(place - went[true]).T) <= PLACE).sum())
+        for place in (ended[own[inferred]], ended[guess])
     )
-    return true % len(points), found, guessed
+    return Place(len(true), found, guessed)
 
 
 def _busiest(ends: Floats, subjects: Ints) -> tuple[Ints, Ints]:

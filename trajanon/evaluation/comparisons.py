@@ -1,7 +1,7 @@
-"""A hold-out: half of the subjects are released again and compared with the other half."""
+"""Releases made again: with other k, and of half of the subjects, held beside the other half."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,14 +9,13 @@ from scipy.spatial import cKDTree
 
 from trajanon.anonymization import anonymize_trajectories
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import TooFewSubjects
-from trajanon.evaluation.adversaries import timing_in
-from trajanon.evaluation.curve import options_in
-from trajanon.files.report import Report, promise_in
+from trajanon.errors import BadInput, TooFewSubjects
+from trajanon.evaluation.adversaries import published, timing_in
+from trajanon.files.report import Report, checked, key_in, promise_in, released_of, rows_in
 from trajanon.number_text import metres, number_of, percent
-from trajanon.partition import dense
+from trajanon.partition import check_k, dense
 from trajanon.privacy.attack import Steps
-from trajanon.privacy.chains import in_metres, people_steps, places_found
+from trajanon.privacy.chains import in_metres, people_steps
 from trajanon.privacy.inference import (
     NEAR,
     Auc,
@@ -27,11 +26,122 @@ from trajanon.privacy.inference import (
     told_apart,
     variance,
 )
+from trajanon.privacy.linkage import attacks
+from trajanon.privacy.originals import matched
 from trajanon.progress import Progress, silent
+from trajanon.settings import Settings
 from trajanon.trajectories import Trajectories
 
-AS_CUT, BY_SUBJECT = "a trajectory", "all trajectories of a subject"
-"""What the adversary measures to the nearest line: if several, the mean distance."""
+KS = (2, 3, 4, 5, 8, 10, 20)
+
+_ASKED = {
+    "linkability": "both halves of a trajectory lead to the same line",
+    "linkability of the next": "the line that begins nearest to its end is the one of the "
+    "person's next",
+    "inference": f"the line nearest to its first two thirds ends within {metres(NEAR)} of its end",
+    "inference of the hour": "the line nearest to all its places departs within an hour of it",
+}
+"""What an attack of a hold-out asks, by its question."""
+
+
+class Choice(NamedTuple):
+    """The cost and protection of one k."""
+
+    k: int
+    moved: float  # metres, the mean
+    chance: float  # of the attack with the highest mean chance to find a row of its target
+    attack: str  # its name
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Metres moved beside the mean chance of the best attack, for several k."""
+
+    choices: Sequence[Choice]  # by k
+    left_out: Sequence[int]  # each k for which there are too few
+
+    @property
+    def words(self) -> str:
+        """What came out, in a few sentences."""
+        said = []
+        if self.choices:
+            first, last = self.choices[0], self.choices[-1]
+            best = " or ".join(dict.fromkeys(one.attack for one in self.choices))
+            said.append(
+                f"With k = {first.k} points move by {metres(first.moved)} on average, and the best "
+                f"attack ({best}) finds a row of its target in {percent(first.chance)} of all "
+                f"cases; 1/k is {percent(1 / first.k)}."
+            )
+            if last is not first:
+                said.append(
+                    f"With k = {last.k} they move by {metres(last.moved)}, and it finds one in "
+                    f"{percent(last.chance)}; 1/k is {percent(1 / last.k)}."
+                )
+        said += [
+            f"k = {k} is left out: there are too few for a group, or groups would be too wide."
+            for k in self.left_out
+        ]
+        return " ".join(said)
+
+    @property
+    def account(self) -> dict[str, Any]:
+        """Ready for JSON: nothing of single trajectories."""
+        return {
+            "choices": [one._asdict() | {"baseline": 1.0 / one.k} for one in self.choices],
+            "left_out": list(self.left_out),
+        }
+
+
+def curve(
+    trajectories: Trajectories,
+    ks: Sequence[int] = KS,
+    *,
+    progress: Progress = silent,
+    **options: Any,
+) -> Curve:
+    """Anonymize again with each k and run all attacks; ``options`` are those of `anonymize`."""
+    ks = sorted(set(ks))
+    for k in ks:
+        check_k(k)
+    choices, left_out = [], []
+    for done, k in enumerate(ks):
+        progress("which k", done, len(ks), f"k = {k}")
+        try:
+            choices.append(_choice(trajectories, k, options))
+        except BadInput:  # too few, or too far from one another
+            left_out.append(k)
+    return Curve(choices, left_out)
+
+
+def options_in(report: Report) -> dict[str, Any]:
+    """How a release was made, as far as its report tells: options of `anonymize`."""
+    options: dict[str, Any] = {
+        "as_published": report.get("as_published", False),
+        "align": report.get("alignment") is not None,
+        "rows": "lines" if rows_in(report) == "lines" else "subjects",
+        "distinct_ends": report.get("distinct_ends", 2),
+        "key": (key := key_in(report)),
+        "exact_means": key is None,
+    }
+    search = report.get("search", {})
+    options |= {one.name: search[one.name] for one in fields(Settings) if one.name in search}
+    if times := report.get("times"):
+        options |= {name: times[name] for name in ("times", "timezone", "minute_worth")}
+        options["time_step"] = times["step"]
+    return options
+
+
+def _choice(trajectories: Trajectories, k: int, options: Mapping[str, Any]) -> Choice:
+    how = {**options, "distinct_ends": min(options.get("distinct_ends", 2), k)}
+    release = anonymize_trajectories(trajectories, k, **how)
+    if release.report["stopped"]:
+        raise KeyboardInterrupt
+    report = checked(release.report)
+    found = matched(released_of(trajectories, report), release.trajectories, report)
+    subjects = None if found.slid.subject is None else dense(found.slid.subject)
+    seen = published(found.slid, found, k, subjects, timing_in(report))
+    best = max(attacks(seen), key=lambda one: one.expected)
+    return Choice(k, report["displacement"]["mean"], best.expected, best.name)
 
 
 class Risk(NamedTuple):
@@ -42,7 +152,6 @@ class Risk(NamedTuple):
     risk: float  # (main - control) / (1 - control): what a member has to fear beyond the others
     low: float  # its interval of 95 %
     high: float
-    guess: float | None = None  # share without the attack, where there is such a guess
 
     @property
     def words(self) -> str:
@@ -54,7 +163,7 @@ class Risk(NamedTuple):
         )
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class Holdout:
     """What a release of half of the subjects shows of them, and what of the other half.
 
@@ -65,61 +174,38 @@ class Holdout:
     members: int  # subjects released
     others: int  # subjects held out
     lines: int  # different ones
-    membership: Mapping[str, Auc]  # by what the adversary measures the distance of
+    membership: Auc  # by the mean distance of all trajectories of a subject to their nearest lines
     risks: Mapping[str, Risk]  # by question
-
-    @property
-    def told(self) -> tuple[str, Auc]:
-        """The distance that separates members best, and how well."""
-        return max(self.membership.items(), key=lambda item: item[1])
 
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single subjects."""
-        return {
-            "k": self.k,
-            "members": self.members,
-            "others": self.others,
-            "lines": self.lines,
-            "membership": {name: auc._asdict() for name, auc in self.membership.items()},
+        return asdict(self) | {
+            "membership": self.membership._asdict(),
             "risks": {question: risk._asdict() for question, risk in self.risks.items()},
         }
 
     @property
-    def words(self) -> str:
-        """What came out, in a few sentences."""
-        return f"{self.beside} {self.was_in}."
-
-    @property
     def beside(self) -> str:
         """Members beside those held out, in a few sentences."""
-        hour = following = ""
-        if "linkability of the next" in self.risks:
-            following = (
-                " The line that begins nearest to its end is the one of the person's next "
-                f"{self.risks['linkability of the next'].words}."
-            )
-        if "inference of the hour" in self.risks:
-            hour = (
-                " The line nearest to all its places departs within an hour of it "
-                f"{self.risks['inference of the hour'].words}."
-            )
-        return (
+        said = [
             f"{number_of(self.members, 'subject')} were anonymized again as this release was, and "
-            f"{number_of(self.others, 'subject')} held out. "
-            "Linkability: both halves of a trajectory lead to the same line "
-            f"{self.risks['linkability'].words}.{following} "
-            f"Inference: the line nearest to its first two thirds ends within {metres(NEAR)} of "
-            f"its end {self.risks['inference'].words}.{hour}"
-        )
+            f"{number_of(self.others, 'subject')} held out."
+        ]
+        asked = {question: _ASKED[question] for question in self.risks}
+        said += [
+            f"{question.capitalize()}: {what} {self.risks[question].words}."
+            for question, what in asked.items()
+        ]
+        return " ".join(said)
 
     @property
     def was_in(self) -> str:
         """How well members are distinguished from others, a sentence without its end."""
-        what, (auc, low, high) = self.told
+        auc, low, high = self.membership
         return (
             "Was somebody in it? Of a member and somebody held out, the member is the one nearer "
-            f"to the released lines (by {what}) in {percent(auc)} of the pairs ({percent(low)} to "
+            f"to the released lines in {percent(auc)} of the pairs ({percent(low)} to "
             f"{percent(high)}); 50 % is chance"
         )
 
@@ -153,7 +239,7 @@ def hold_out(
     points, hours = trajectories.points, None
     if timing is not None and once.times is not None:
         departures = timing.seconds(trajectories)[:, 0], once.times[:, 0]
-        hours = departures_told(points, once.points, *departures, timing.clock.round)
+        hours = departures_told(points, once.points, *departures, timing.clock.round)[0]
     steps = people_steps(trajectories, np.arange(len(trajectories)))
     return measured(points, members, subjects, once.points, k, hours=hours, steps=steps)
 
@@ -180,47 +266,34 @@ def measured(
     lines: Floats,
     k: int,
     *,
-    hours: tuple[Bools, Bools] | None = None,
+    hours: Bools | None = None,
     steps: Steps | None = None,
 ) -> Holdout:
     """Attack members, by mask, and the others, with the different lines of the members' release.
 
-    ``hours`` says of each trajectory whether its departure is found by the line, and by one guess.
+    ``hours`` says of each trajectory whether its departure is found by the line.
     ``steps`` lead to the next trajectory of a person.
     """
-    released = Lines(lines)
-    away, nearest = released.nearest(points)
-    membership = {
-        AS_CUT: told_apart(away, members, subjects),
-        BY_SUBJECT: _of_subjects(away, members, subjects),
+    away, nearest = Lines(lines).nearest(points)
+    everyone = np.arange(len(points))
+    tried = {
+        "linkability": (everyone, _linked(points, lines)),
+        "inference": (everyone, ends_told(points, lines)[0]),
     }
-    linked = _linked(points, lines)
-    asked = {"inference": ends_told(points, lines)}
-    if hours is not None:
-        asked["inference of the hour"] = hours
-    whom, found, guessed = places_found(points, lines, nearest, subjects)
-    people: dict[str, tuple[Ints, Bools, Bools | None]]
-    people = {"linkability by place": (whom, found, guessed)}
     if steps is not None:
-        followed = _next(points, lines, nearest, steps)
-        people = {"linkability of the next": (steps.here, followed, None)} | people
+        tried["linkability of the next"] = steps.here, _next(points, lines, nearest, steps)
+    if hours is not None:
+        tried["inference of the hour"] = everyone, hours
     return Holdout(
         k=k,
         members=len(np.unique(subjects[members])),
         others=len(np.unique(subjects[~members])),
         lines=len(lines),
-        membership=membership,
+        membership=_of_subjects(away, members, subjects),
         risks={
-            "linkability": _risk_of(linked, members, subjects),
-            **{
-                question: _risk_of(right, members[rows], subjects[rows], guess)
-                for question, (rows, right, guess) in people.items()
-                if 0 < members[rows].sum() < len(rows)  # some in each half
-            },
-            **{
-                question: _risk_of(right, members, subjects, guess)
-                for question, (right, guess) in asked.items()
-            },
+            question: _risk_of(right, members[rows], subjects[rows])
+            for question, (rows, right) in tried.items()
+            if 0 < members[rows].sum() < len(rows)  # some in each half
         },
     )
 
@@ -251,12 +324,9 @@ def _next(points: Floats, lines: Floats, nearest: Ints, steps: Steps) -> Bools:
     return np.asarray(first == nearest[steps.there])
 
 
-def _risk_of(
-    succeeded: Bools, members: Bools, subjects: Ints, guessed: Bools | None = None
-) -> Risk:
+def _risk_of(succeeded: Bools, members: Bools, subjects: Ints) -> Risk:
     rates = succeeded.astype(np.float64)
-    found = risk(rates[members], rates[~members], subjects[members], subjects[~members])
-    return found if guessed is None else found._replace(guess=float(guessed[members].mean()))
+    return risk(rates[members], rates[~members], subjects[members], subjects[~members])
 
 
 def risk(main: Floats, control: Floats, of_main: Ints, of_control: Ints) -> Risk:
