@@ -9,6 +9,7 @@ import pytest
 from commands import Run
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import escape
 from toy import toy, ways
 
 import trajanon
@@ -151,7 +152,7 @@ def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
     assert told["holdout"] == account
     sentences = found.facts
     assert found.holdout.was_in + "." in sentences
-    assert found.holdout.beside in found.html
+    assert str(escape(found.holdout.beside)) in found.html
     none = trajanon.evaluate(some, release)
     assert none.holdout is none.account["holdout"] is None
     assert "Beside people" not in none.html

@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 from trajanon import workers
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.privacy import known_points as attacks_with_points
+from trajanon.privacy import linkage as attacks_with_points
 from trajanon.privacy.attack import NOT_ALIKE, Attack, Published
-from trajanon.privacy.known_points import known_points as guesses
 from trajanon.privacy.linkage import attacks
+from trajanon.privacy.linkage import known_points as guesses
 from trajanon.times import DAY, HOUR, WEEK
 
 STEP = 0.001

@@ -23,11 +23,11 @@ from trajanon.privacy.inference import Inferred
 from trajanon.privacy.rebuilding import Rebuilding
 from trajanon.privacy.verification import Verified
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
+from trajanon.street_counts import StreetUsefulness
 from trajanon.times import Clock
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.usefulness import DURATION_CLASS
-from trajanon.utility.volumes import StreetUsefulness
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
 
 NOTICE = "For the holder of the data, not for publication."
