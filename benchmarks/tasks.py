@@ -155,8 +155,8 @@ def found_by(seen: Published) -> list[float | None]:
         max((one.expected for one in tried if one.name.startswith(name)), default=None)
         for name in ATTACKS.values()
     ]
-    if own:  # a whole trip is found among whole trips
-        return [1.0, *best[1:], None]
+    if own:  # a whole trip is found among whole trips, and by its own points
+        return [1.0, 1.0, *best[2:], None]
     together = verification(seen, Noise(correlation(seen.points.shape[1]), displacement_root))
     return [*best, None if together is None else together.verified]
 

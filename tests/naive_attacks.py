@@ -109,9 +109,7 @@ def nearest_of(away: dict[int, float]) -> list[int]:
     return [line for line, far in away.items() if far <= least + 1e-6 + 1e-9 * least]
 
 
-def known_points(
-    city: Published, tolerance: float, hour: float | None = None, *, nearest: bool = False
-) -> Floats:
+def known_points(city: Published, tolerance: float, hour: float | None = None) -> Floats:
     """Mean chance, mean chance of the own line, and highest chance, (n, 3)."""
     told, near = [], nearness(city, tolerance, hour)
     lines = with_times(city.lines, city.line_times)
@@ -119,7 +117,7 @@ def known_points(
         chances = []
         for chosen in combinations(range(len(points)), 2):
             away = {n: squares(line, points[list(chosen)], near) for n, line in enumerate(lines)}
-            fit = {n: far if nearest else 0.0 for n, far in away.items() if far < np.inf}
+            fit = {n: far for n, far in away.items() if far < np.inf}
             chances.append(picked(city, target, nearest_of(fit)))
         mean = np.mean(chances, axis=0)
         told.append([mean[0], mean[1], max(chance for chance, _ in chances)])

@@ -14,10 +14,9 @@ from numpy.typing import NDArray
 from trajanon import workers
 from trajanon.arrays import Floats
 from trajanon.errors import BadInput
-from trajanon.privacy import linkage as attacks_with_points
+from trajanon.privacy import linkage
 from trajanon.privacy.attack import NOT_ALIKE, Attack, Published
-from trajanon.privacy.linkage import attacks
-from trajanon.privacy.linkage import known_points as guesses
+from trajanon.privacy.linkage import attacks, known_points
 from trajanon.times import DAY, HOUR, WEEK
 
 STEP = 0.001
@@ -41,11 +40,6 @@ def one_way(*departures: float, took: float = 600.0, cycle: float = np.inf) -> P
     return replace(alone(points), times=times, line_times=times, cycle=cycle)
 
 
-def known_points(*asked: Any, **options: Any) -> Attack:
-    """The adversary who picks a row of any line that fits."""
-    return guesses(*asked, **options).evenly
-
-
 def told(found: Attack) -> Floats:
     return np.column_stack([found.rates, found.line_rates, found.worst])
 
@@ -57,33 +51,31 @@ def told(found: Attack) -> Floats:
 )
 def test_it_is_the_slow_twin(city: Published, tolerance: float, hour: float) -> None:
     asked = None if city.times is None else hour
-    for seen in (city, city.originals):
-        found = guesses(seen, tolerance=tolerance, hour=hour)
-        for form, nearest in zip(found, (False, True), strict=True):
-            expected = naive.known_points(seen, tolerance, asked, nearest=nearest)
-            np.testing.assert_allclose(told(form), expected, rtol=1e-9)
-    for form in found:
-        assert (form.rates > 0.0).all(), "an original passes its own points, and none is nearer"
+    found = known_points(city, tolerance=tolerance, hour=hour)
+    expected = naive.known_points(city, tolerance, asked)
+    np.testing.assert_allclose(told(found), expected, rtol=1e-9)
 
 
-def test_who_takes_the_nearest_line_finds_more() -> None:
+def test_the_nearest_line_is_taken_and_none_beyond_the_tolerance() -> None:
     """The own line passes within 45 m, another within 60."""
     lines = np.array([street(0.4, 1.4), street(0.5, 1.5)])
-    evenly, nearest = guesses(
-        replace(alone(lines), points=lines - [0.4 * STEP, 0.0]), tolerance=60.0
+    seen = replace(alone(lines), points=lines - [0.4 * STEP, 0.0])
+    assert known_points(seen, tolerance=60.0).rates[0] == 1.0
+    assert known_points(seen, tolerance=40.0).rates[0] == 0.0
+    assert (attacks(seen)[0].name, known_points(seen).name) == (
+        "both ends, nearest",
+        "2 known points",
     )
-    assert (evenly.rates[0], nearest.rates[0]) == (0.5, 1.0)
-    assert (evenly.name, nearest.name) == ("2 known points", "2 known points, nearest")
 
 
 @pytest.mark.parametrize("latitude", [-89.9, -60.0, 0.0, 89.9])
 @pytest.mark.parametrize("longitude", [-179.9, 0.0, 179.9])
 def test_metres_are_metres_anywhere(latitude: float, longitude: float) -> None:
     east = 111_320.0 * np.cos(np.radians(latitude))  # metres of a degree, nearly
-    near, far = np.array([[0.0, 90.0 / east]] * 2), np.array([[0.0, 110.0 / east]] * 2)
-    here = np.array([[latitude, longitude]] * 2)
-    found = known_points(alone(np.array([here, here + near, here - far])))
-    assert found.rates.tolist() == [0.5, 0.5, 1.0]
+    here = np.array([[[latitude, longitude]] * 2] * 2)
+    for off, rate in ((90.0, 0.5), (110.0, 0.0)):
+        lines = here + np.array([0.0, off / east])
+        assert known_points(replace(alone(here), lines=lines)).rates.tolist() == [rate] * 2
 
 
 def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -183,7 +175,7 @@ def test_of_many_targets_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None
     points = 40.0 + np.cumsum(random.normal(0.0, 0.0006, (60, 5, 2)), axis=1)
     city = alone(points, np.arange(60) // 2)
     whole = known_points(city)
-    monkeypatch.setattr(attacks_with_points, "_TARGETS", 20)
+    monkeypatch.setattr(linkage, "_TARGETS", 20)
     some, others = known_points(city), known_points(city, seed=1)
     assert len(some.targets) == len(np.unique(some.targets)) == 20
     np.testing.assert_array_equal(told(some), told(whole)[some.targets])
@@ -196,10 +188,11 @@ def test_of_many_targets_some_are_drawn(monkeypatch: pytest.MonkeyPatch) -> None
 
 @pytest.mark.parametrize("apart", [3_600.0, 3_601.0])
 def test_an_hour_is_an_hour_to_the_second(apart: float) -> None:
+    """The line of the other is nearer, but for its hour."""
     city = one_way(30_000.0, 30_000.0 + apart)
-    chance = 0.5 if apart <= HOUR else 1.0
-    assert known_points(city, hour=HOUR).rates.tolist() == [chance, chance]
-    assert known_points(city).rates.tolist() == [0.5, 0.5]
+    lines = city.points + np.array([[[1e-4]], [[0.0]]])
+    rates = known_points(replace(city, lines=lines), hour=HOUR).rates.tolist()
+    assert rates == ([0.0, 1.0] if apart <= HOUR else [1.0, 1.0])
 
 
 @pytest.mark.parametrize("cycle", [DAY, WEEK])
@@ -224,8 +217,7 @@ def test_what_is_known_is_said() -> None:
 
 @given(timed_cities())
 def test_the_suite_asks_for_hours_where_there_are_some(city: Published) -> None:
-    for seen in (city, city.originals):
-        without = [one.name for one in attacks(replace(seen, times=None))]
-        assert not [name for name in without if "hours" in name]
-        hours = [f"2 known points and their hours{how}" for how in ("", ", nearest")]
-        assert [one.name for one in attacks(seen)] == without + hours
+    told = {one.name for one in attacks(city)} - {one.name for one in attacks(city.originals)}
+    assert told >= {"2 known points", "2 known points and their hours"}
+    without = [one.name for one in attacks(replace(city, times=None))]
+    assert not [name for name in without if "hours" in name]

@@ -124,25 +124,17 @@ def _link(published: Published, found: Any) -> _Linked:
     return _Linked(*(np.bincount(original, each, n).astype(np.int64) for each in counts))
 
 
-class Guesses(NamedTuple):
-    """Two adversaries who know the same, and come to the same lines."""
-
-    evenly: Attack  # picks a row of any of them
-    nearest: Attack  # picks a row of the one that passes nearest
-
-
 def known_points(
     published: Published, *, hour: float = np.inf, tolerance: float = NEAR, seed: int = 0
-) -> Guesses:
+) -> Attack:
     """Attack with each two points of each original trajectory; of many, some are drawn.
 
-    A released line is compatible if it has a point within ``tolerance`` metres of each; with an
-    ``hour``, if it is there within so many seconds of the time known. The nearest line is that with
-    the smallest sum of squared distances to both.
+    The adversary picks a row of the line nearest to both, by the sum of squared distances, among
+    those with a point within ``tolerance`` metres of each; with an ``hour``, if it is there within
+    so many seconds of the time known.
 
-    Without tolerance, and against the originals, this is the measure of location attacks in
-    Pellungrini et al. (ACM TIST 9, 2018); they take the worst choice. Points known to a place and
-    an hour are those of de Montjoye et al. (Scientific Reports 3, 2013).
+    Points known to a place and an hour are those of de Montjoye et al. (Scientific Reports 3,
+    2013); pairs of points are tried by Pellungrini et al. (ACM TIST 9, 2018).
     """
     n = len(published.points)
     targets = np.arange(n)
@@ -181,40 +173,26 @@ def known_points(
     knows = f"{knows}, {within}"
     if len(targets) < n:
         knows += f"; tried on {len(targets):,} of {n:,}, drawn at random"
-    evenly, nearest = (
-        Attack(name + how, knows, published, targets, rates, line_rates, worst, len(targets) < n)
-        for how, (rates, line_rates, worst) in (("", found[:, 0].T), (", nearest", found[:, 1].T))
-    )
-    return Guesses(evenly, nearest)
+    rates, line_rates, worst = found.T
+    return Attack(name, knows, published, targets, rates, line_rates, worst, len(targets) < n)
 
 
-def _pairs_tried(published: Published, target: int, line: Ints, away: Floats) -> Floats:
-    """Mean chance of a row of the target's subject, of its line, and the highest, (2, 3).
-
-    First of somebody who picks among all lines that pass both points, then among the nearest.
-    """
-    points = len(away)
-    passes, chances = np.isfinite(away), np.zeros((2, 3))
+def _pairs_tried(published: Published, target: int, line: Ints, away: Floats) -> list[float]:
+    """Mean chance of a row of the target's subject, of its line, and the highest."""
     own, _ = published.held(published.owners[[target] * len(line)], line)
     rows = published.rows[line]
-    counts = np.stack([rows, own, rows * (line == published.labels[target])]).astype(np.float64)
-    evenly = counts[:, None] * passes @ passes.T.astype(np.float64)
-    nearest = np.zeros_like(evenly)
+    counts = rows, own, rows * (line == published.labels[target])
+    points, chances = len(away), [np.zeros((3, 0))]
     for point in range(points - 1):
         sums = away[point] + away[point + 1 :]
         least = sums.min(axis=1, initial=np.inf, keepdims=True)
-        other, found = np.nonzero(
-            sums <= np.where(np.isfinite(least), least * (1.0 + 1e-9) + 1e-6, -1.0)
-        )
-        for count, into in zip(counts, nearest, strict=True):
-            into[point, point + 1 :] = np.bincount(other, count[found], points - 1 - point)
-    pairs = np.triu_indices(points, 1)
-    for chance, every in zip(chances, (evenly, nearest), strict=True):
-        of_all, mine, home = every[:, *pairs][:, evenly[1][pairs] > 0]
-        if len(of_all):
-            chance[:] = (mine / of_all).sum(), (home / of_all).sum(), (mine / of_all).max()
-    chances[:, :2] /= len(pairs[0])
-    return chances
+        other, found = np.nonzero((sums <= least * (1.0 + 1e-9) + 1e-6) & np.isfinite(sums))
+        picked = np.array([np.bincount(other, each[found], points - 1 - point) for each in counts])
+        chances.append(picked[:, picked[0] > 0])
+    of_all, mine, home = np.hstack(chances)
+    pairs = points * (points - 1) / 2
+    rates = mine / of_all
+    return [rates.sum() / pairs, (home / of_all).sum() / pairs, rates.max(initial=0.0)]
 
 
 def attacks(published: Published) -> list[Attack]:
@@ -222,12 +200,12 @@ def attacks(published: Published) -> list[Attack]:
 
     Where there are times, also one that knows the hours of what it knows, to an hour.
     """
-    found = [*known_points(published), nearest_ends(published)]
+    found = [nearest_ends(published)]
     if published.against == "release":
         others = [] if published.subjects is None else [other_tracks(published)]
-        found = [nearest_record(published), *found, *others]
+        found = [nearest_record(published), known_points(published), *found, *others]
+        if published.times is not None and published.line_times is not None:
+            found.append(known_points(published, hour=HOUR))
     if published.steps is not None:
         found.append(next_line(published, published.steps))
-    if published.times is not None and published.line_times is not None:
-        found += known_points(published, hour=HOUR)
     return found
