@@ -11,7 +11,7 @@ from trajanon.privacy.originals import matched
 from trajanon.release import Release, json_report
 from trajanon.trajectories import Trajectories
 
-_OF_A_FILE = (*("labels", "line_keys", "sizes", "subjects_per_group"), "groups_of_equal_lines")
+_OF_A_FILE = "labels", "line_keys", "sizes", "subjects_per_group"
 
 
 def write_in_parts(folder: Path, release: Release, rows: int = 150) -> Path:

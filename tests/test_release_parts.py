@@ -93,7 +93,8 @@ def test_so_is_one_of_several_shards(run: Run, folders: Path, of_file: dict[str,
     assert evaluated(run, "folder") == of_file
     assert run("map", "trips", "folder", "--offline").code == 0
     for against in ("file.parquet", "folder"):
-        assert run("check", "folder", "-k", "4", "--against", against).code == 0
+        beside = ("--trajectories", "trips", "--against", against)
+        assert run("check", "folder", "-k", "4", *beside).code == 0
     told = run("check", "folder", "-k", "30", "--trajectories", "trips", "--against", "folder").out
     assert "fewer than 30 different subjects" in told
     Path("folder.parts.groups/part-00001.parquet").unlink()

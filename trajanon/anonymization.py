@@ -361,7 +361,6 @@ def _report(
     people = None
     if subjects is not None:
         people = counts_of(people_left(line[labels], subjects, departure_days(trajectories), k))
-    together = [np.flatnonzero(line == one) for one in np.flatnonzero(np.bincount(line) > 1)]
     per_group = None if subjects is None else subjects_per_group(labels, subjects)
     counted = Promise(
         k=k,
@@ -399,6 +398,5 @@ def _report(
         ),
         labels=labels.tolist(),
         line_keys=line_keys(groups.released, when).tolist(),
-        groups_of_equal_lines=[groups.tolist() for groups in together],
         **more,
     )

@@ -156,7 +156,6 @@ def test_a_line_is_written_once_with_its_count(tmp_path: Path, suffix: str) -> N
     assert (holds.trajectories, holds.groups) == (len(release), len(copies))
     assert holds.counted
     assert holds.smallest == min(copies.values())
-    assert trajanon.check(path, K, against=path).holds
     few = trajanon.check(path, 1 + min(copies.values())).problems
     assert len(few) == 1
     assert "occur fewer than" in few[0]

@@ -21,7 +21,7 @@ from trajanon.number_text import number_of
     trajectories="The originals, to count subjects in each group; needs the report beside the "
     "release.",
     against="An earlier release of the same trajectories, to check what both together reveal; "
-    "needs both reports. Repeat it for several.",
+    "needs --trajectories and both reports. Repeat it for several.",
     columns="Check these columns of a table, .csv or .parquet: a,b,c, or all.",
     certificate="The .certificate.json of the release: also repeat what it says of the file.",
 )

@@ -16,7 +16,6 @@ from trajanon.files.report import (
     LinesOfRows,
     Report,
     all_labels_in,
-    all_lines_in,
     clock_in,
     days_in,
     digest_of,
@@ -25,7 +24,6 @@ from trajanon.files.report import (
     own_rows_in,
     read_report,
     released_of,
-    report_path,
     rows_in,
 )
 from trajanon.number_text import number_of
@@ -140,22 +138,6 @@ def with_originals(
     return problems + _together([lines, *earlier], k, subjects)
 
 
-def beside_earlier(release: Path, sizes: Ints, k: int, against: Sequence[Path]) -> list[str]:
-    """Count the trajectories that releases hide among fewer than k together, from their reports."""
-    labels = [_labels(release, sizes)]
-    for path in against:
-        read = read_release(path)
-        earlier = _labels(path, np.bincount(line_numbers(read.points, read.times)))
-        if len(earlier) != len(labels[0]):
-            raise BadInput(
-                f"{path} was made of {number_of(len(earlier), 'trajectory', 'trajectories')} and "
-                f"{release} of {len(labels[0])}: what the two tell together can be counted only if "
-                "both are of the same trajectories"
-            )
-        labels.append(earlier)
-    return _together(labels, k, None)
-
-
 def _held(path: Path, release: Trajectories, trajectories: Trajectories) -> Ints:
     """Find the line of each original, or of its day; -1 where left out."""
     report = read_report(path)
@@ -170,24 +152,8 @@ def _held(path: Path, release: Trajectories, trajectories: Trajectories) -> Ints
     return np.where(day < 0, -1, lines[day])
 
 
-def _labels(release: Path, sizes: Ints) -> Ints:
-    """Take lines from a report, if the lines of its release occur as often."""
-    report = read_report(release)
-    labels = all_lines_in(report)
-    reported = np.bincount(labels[labels >= 0][own_rows_in(report)])
-    reported = np.sort(reported[reported > 0])
-    if "lines_of_rows" in report:  # they do not say who has a row
-        reported, sizes = np.array([len(reported)]), np.array([len(sizes)])
-    if not np.array_equal(reported, np.sort(sizes)):
-        raise BadInput(
-            f"{report_path(release)} is not the report of {release}: their lines occur "
-            "with different frequencies; run trajanon anonymize again"
-        )
-    return labels
-
-
-def _together(releases: Sequence[Ints], k: int, subjects: Ints | None) -> list[str]:
-    """Count the trajectories that releases together hide among fewer than k.
+def _together(releases: Sequence[Ints], k: int, subjects: Ints) -> list[str]:
+    """Count the trajectories that releases together hide among fewer than k subjects.
 
     Anyone who knows the groups of a trajectory in several releases narrows it down to the members
     that they have in common.
@@ -196,28 +162,25 @@ def _together(releases: Sequence[Ints], k: int, subjects: Ints | None) -> list[s
         return []
     labels = np.column_stack(releases)
     rows = np.flatnonzero((labels >= 0).any(axis=1))
-    labels, owners = labels[rows], rows if subjects is None else subjects[rows]
+    labels, owners = labels[rows], subjects[rows]
     cell = np.unique(labels, axis=0, return_inverse=True)[1].reshape(-1)
     common = subjects_per_group(cell, owners)[cell]
     several = (labels >= 0).sum(axis=1) > 1
-    what = "trajectories" if subjects is None else "different subjects"
     two = len(releases) == 2
     problems = []
     if few := int((common[several] < k).sum()):
         alone = several & (common == 1)
-        whom = f"{alone.sum()} of them stand alone"
-        if subjects is not None:
-            people = number_of(len(np.unique(owners[alone])), "subject")
-            whom = f"{alone.sum()} of them have no other subject's beside them ({people})"
+        people = number_of(len(np.unique(owners[alone])), "subject")
         problems.append(
             f"together with the earlier release{'s' * (not two)}, {few} of {several.sum()} "
-            f"trajectories are in {'two ' * two}groups that have fewer than {k} {what} in common; "
-            f"{whom}"
+            f"trajectories are in {'two ' * two}groups that have fewer than {k} different "
+            f"subjects in common; {alone.sum()} of them have no other subject's beside them "
+            f"({people})"
         )
     if few := int((common[~several] < k).sum()):
         problems.append(
             f"{number_of(few, 'trajectory is', 'trajectories are')} in a group of one release and "
-            f"left out of the other{'s' * (not two)} together with fewer than {k} {what}: the "
-            f"difference of {'the two' if two else 'these'} may tell where they went"
+            f"left out of the other{'s' * (not two)} together with fewer than {k} different "
+            f"subjects: the difference of {'the two' if two else 'these'} may tell where they went"
         )
     return problems

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats
+from trajanon.errors import BadInput
 from trajanon.files.geoparquet import write_geoparquet
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
@@ -34,7 +35,7 @@ from trajanon.privacy.findings import (
     too_rare,
     unsorted,
 )
-from trajanon.privacy.originals import beside_earlier, with_originals
+from trajanon.privacy.originals import with_originals
 from trajanon.release import Release, on_disk
 from trajanon.trajectories import Trajectories
 
@@ -70,9 +71,9 @@ def check(
     trajectories
         The originals, if the holder checks: their subjects are counted in each group.
     against
-        An earlier release of the same trajectories, in the same order, with its report beside it,
-        or several: groups of all must have k trajectories in common, of k different subjects if the
-        originals are given; and so must a group of one have with what the others left out.
+        An earlier release of the same trajectories, with its report beside it, or several: groups
+        of all must have k different subjects in common, and so must a group of one have with what
+        the others left out. It needs the originals.
 
     Returns
     -------
@@ -114,6 +115,8 @@ def _checked(
     release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path]
 ) -> Findings:
     check_k(k)
+    if earlier and trajectories is None:
+        raise BadInput("`against` needs `trajectories`: the originals of these releases")
     if release.is_dir():
         files, problems = _parts(release, keep=trajectories is not None)
     else:
@@ -124,8 +127,6 @@ def _checked(
     if trajectories is not None:
         read = ((file.path, file.found) for file in files if file.found is not None)
         problems += with_originals(release, release_of(read), k, trajectories, earlier)
-    elif earlier:
-        problems += beside_earlier(release, sizes, k, earlier)
     return Findings(
         k=k,
         trajectories=len(keys),
