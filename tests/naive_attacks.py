@@ -167,31 +167,6 @@ def nearest_record(city: Published) -> Floats:
     )
 
 
-def other_tracks(city: Published, target: int, share: float) -> tuple[float, float]:
-    """Mean and highest chance to find more of a subject, from one trajectory on.
-
-    All that the adversary may know besides is tried. Rows of the subject that he need not keep for
-    a trajectory that he does not know are set aside one by one.
-    """
-    rest = [
-        row
-        for row, subject in enumerate(city.owners)
-        if subject == city.owners[target] and row != target
-    ]
-    besides = min(max(round(share * (len(rest) + 1)), 1), len(rest)) - 1
-    lines = nearest_lines(city)[target]
-    rows = rows_on(city, lines)
-    own = sum(city.owners[row] == city.owners[target] for row in rows)
-    chances = []
-    for known in combinations(rest, besides):
-        unknown = [row for row in rest if row not in known and city.labels[row] in lines]
-        left, right = len(rows), own
-        while right > len(unknown):
-            left, right = left - 1, right - 1
-        chances.append(right / left if right else 0.0)
-    return float(np.mean(chances)), max(chances)
-
-
 def steps(cells: Ints, order: Ints, labels: Ints) -> list[tuple[int, int]]:
     """From each to the next of its cell, of those in an order, if it is on another line."""
     found = []

@@ -11,12 +11,12 @@ import pandas as pd
 import pytest
 from commands import FAST, Run, names
 from ledgers import TOLD, marks_of, trace, windows_of
-from shards import POINTS, walks, write_parts
+from shards import walks, write_parts
 
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.report import read_report
-from trajanon.files.trajectory_files import read_marks, read_trajectories, write_trajectories
+from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.parts.workflow import anonymize_parts
 from trajanon.privacy import ledger as ledgers
 from trajanon.privacy.ledger import Recording, content_of, opened
@@ -308,15 +308,10 @@ def test_a_series_by_commands(run: Run, tmp_path: Path) -> None:
     assert "30 trajectories, k = 3 subjects" in shown
     assert '"number": 2' in run("ledger", "show", "trips.ledger", "--json").out
     assert run("check", "april.parquet", "-k", "3").code == 0
-    answer = run("evaluate", "grown.parquet", "april.parquet", "--ledger", "trips.ledger", "--json")
-    assert answer.code == 0
-    assert "in all 2 releases together" in answer.out
+    assert run("evaluate", "grown.parquet", "april.parquet").code == 0
     assert run("map", "grown.parquet", "april.parquet", "--offline").code == 0
     (tmp_path / "march.parquet").unlink()
     assert "gone" in run("ledger", "verify", "trips.ledger").out
-    answer = run("evaluate", "grown.parquet", "april.parquet", "--ledger", "trips.ledger")
-    assert "release 1, " in answer.sentence
-    assert "cannot be attacked" in answer.sentence
     assert "is forgotten: its 30" in run("ledger", "forget", "trips.ledger", "1").out
     assert (
         "there is no release 1 in trips.ledger; there are: 2"
@@ -338,23 +333,3 @@ def test_a_series_by_commands(run: Run, tmp_path: Path) -> None:
 )
 def test_the_command_refuses_in_one_sentence(run: Run, words: list[str], says: str) -> None:
     assert says in run("ledger", *words).sentence
-
-
-def test_an_attack_on_all_sees_a_person_through_releases(tmp_path: Path, book: Path) -> None:
-    """Everybody has one trip in each month: only together do half of them lead to the other."""
-    points, month = walks(40), np.arange(40) % 2
-    for number in range(2):
-        trips = Trajectories(points[month == number], np.arange(20))
-        write_trajectories(tmp_path / f"{number}.parquet", trips)
-        out = tmp_path / f"release-{number}.parquet"
-        anonymize_file(tmp_path / f"{number}.parquet", out, 4, ledger=book, **QUICK)
-    from trajanon.evaluation.adversaries import attacks_in_all
-
-    (found,) = attacks_in_all(book)
-    assert found.name == "other tracks in all releases"
-    assert len(found.targets) == 40
-    assert len(found.published.lines) == sum(
-        len(np.unique(trajanon.read_release(tmp_path / f"release-{n}.parquet").records, axis=0))
-        for n in range(2)
-    )
-    assert found.published.points.shape[1] == POINTS

@@ -28,8 +28,6 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
     ),
     holdout="Anonymize half of the subjects again, as this release was, and measure what an "
     "adversary finds against them and against the other half. Takes as long as anonymize.",
-    ledger="The ledger of your releases: also attack all of them together, by half of a person's "
-    "trajectories.",
     roads="An .osm.pbf file, to measure whether points still lie on roads, and what counts on "
     "its streets are worth.",
     mode="Means of travel on these roads: car, bicycle, foot or any.",
@@ -41,7 +39,6 @@ def evaluate(
     *,
     curve: str | None = None,
     holdout: bool = False,
-    ledger: Path | None = None,
     roads: Path | None = None,
     mode: str = "any",
     out: Path = Path("evaluation.html"),
@@ -54,7 +51,6 @@ def evaluate(
     """
     from trajanon.atomic_output import replacing
     from trajanon.cli.report_tables import bars
-    from trajanon.evaluation.adversaries import attacks_in_all
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.evaluation.release_certificate import certificate
     from trajanon.files import report as reports
@@ -68,8 +64,7 @@ def evaluate(
     originals, released = given
     public = (reports.datasheet_path(released), reports.certificate_path(released))
     outputs = (out, out.with_suffix(".json"), *public)
-    named = [file for file in (ledger, roads) if file is not None]
-    read = [*given, reports.report_path(released), *named]
+    read = [*given, reports.report_path(released), *([roads] if roads else [])]
     replaced = replacing(*outputs, inputs=read, public=public)
     with bars() as progress, replaced as (page, account, sheet, certified):
         report = reports.read_report(released)
@@ -99,10 +94,6 @@ def evaluate(
             holdout=holdout,
             progress=progress,
         )
-        if ledger is not None:
-            evaluation = evaluation.with_attacks(
-                attacks_in_all(ledger, subjects_exact=subjects_exact)
-            )
         page.write_text(evaluation.html, encoding="utf-8")
         account.write_text(json_report(evaluation.account), encoding="utf-8")
         sheet.write_text(evaluation.datasheet, encoding="utf-8")

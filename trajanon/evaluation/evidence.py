@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import date
 from itertools import groupby
 from typing import Any
@@ -154,10 +154,6 @@ class Evaluation:
     holdout: Holdout | None
     report: Report
     streets: StreetUsefulness | None = None
-
-    def with_attacks(self, more: Sequence[Attack]) -> "Evaluation":
-        """Show more attacks, such as `trajanon.evaluation.adversaries.attacks_in_all` runs."""
-        return replace(self, attacks=[*self.attacks, *more])
 
     @property
     def units(self) -> str:

@@ -100,21 +100,18 @@ class Published:
         return np.arange(len(self.points)) if self.subjects is None else self.subjects
 
     @cached_property
-    def _on_lines(self) -> tuple[Any, Ints, Ints, Ints]:
-        """Subjects; pairs of one and a line, as numbers; the rows and trajectories of each pair."""
+    def _on_lines(self) -> tuple[Any, Ints, Ints]:
+        """Subjects; pairs of one and a line, as numbers; and the rows of each pair."""
         names, number = np.unique(self.owners, return_inverse=True)
-        pairs, pair, held = np.unique(
-            number * len(self.lines) + self.labels, return_inverse=True, return_counts=True
-        )
-        return names, pairs, np.bincount(pair[self.of_rows], minlength=len(pairs)), held
+        pair = number * len(self.lines) + self.labels
+        return names, *np.unique(pair[self.of_rows], return_counts=True)
 
-    def held(self, subject: Any, line: Ints) -> tuple[Ints, Ints]:
-        """Count the rows that subjects have on lines, and their trajectories there, (q,)."""
-        names, pairs, rows, held = self._on_lines
+    def held(self, subject: Any, line: Ints) -> Ints:
+        """Count the rows that subjects have on lines, (q,)."""
+        names, pairs, rows = self._on_lines
         asked = np.searchsorted(names, subject) * len(self.lines) + line
         place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
-        there = pairs[place] == asked
-        return rows[place] * there, held[place] * there
+        return np.asarray(rows[place] * (pairs[place] == asked))
 
     @cached_property
     def nearest(self) -> Any:

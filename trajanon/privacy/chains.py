@@ -223,7 +223,7 @@ def next_line(published: Published, steps: Steps) -> Attack:
     step, line = _going_on(published, steps)
     n, here, there = len(steps.here), steps.here[step], steps.there[step]
     rows = published.rows[line]
-    own, _ = published.held(published.owners[here], line)
+    own = published.held(published.owners[here], line)
     own[line == published.labels[here]] = 0  # the row of the known trip is no other
     home = rows * (line == published.labels[there])
     picked, own, home = (np.bincount(step, each, n) for each in (rows, own, home))

@@ -1,14 +1,13 @@
-"""Attacks by what is known of a target: all of it, two points, its ends, or other trajectories."""
+"""Attacks by what is known of a target: all of it, two points, or its ends."""
 
 from threading import Event
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from scipy.spatial import cKDTree
 
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import in_space
-from trajanon.number_text import UNITS
 from trajanon.privacy.attack import Attack, Published, nearest_of
 from trajanon.privacy.chains import next_line
 from trajanon.times import HOUR
@@ -48,80 +47,14 @@ def nearest_ends(published: Published) -> Attack:
 
 def _picked(name: str, knows: str, published: Published, found: Any) -> Attack:
     """Pick a row of the lines found for each original, lists, (n,)."""
-    linked = _link(published, found)
-    rates, line_rates = linked.own / linked.rows, linked.home / linked.rows
-    everyone = np.arange(len(rates))
-    return Attack(name, knows, published, everyone, rates, line_rates, worst=rates)
-
-
-def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
-    """Look for a subject's other trajectories where those known lead.
-
-    Of a subject with t trajectories the adversary knows some: ``share`` of t, rounded, but at least
-    one and at most all but one. From each of them he goes to the nearest released line, sets aside
-    the rows of all that he knows, and picks among the rows left there. A row that also stands for
-    one that he does not know stays. All choices are counted.
-    """
-    linked = _link(published, published.nearest)
-    at_home = linked.home > 0
-    _, subject, tracks = np.unique(published.owners, return_inverse=True, return_counts=True)
-    targets = np.flatnonzero(tracks[subject] > 1)
-    place = np.column_stack([linked.rows, linked.own, linked.held, at_home, tracks[subject]])[
-        targets
-    ]
-    # Most subjects are alike in this: each kind is worked out once.
-    kinds, which = np.unique(place, axis=0, return_inverse=True)
-    chances = np.array([_chances(share, *kind) for kind in kinds.tolist()])
-    rates, worst = chances.reshape(-1, 2)[which.ravel()].T
-    line_rates = (linked.home / linked.rows)[targets]
-    knows = f"{100.0 * share:.3g} % of the {UNITS[published.unit]} of the target's subject"
-    name = "other tracks" if published.unit == "trajectory" else f"other {UNITS[published.unit]}"
-    found = rates, line_rates, worst
-    return Attack(name, knows, published, targets, *found, question="linkability")
-
-
-def _chances(
-    share: float, rows: int, own: int, held: int, at_home: int, tracks: int
-) -> tuple[float, float]:
-    """The mean chance and the highest, for one known trajectory from which he starts.
-
-    ``rows`` are those nearest to it, ``own`` its subject's; these stand for ``held`` trajectories,
-    and for itself if it is ``at_home``. ``tracks`` are all that its subject has.
-    """
-    from scipy.stats import hypergeom  # takes a second to load: few commands need it
-
-    others = held - at_home
-    if others == 0:
-        return 0.0, 0.0
-    besides = min(max(round(share * tracks), 1), tracks - 1) - 1
-    # How many of these others he knows, and the rows that stand for none that he does not know.
-    fewest = max(0, besides - (tracks - 1 - others))
-    known = np.arange(fewest, min(others, besides) + 1)
-    set_aside = np.maximum(known + at_home - (held - own), 0)
-    chance = (own - set_aside) / np.maximum(rows - set_aside, 1)
-    likely = hypergeom.pmf(known, tracks - 1, others, besides)
-    return float(likely @ chance), float(chance.max())
-
-
-class _Linked(NamedTuple):
-    """All the lines nearest to each original, (n,)."""
-
-    rows: Ints
-    own: Ints  # rows of its subject
-    held: Ints  # trajectories of its subject
-    home: Ints  # rows of the line of its group; 0 if that is not among the nearest
-
-
-def _link(published: Published, found: Any) -> _Linked:
-    """Count the rows that each original is linked to, by the lines found for it."""
     n = len(published.points)
     original = np.repeat(np.arange(n), [len(lines) for lines in found])
     line = np.concatenate(found).astype(np.int64)
-    own, held = published.held(published.owners[original], line)
-    rows = published.rows[line]
+    rows, own = published.rows[line], published.held(published.owners[original], line)
     home = rows * (line == published.labels[original])
-    counts = rows, own, held, home
-    return _Linked(*(np.bincount(original, each, n).astype(np.int64) for each in counts))
+    picked, own, home = (np.bincount(original, each, n) for each in (rows, own, home))
+    rates, line_rates = own / picked, home / picked
+    return Attack(name, knows, published, np.arange(n), rates, line_rates, worst=rates)
 
 
 def known_points(
@@ -179,7 +112,7 @@ def known_points(
 
 def _pairs_tried(published: Published, target: int, line: Ints, away: Floats) -> list[float]:
     """Mean chance of a row of the target's subject, of its line, and the highest."""
-    own, _ = published.held(published.owners[[target] * len(line)], line)
+    own = published.held(published.owners[[target] * len(line)], line)
     rows = published.rows[line]
     counts = rows, own, rows * (line == published.labels[target])
     points, chances = len(away), [np.zeros((3, 0))]
@@ -202,8 +135,7 @@ def attacks(published: Published) -> list[Attack]:
     """
     found = [nearest_ends(published)]
     if published.against == "release":
-        others = [] if published.subjects is None else [other_tracks(published)]
-        found = [nearest_record(published), known_points(published), *found, *others]
+        found = [nearest_record(published), known_points(published), *found]
         if published.times is not None and published.line_times is not None:
             found.append(known_points(published, hour=HOUR))
     if published.steps is not None:
