@@ -154,8 +154,7 @@ def streets(
     Two people go along a street. Real files end in ``.osm.pbf``; this one is OPL, a text format of
     OpenStreetMap:
 
-    >>> from itertools import pairwise
-    from pathlib import Path
+    >>> from pathlib import Path
     >>> import numpy as np
     >>> import trajanon
     >>> from trajanon.extract import roads_to_follow
