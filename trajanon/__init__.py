@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from trajanon.od_table import zone_flows as zone_flows
     from trajanon.partition import Partition as Partition
     from trajanon.parts.workflow import anonymize_parts as anonymize_parts
-    from trajanon.privacy.findings import Findings as Findings
+    from trajanon.privacy.release_check import Findings as Findings
     from trajanon.privacy.release_check import check as check
     from trajanon.publication import anonymize_file as anonymize_file
     from trajanon.release import Release as Release
@@ -55,8 +55,7 @@ _NAMES = {  # by the module that they are in
     "microaggregation": "microaggregate",
     "partition": "Partition",
     "parts.workflow": "anonymize_parts",
-    "privacy.findings": "Findings",
-    "privacy.release_check": "check",
+    "privacy.release_check": "Findings check",
     "publication": "anonymize_file",
     "release": "Release",
     "street_counts": "streets",

@@ -44,7 +44,6 @@ class Remedy(NamedTuple):
 
     sentence: str
     command: str  # as somebody would type it, without its files
-    options: Mapping[str, Any]  # the same, by their names
 
 
 @dataclass(frozen=True, slots=True)
@@ -433,7 +432,7 @@ def _remedy(sentence: str, command: str, **options: Any) -> Remedy:
     for name, value in options.items():
         flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
         words += [flag] if value is True else [flag, f"{value}"]
-    return Remedy(f"{sentence}.", " ".join(words), options)
+    return Remedy(f"{sentence}.", " ".join(words))
 
 
 def _unit(report: Mapping[str, Any]) -> str:

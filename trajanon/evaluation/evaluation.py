@@ -18,10 +18,10 @@ from trajanon.loss import loss_to
 from trajanon.partition import broken_promises, check_k, dense
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import drives_left, people_followed
-from trajanon.privacy.findings import Findings
 from trajanon.privacy.inference import inferred
 from trajanon.privacy.linkage import attacks
 from trajanon.privacy.originals import Matched, matched
+from trajanon.privacy.release_check import Findings
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, with_report
 from trajanon.snapping import RoadsToFollow
