@@ -162,7 +162,6 @@ def test_a_verdict_is_one_of_three(
     for remedy in found.remedies:
         command = remedy.command.split()
         assert command[0] == "trajanon"
-        assert all(f"{value}" in command or value is True for value in remedy.options.values())
     assert json.loads(json.dumps(found.account))["kind"] == found.kind
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from trajanon.cli.main import app
 from trajanon.cli.run_commands import Table
-from trajanon.studio.fields import FIELDS, FILES, NOBODY
+from trajanon.studio.fields import FIELDS, NOBODY
 from trajanon.studio.work import ASK, COMPARE, LOOK, RELEASE, Work
 
 USED = "id=trip, lat=lat, lon=lon, time=time; not used: medallion, fare"
@@ -36,7 +36,7 @@ class Quick(Work):
     async def _did(self, command: str, table: Table) -> bool:
         self.ran.append(command)
         if command == self.failing:
-            self._place(command, 2, "k is too large: lower -k")
+            self.trouble = "k is too large: lower -k"
             return False
         verdict = {"kind": self.kind, "headline": "", "sentences": [], "remedies": []}
         self.results[command] = {
@@ -152,7 +152,7 @@ def test_a_column_is_asked_for_before_anybody_is_counted() -> None:
     work = Quick(columns=(USED,))
     assert work.go() == ["extract"]
     assert not work.is_old(RELEASE)  # there is none
-    assert work.trouble["subject"] == ASK
+    assert work.trouble == ASK
     assert [*work.persons] == ["", "trip", "medallion", "fare", NOBODY]
     work.chosen["subject"] = "medallion"
     assert work.tables()["extract"]["columns"] == "subject=medallion"
@@ -171,20 +171,6 @@ def test_that_no_column_names_people_is_an_answer() -> None:
     assert work.go() == [*RELEASE[1:]]
     work.drop("/somewhere/tracks")
     assert not work.chosen["subject"]  # of other files one is asked again
-
-
-@pytest.mark.parametrize(
-    ("sentence", "field"),
-    [
-        ("a.csv has no column known as lat; its columns are a, b: say --columns lat=...", "named"),
-        ("there is no city atlantis: give --bbox W,S,E,N", "bbox"),
-        ("a.csv has no column 'cab' for subject; its columns are a, b", FILES),
-    ],
-)
-def test_a_sentence_stands_beside_the_field_that_it_speaks_of(sentence: str, field: str) -> None:
-    work = Quick()
-    work._place("extract", 2, sentence)
-    assert [name for name, said in work.trouble.items() if said] == [field]
 
 
 def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:

@@ -4,12 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-FILES = "paths"
-"""The field of the files that are brought."""
-
-RUN = "run"
-"""Stands for the run as a whole, where a sentence is of no field."""
-
 FOLDER, NOBODY = "folder", "nobody"
 """Chosen as the subject: each folder is a person; no column names the people."""
 

@@ -20,7 +20,6 @@ from trajanon.atomic_output import drafting, replacing
 from trajanon.cli.messages import tell
 from trajanon.cli.options import MAP
 from trajanon.errors import FileProblem
-from trajanon.studio.fields import FILES
 from trajanon.studio.studio_page import Page
 from trajanon.studio.work import COMPARISON, PAGE, Commands, Work
 
@@ -92,16 +91,16 @@ def _out(work: Work, name: str) -> Response:
 
 async def _bring(work: Work, name: str, request: Request) -> None:
     """Take a file that comes through the browser."""
-    work.trouble[FILES] = ""
+    work.trouble = ""
     if int(request.headers.get("x-bytes", "0")) > MOST:
-        work.trouble[FILES] = f"{name} is over a gigabyte: give its path instead."
+        work.trouble = f"{name} is over a gigabyte: give its path instead."
         return
     try:
         with replacing(work.folder / "files" / name) as (draft,), draft.open("wb") as file:
             async for piece in request.stream():
                 file.write(piece)
     except FileProblem as error:
-        work.trouble[FILES] = f"{name} could not be kept: {error}"
+        work.trouble = f"{name} could not be kept: {error}"
         return
     work.bring(f"files/{name}")
 

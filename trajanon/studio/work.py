@@ -3,7 +3,6 @@
 import asyncio
 import json
 import os
-import re
 import shlex
 import sys
 from asyncio.subprocess import PIPE, Process, create_subprocess_exec
@@ -15,7 +14,7 @@ from typing import Any
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
 from trajanon.cli.report_tables import LINES
 from trajanon.cli.run_commands import Table, words_of
-from trajanon.studio.fields import FIELDS, FILES, FOLDER, NOBODY, RUN
+from trajanon.studio.fields import FIELDS, FOLDER, NOBODY
 
 PAGE = "evaluation.html"
 COMPARISON = "comparison.html"
@@ -34,7 +33,6 @@ _RESTS_ON = {
 }
 _NAMES = {"compare": "evaluate", "public": "map"}  # those of commands that run in two ways
 _RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
-_OPTION = re.compile(r"(?<!\S)--?([a-z][a-z-]*)")
 
 _EMPTY: tuple[Any, ...] = (None, "", False, [])
 ASK = "Say which column names the person, or that none does."
@@ -49,7 +47,7 @@ class Work:
         self.folder, self.commands = folder, commands
         self.files: list[str] = []  # as commands name them, from the folder on
         self.chosen = {field.name: field.default for field in FIELDS}
-        self.trouble = dict.fromkeys([FILES, *self.chosen, RUN], "")  # sentences beside fields
+        self.trouble = ""  # why nothing came of it, in a sentence
         self.results: dict[str, Any] = {}  # what commands said last, by their names
         self.task, self.share = "", 0.0  # what is going on, and how far it is
         self._process: Process | None = None
@@ -66,7 +64,7 @@ class Work:
         person = chosen["subject"]
         named = [chosen["named"], f"subject={person}" * (person not in (*_EMPTY, NOBODY))]
         fixed: dict[str, dict[str, Any]] = {
-            "extract": {"columns": ",".join(filter(None, named)), FILES: self.files.copy()},
+            "extract": {"columns": ",".join(filter(None, named)), "paths": self.files.copy()},
             "anonymize": {"out": released},
             "check": {"k": chosen["k"], "trajectories": both[0], "released": released},
             "evaluate": {"files": both},
@@ -241,11 +239,12 @@ class Work:
         if self.busy:
             return
         self.busy, self._cancelled = True, False
-        self.trouble.update(dict.fromkeys(self.trouble, ""))
+        self.trouble = ""
         try:
             tables, made = self.tables(), self._made  # now, whatever is chosen meanwhile
             for number, command in enumerate(commands, start=1):
-                if self._missing(command, tables[command]) or self._cancelled:
+                self.trouble = self._missing(command, tables[command])
+                if self.trouble or self._cancelled:
                     return
                 if self.fresh(command, tables=tables) or command not in self._needed(commands):
                     continue
@@ -257,7 +256,7 @@ class Work:
                     return
                 made[command] = self._basis(command, tables)
         except OSError as error:
-            self.trouble[RUN] = f"{error.filename or 'The system'}: {error.strerror or error}"
+            self.trouble = f"{error.filename or 'The system'}: {error.strerror or error}"
         finally:
             self.busy, self._process = False, None
 
@@ -273,17 +272,15 @@ class Work:
         if self._process is not None:
             await self._process.wait()
 
-    def _missing(self, command: str, table: Table) -> bool:
-        """Say beside its field what has to be there first."""
-        if command == "extract" and FILES not in table:
-            self.trouble[FILES] = "Bring a file, or take the sample, first."
-        elif command == "anonymize" and self.asks:
-            self.trouble["subject"] = ASK
-        elif command == "anonymize" and "k" not in table:
-            self.trouble["k"] = "Say how many stand behind each line at least, such as 4."
-        else:
-            return False
-        return True
+    def _missing(self, command: str, table: Table) -> str:
+        """Say what has to be there first; empty if all is."""
+        if command == "extract" and "paths" not in table:
+            return "Bring a file, or take the sample, first."
+        if command == "anonymize" and self.asks:
+            return ASK
+        if command == "anonymize" and "k" not in table:
+            return "Say how many stand behind each line at least, such as 4."
+        return ""
 
     async def _did(self, command: str, table: Table) -> bool:
         """Run a command, and keep what it says."""
@@ -304,12 +301,12 @@ class Work:
         out, said = await asyncio.gather(process.stdout.read(), self._listen(process.stderr))
         code = await process.wait()
         if self._cancelled:
-            self.trouble[RUN] = "Stopped."
+            self.trouble = "Stopped."
         elif code == 0 or (code == 1 and out):  # 1: a release that does not hold, with reasons
             self.results[command] = json.loads(out) if as_json else {}
             return True
         else:
-            self._place(command, code, said or f"The command ended with code {code}.")
+            self.trouble = said or f"The command ended with code {code}."
         return False
 
     async def _listen(self, output: asyncio.StreamReader) -> str:
@@ -327,14 +324,3 @@ class Work:
 
     def _tell(self, task: str = "", share: float = 0.0) -> None:
         self.task, self.share = f"{self._step}: {task}".rstrip(": "), min(share, 1.0)
-
-    def _place(self, command: str, code: int, sentence: str) -> None:
-        """Put a sentence beside the field that it speaks of."""
-        own = {field.name: field.name for field in FIELDS if field.command == command}
-        if command == "extract":
-            own["columns"] = "named"
-        named = [own.get(found.replace("-", "_")) for found in _OPTION.findall(sentence)]
-        rest = {"extract": FILES, "anonymize": "k", "compare": "curve"}.get(command, RUN)
-        if code != 2 or "cannot write" in sentence:  # of no field: a fault of ours, a full disk
-            rest, named = RUN, []
-        self.trouble[next(filter(None, named), rest)] = sentence
