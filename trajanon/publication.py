@@ -33,7 +33,6 @@ def anonymize_file(
     *,
     subjects_exact: bool = False,
     ledger: LedgerLike = None,
-    per_subject_in_all: int | None = None,
     roads: RoadsToFollow | None = None,
     public_places: Surroundings | None = None,
     key: bytes | None = None,
@@ -55,8 +54,6 @@ def anonymize_file(
     ledger
         The holder's private list of releases, made if there is none. What it lists is not
         released again, and the release is entered in it.
-    per_subject_in_all
-        How many trajectories one person may have in all releases of the ledger together.
 
     Returns
     -------
@@ -88,15 +85,13 @@ def anonymize_file(
     settings, _ = settings_of(options)
     how = {"roads": roads, "public_places": public_places, "progress": progress, **options}
     check_release_format(out, timed=settings.times is not None)
-    check_limit(ledger, per_subject_in_all, settings)
+    check_ledger(ledger, settings)
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
     replaced = replacing(out, report_path(out), inputs=inputs, public=[out])
     with opened_for(ledger) as book:
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:
-            release, entered = anonymized(
-                source, k, book, per_subject_in_all, key, exact=subjects_exact, **how
-            )
+            release, entered = anonymized(source, k, book, key, exact=subjects_exact, **how)
             write_drafts(release, *drafts)
             if entry is not None and entered is not None:
                 entry.announce(drafts[0], source, release.report, entered)
@@ -107,7 +102,6 @@ def anonymized(
     source: Path | Folder,
     k: int,
     book: Ledger | None,
-    limit: int | None,
     key: bytes | None,
     *,
     exact: bool,
@@ -121,7 +115,7 @@ def anonymized(
     trajectories = read()
     run = None if trajectories.tracks is None else trajectories.tracks.recording_of
     keyed = book.keyed(marks, how.get("progress", silent))
-    found = book.sort(keyed, run, limit)
+    found = book.sort(keyed, run)
     with waiting(found, book):
         new = trajectories.take(found.new)
         release = anonymize_trajectories(new, k, key=book.release_key, **how)
@@ -129,20 +123,12 @@ def anonymized(
     return release, keyed.take(kept)
 
 
-def check_limit(
-    ledger: LedgerLike, per_subject_in_all: int | None, settings: ReleaseSettings
-) -> None:
-    """Refuse a ledger for unpublished releases, and a limit that is invalid or without effect."""
+def check_ledger(ledger: LedgerLike, settings: ReleaseSettings) -> None:
+    """Refuse a ledger for releases that are not published, or not of trips."""
     if settings.as_published and ledger is not None:
         raise BadInput("`as_published` is not for publication: leave out `ledger`")
     if settings.days is not None and ledger is not None:
         raise BadInput("`days` releases days, and a ledger knows trips: leave out `ledger`")
-    if per_subject_in_all is None:
-        return
-    if ledger is None:
-        raise BadInput(f"`per_subject_in_all={per_subject_in_all}` needs `ledger`, which counts")
-    if per_subject_in_all < 1:
-        raise BadInput(f"`per_subject_in_all` must be at least 1 (got {per_subject_in_all})")
 
 
 def opened_for(ledger: LedgerLike) -> AbstractContextManager[Ledger | None]:
@@ -155,8 +141,6 @@ def waiting(found: Sorted, ledger: Ledger) -> Iterator[None]:
     """Say, where too few are new, that these wait for the next time."""
     new, known, n = int(found.new.sum()), found.known, len(found.new)
     others = f"{number_of(known, f'of {n:,} was', f'of {n:,} were')} released before"
-    if found.over:
-        others += f", {number_of(found.over, 'is', 'are')} of people who have as many as they may"
     if not new:
         raise BadInput(f"nothing is new: {others}, as {ledger.path} tells")
     try:

@@ -325,7 +325,6 @@ def source(report: Mapping[str, Any]) -> str:
         "trips without times": choice.get("untimed", 0),
         f"{units} far from all others": far,
         f"{units} released before": ledger.get("already_released", 0),
-        f"{units} beyond what one person may have": ledger.get("over_the_limit_of_a_person", 0),
     }
     said += f" Left out: {listed}." if (listed := _listed(out)) else ""
     return f"{said} {followed(report)}".rstrip()

@@ -110,40 +110,6 @@ def test_what_is_left_out_as_too_far_from_others_may_come_again(tmp_path: Path, 
     assert found.trajectories == 9
 
 
-def test_a_limit_for_each_person_holds_in_all_releases(tmp_path: Path, book: Path) -> None:
-    source, had = write_trips(tmp_path, "trips.parquet"), np.zeros(60, bool)
-    for number, limit in enumerate((1, 1, 2)):
-        out = tmp_path / f"{number}.csv"
-        if number == 1:
-            with pytest.raises(BadInput, match="30 are of people who have as many as they may"):
-                anonymize_file(source, out, 3, ledger=book, per_subject_in_all=limit, **QUICK)
-            continue
-        how = QUICK | {"ledger": book, "per_subject_in_all": limit}
-        report = anonymize_file(source, out, 3, **how)
-        left = np.zeros(60, bool)
-        left[report["ledger"]["rows"]] = True
-        had |= ~left
-        assert (np.bincount(np.arange(60) // 2, had) == limit).all()
-        assert report["ledger"]["over_the_limit_of_a_person"] == (30 if number == 0 else 0)
-
-
-@pytest.mark.parametrize(
-    ("how", "says"),
-    [
-        ({"per_subject_in_all": 2}, "`per_subject_in_all=2` needs `ledger`"),
-        ({"per_subject_in_all": 0, "ledger": "a.ledger"}, "must be at least 1"),
-    ],
-)
-def test_limits_that_cannot_hold_are_refused(
-    tmp_path: Path, how: dict[str, Any], says: str
-) -> None:
-    source = write_trips(tmp_path, "trips.parquet")
-    with pytest.raises(BadInput, match=says):
-        anonymize_file(source, tmp_path / "a.csv", 3, **how)
-    with pytest.raises(BadInput, match=says):
-        anonymize_parts(str(tmp_path), str(tmp_path / "out"), 3, **how)
-
-
 def test_the_same_groups_have_the_same_lines_by_the_key_of_the_ledger(
     tmp_path: Path, book: Path
 ) -> None:

@@ -46,7 +46,7 @@ from trajanon.parts.shards import (
 )
 from trajanon.privacy.ledger import Keyed, Ledger
 from trajanon.progress import Progress, silent
-from trajanon.publication import LedgerLike, anonymized, check_limit, opened_for
+from trajanon.publication import LedgerLike, anonymized, check_ledger, opened_for
 from trajanon.release import json_report, published_with, way_of
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, settings_of, takes_settings
@@ -65,7 +65,6 @@ def anonymize_parts(
     *,
     subjects_exact: bool = False,
     ledger: LedgerLike = None,
-    per_subject_in_all: int | None = None,
     roads: RoadsToFollow | None = None,
     key: bytes | None = None,
     memory: str | float = "4GB",
@@ -95,7 +94,7 @@ def anonymize_parts(
         has two of its rows.
     subjects_exact
         Whether names that differ only in upper and lower case are different subjects.
-    ledger, per_subject_in_all
+    ledger
         As in `trajanon.anonymize_file`; only if all fits into memory at once.
     memory
         Memory that the search may take, in bytes or as ``4GB``; with a client, of each worker.
@@ -149,7 +148,7 @@ def anonymize_parts(
         refuse_inputs(release, [folder / some.name for some in parts.slices])  # through links
         check_enough(parts.n, k, what="trajectory")
         check_distinct_ends(asked, k)
-        check_limit(ledger, per_subject_in_all, asked)
+        check_ledger(ledger, asked)
         refuse_attribution(parts.provenance.get("attribution"))
         capacity = capacity_of(memory, parts.columns, k, parts.track_points)
         parts = parts.fitting(capacity)
@@ -167,7 +166,7 @@ def anonymize_parts(
         scratch = stack.enter_context(replacing_release(release, out))
         if shards == 1:
             how = {"roads": roads, "key": key, "progress": quiet, **options}
-            task = partial(_as_one, parts, k, how, book, per_subject_in_all)
+            task = partial(_as_one, parts, k, how, book)
             if book is None:
                 ((report, _),) = executor.each("Anonymising", task, [scratch])
             else:  # no worker has it
@@ -187,17 +186,10 @@ def anonymize_parts(
 
 
 def _as_one(
-    parts: Parts,
-    k: int,
-    how: dict[str, Any],
-    book: Ledger | None,
-    limit: int | None,
-    scratch: Scratch,
+    parts: Parts, k: int, how: dict[str, Any], book: Ledger | None, scratch: Scratch
 ) -> tuple[dict[str, Any], Keyed | None]:
     try:
-        release, entered = anonymized(
-            parts.folder, k, book, limit, exact=parts.subjects_exact, **how
-        )
+        release, entered = anonymized(parts.folder, k, book, exact=parts.subjects_exact, **how)
     except BadInput:
         for part_slice in parts.slices:  # to name the part, and the row in it
             parts.read(part_slice, tracks=True)

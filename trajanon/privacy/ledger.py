@@ -73,8 +73,7 @@ class Sorted(NamedTuple):
     """Which trajectories may be released."""
 
     new: Bools  # these, (n,)
-    known: int  # others were released before
-    over: int  # or are of people who have as many as they may
+    known: int  # how many others were released before
 
     def told_in(self, report: dict[str, Any], path: Path) -> Ints:
         """Tell it in the report of the new ones; give the rows of the file that were released."""
@@ -86,7 +85,6 @@ class Sorted(NamedTuple):
             "file": path.name,
             "new": int(self.new.sum()),
             "already_released": self.known,
-            "over_the_limit_of_a_person": self.over,
             "rows": np.flatnonzero(~self.new).tolist(),
         }
         return released
@@ -128,11 +126,11 @@ class Ledger:
             keyed[begin : begin + len(some)][present] = self._digests(some[present])
         return Keyed(keyed[:, 1:], keyed[:, 0])
 
-    def sort(self, keyed: Keyed, run: Ints | None, per_subject: int | None) -> Sorted:
+    def sort(self, keyed: Keyed, run: Ints | None) -> Sorted:
         """Sort trajectories into new ones, and those that were released before.
 
-        Of one person, ``per_subject`` may be in all releases together. Where windows may slide,
-        what was released of a ``run`` may lie anywhere on it: all of the run counts as released.
+        Where windows may slide, what was released of a ``run`` may lie anywhere on it: all of the
+        run counts as released.
         """
         hops, people = keyed
         group = np.arange(len(people)) if run is None else dense(run)
@@ -142,24 +140,7 @@ class Ledger:
                 some = slice(begin, begin + _AT_ONCE)
                 known[group[some][_among(hops[some], entry.hops).any(axis=1)]] = True
         new = ~known[group]
-        released = int((~new).sum())
-        if per_subject is not None:
-            new &= self._within(keyed, new, per_subject)
-        return Sorted(new, released, len(new) - released - int(new.sum()))
-
-    def _within(self, keyed: Keyed, new: Bools, limit: int) -> Bools:
-        """Choose trajectories by chance: at most ``limit`` of a person, over all releases."""
-        hops, people = keyed
-        before = np.zeros(len(people), dtype=np.int64)
-        for entry in self.entries:
-            before += np.searchsorted(entry.people, people, side="right")
-            before -= np.searchsorted(entry.people, people, side="left")
-        order = np.lexsort((hops[:, 0], people, ~new))
-        place = np.arange(len(order))
-        begins = np.append(True, people[order][1:] != people[order][:-1])[: len(order)]
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = place - np.maximum.accumulate(np.where(begins, place, 0))
-        return np.asarray(before + rank < limit)
+        return Sorted(new, int((~new).sum()))
 
     @contextmanager
     def recording(self, release: str | os.PathLike[str]) -> Iterator["Recording"]:
