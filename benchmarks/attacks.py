@@ -27,7 +27,7 @@ from scipy.sparse.csgraph import connected_components
 import trajanon
 from trajanon import perturbation
 from trajanon.arrays import Floats, Ints
-from trajanon.evaluation.adversaries import patient
+from trajanon.evaluation.evaluation import patient
 from trajanon.files.report import checked, released_of
 from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means

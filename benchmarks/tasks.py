@@ -28,14 +28,13 @@ from synthesiser import along, synthesised
 import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.data import sample
-from trajanon.evaluation.adversaries import published, timing_in
 from trajanon.extract import extract, roads_to_follow
 from trajanon.files.report import checked, released_of
 from trajanon.partition import dense
 from trajanon.perturbation import correlation, displacement_root
 from trajanon.privacy.attack import Published
 from trajanon.privacy.linkage import attacks
-from trajanon.privacy.originals import matched
+from trajanon.privacy.originals import matched, published, timing_in
 from trajanon.privacy.verification import Noise, verification
 from trajanon.snapping import RoadsToFollow, traced
 from trajanon.street_counts import ReleasedLines, count_on_streets

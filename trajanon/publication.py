@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trajanon.anonymization import anonymize_trajectories
+from trajanon.arrays import Hashes
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release_formats import check_release_format
@@ -15,7 +16,7 @@ from trajanon.files.report import report_path
 from trajanon.files.trajectory_files import read_marks, read_unmarked
 from trajanon.mending import Surroundings
 from trajanon.number_text import number_of
-from trajanon.privacy.ledger import Keyed, Ledger, Sorted, opened
+from trajanon.privacy.ledger import Ledger, Sorted, opened
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, write_drafts
 from trajanon.remote_folder import Folder
@@ -106,7 +107,7 @@ def anonymized(
     *,
     exact: bool,
     **how: Any,
-) -> tuple[Release, Keyed | None]:
+) -> tuple[Release, Hashes | None]:
     """Read and anonymise what is new to a ledger, if there is one; also give its new entry."""
     read = partial(read_unmarked, source, subjects_exact=exact)
     if book is None:  # nothing keeps the originals while the release is written
@@ -120,7 +121,7 @@ def anonymized(
         new = trajectories.take(found.new)
         release = anonymize_trajectories(new, k, key=book.release_key, **how)
     kept = found.told_in(release.report, book.path)
-    return release, keyed.take(kept)
+    return release, keyed[kept]
 
 
 def check_ledger(ledger: LedgerLike, settings: ReleaseSettings) -> None:

@@ -10,7 +10,6 @@ from scipy.spatial import cKDTree
 from trajanon.anonymization import anonymize_trajectories
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.errors import BadInput, TooFewSubjects
-from trajanon.evaluation.adversaries import published, timing_in
 from trajanon.files.report import Report, checked, key_in, promise_in, released_of, rows_in
 from trajanon.number_text import metres, number_of, percent
 from trajanon.partition import check_k, dense
@@ -27,7 +26,7 @@ from trajanon.privacy.inference import (
     variance,
 )
 from trajanon.privacy.linkage import attacks
-from trajanon.privacy.originals import matched
+from trajanon.privacy.originals import matched, published, timing_in
 from trajanon.progress import Progress, silent
 from trajanon.settings import Settings
 from trajanon.trajectories import Trajectories

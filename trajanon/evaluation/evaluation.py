@@ -1,7 +1,7 @@
 """Evaluation: originals, release and report -> the evidence, on one page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from typing import Any
@@ -9,27 +9,35 @@ from typing import Any
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.evaluation.adversaries import patient, published, timing_in
 from trajanon.evaluation.comparisons import curve as curve_of
 from trajanon.evaluation.comparisons import drawn, hold_out, options_in
 from trajanon.evaluation.evidence import Evaluation
-from trajanon.files.report import Report, checked, left_out_in, promise_in, released_of
+from trajanon.files.report import Report, checked, key_in, left_out_in, promise_in, released_of
 from trajanon.loss import loss_to
 from trajanon.partition import broken_promises, check_k, dense
+from trajanon.perturbation import correlation, displacement_root
 from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import drives_left, people_followed
 from trajanon.privacy.inference import inferred
 from trajanon.privacy.linkage import attacks
-from trajanon.privacy.originals import Matched, matched
+from trajanon.privacy.originals import Matched, matched, published, timing_in
+from trajanon.privacy.rebuilding import Rebuilding, Ways, rebuilding
 from trajanon.privacy.release_check import Findings
+from trajanon.privacy.verification import Noise, Verified, verification
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, with_report
 from trajanon.snapping import RoadsToFollow
 from trajanon.street_counts import compared, different_lines
 from trajanon.subjects import nameless
 from trajanon.times import Timing, departure_days
+from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility.usefulness import Seconds, ToRoad, usefulness
+
+MOST = 20_000
+"""Trajectories among which a determined adversary looks for members of groups."""
+
+_ROUNDED = 0.3  # metres, the standard deviation of the error of 5 decimals
 
 
 def evaluate(
@@ -216,6 +224,64 @@ def _protection(given: _Given, seed: int) -> dict[str, Any]:
         "followed": people_followed(seen, departure_days(given.kept), next_one),
         "inferred": inferred(seen),
     }
+
+
+def patient(
+    seen: Published,
+    tracks: Tracks | None,
+    report: Report,
+    *,
+    spacing: float | None = None,
+    seed: int = 0,
+) -> tuple[Verified | None, Rebuilding | None]:
+    """Let an adversary verify whole groups, and rebuild a member on a map of other tracks.
+
+    He knows how displacements are distributed, but not the key. Where nothing is known of subjects,
+    trajectories of one run or recording are of one.
+    """
+    if seen.subjects is None and tracks is not None:
+        seen = replace(seen, subjects=dense(tracks.recording_of))
+    if len(seen.points) > MOST:
+        near = _near(seen, seed)
+        seen, tracks = _only(seen, near), None if tracks is None else tracks.take(near)
+    m = seen.points.shape[1]
+    if key_in(report) is None:
+        noise = Noise(np.eye(m), _rounding)
+    else:
+        noise = Noise(correlation(m), displacement_root)
+    verified = verification(seen, noise, seed=seed)
+    ways = Ways.of(seen.points, seen.owners)
+    if tracks is not None:
+        ways = Ways(tracks.points[:], tracks.first, tracks.owners(seen.owners))
+    return verified, rebuilding(seen, noise, ways, spacing=spacing, seed=seed)
+
+
+def _rounding(spread: Floats, parts: Floats) -> Floats:
+    """The root of the noise of plain means, which are rounded."""
+    return np.broadcast_to(_ROUNDED * np.eye(2), spread.shape)
+
+
+def _near(seen: Published, seed: int) -> Ints:
+    """Take the trajectories on the lines nearest to one that is drawn, as many as may be tried."""
+    middles = seen.lines.mean(axis=1)
+    middle = middles[np.random.default_rng(seed).integers(len(middles))]
+    away = (middles - middle) * [1.0, np.cos(np.radians(middle[0]))]
+    order = np.argsort((away**2).sum(axis=1), kind="stable")
+    lines = order[np.cumsum(seen.sizes[order]) <= MOST]
+    return np.flatnonzero(np.isin(seen.labels, lines))
+
+
+def _only(seen: Published, rows: Ints) -> Published:
+    """Keep some trajectories, whole groups of them."""
+    kept, labels = np.unique(seen.labels[rows], return_inverse=True)
+    return Published(
+        seen.points[rows],
+        seen.lines[kept],
+        labels,
+        seen.k,
+        None if seen.subjects is None else seen.subjects[rows],
+        unit=seen.unit,
+    )
 
 
 def _costs(given: _Given, to_road: ToRoad | None) -> dict[str, Any]:

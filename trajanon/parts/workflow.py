@@ -17,6 +17,7 @@ from trajanon.anonymization import (
     of_times,
     refuse_attribution,
 )
+from trajanon.arrays import Hashes
 from trajanon.errors import BadInput, TrajanonError
 from trajanon.executors import Executor
 from trajanon.files.geoparquet import write_released
@@ -44,7 +45,7 @@ from trajanon.parts.shards import (
     write_groups,
     write_part,
 )
-from trajanon.privacy.ledger import Keyed, Ledger
+from trajanon.privacy.ledger import Ledger
 from trajanon.progress import Progress, silent
 from trajanon.publication import LedgerLike, anonymized, check_ledger, opened_for
 from trajanon.release import json_report, published_with, way_of
@@ -187,7 +188,7 @@ def anonymize_parts(
 
 def _as_one(
     parts: Parts, k: int, how: dict[str, Any], book: Ledger | None, scratch: Scratch
-) -> tuple[dict[str, Any], Keyed | None]:
+) -> tuple[dict[str, Any], Hashes | None]:
     try:
         release, entered = anonymized(parts.folder, k, book, exact=parts.subjects_exact, **how)
     except BadInput:

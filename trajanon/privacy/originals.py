@@ -1,6 +1,7 @@
 """A release beside its originals and earlier releases, which only the holder has."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,7 +29,11 @@ from trajanon.files.report import (
 )
 from trajanon.number_text import number_of
 from trajanon.partition import broken_promises, dense, subjects_per_group
+from trajanon.privacy.attack import Published
+from trajanon.privacy.chains import people_steps
 from trajanon.release import Rows
+from trajanon.settings import ReleaseSettings
+from trajanon.times import Timing
 from trajanon.trajectories import Trajectories
 from trajanon.verdict import too_few
 
@@ -79,6 +84,34 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     found[labels] = line
     once = different.take(found)
     return Matched(labels, once.points, slid, own_row, once.times)
+
+
+def timing_in(report: Report) -> Timing | None:
+    """How the report says that times were released."""
+    clock, times = clock_in(report), report.get("times")
+    if clock is None or times is None:
+        return None
+    return Timing(clock, ReleaseSettings(minute_worth=times["minute_worth"]).minute_worth)
+
+
+def published(
+    originals: Trajectories, found: Matched, k: int, subjects: Ints | None, timing: Timing | None
+) -> Published:
+    """The release with the trajectories that were averaged."""
+    seen = Published(
+        originals.points,
+        found.lines,
+        found.labels,
+        k,
+        subjects,
+        unit=originals.unit,
+        own_row=found.own_row,
+        steps=people_steps(originals, found.labels),
+    )
+    if timing is None:
+        return seen
+    seconds, cycle = timing.seconds(originals), timing.clock.round
+    return replace(seen, times=seconds, line_times=found.times, cycle=cycle)
 
 
 def own_rows(report: Report, line: Ints, subjects: Ints | None, copies: Ints) -> Bools:
