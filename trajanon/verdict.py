@@ -335,21 +335,6 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n:,} {why}" for n, why in most)
 
 
-def mends(report: Mapping[str, Any]) -> str:
-    """Say what `anonymize` mended by itself; empty if nothing was.
-
-    >>> mends({"unit": "trip", "mended": {"one_place": {"groups": 9, "exchanged": 8, "left": 1}}})
-    'In 8 groups all trips began or ended in one place of 200 m: this was mended.'
-    """
-    found = (report.get("mended") or {}).get("one_place") or {}
-    if not (mended := found.get("groups", 0) - found.get("left", 0)):
-        return ""
-    return (
-        f"In {number_of(mended, 'group')} all {UNITS[_unit(report)]} began or ended in "
-        f"{_places(report)}: this was mended."
-    )
-
-
 def _places(report: Mapping[str, Any]) -> str:
     distinct = report.get("distinct_ends", 2)
     return "one place of 200 m" if distinct < 3 else f"fewer than {distinct} places, 200 m apart"

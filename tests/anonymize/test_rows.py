@@ -74,7 +74,6 @@ def test_no_row_is_found_more_often_than_1_in_k(seed: int, k: int, people: int) 
     for attack in attacks(published):
         if attack.against == "release":
             assert attack.worst_case <= 1 / k + 1e-12
-            assert not len(attack.at_fault)
     copies = lines_of(release.trajectories)
     assert published.rows.tolist() == [copies[line.tobytes()] for line in found.lines]
     held = [set(original.subject[found.labels == group]) for group in range(len(found.lines))]

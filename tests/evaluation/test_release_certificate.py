@@ -143,7 +143,7 @@ def test_what_must_not_be_published_gets_none(account: dict[str, Any], released:
 
 
 def test_a_file_is_held_against_its_certificate(account: dict[str, Any], released: Path) -> None:
-    made = certificate(account, released, "1.0")
+    made: Any = certificate(account, released, "1.0")
     said = made["release"]
     same = trajanon.Findings(account["k"], said["rows"], said["groups"], 4, [])
     assert repeated(made, released, same) == []

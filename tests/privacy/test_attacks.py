@@ -43,4 +43,3 @@ def test_without_subjects_no_chance_is_above_1_in_k(madrid: Trajectories) -> Non
     for attack in release:
         assert 0.0 < attack.worst_case <= 1 / k
         assert attack.exposed == 0.0
-        assert attack.at_fault.tolist() == []

@@ -56,7 +56,7 @@ def test_one_subject_is_always_found() -> None:
     lines = np.array([points[:2].mean(axis=0), points[2:].mean(axis=0)])
     found = nearest_record(Published(points, lines, labels, 2, np.full(4, -7)))
     assert found.rates.tolist() == [1.0] * 4
-    assert found.at_fault.tolist() == [0, 1]
+    assert found.exposed == 1.0
 
 
 def test_far_from_the_origin_nothing_is_lost() -> None:

@@ -1,14 +1,14 @@
 """Certificate of a release: the assessment in publishable, machine-readable figures."""
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from trajanon.errors import FileProblem
+from trajanon.errors import BadInput, FileProblem
+from trajanon.files.json_types import parsed
 from trajanon.number_text import number_of
 from trajanon.privacy.attack import QUESTIONS
 
@@ -17,6 +17,24 @@ NOT_ASSESSED = "not assessed"
 _MIDDLES = ("mean", "median")
 
 _Account = Mapping[str, Any]
+
+
+class _Release(TypedDict):
+    rows: int
+    groups: int
+    sha256: dict[str, str]
+
+
+class _Promise(TypedDict):
+    k: int
+
+
+class _Certificate(TypedDict):
+    """What is repeated of a certificate."""
+
+    release: _Release
+    promise: _Promise
+
 
 _CONTEXT = {
     "dcat": "http://www.w3.org/ns/dcat#",
@@ -104,7 +122,7 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
     }
 
 
-def repeated(certified: _Account, released: str | os.PathLike[str], findings: Any) -> list[str]:
+def repeated(certified: _Certificate, released: str | os.PathLike[str], findings: Any) -> list[str]:
     """Repeat what a certificate says of the released file itself; say what differs.
 
     Parameters
@@ -117,11 +135,14 @@ def repeated(certified: _Account, released: str | os.PathLike[str], findings: An
         What `trajanon.check` found in it.
     """
     said, k = certified["release"], certified["promise"]["k"]
-    now = {"rows": findings.trajectories, "groups": findings.groups}
+    found = (
+        ("rows", said["rows"], findings.trajectories),
+        ("groups", said["groups"], findings.groups),
+    )
     problems = [
-        f"the certificate says {said[name]:,} {name}, and the file has {there:,}"
-        for name, there in now.items()
-        if said[name] != there
+        f"the certificate says {before:,} {name}, and the file has {there:,}"
+        for name, before, there in found
+        if before != there
     ]
     if findings.smallest < k:
         rarest = number_of(findings.smallest, "time")
@@ -135,7 +156,7 @@ def repeated(certified: _Account, released: str | os.PathLike[str], findings: An
     return problems
 
 
-def read_certificate(path: str | os.PathLike[str]) -> _Account:
+def read_certificate(path: str | os.PathLike[str]) -> _Certificate:
     """Read a certificate; its k, rows, groups and hashes are there.
 
     Raises
@@ -144,19 +165,13 @@ def read_certificate(path: str | os.PathLike[str]) -> _Account:
         If the file cannot be read, or is no certificate.
     """
     try:
-        found = json.loads(Path(path).read_text("utf-8"))
-        whole = found["release"], found["promise"]
-        numbers = whole[0]["rows"], whole[0]["groups"], whole[1]["k"]
-        hashes = list(whole[0]["sha256"].values())
-        if not all(isinstance(one, int) for one in numbers) or not all(map(str.isalnum, hashes)):
-            raise TypeError
+        return parsed(Path(path).read_bytes(), _Certificate)
     except OSError as error:
         raise FileProblem(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except BadInput as error:
         raise FileProblem(
             f"{path} is no certificate of trajanon: `trajanon evaluate` writes one beside a release"
         ) from error
-    return dict(found)
 
 
 def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:

@@ -10,7 +10,6 @@ from scipy.spatial import cKDTree
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.axes import principal_axes, turn
-from trajanon.errors import BadInput
 from trajanon.partition import check_k
 from trajanon.workers import in_parts
 
@@ -22,8 +21,6 @@ _AS_THEY_ARE = (
 
 QUESTIONS = ("singling out", "linkability", "inference")
 """What the Article 29 Working Party asks of anonymised data (Opinion 05/2014)."""
-
-NOT_ALIKE = "points, lines, labels, subjects, rows and times are not of the same trajectories"
 
 _ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
 _AT_ONCE = 500  # originals that a thread links
@@ -42,7 +39,7 @@ class Steps(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """Lines as published, and what the holder knows of them; refused if these do not agree."""
+    """Lines as published, and what the holder knows of them."""
 
     points: Floats  # the originals, (n, p, 2), latitude and longitude in degrees
     lines: Floats  # what is published, (g, p, 2); each once for every row of its group
@@ -59,24 +56,6 @@ class Published:
 
     def __post_init__(self) -> None:
         check_k(self.k)
-        n, lines = self.points.shape[:1], np.arange(len(self.lines))
-        of_each = self.labels, self.owners, self.labels if self.own_row is None else self.own_row
-        times = (self.times, self.points), (self.line_times, self.lines)
-        if not (
-            self.points.ndim == self.lines.ndim == 3
-            and self.points.shape[1:] == self.lines.shape[1:]
-            and self.points.shape[2] == 2
-            and self.points.size > 0
-            and np.isfinite(self.points).all()
-            and np.isfinite(self.lines).all()
-            and all(each.shape == n for each in of_each)
-            and np.array_equal(np.unique(self.labels[self.of_rows]), lines)
-            and all(
-                each is None or (each.shape == places.shape[:2] and np.isfinite(each).all())
-                for each, places in times
-            )
-        ):
-            raise BadInput(NOT_ALIKE)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -208,24 +187,10 @@ class Attack:
         return _mean(self.above.astype(np.float64))
 
     @property
-    def at_fault(self) -> Ints:
-        """Groups of targets with a worst chance above 1/k; none in originals."""
-        if self.against != "release":
-            return np.empty(0, dtype=np.int64)
-        return np.unique(self.published.labels[self.targets[self.above]])
-
-    @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single trajectories."""
-        subjects = self.published.owners[self.targets]
-        return {
-            **{name: getattr(self, name) for name in _AS_THEY_ARE},
-            "k": self.published.k,
-            "targets": len(self.targets),
-            "subjects": len(np.unique(subjects)),
-            "subjects_exposed": len(np.unique(subjects[self.above])),
-            "groups_at_fault": len(self.at_fault),
-        }
+        told = {name: getattr(self, name) for name in _AS_THEY_ARE}
+        return told | {"k": self.published.k, "targets": len(self.targets)}
 
 
 def _mean(values: Floats) -> float:

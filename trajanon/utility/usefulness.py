@@ -7,7 +7,6 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import BadInput
 from trajanon.geodesy import DEGREE
 from trajanon.times import Clock
 from trajanon.tracks import Tracks
@@ -69,7 +68,6 @@ class Usefulness:
     by_length: Both  # lines in each class of 500 m
     flow_similarity: Mapping[str, float]  # of trips counted from cell to cell, by the size of these
     # cells: the share of the counts that stay
-    trips_with_true_ends: int  # that are counted so: others are cut at the border of the area
     on_roads: Sequence[float] | None  # share of the points of originals, and as published, that
     # lie on a road; None where no roads are given
     times: HoursLeft | None = None  # what is left of the hours; None where no times are published
@@ -88,11 +86,6 @@ def usefulness(
 
     Of ends that are not true, (n, 2), the flows from cell to cell are not counted.
     """
-    if original.shape != released.shape or original.ndim != 3 or not len(original):
-        raise BadInput(
-            "originals and released lines must have one shape (trajectories, points, "
-            f"2); got {original.shape} and {released.shape}"
-        )
     both = original, released
     whole = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
     runs = on_roads = None
@@ -110,7 +103,6 @@ def usefulness(
             name: flow_similarity(*(flows(points[whole], cell) for points in both))
             for name, cell in OD_CELLS.items()
         },
-        trips_with_true_ends=int(whole.sum()),
         on_roads=on_roads,
         times=None if seconds is None else hours_left(original, released, seconds),
     )
