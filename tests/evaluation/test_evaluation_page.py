@@ -67,7 +67,7 @@ def test_each_question_has_a_table_of_its_attacks(slid_sample: Evaluated) -> Non
         section = section_of(evaluation.html, question.capitalize())
         tried = [one for one in evaluation.attacks if one.question == question]
         for attack in tried:
-            assert f'colspan="6"><div>{attack.name} <small>' in section
+            assert f'colspan="4"><div>{attack.name} <small>' in section
         table = section.partition(f"<caption>Attacks: {question}</caption>")[2]
         table = table.partition("</table>")[0]
         assert table.count('<th scope="row">') == len(tried)
