@@ -6,7 +6,6 @@ import os
 import shlex
 import sys
 from asyncio.subprocess import PIPE, Process, create_subprocess_exec
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -25,11 +24,9 @@ RELEASE = ("extract", "anonymize", "check", "evaluate", "map", "public")
 COMPARE = (*RELEASE, "compare")
 """What each button does."""
 
-_RESTS_ON = {
-    "extract": (),
-    "anonymize": ("extract",),
-    **dict.fromkeys(RELEASE[2:], ("anonymize",)),
-    "compare": ("extract",),  # it makes releases of its own
+_MADE_OF = {  # what rests on a command, and is old as soon as it runs again
+    "extract": COMPARE[1:],
+    "anonymize": COMPARE[2:],
 }
 _NAMES = {"compare": "evaluate", "public": "map"}  # those of commands that run in two ways
 _RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
@@ -53,8 +50,7 @@ class Work:
         self._process: Process | None = None
         self._step = ""
         self.busy = self._cancelled = False
-        self._runs: Counter[str] = Counter()  # how often each command has run
-        self._made: dict[str, Any] = {}  # what the results were made of
+        self._made: dict[str, Table] = {}  # the options with which results were made
 
     def tables(self) -> dict[str, dict[str, Any]]:
         """The options of each command, as they are chosen now."""
@@ -94,19 +90,7 @@ class Work:
     def fresh(self, *commands: str, tables: Mapping[str, Table] | None = None) -> bool:
         """Whether the results of commands are those of what is chosen now."""
         tables = tables or self.tables()
-        return all(
-            self._made.get(command) == self._basis(command, tables)
-            and self.fresh(*_RESTS_ON[command], tables=tables)
-            for command in commands
-        )
-
-    def _basis(self, command: str, tables: Mapping[str, Table]) -> Any:
-        """All that a result depends on."""
-        table = tables[command]
-        if command == "compare":  # as the release, whatever its k
-            options = tables["anonymize"].items()
-            table = {**table, **{name: one for name, one in options if name not in ("k", "out")}}
-        return table, [self._runs[before] for before in _RESTS_ON[command]]
+        return all(self._made.get(command) == tables[command] for command in commands)
 
     def has(self, commands: Sequence[str]) -> bool:
         """Whether all of these have run, whatever was chosen."""
@@ -250,11 +234,11 @@ class Work:
                     continue
                 self._step = f"Step {number} of {len(commands)}, {_NAMES.get(command, command)}"
                 self._tell()
-                made.pop(command, None)  # it may write something, and fail
-                self._runs[command] += 1
+                for old in (command, *_MADE_OF.get(command, ())):  # it may write, and fail
+                    made.pop(old, None)
                 if not await self._did(command, tables[command]):
                     return
-                made[command] = self._basis(command, tables)
+                made[command] = tables[command]
         except OSError as error:
             self.trouble = f"{error.filename or 'The system'}: {error.strerror or error}"
         finally:
