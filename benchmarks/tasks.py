@@ -29,12 +29,12 @@ import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.data import sample
 from trajanon.extract import extract, roads_to_follow
-from trajanon.files.report import checked, released_of
+from trajanon.files.report import checked, clock_in, released_of
 from trajanon.partition import dense
 from trajanon.perturbation import correlation, displacement_root
 from trajanon.privacy.attack import Published
 from trajanon.privacy.linkage import attacks
-from trajanon.privacy.originals import matched, published, timing_in
+from trajanon.privacy.originals import matched, published
 from trajanon.privacy.verification import Noise, verification
 from trajanon.snapping import RoadsToFollow, traced
 from trajanon.street_counts import ReleasedLines, count_on_streets
@@ -141,10 +141,8 @@ def release(originals: Trajectories, k: int, **options: Any) -> tuple[Published,
     made = trajanon.anonymize(originals, k, key=KEY, **options)
     report = checked(made.report)
     kept = released_of(originals, report)
-    found, timing = matched(kept, made.trajectories, report), timing_in(report)
-    subjects = None if kept.subject is None else dense(kept.subject)
-    seen = published(found.slid, found, k, subjects, timing)
-    return seen, None if timing is None else timing.clock
+    seen = published(matched(kept, made.trajectories, report), report)
+    return seen, clock_in(report)
 
 
 def found_by(seen: Published) -> list[float | None]:

@@ -137,8 +137,7 @@ def _choice(trajectories: Trajectories, k: int, options: Mapping[str, Any]) -> C
         raise KeyboardInterrupt
     report = checked(release.report)
     found = matched(released_of(trajectories, report), release.trajectories, report)
-    subjects = None if found.slid.subject is None else dense(found.slid.subject)
-    seen = published(found.slid, found, k, subjects, timing_in(report))
+    seen = published(found, report)
     best = max(attacks(seen), key=lambda one: one.expected)
     return Choice(k, report["displacement"]["mean"], best.expected, best.name)
 

@@ -1,9 +1,8 @@
 """Evaluation: originals, release and report -> the evidence, on one page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,15 @@ from trajanon.arrays import Floats, Ints
 from trajanon.evaluation.comparisons import curve as curve_of
 from trajanon.evaluation.comparisons import drawn, hold_out, options_in
 from trajanon.evaluation.evidence import Evaluation
-from trajanon.files.report import Report, checked, key_in, left_out_in, promise_in, released_of
+from trajanon.files.report import (
+    Report,
+    checked,
+    clock_in,
+    key_in,
+    left_out_in,
+    promise_in,
+    released_of,
+)
 from trajanon.loss import loss_to
 from trajanon.partition import broken_promises, check_k, dense
 from trajanon.perturbation import correlation, displacement_root
@@ -20,7 +27,7 @@ from trajanon.privacy.attack import Attack, Published
 from trajanon.privacy.chains import drives_left, people_followed
 from trajanon.privacy.inference import inferred
 from trajanon.privacy.linkage import attacks
-from trajanon.privacy.originals import Matched, matched, published, timing_in
+from trajanon.privacy.originals import matched, published
 from trajanon.privacy.rebuilding import Rebuilding, Ways, rebuilding
 from trajanon.privacy.release_check import Findings
 from trajanon.privacy.verification import Noise, Verified, verification
@@ -29,7 +36,7 @@ from trajanon.release import Release, with_report
 from trajanon.snapping import RoadsToFollow
 from trajanon.street_counts import compared, different_lines
 from trajanon.subjects import nameless
-from trajanon.times import Timing, departure_days
+from trajanon.times import departure_days
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility.usefulness import Seconds, ToRoad, usefulness
@@ -114,89 +121,64 @@ def evaluate(
     release, report = with_report(release, report)
     for each in curve:
         check_k(each)
-    given = _Given.of(trajectories, release, checked(report))
+    told = checked(report)
+    k, counted = promise_in(told)
+    in_file = released_of(trajectories, told)
     if holdout:
-        drawn(given.in_file, given.k)  # refuses too few before anything is measured
-    step = partial(progress, "Evaluating")
-    step(1, 3, "attacks")
-    protects = _protection(given, seed)
-    step(2, 3, "utility")
-    costs = _costs(given, to_road)
-    again = partial(curve_of, given.in_file, curve, progress=progress)
+        drawn(in_file, k)  # refuses too few before anything is measured
+    found = matched(in_file, release, told)
+    kept, seen, clock = found.slid, published(found, told), clock_in(told)
+    subjects, spacing = seen.subjects, _spacing(kept)
+    progress("Evaluating", 1, 3, "attacks")
+    verified, rebuilt = patient(seen, kept.tracks, told, spacing=spacing, seed=seed)
+    tried = attacks(seen)
+    next_one = next((one for one in tried if one.name == f"next {seen.unit}"), None)
+    seconds = None
+    if clock is not None and seen.times is not None and seen.line_times is not None:
+        seconds = Seconds(seen.times, seen.line_times[seen.labels], clock)
+    progress("Evaluating", 2, 3, "utility")
     return Evaluation(
         file=file,
         date=date.today(),
         area=area_of(release.points),
-        left_out=len(left_out_in(given.report)),
-        problems=None if findings is None else findings.problems,
-        report=given.report,
-        **_counts(given),
-        **protects,
-        **costs,
-        curve=again(**options_in(given.report)) if curve else None,
-        holdout=hold_out(given.in_file, given.report, seed=seed, progress=progress)
-        if holdout
-        else None,
-        streets=streets and compared(given.kept, different_lines(release), streets),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """What is evaluated: the originals as they were averaged, and their release."""
-
-    report: Report
-    in_file: Trajectories  # those that were released, as they stand in the file
-    found: Matched
-    subjects: Ints | None
-    timing: Timing | None
-    seen: Published
-
-    @classmethod
-    def of(cls, trajectories: Trajectories, release: Trajectories, report: Report) -> "_Given":
-        k, _ = promise_in(report)
-        in_file = released_of(trajectories, report)
-        found, timing = matched(in_file, release, report), timing_in(report)
-        of = found.slid.subject
-        subjects = None if of is None else dense(of)
-        seen = published(found.slid, found, k, subjects, timing)
-        return cls(report, in_file, found, subjects, timing, seen)
-
-    @property
-    def k(self) -> int:
-        return self.report["k"]
-
-    @property
-    def kept(self) -> Trajectories:
-        return self.found.slid
-
-    @property
-    def people(self) -> int | None:
-        return None if self.subjects is None else int(self.subjects.max()) + 1
-
-
-def _counts(given: _Given) -> dict[str, Any]:
-    """Count what there is, by the names of attributes of an `Evaluation`."""
-    kept, seen, k = given.kept, given.seen, given.k
-    subjects, labels = given.subjects, given.found.labels
-    return {
-        "unit": kept.unit,
-        "spacing": _spacing(kept),
-        "k": k,
-        "counted": given.report["counted"],
-        "trajectories": len(kept),
-        "points": kept.points.shape[1],
-        "subjects": given.people,
-        "nameless": nameless(kept.provenance),
-        "sizes": seen.sizes,
-        "rows": seen.rows,
-        "violations": {
+        unit=kept.unit,
+        spacing=spacing,
+        k=k,
+        counted=counted,
+        trajectories=len(kept),
+        points=kept.points.shape[1],
+        subjects=None if subjects is None else int(subjects.max()) + 1,
+        left_out=len(left_out_in(told)),
+        nameless=nameless(kept.provenance),
+        sizes=seen.sizes,
+        rows=seen.rows,
+        violations={
             "records": int((seen.sizes < k).sum()),
-            "subjects": None if subjects is None else broken_promises(labels, subjects, k),
+            "subjects": None if subjects is None else broken_promises(seen.labels, subjects, k),
         },
-        "clock": None if given.timing is None else given.timing.clock,
-        "period": _months(kept.times),
-    }
+        problems=None if findings is None else findings.problems,
+        clock=clock,
+        period=_months(kept.times),
+        loss=loss_to(seen.points, seen.lines, seen.labels),
+        usefulness=usefulness(
+            seen.points,
+            seen.lines[seen.labels],
+            tracks=kept.tracks,
+            true_ends=kept.true_ends,
+            to_road=to_road,
+            seconds=seconds,
+        ),
+        attacks=_by_name([*tried, *attacks(seen.originals)]),
+        verification=verified,
+        rebuilding=rebuilt,
+        chained=drives_left(seen.labels, kept.tracks, subjects, k),
+        followed=people_followed(seen, departure_days(kept), next_one),
+        inferred=inferred(seen),
+        curve=curve_of(in_file, curve, progress=progress, **options_in(told)) if curve else None,
+        holdout=hold_out(in_file, told, seed=seed, progress=progress) if holdout else None,
+        report=told,
+        streets=streets and compared(kept, different_lines(release), streets),
+    )
 
 
 def _months(times: Floats | None) -> str | None:
@@ -208,22 +190,6 @@ def _months(times: Floats | None) -> str | None:
     if first < "1980":
         return None
     return str(first) if first == last else f"{first} to {last}"
-
-
-def _protection(given: _Given, seed: int) -> dict[str, Any]:
-    """Measure what is protected, by the names of attributes of an `Evaluation`."""
-    seen, tracks, spacing = given.seen, given.kept.tracks, _spacing(given.kept)
-    verified, rebuilt = patient(seen, tracks, given.report, spacing=spacing, seed=seed)
-    tried, following = attacks(seen), f"next {seen.unit}"
-    next_one = next((one for one in tried if one.name == following), None)
-    return {
-        "attacks": _by_name([*tried, *attacks(seen.originals)]),
-        "verification": verified,
-        "rebuilding": rebuilt,
-        "chained": drives_left(seen.labels, tracks, seen.subjects, seen.k),
-        "followed": people_followed(seen, departure_days(given.kept), next_one),
-        "inferred": inferred(seen),
-    }
 
 
 def patient(
@@ -282,24 +248,6 @@ def _only(seen: Published, rows: Ints) -> Published:
         None if seen.subjects is None else seen.subjects[rows],
         unit=seen.unit,
     )
-
-
-def _costs(given: _Given, to_road: ToRoad | None) -> dict[str, Any]:
-    """Measure what is left for use, by the names of attributes of an `Evaluation`."""
-    kept, seen, seconds = given.kept, given.seen, None
-    if given.timing is not None and seen.times is not None and seen.line_times is not None:
-        seconds = Seconds(seen.times, seen.line_times[seen.labels], given.timing.clock)
-    return {
-        "loss": loss_to(seen.points, seen.lines, seen.labels),
-        "usefulness": usefulness(
-            seen.points,
-            seen.lines[seen.labels],
-            tracks=kept.tracks,
-            true_ends=kept.true_ends,
-            to_road=to_road,
-            seconds=seconds,
-        ),
-    }
 
 
 def _by_name(tried: Sequence[Attack]) -> list[Attack]:

@@ -94,16 +94,15 @@ def timing_in(report: Report) -> Timing | None:
     return Timing(clock, ReleaseSettings(minute_worth=times["minute_worth"]).minute_worth)
 
 
-def published(
-    originals: Trajectories, found: Matched, k: int, subjects: Ints | None, timing: Timing | None
-) -> Published:
+def published(found: Matched, report: Report) -> Published:
     """The release with the trajectories that were averaged."""
+    originals, timing = found.slid, timing_in(report)
     seen = Published(
         originals.points,
         found.lines,
         found.labels,
-        k,
-        subjects,
+        report["k"],
+        None if originals.subject is None else dense(originals.subject),
         unit=originals.unit,
         own_row=found.own_row,
         steps=people_steps(originals, found.labels),
