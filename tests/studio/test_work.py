@@ -11,15 +11,10 @@ from hypothesis import strategies as st
 from trajanon.cli.main import app
 from trajanon.cli.run_commands import Table
 from trajanon.studio.fields import FIELDS, NOBODY
-from trajanon.studio.work import ASK, COMPARE, LOOK, RELEASE, Work
+from trajanon.studio.work import ASK, LOOK, RELEASE, Work
 
 USED = "id=trip, lat=lat, lon=lon, time=time; not used: medallion, fare"
 FOUND = "id=trip, lat=lat, lon=lon, subject=user; not used: none"
-ATTACKS = [
-    {"against": "release", "expected": 0.2},
-    {"against": "release", "expected": 0.1},
-    {"against": "originals", "expected": 0.9},
-]
 
 
 class Quick(Work):
@@ -42,15 +37,7 @@ class Quick(Work):
         self.results[command] = {
             "extract": {"columns": self.found},
             "check": {"holds": True},
-            "evaluate": {
-                "k": table.get("k", 4),
-                "verdict": verdict,
-                "attacks": ATTACKS,
-                "utility": {"displacement": {"mean": 75.0}},
-            },
-            "compare": {
-                "curve": {"choices": [{"k": 2, "moved": 50.0, "chance": 0.4, "baseline": 0.5}]}
-            },
+            "evaluate": {"k": table.get("k", 4), "verdict": verdict},
         }.get(command, {})
         return True
 
@@ -116,28 +103,6 @@ def test_only_what_changed_runs_again() -> None:
     assert work.go() == [*RELEASE[1:]]
     work.chosen["k"] = 4
     assert work.go() == [*RELEASE[1:]]  # the file of k = 4 is gone
-
-
-def test_a_comparison_leaves_the_release_and_holds_for_each_k() -> None:
-    work = Quick()
-    work.go()
-    assert work.go(COMPARE) == ["compare"]
-    assert work.offered
-    assert [*work.choices] == [2, 4]
-    assert work.choices[4] == {"moved": 75.0, "chance": 0.2}
-    assert work.chance("originals") == 0.9
-    work.chosen["curve"] = "few"
-    work.failing = "compare"
-    work.go(COMPARE)
-    assert work.offered
-    assert [*work.choices] == [4]
-    work.chosen["curve"], work.failing = "2", ""
-    work.go(COMPARE)
-    work.chosen["k"] = 5
-    work.go()
-    assert work.go(COMPARE) == ["compare"]
-    work.chosen["times"] = "of-day"
-    assert work.go(COMPARE) == [*RELEASE[1:], "compare"]
 
 
 def test_what_must_not_be_published_has_no_public_files() -> None:

@@ -122,5 +122,4 @@ FIELDS = (
             ".gpx": "GPX",
         },
     ),
-    Field("curve", "compare", "Other k", "Between commas.", default="2,3,4,5,8,10", more=False),
 )

@@ -21,7 +21,7 @@ from trajanon.cli.messages import tell
 from trajanon.cli.options import MAP
 from trajanon.errors import FileProblem
 from trajanon.studio.studio_page import Page
-from trajanon.studio.work import COMPARISON, PAGE, Commands, Work
+from trajanon.studio.work import PAGE, Commands, Work
 
 MOST = 1_000_000_000  # bytes that come through the browser
 
@@ -83,7 +83,7 @@ def _out(work: Work, name: str) -> Response:
     if name == "settings.toml" and work.released:
         return PlainTextResponse(work.settings)
     file = work.folder / name
-    if name not in {PAGE, COMPARISON, str(MAP), *work.offered} or not file.exists():
+    if name not in {PAGE, str(MAP), *work.offered} or not file.exists():
         return PlainTextResponse("There is no such file.", HTTPStatus.NOT_FOUND)
     # A page made of other people's files may not act as the studio.
     return FileResponse(file, headers={"Content-Security-Policy": "sandbox allow-scripts"})

@@ -12,7 +12,7 @@ from trajanon.cli.options import MAP
 from trajanon.data import sample
 from trajanon.number_text import metres, number_of, percent
 from trajanon.studio.fields import FIELDS, Field
-from trajanon.studio.work import COMPARE, COMPARISON, LOOK, PAGE, RELEASE, Work
+from trajanon.studio.work import LOOK, PAGE, RELEASE, Work
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")
@@ -190,7 +190,7 @@ class Page:
 
     @ui.refreshable_method
     def found(self) -> None:
-        """Show the release: verdict, cost, map, other k, and what can be saved."""
+        """Show the release: verdict, cost, map, and what can be saved."""
         results = self.work.results
         with _section("3. May it be published?"):
             if not self.work.has(RELEASE):
@@ -204,9 +204,7 @@ class Page:
                 f'src="/out/{MAP}" title="Map: originals and release" sandbox="allow-scripts" '
                 'loading="lazy"'  # before it is in sight it has no size to draw in
             )
-            self._ks()
-            self._fields("compare")
-            self._button("Compare other k", COMPARE)
+            self._attacked()
         with _section("5. Save"):
             ui.label("Make the release again first.").bind_visibility_from(
                 self.work, "chosen", backward=lambda _: not self.work.released
@@ -228,9 +226,9 @@ class Page:
             ui.label(remedy["sentence"])
         _link("The whole evaluation, for you alone", PAGE)
 
-    def _ks(self) -> None:
-        """Show what each k costs and protects, beside what the originals reveal."""
-        this, before = self.work.results["evaluate"]["k"], percent(self.work.chance("originals"))
+    def _attacked(self) -> None:
+        """Show what this k costs and protects."""
+        found = self.work.results["evaluate"]
         _table(
             [
                 *("k", "points moved by, mean", "best attack finds its target", "limit, 1/k"),
@@ -238,17 +236,14 @@ class Page:
             ],
             [
                 (
-                    f"{k}{', this release' * (k == this)}",
-                    metres(row["moved"]),
-                    percent(row["chance"]),
-                    percent(1.0 / k),
-                    before,
+                    f"{found['k']}, this release",
+                    metres(found["utility"]["displacement"]["mean"]),
+                    percent(self.work.chance("release")),
+                    percent(1.0 / found["k"]),
+                    percent(self.work.chance("originals")),
                 )
-                for k, row in self.work.choices.items()
             ],
         )
-        if self.work.fresh("compare"):
-            _link("The same as a curve, for you alone", COMPARISON)
 
 
 def _section(title: str) -> ui.element:

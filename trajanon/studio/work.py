@@ -16,19 +16,17 @@ from trajanon.cli.run_commands import Table, words_of
 from trajanon.studio.fields import FIELDS, FOLDER, NOBODY
 
 PAGE = "evaluation.html"
-COMPARISON = "comparison.html"
 PUBLIC = "map.public.html"
 
 LOOK = ("extract",)
 RELEASE = ("extract", "anonymize", "check", "evaluate", "map", "public")
-COMPARE = (*RELEASE, "compare")
 """What each button does."""
 
 _MADE_OF = {  # what rests on a command, and is old as soon as it runs again
-    "extract": COMPARE[1:],
-    "anonymize": COMPARE[2:],
+    "extract": RELEASE[1:],
+    "anonymize": RELEASE[2:],
 }
-_NAMES = {"compare": "evaluate", "public": "map"}  # those of commands that run in two ways
+_NAMES = {"public": "map"}  # that of a command that runs in two ways
 _RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
 
 _EMPTY: tuple[Any, ...] = (None, "", False, [])
@@ -66,7 +64,6 @@ class Work:
             "evaluate": {"files": both},
             "map": {"offline": True, "files": both},
             "public": {"view": "public", "offline": True, "out": PUBLIC, "files": [released]},
-            "compare": {"files": both, "out": COMPARISON},
         }
         tables: dict[str, dict[str, Any]] = {}
         for command, table in fixed.items():
@@ -186,16 +183,6 @@ class Work:
     def asks(self) -> bool:
         """Whether no column of a table is known to name people, and none was chosen."""
         return bool(self.uses and "subject" not in self._roles()[0] and not self.chosen["subject"])
-
-    @property
-    def choices(self) -> Mapping[int, Mapping[str, float]]:
-        """What this k costs and protects, and others if they were compared, by k."""
-        found = self.results["evaluate"]
-        moved = found["utility"]["displacement"]["mean"]
-        rows = {found["k"]: {"moved": moved, "chance": self.chance("release")}}
-        if self.fresh("compare"):
-            rows |= {one["k"]: one for one in self.results["compare"]["curve"]["choices"]}
-        return dict(sorted(rows.items()))
 
     def chance(self, against: str) -> float:
         """How often the best attack on the release, or on the originals, finds its target."""
