@@ -5,7 +5,6 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import cKDTree
 
 from trajanon.anonymization import anonymize_trajectories
 from trajanon.arrays import Bools, Floats, Ints
@@ -13,8 +12,6 @@ from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.report import Report, checked, key_in, promise_in, released_of, rows_in
 from trajanon.number_text import metres, number_of, percent
 from trajanon.partition import check_k, dense
-from trajanon.privacy.attack import Steps
-from trajanon.privacy.chains import in_metres, people_steps
 from trajanon.privacy.inference import (
     NEAR,
     Auc,
@@ -35,8 +32,6 @@ KS = (2, 3, 4, 5, 8, 10, 20)
 
 _ASKED = {
     "linkability": "both halves of a trajectory lead to the same line",
-    "linkability of the next": "the line that begins nearest to its end is the one of the "
-    "person's next",
     "inference": f"the line nearest to its first two thirds ends within {metres(NEAR)} of its end",
     "inference of the hour": "the line nearest to all its places departs within an hour of it",
 }
@@ -209,12 +204,7 @@ class Holdout:
 
 
 def hold_out(
-    trajectories: Trajectories,
-    report: Report,
-    *,
-    seed: int = 0,
-    progress: Progress = silent,
-    **options: Any,
+    trajectories: Trajectories, report: Report, *, seed: int = 0, progress: Progress = silent
 ) -> Holdout:
     """Anonymize one half of the subjects again, with a report's settings; attack both halves.
 
@@ -228,8 +218,8 @@ def hold_out(
     """
     k, _ = promise_in(report)
     members, subjects = drawn(trajectories, k, seed)
-    asked = options_in(report) | options
-    release = anonymize_trajectories(trajectories.take(members), k, progress=progress, **asked)
+    how = options_in(report)
+    release = anonymize_trajectories(trajectories.take(members), k, progress=progress, **how)
     if release.report["stopped"]:
         raise KeyboardInterrupt
     rows, timing = release.trajectories, timing_in(report)
@@ -238,8 +228,7 @@ def hold_out(
     if timing is not None and once.times is not None:
         departures = timing.seconds(trajectories)[:, 0], once.times[:, 0]
         hours = departures_told(points, once.points, *departures, timing.clock.round)[0]
-    steps = people_steps(trajectories, np.arange(len(trajectories)))
-    return measured(points, members, subjects, once.points, k, hours=hours, steps=steps)
+    return measured(points, members, subjects, once.points, k, hours=hours)
 
 
 def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
@@ -265,34 +254,22 @@ def measured(
     k: int,
     *,
     hours: Bools | None = None,
-    steps: Steps | None = None,
 ) -> Holdout:
     """Attack members, by mask, and the others, with the different lines of the members' release.
 
     ``hours`` says of each trajectory whether its departure is found by the line.
-    ``steps`` lead to the next trajectory of a person.
     """
-    away, nearest = Lines(lines).nearest(points)
-    everyone = np.arange(len(points))
-    tried = {
-        "linkability": (everyone, _linked(points, lines)),
-        "inference": (everyone, ends_told(points, lines)[0]),
-    }
-    if steps is not None:
-        tried["linkability of the next"] = steps.here, _next(points, lines, nearest, steps)
+    away, _ = Lines(lines).nearest(points)
+    tried = {"linkability": _linked(points, lines), "inference": ends_told(points, lines)[0]}
     if hours is not None:
-        tried["inference of the hour"] = everyone, hours
+        tried["inference of the hour"] = hours
     return Holdout(
         k=k,
         members=len(np.unique(subjects[members])),
         others=len(np.unique(subjects[~members])),
         lines=len(lines),
         membership=_of_subjects(away, members, subjects),
-        risks={
-            question: _risk_of(right, members[rows], subjects[rows])
-            for question, (rows, right) in tried.items()
-            if 0 < members[rows].sum() < len(rows)  # some in each half
-        },
+        risks={question: _risk_of(right, members, subjects) for question, right in tried.items()},
     )
 
 
@@ -309,17 +286,6 @@ def _linked(points: Floats, lines: Floats) -> Bools:
     parts = slice(None, max(half, 1)), slice(half, None)
     one, other = (Lines(lines[:, part]).nearest(points[:, part])[1] for part in parts)
     return np.asarray(one == other)
-
-
-def _next(points: Floats, lines: Floats, nearest: Ints, steps: Steps) -> Bools:
-    """Whether the line that begins nearest to the end of each is the one nearest to its next.
-
-    The line nearest to the known trajectory is set aside.
-    """
-    entries, ends = in_metres(lines[:, 0], lines), in_metres(points[steps.here, -1], lines)
-    one, other = cKDTree(entries).query(ends, k=[1, 2])[1].T
-    first = np.where(one == nearest[steps.here], other, one)
-    return np.asarray(first == nearest[steps.there])
 
 
 def _risk_of(succeeded: Bools, members: Bools, subjects: Ints) -> Risk:
