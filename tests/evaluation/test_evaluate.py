@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from evaluations import Evaluated, evaluated, released
 from plain import PUBLISHED
-from toy import NORTH, toy
+from toy import toy
 
 import trajanon
-from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.evaluation.evidence import NOTICE
 from trajanon.trajectories import Trajectories
@@ -101,18 +100,6 @@ def test_what_the_checker_found_is_in_the_verdict(tmp_path: Path) -> None:
     assert evil in evaluation.verdict.sentences[0]
     assert evil not in evaluation.html
     assert "&lt;script&gt;" in evaluation.html
-
-
-def test_roads_are_asked_for_originals_and_releases() -> None:
-    def to_road(lat: Floats, lon: Floats, within: float) -> Floats:
-        away: Floats = np.abs(lat) * NORTH  # the equator is a road
-        return np.where(away <= within, away, np.inf)
-
-    release, report = released(toy())
-    evaluation = trajanon.evaluate(toy(), release, report, to_road=to_road)
-    # The lines at 0 and 20 m, and both at 10 m.
-    assert evaluation.usefulness.on_roads == [0.5, 0.5]
-    assert "within 20 m of a road" in evaluation.html
 
 
 def test_the_account_is_that_of_the_evaluation(slid_sample: Evaluated) -> None:

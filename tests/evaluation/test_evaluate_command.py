@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from commands import FAST, Run, mode
-from osm_xml import OsmFile
 from plain import PUBLISHED
 from toy import toy
 
@@ -173,11 +172,3 @@ def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
     assert "--against needs --trajectories" in run("check", "-k", 2, *beside[2:]).sentence
     cannot = run("check", "-k", 2, *beside)
     assert "there is no anonymized.report.json" in cannot.sentence
-
-
-def test_roads_come_from_an_openstreetmap_file(run: Run, here: Path) -> None:
-    osm = OsmFile()
-    osm.way(osm.nodes([(0.0, -0.01), (0.0, 0.01)]), {"highway": "residential"})
-    answer = run("evaluate", "--roads", osm.write(here / "equator.osm"), "--json")
-    account = json.loads(answer.out)
-    assert account["utility"]["on_roads"] == [0.5, 0.5]  # the lines at 0 and at 20 m, and both

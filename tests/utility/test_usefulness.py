@@ -13,14 +13,7 @@ from toy import AWAY, HOME, WORK, on_earth
 from trajanon.arrays import Floats
 from trajanon.geodesy import DEGREE
 from trajanon.utility.displacements import displacement, from_runs, length_change, lengths, on_plane
-from trajanon.utility.usefulness import (
-    cell_for_od,
-    cells,
-    flow_similarity,
-    flows,
-    share_on_roads,
-    usefulness,
-)
+from trajanon.utility.usefulness import cell_for_od, cells, flow_similarity, flows, usefulness
 
 
 @given(latitude=st.floats(-80, 80), longitude=st.floats(-170, 170), seed=st.integers(0, 99))
@@ -102,15 +95,6 @@ def test_ends_are_counted_by_cells_of_several_sizes() -> None:
     assert cell_for_od({"0.5 km": 0.74, "1 km": 0.749}) is None
 
 
-def test_points_on_roads_are_counted() -> None:
-    def to_road(lat: Floats, lon: Floats, within: float) -> Floats:
-        away: Floats = np.where(lon < 0.5, np.abs(lat), np.inf)
-        return away
-
-    points = np.array([[(20.0, 0.0), (21.0, 0.0)], [(0.0, 1.0), (-3.0, 0.0)]])
-    assert share_on_roads(points, to_road, 20.0) == 0.5
-
-
 @given(
     seed=st.integers(0, 10**6),
     n=st.integers(1, 12),
@@ -168,7 +152,6 @@ def test_what_is_published_as_it_is_keeps_everything() -> None:
         "length_change": 0.0,
         "by_length": whole.by_length,
         "flow_similarity": dict.fromkeys(("0.5 km", "1 km", "2 km", "3 km"), 1.0),
-        "on_roads": None,
         "times": None,
     }
     assert whole.by_length[0] == whole.by_length[1]

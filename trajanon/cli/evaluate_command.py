@@ -28,8 +28,7 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
     ),
     holdout="Anonymize half of the subjects again, as this release was, and measure what an "
     "adversary finds against them and against the other half. Takes as long as anonymize.",
-    roads="An .osm.pbf file, to measure whether points still lie on roads, and what counts on "
-    "its streets are worth.",
+    roads="An .osm.pbf file, to measure what counts on its streets are worth.",
     mode="Means of travel on these roads: car, bicycle, foot or any.",
     out="Page to write, with a .json beside it. Datasheet and certificate stand beside the "
     "release, as RELEASE.datasheet.md and RELEASE.certificate.json.",
@@ -72,13 +71,12 @@ def evaluate(
         trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
         release = trajanon.read_release(released)
         findings = trajanon.check(released, k)
-        to_road = streets = None
+        streets = None
         if roads is not None:
             from trajanon import extract
             from trajanon.cli.map_command import box_around
 
             around = box_around(trajectories.points, _AROUND)
-            to_road = extract.roads(roads, around).distance
             streets = extract.roads_to_follow(roads, mode, bbox=around)
         if ks is None:
             ks = sorted({2, k, 10}) if len(trajectories) <= _FEW else []
@@ -88,7 +86,6 @@ def evaluate(
             report,
             file=released.name,
             findings=findings,
-            to_road=to_road,
             streets=streets,
             curve=ks,
             holdout=holdout,

@@ -39,7 +39,7 @@ from trajanon.subjects import nameless
 from trajanon.times import departure_days
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
-from trajanon.utility.usefulness import Seconds, ToRoad, usefulness
+from trajanon.utility.usefulness import Seconds, usefulness
 
 MOST = 20_000
 """Trajectories among which a determined adversary looks for members of groups."""
@@ -54,7 +54,6 @@ def evaluate(
     *,
     file: str | None = None,
     findings: Findings | None = None,
-    to_road: ToRoad | None = None,
     streets: RoadsToFollow | None = None,
     seed: int = 0,
     curve: Sequence[int] = (),
@@ -79,9 +78,6 @@ def evaluate(
         Name of the released file, for the page and the datasheet.
     findings
         What `trajanon.check` found in the released file, for the verdict.
-    to_road
-        Gives metres to the nearest road, called with latitudes, longitudes and a limit, as
-        ``trajanon.extract.roads(pbf).distance``.
     streets
         Roads on which `trajanon.streets` would count, to compare these counts.
     seed
@@ -165,7 +161,6 @@ def evaluate(
             seen.lines[seen.labels],
             tracks=kept.tracks,
             true_ends=kept.true_ends,
-            to_road=to_road,
             seconds=seconds,
         ),
         attacks=_by_name([*tried, *attacks(seen.originals)]),

@@ -1,6 +1,6 @@
 """All measures of the usefulness of a release, for its places and its hours."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -24,15 +24,10 @@ OD_CELLS = {"0.5 km": FLOW_CELL, "1 km": 1_000.0, "2 km": 2_000.0, "3 km": 3_000
 SMALLEST, *_, LARGEST = OD_CELLS
 OD_KEPT = 0.75  # share of the counts of an OD table that shall stay: three of four
 LENGTH_CLASS = 500.0  # metres: a class of trips by length
-ROAD = 20.0  # metres from a road: half a street, and the error of a receiver
 DURATION_CLASS = 300.0  # seconds: the usual step of released times
 CLASSES = 40  # of lengths and of durations that are counted one by one; the last holds the rest
 HOURS = 24
 _COLUMNS = 2**31  # more than there are cells of a metre round the equator's half
-
-ToRoad = Callable[[Floats, Floats, float], Floats]
-"""Called with latitudes, longitudes and metres; gives the metres to the nearest road,
-infinity beyond those."""
 
 Both = Sequence[Sequence[int]]
 """Counts by class: of the originals, and as published."""
@@ -68,8 +63,6 @@ class Usefulness:
     by_length: Both  # lines in each class of 500 m
     flow_similarity: Mapping[str, float]  # of trips counted from cell to cell, by the size of these
     # cells: the share of the counts that stay
-    on_roads: Sequence[float] | None  # share of the points of originals, and as published, that
-    # lie on a road; None where no roads are given
     times: HoursLeft | None = None  # what is left of the hours; None where no times are published
 
 
@@ -79,7 +72,6 @@ def usefulness(
     *,
     tracks: Tracks | None = None,
     true_ends: Bools | None = None,
-    to_road: ToRoad | None = None,
     seconds: Seconds | None = None,
 ) -> Usefulness:
     """Measure the usefulness of trajectories as released.
@@ -88,11 +80,9 @@ def usefulness(
     """
     both = original, released
     whole = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
-    runs = on_roads = None
+    runs = None
     if tracks is not None:
         runs = summary(from_runs(tracks, released, np.arange(len(released))))
-    if to_road is not None:
-        on_roads = [share_on_roads(points, to_road, ROAD) for points in both]
     return Usefulness(
         displacement=summary(displacement(original, released)[until_rest(original)]),
         from_runs=runs,
@@ -103,7 +93,6 @@ def usefulness(
             name: flow_similarity(*(flows(points[whole], cell) for points in both))
             for name, cell in OD_CELLS.items()
         },
-        on_roads=on_roads,
         times=None if seconds is None else hours_left(original, released, seconds),
     )
 
@@ -115,12 +104,6 @@ def cell_for_od(kept: Mapping[str, float]) -> str | None:
     '2 km'
     """
     return next((cell for cell, share in kept.items() if share >= OD_KEPT), None)
-
-
-def share_on_roads(points: Floats, to_road: ToRoad, metres: float) -> float:
-    """Measure the share of points that lie within a distance of a road."""
-    lat, lon = points.reshape(-1, 2).T
-    return float((to_road(lat, lon, metres) <= metres).mean())
 
 
 def hours_left(original: Floats, released: Floats, seconds: Seconds) -> HoursLeft:
