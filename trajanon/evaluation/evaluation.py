@@ -157,11 +157,7 @@ def evaluate(
         period=_months(kept.times),
         loss=loss_to(seen.points, seen.lines, seen.labels),
         usefulness=usefulness(
-            seen.points,
-            seen.lines[seen.labels],
-            tracks=kept.tracks,
-            true_ends=kept.true_ends,
-            seconds=seconds,
+            seen.points, seen.lines[seen.labels], true_ends=kept.true_ends, seconds=seconds
         ),
         attacks=_by_name([*tried, *attacks(seen.originals)]),
         verification=verified,

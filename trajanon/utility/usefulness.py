@@ -9,15 +9,7 @@ import numpy as np
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.geodesy import DEGREE
 from trajanon.times import Clock
-from trajanon.tracks import Tracks
-from trajanon.utility.displacements import (
-    displacement,
-    from_runs,
-    length_change,
-    lengths,
-    summary,
-    until_rest,
-)
+from trajanon.utility.displacements import displacement, length_change, lengths, summary, until_rest
 
 FLOW_CELL = 500.0  # metres: trips begin and end in a neighbourhood
 OD_CELLS = {"0.5 km": FLOW_CELL, "1 km": 1_000.0, "2 km": 2_000.0, "3 km": 3_000.0}  # a district
@@ -57,7 +49,6 @@ class Usefulness:
     """What a release leaves of trajectories; distances in metres, summed up."""
 
     displacement: Mapping[str, float]  # how far points were moved
-    from_runs: Mapping[str, float] | None  # from a point to the nearest of the window's run
     length: float  # mean length of the originals, metres
     length_change: float  # mean share by which lines got longer; negative where they got shorter
     by_length: Both  # lines in each class of 500 m
@@ -70,7 +61,6 @@ def usefulness(
     original: Floats,
     released: Floats,
     *,
-    tracks: Tracks | None = None,
     true_ends: Bools | None = None,
     seconds: Seconds | None = None,
 ) -> Usefulness:
@@ -80,12 +70,8 @@ def usefulness(
     """
     both = original, released
     whole = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
-    runs = None
-    if tracks is not None:
-        runs = summary(from_runs(tracks, released, np.arange(len(released))))
     return Usefulness(
         displacement=summary(displacement(original, released)[until_rest(original)]),
-        from_runs=runs,
         length=float(lengths(original).mean()),
         length_change=float(length_change(original, released).mean()),
         by_length=[up_to_last((lengths(one) // LENGTH_CLASS).astype(np.int64)) for one in both],
