@@ -126,9 +126,7 @@ class Ledger:
         group = np.arange(len(hops)) if run is None else dense(run)
         known = np.zeros(group.max(initial=-1) + 1, dtype=np.bool_)
         for entry in self.entries:
-            for begin in range(0, len(hops), _AT_ONCE):
-                some = slice(begin, begin + _AT_ONCE)
-                known[group[some][_among(hops[some], entry.hops).any(axis=1)]] = True
+            known[group[_among(hops, entry.hops).any(axis=1)]] = True
         new = ~known[group]
         return Sorted(new, int((~new).sum()))
 

@@ -184,9 +184,6 @@ class Page:
         ui.label(f"k counts {named if people > 0 else 'recordings: no person is named'}.")
         if people > 0 < nameless:
             ui.label(f"{number_of(nameless, 'recording')} without a name count as one person each.")
-        with ui.expansion("What became of the points").classes("w-full"):
-            counted = [(step, f"{count:,}") for step, count in counts.items() if count]
-            _table(["Step", "Count"], counted)
 
     @ui.refreshable_method
     def found(self) -> None:
