@@ -199,8 +199,8 @@ def patient(
     if seen.subjects is None and tracks is not None:
         seen = replace(seen, subjects=dense(tracks.recording_of))
     if len(seen.points) > MOST:
-        near = _near(seen, seed)
-        seen, tracks = _only(seen, near), None if tracks is None else tracks.take(near)
+        seen, rows = _near(seen, seed)
+        tracks = None if tracks is None else tracks.take(rows)
     m = seen.points.shape[1]
     if key_in(report) is None:
         noise = Noise(np.eye(m), _rounding)
@@ -218,27 +218,18 @@ def _rounding(spread: Floats, parts: Floats) -> Floats:
     return np.broadcast_to(_ROUNDED * np.eye(2), spread.shape)
 
 
-def _near(seen: Published, seed: int) -> Ints:
-    """Take the trajectories on the lines nearest to one that is drawn, as many as may be tried."""
+def _near(seen: Published, seed: int) -> tuple[Published, Ints]:
+    """Take whole groups, on the lines nearest to one that is drawn, as many as may be tried."""
     middles = seen.lines.mean(axis=1)
     middle = middles[np.random.default_rng(seed).integers(len(middles))]
     away = (middles - middle) * [1.0, np.cos(np.radians(middle[0]))]
     order = np.argsort((away**2).sum(axis=1), kind="stable")
-    lines = order[np.cumsum(seen.sizes[order]) <= MOST]
-    return np.flatnonzero(np.isin(seen.labels, lines))
-
-
-def _only(seen: Published, rows: Ints) -> Published:
-    """Keep some trajectories, whole groups of them."""
-    kept, labels = np.unique(seen.labels[rows], return_inverse=True)
-    return Published(
-        seen.points[rows],
-        seen.lines[kept],
-        labels,
-        seen.k,
-        None if seen.subjects is None else seen.subjects[rows],
-        unit=seen.unit,
-    )
+    lines = np.sort(order[np.cumsum(seen.sizes[order]) <= MOST])
+    rows = np.flatnonzero(np.isin(seen.labels, lines))
+    labels = np.searchsorted(lines, seen.labels[rows])
+    subjects = None if seen.subjects is None else seen.subjects[rows]
+    points = seen.points[rows]
+    return Published(points, seen.lines[lines], labels, seen.k, subjects, unit=seen.unit), rows
 
 
 def _by_name(tried: Sequence[Attack]) -> list[Attack]:

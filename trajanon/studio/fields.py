@@ -84,20 +84,6 @@ FIELDS = (
         choices={False: "On a line for each trip, or day", True: "On one line at most"},
     ),
     Field(
-        "days",
-        "anonymize",
-        "Release whole days of up to this many trips",
-        "k members share all trips of a day. Empty: each trip is a line of its own.",
-        number=True,
-    ),
-    Field(
-        "distinct_ends",
-        "anonymize",
-        "Places where the members of a line begin, and where they end, at least",
-        "200 m apart. More hide where trips begin and end, and move lines farther. Empty: 2.",
-        number=True,
-    ),
-    Field(
         "times",
         "anonymize",
         "Times",
