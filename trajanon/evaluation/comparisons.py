@@ -15,10 +15,10 @@ from trajanon.partition import check_k, dense
 from trajanon.privacy.inference import (
     NEAR,
     Auc,
-    Lines,
     Z,
     departures_told,
     ends_told,
+    nearest_line,
     told_apart,
     variance,
 )
@@ -259,7 +259,7 @@ def measured(
 
     ``hours`` says of each trajectory whether its departure is found by the line.
     """
-    away, _ = Lines(lines).nearest(points)
+    away, _ = nearest_line(points, lines)
     tried = {"linkability": _linked(points, lines), "inference": ends_told(points, lines)[0]}
     if hours is not None:
         tried["inference of the hour"] = hours
@@ -284,7 +284,7 @@ def _linked(points: Floats, lines: Floats) -> Bools:
     """Whether both halves of each trajectory lead to the same line."""
     half = points.shape[1] // 2
     parts = slice(None, max(half, 1)), slice(half, None)
-    one, other = (Lines(lines[:, part]).nearest(points[:, part])[1] for part in parts)
+    one, other = (nearest_line(points[:, part], lines[:, part])[1] for part in parts)
     return np.asarray(one == other)
 
 

@@ -1,6 +1,5 @@
 """What lines show of people: who is in a release, and where they go on."""
 
-from threading import Event
 from typing import NamedTuple
 
 import numpy as np
@@ -14,12 +13,9 @@ from trajanon.partition import dense
 from trajanon.privacy.attack import Published
 from trajanon.times import HOUR
 from trajanon.utility.displacements import displacement
-from trajanon.workers import in_parts
 
 Z = float(ndtri(0.975))
 """Standard errors on each side of the centre of an interval of 95 %."""
-
-_AT_ONCE = 500  # trajectories that a thread looks up
 
 
 class Auc(NamedTuple):
@@ -30,30 +26,15 @@ class Auc(NamedTuple):
     high: float
 
 
-class Lines:
-    """Released lines, to which the nearest is looked up: root mean square of metres over points."""
+def nearest_line(points: Floats, lines: Floats) -> tuple[Floats, Ints]:
+    """Find how far trajectories, (n, m, 2), are from their nearest lines, and which these are.
 
-    def __init__(self, lines: Floats) -> None:
-        self._scale = metres_of_degrees(lines[..., 0].mean())
-        self._tree = cKDTree(self._records(lines))
-
-    def _records(self, points: Floats) -> Floats:
-        metres: Floats = points * (self._scale / np.sqrt(points.shape[1]))
-        return metres.reshape(len(points), -1)
-
-    def nearest(self, points: Floats) -> tuple[Floats, Ints]:
-        """How far each of some trajectories, (n, m, 2), is from its nearest line, and which."""
-
-        def looked_up(rows: Ints, _: Event) -> Floats:
-            return np.stack(self._tree.query(self._records(points[rows])))
-
-        found = np.hstack(in_parts(looked_up, np.arange(len(points)), _AT_ONCE))
-        return found[0], found[1].astype(np.int64)
-
-    def within(self, points: Floats, radius: float) -> Ints:
-        """Count the trajectories within some metres of each line, (g,)."""
-        tree = cKDTree(self._records(points))
-        return np.asarray(tree.query_ball_point(self._tree.data, radius, return_length=True))
+    Distances are root mean squares of metres over points.
+    """
+    scale = metres_of_degrees(lines[..., 0].mean()) / np.sqrt(lines.shape[1])
+    records, asked = ((each * scale).reshape(len(each), -1) for each in (lines, points))
+    away, line = cKDTree(records).query(asked, workers=-1)
+    return away, line.astype(np.int64)
 
 
 def told_apart(away: Floats, members: Bools, subjects: Ints) -> Auc:
@@ -123,8 +104,9 @@ def ends_told(points: Floats, lines: Floats) -> tuple[Bools, Bools]:
     And whether the best place to guess for all does: the end near which most lines end.
     """
     known, ends = max(2 * points.shape[1] // 3, 1), lines[:, -1]
-    _, line = Lines(lines[:, :known]).nearest(points[:, :known])
-    busiest = Lines(ends[:, None]).within(ends[:, None], NEAR).argmax()
+    _, line = nearest_line(points[:, :known], lines[:, :known])
+    places = ends * metres_of_degrees(ends[:, 0].mean())
+    busiest = cKDTree(places).query_ball_point(places, NEAR, return_length=True).argmax()
     right, guessed = (
         displacement(points[:, -1], guess) <= NEAR for guess in (ends[line], ends[busiest])
     )
@@ -144,7 +126,7 @@ def departures_told(
         apart = np.abs(one - other)
         return np.minimum(apart, cycle - apart) <= HOUR
 
-    _, line = Lines(lines).nearest(points)
+    _, line = nearest_line(points, lines)
     hours, lines_then = np.unique(of_lines, return_counts=True)
     busiest = hours[(within_an_hour(hours[:, None], hours) @ lines_then).argmax()]
     return within_an_hour(departures, of_lines[line]), within_an_hour(departures, busiest)
