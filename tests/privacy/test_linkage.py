@@ -2,11 +2,9 @@
 
 import naive_attacks as naive
 import numpy as np
-import pytest
 from hypothesis import given
 from naive_attacks import cities
 
-from trajanon import workers
 from trajanon.arrays import Floats
 from trajanon.privacy.attack import Published
 from trajanon.privacy.linkage import nearest_ends, nearest_record
@@ -65,15 +63,3 @@ def test_far_from_the_origin_nothing_is_lost() -> None:
     lines = np.array([points[:2].mean(axis=0), points[2:].mean(axis=0)])
     found = nearest_record(Published(points, lines, np.array([0, 0, 1, 1]), 2))
     np.testing.assert_allclose(found.rates, 1 / 2)
-
-
-def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = np.random.default_rng(1).normal(40.0, 0.01, (1_200, 4, 2))
-    labels = np.arange(1_200) // 5
-    lines = np.array([points[labels == group].mean(axis=0) for group in range(240)])
-    city = Published(points, lines, labels, 2, np.arange(1_200) // 3)
-    found = []
-    for cores in (1, 3):
-        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
-        found.append(told(city))
-    np.testing.assert_array_equal(found[0], found[1])

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +10,6 @@ from scipy.spatial import cKDTree
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.axes import principal_axes, turn
 from trajanon.partition import check_k
-from trajanon.workers import in_parts
 
 _AS_THEY_ARE = (
     *("name", "question", "knows", "against", "expected", "worst_case", "baseline"),
@@ -23,7 +21,6 @@ QUESTIONS = ("singling out", "linkability", "inference")
 """What the Article 29 Working Party asks of anonymised data (Opinion 05/2014)."""
 
 _ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
-_AT_ONCE = 500  # originals that a thread links
 TIED = 1e-9
 """Distances that differ by less, as a share, are equal but for rounding."""
 _SAME = 1e-12  # a distance of 0 but for rounding, in standard deviations or metres
@@ -125,13 +122,8 @@ class Published:
 def nearest_of(originals: Floats, lines: Floats) -> Any:
     """Find the rows of the second at the smallest distance from each of the first: lists, (n,)."""
     tree = cKDTree(lines)
-
-    def link(rows: Ints, _: Event) -> Any:
-        some = originals[rows]
-        away, _ = tree.query(some)
-        return tree.query_ball_point(some, away * (1.0 + TIED) + _SAME)
-
-    return np.concatenate(in_parts(link, np.arange(len(originals)), _AT_ONCE))
+    away, _ = tree.query(originals, workers=-1)
+    return tree.query_ball_point(originals, away * (1.0 + TIED) + _SAME, workers=-1)
 
 
 @dataclass(frozen=True, eq=False)
