@@ -18,7 +18,7 @@ from measures import command_line, row, say_machine
 import trajanon
 from trajanon import perturbation
 from trajanon.arrays import Floats
-from trajanon.evaluation.adversaries import patient
+from trajanon.evaluation.evaluation import patient
 from trajanon.files.report import checked, released_of
 from trajanon.geodesy import metres_of_degrees
 from trajanon.loss import group_means

@@ -27,21 +27,19 @@ from synthesiser import along, synthesised
 import trajanon
 from trajanon.arrays import Floats, Ints
 from trajanon.data import sample
-from trajanon.evaluation.adversaries import published, timing_in
 from trajanon.extract import extract, roads_to_follow
-from trajanon.files.report import checked, released_of
-from trajanon.partition import dense
+from trajanon.files.report import checked, clock_in, released_of
 from trajanon.perturbation import correlation, displacement_root
 from trajanon.privacy.attack import Published
 from trajanon.privacy.linkage import attacks
-from trajanon.privacy.originals import matched
+from trajanon.privacy.originals import matched, published
 from trajanon.privacy.verification import Noise, verification
 from trajanon.snapping import RoadsToFollow, traced
 from trajanon.street_counts import ReleasedLines, count_on_streets
 from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 from trajanon.utility.displacements import displacement
-from trajanon.utility.grid import cells, flow_similarity, flows
+from trajanon.utility.usefulness import cells, flow_similarity, flows
 
 KEY = bytes(range(32))
 HOURS: dict[str, Any] = {"times": "of-day"}
@@ -136,10 +134,8 @@ def release(originals: Trajectories, k: int, **options: Any) -> tuple[Published,
     made = trajanon.anonymize(originals, k, key=KEY, **options)
     report = checked(made.report)
     kept = released_of(originals, report)
-    found, timing = matched(kept, made.trajectories, report), timing_in(report)
-    subjects = None if kept.subject is None else dense(kept.subject)
-    seen = published(found.slid, found, k, subjects, timing)
-    return seen, None if timing is None else timing.clock
+    seen = published(matched(kept, made.trajectories, report), report)
+    return seen, clock_in(report)
 
 
 def found_by(seen: Published) -> list[float | None]:
@@ -149,8 +145,8 @@ def found_by(seen: Published) -> list[float | None]:
         max((one.expected for one in tried if one.name.startswith(name)), default=None)
         for name in ATTACKS.values()
     ]
-    if own:  # a whole trip is found among whole trips
-        return [1.0, *best[1:], None]
+    if own:  # a whole trip is found among whole trips, and by its own points
+        return [1.0, 1.0, *best[2:], None]
     together = verification(seen, Noise(correlation(seen.points.shape[1]), displacement_root))
     return [*best, None if together is None else together.verified]
 

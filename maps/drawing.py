@@ -11,7 +11,7 @@ from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, relea
 from trajanon.geodesy import DEGREE
 from trajanon.number_text import UNITS, metres, number_of, percent, span
 from trajanon.partition import dense
-from trajanon.privacy.originals import InParts, Matched, matched
+from trajanon.privacy.originals import Matched, matched
 from trajanon.times import DAY, Clock
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
@@ -112,8 +112,7 @@ def released_alone(release: Trajectories) -> Drawing:
 
 def release_and_originals(found: Matched, report: Report) -> Drawing:
     """Draw a release and its originals."""
-    batches = [(slice(None), found.slid)]
-    whole = _counted(found.lines, found.times, found.labels, batches, found.slid.points, report)
+    whole = _counted(found, report)
     groups = whole.drawn()
     if len(groups) < len(found.lines):
         rows = np.isin(found.labels, groups)
@@ -123,38 +122,16 @@ def release_and_originals(found: Matched, report: Report) -> Drawing:
     return _drawing(found, report, whole, groups)
 
 
-def sample_and_counts(parts: InParts) -> Drawing:
-    """Draw a release in parts: some groups, and all in numbers and densities."""
-    lines = parts.lines.points  # the map is as wide as these
-    whole = _counted(lines, parts.lines.times, parts.line, parts.batches(), lines, parts.report)
-    drawn = np.zeros(len(lines), dtype=np.bool_)
-    drawn[whole.drawn()] = True
-    rows, trajectories, release, report = parts.sample(drawn)
-    found = matched(trajectories, release, report)
-    number = np.empty(len(found.lines), dtype=np.int64)
-    number[found.labels] = parts.line[rows]
-    return _drawing(found, report, whole, number)
-
-
-def _counted(
-    lines: Floats,
-    times: Floats | None,
-    labels: Ints,
-    batches: Iterable[tuple[slice, Trajectories]],
-    shown: Floats,
-    report: Report,
-) -> _Whole:
-    """Count originals, some at a time, on a map that is as wide as what is shown."""
-    clock = clock_in(report)
-    cells, moved, departures = Cells(corners(shown)), np.zeros(len(lines)), list[Ints]()
-    for rows, slid in batches:
-        far = displacement(slid.points, lines[labels[rows]]).mean(axis=1)
-        moved += np.bincount(labels[rows], far, len(lines))
-        cells.add(slid.points)
-        if clock is not None and slid.times is not None:
-            departures.append(counts_by_hour(clock, hours_of(clock, clock.of(slid.times))))
-    sizes = np.bincount(labels, minlength=len(lines))
-    return _Whole(lines, times, sizes, moved / sizes, cells, np.array(departures).sum(axis=0))
+def _counted(found: Matched, report: Report) -> _Whole:
+    """Count originals on a map that is as wide as they are."""
+    slid, labels, clock = found.slid, found.labels, clock_in(report)
+    cells, by_hour = Cells(corners(slid.points)), np.empty(0, dtype=np.int64)
+    cells.add(slid.points)
+    if clock is not None and slid.times is not None:
+        by_hour = counts_by_hour(clock, hours_of(clock, clock.of(slid.times)))
+    far = displacement(slid.points, found.lines[labels]).mean(axis=1)
+    sizes = np.bincount(labels)
+    return _Whole(found.lines, found.times, sizes, np.bincount(labels, far) / sizes, cells, by_hour)
 
 
 def _drawing(found: Matched, report: Report, whole: _Whole, number: Ints) -> Drawing:

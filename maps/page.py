@@ -15,15 +15,7 @@ from jinja2 import Environment, PackageLoader
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
 from trajanon.files.report import Report
-from trajanon.maps.drawing import (
-    PALETTE,
-    Drawing,
-    match,
-    release_and_originals,
-    released_alone,
-    sample_and_counts,
-)
-from trajanon.privacy.originals import InParts
+from trajanon.maps.drawing import PALETTE, Drawing, match, release_and_originals, released_alone
 from trajanon.release import Release, with_report
 from trajanon.trajectories import Trajectories
 
@@ -160,11 +152,6 @@ def compare(
     found, typed = match(trajectories, *with_report(release, report))
     drawing = release_and_originals(found, typed)
     return _for_the_holder(drawing, typed, trajectories, view=view, tiles=tiles)
-
-
-def compare_in_parts(whole: InParts, **how: Any) -> folium.Map:
-    """Draw a sample of a release in parts and of its originals, and the densities of all."""
-    return _for_the_holder(sample_and_counts(whole), whole.report, whole.lines, **how)
 
 
 def _for_the_holder(

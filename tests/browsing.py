@@ -141,8 +141,14 @@ def means(points: np.ndarray[Any, Any], labels: Any) -> np.ndarray[Any, Any]:
     return np.round(np.array(found), 7)
 
 
-def report(labels: Any = LABELS, **changes: Any) -> dict[str, Any]:
+def report(
+    labels: Any = LABELS, points: np.ndarray[Any, Any] | None = None, **changes: Any
+) -> dict[str, Any]:
+    labels = np.asarray(labels, dtype=np.int64)
+    points = trajectories().points[: len(labels)] if points is None else points
     return {
+        "line_keys": line_keys(means(points, labels)).tolist(),
+        "averaged": digest_of(points, labels),
         "n": len(labels),
         "k": 3,
         "counted": "subjects",
@@ -193,9 +199,8 @@ def timed(times: str = "of-day") -> tuple[Trajectories, Trajectories, dict[str, 
 def without_times(
     release: Trajectories, told: dict[str, Any]
 ) -> tuple[Trajectories, dict[str, Any]]:
-    """The same release without times; its lines are known as plain means."""
-    kept = {name: value for name, value in told.items() if name != "line_keys"}
-    return Trajectories(release.points), kept | {"times": None}
+    """The same release without times."""
+    return Trajectories(release.points), report() | {"unit": told["unit"]}
 
 
 def held(page: str) -> dict[str, Any]:
@@ -225,7 +230,7 @@ def places(steps: list[int]) -> list[list[int]]:
 
 def drawn(original: Trajectories | None = None, **options: Any) -> folium.Map:
     original = trajectories() if original is None else original
-    given = options.pop("report", report())
+    given = options.pop("report", None) or report(points=original.points)
     release = Trajectories(means(original.points, given["labels"])[given["labels"]])
     return compare(original, release, given, **({"tiles": None} | options))
 
@@ -247,7 +252,7 @@ def slid() -> folium.Map:
     before = Trajectories(tracks.windows(points), tracks=tracks)
     starts = np.full(len(LABELS), 10)
     after = before.slid(starts)
-    given = report(alignment={"starts": starts.tolist()})
+    given = report(points=after.points, alignment={"starts": starts.tolist()})
     release = Trajectories(means(after.points, LABELS)[LABELS])
     return compare(before, release, given, tiles=None)
 
@@ -260,5 +265,5 @@ def many(n: int) -> folium.Map:
     streets = streets + np.cumsum(rng.normal(0, 0.0008, (n // 4, 30, 2)), axis=1)
     points = (streets[labels] + rng.normal(0, 0.0005, (n, 30, 2))).round(7)
     mean = points.reshape(-1, 4, 30, 2).mean(axis=1).round(7)
-    given = report(labels, k=4)
+    given = report(labels, points, k=4)
     return compare(Trajectories(points), Trajectories(mean[labels]), given, tiles=None)

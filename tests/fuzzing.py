@@ -247,7 +247,7 @@ def _of_releases(root: Path, trajectories: Trajectories, timed: Words = ()) -> l
         release.write(folder / name)
         check = ("check", "-k", "2", name)
         draws = ("map", "--view", "public", name)
-        found.append(Seed(folder, name, [check, (*check, "--rewrite", f"b.{suffix}"), draws]))
+        found.append(Seed(folder, name, [check, draws]))
         looks = [(*check, "--trajectories", "t.parquet"), ("evaluate", *both)]
         looks += [("map", *both)]
         if suffix == "parquet":

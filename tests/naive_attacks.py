@@ -109,9 +109,7 @@ def nearest_of(away: dict[int, float]) -> list[int]:
     return [line for line, far in away.items() if far <= least + 1e-6 + 1e-9 * least]
 
 
-def known_points(
-    city: Published, tolerance: float, hour: float | None = None, *, nearest: bool = False
-) -> Floats:
+def known_points(city: Published, tolerance: float, hour: float | None = None) -> Floats:
     """Mean chance, mean chance of the own line, and highest chance, (n, 3)."""
     told, near = [], nearness(city, tolerance, hour)
     lines = with_times(city.lines, city.line_times)
@@ -119,7 +117,7 @@ def known_points(
         chances = []
         for chosen in combinations(range(len(points)), 2):
             away = {n: squares(line, points[list(chosen)], near) for n, line in enumerate(lines)}
-            fit = {n: far if nearest else 0.0 for n, far in away.items() if far < np.inf}
+            fit = {n: far for n, far in away.items() if far < np.inf}
             chances.append(picked(city, target, nearest_of(fit)))
         mean = np.mean(chances, axis=0)
         told.append([mean[0], mean[1], max(chance for chance, _ in chances)])
@@ -169,31 +167,6 @@ def nearest_record(city: Published) -> Floats:
     )
 
 
-def other_tracks(city: Published, target: int, share: float) -> tuple[float, float]:
-    """Mean and highest chance to find more of a subject, from one trajectory on.
-
-    All that the adversary may know besides is tried. Rows of the subject that he need not keep for
-    a trajectory that he does not know are set aside one by one.
-    """
-    rest = [
-        row
-        for row, subject in enumerate(city.owners)
-        if subject == city.owners[target] and row != target
-    ]
-    besides = min(max(round(share * (len(rest) + 1)), 1), len(rest)) - 1
-    lines = nearest_lines(city)[target]
-    rows = rows_on(city, lines)
-    own = sum(city.owners[row] == city.owners[target] for row in rows)
-    chances = []
-    for known in combinations(rest, besides):
-        unknown = [row for row in rest if row not in known and city.labels[row] in lines]
-        left, right = len(rows), own
-        while right > len(unknown):
-            left, right = left - 1, right - 1
-        chances.append(right / left if right else 0.0)
-    return float(np.mean(chances)), max(chances)
-
-
 def steps(cells: Ints, order: Ints, labels: Ints) -> list[tuple[int, int]]:
     """From each to the next of its cell, of those in an order, if it is on another line."""
     found = []
@@ -214,36 +187,27 @@ def left_on(cells: Ints, labels: Ints, subjects: Ints, k: int) -> list[int]:
     return [len(counts), sum(n < k for n in counts), counts.count(1)]
 
 
-def next_lines(city: Published, pairs: list[tuple[int, int]], of: str, known: bool) -> Floats:
-    """For each step the chances of the first and the first three, and of a row of the subject."""
+def next_lines(city: Published, pairs: list[tuple[int, int]], on_a_day: bool) -> Floats:
+    """For each step the chances of the right line, and of a row of the subject."""
     scale = metres_of_degrees(city.lines[..., 0].mean())
     lines, went = with_times(city.lines, city.line_times), with_times(city.points, city.times)
-    timed = city.line_times is not None and not (of == "person" and np.isfinite(city.cycle))
+    timed = city.line_times is not None and (on_a_day or not np.isfinite(city.cycle))
     linked, found = nearest_lines(city), []
     for a, b in pairs:
-        own = linked[a][0] if known else city.labels[a]
-        way = went[a] if known else lines[city.labels[a]]
-        hop = (way[-1] - way[-2]) * (of == "drive")
         away = {}
         for number, line in enumerate(lines):
-            off = (line[0] - way[-1] - hop) * [*scale, 1.0 / 60.0]
-            turned = 4.0 * (line[1] - line[0] - hop)[:2] * scale * (of == "drive")
+            off = (line[0] - went[a][-1]) * [*scale, 1.0 / 60.0]
             late = -10.0 * off[2] if off[2] < 0.0 else 3.0 * min(off[2], 60.0)
-            squares = (off[:2] ** 2).sum() + (turned**2).sum() + (late * timed) ** 2
-            if number != own:
-                away[number] = float(np.sqrt(squares))
-        chances = [0.0, 0.0]
-        if (right := away.get(city.labels[b])) is not None:
-            nearer = sum(far < right - 1e-6 for far in away.values())
-            alike = sum(abs(far - right) <= 1e-6 for far in away.values())
-            chances = [min(max(n - nearer, 0), alike) / alike for n in (1, 3)]
+            if number != linked[a][0]:
+                away[number] = float(np.sqrt((off[:2] ** 2).sum() + (late * timed) ** 2))
         rows = rows_on(city, [one for one, far in away.items() if far <= min(away.values()) + 1e-6])
         mine = [
             city.owners[row] == city.owners[a] and city.labels[row] != city.labels[a]
             for row in rows
         ]
-        found.append([*chances, float(np.mean(mine))])
-    return np.reshape(found, (-1, 3))
+        right = [city.labels[row] == city.labels[b] for row in rows]
+        found.append([float(np.mean(right)), float(np.mean(mine))])
+    return np.reshape(found, (-1, 2))
 
 
 def places(city: Published) -> list[int]:

@@ -39,7 +39,7 @@ def test_a_file_under_the_name_of_another_kind_is_one_sentence(
         "check pipe.gpkg -k 4",
         "check device.geojson -k 4",
         "check anonymized.parquet -k 4 --trajectories pipe.parquet",
-        "check anonymized.parquet -k 4 --against pipe.parquet",
+        "check anonymized.parquet -k 4 --trajectories trajectories.parquet --against pipe.parquet",
         "map trajectories.parquet r.parquet",
         "evaluate --roads pipe.pbf",
         "microaggregate pipe.csv -k 4",

@@ -29,7 +29,6 @@ PUBLIC = [
     "microaggregate_table",
     "read_release",
     "read_trajectories",
-    "rewrite",
     "streets",
     "write_trajectories",
     "zone_flows",

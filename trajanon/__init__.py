@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from trajanon.od_table import zone_flows as zone_flows
     from trajanon.partition import Partition as Partition
     from trajanon.parts import anonymize_parts as anonymize_parts
-    from trajanon.privacy.findings import Findings as Findings
+    from trajanon.privacy.release_check import Findings as Findings
     from trajanon.privacy.release_check import check as check
-    from trajanon.privacy.release_check import rewrite as rewrite
     from trajanon.publication import anonymize_file as anonymize_file
     from trajanon.release import Release as Release
     from trajanon.street_counts import streets as streets
@@ -54,8 +53,7 @@ _NAMES = {  # by the module that they are in
     "microaggregation": "microaggregate",
     "partition": "Partition",
     "parts": "anonymize_parts",
-    "privacy.findings": "Findings",
-    "privacy.release_check": "check rewrite",
+    "privacy.release_check": "Findings check",
     "publication": "anonymize_file",
     "release": "Release",
     "street_counts": "streets",

@@ -11,7 +11,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, FileProblem
 from trajanon.release import Release
 from trajanon.street_counts import HOURS, ReleasedLines, released_lines
-from trajanon.utility.grid import cell_middles, cells
+from trajanon.utility.usefulness import cell_middles, cells
 
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame

@@ -29,7 +29,7 @@ from trajanon.loss import information_loss
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import Stage, check_enough
 from trajanon.progress import Progress, silent
-from trajanon.publication import LedgerLike, anonymized, check_limit, opened_for
+from trajanon.publication import LedgerLike, anonymized, check_ledger, opened_for
 from trajanon.release import Result, json_report
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, takes_settings
@@ -58,7 +58,6 @@ def anonymize_parts(
     *,
     subjects_exact: bool = False,
     ledger: LedgerLike = None,
-    per_subject_in_all: int | None = None,
     roads: RoadsToFollow | None = None,
     key: bytes | None = None,
     memory: str | float = "4GB",
@@ -76,9 +75,7 @@ def anonymize_parts(
     ----------
     source
         A folder, as a path or a URL that fsspec knows, with parts that end in ``.parquet``:
-        GeoParquet as `trajanon.extract` writes, or tables with columns ``lat1``, ``lon1``,
-        ``lat2``, ... of either precision, ``time1``, ``time2``, ... (seconds since 1970 UTC) if
-        `times` are asked for, and ``subject``.
+        GeoParquet as `trajanon.extract` writes.
     out
         Folder for the release: sorted parts of sorted lines, with a report beside it. An existing
         release is replaced; on an object store it is refused.
@@ -86,7 +83,7 @@ def anonymize_parts(
         As in `trajanon.anonymize_file`.
     subjects_exact
         Whether names that differ only in upper and lower case are different subjects.
-    ledger, per_subject_in_all
+    ledger
         As in `trajanon.anonymize_file`; only if all fits into memory at once, and the release is
         on a local disk.
     memory
@@ -129,7 +126,7 @@ def anonymize_parts(
     (4, 2, True)
     """
     asked = Request.of(k, options, key, roads=roads, progress=progress)
-    check_limit(ledger, per_subject_in_all, asked.release)
+    check_ledger(ledger, asked.release)
     folder, place, bytes_given = Folder(source), Folder(out), bytes_of(memory)
     if ledger is not None and place.local is None:
         raise BadInput("`ledger` takes releases on a local disk: write there, or leave it out")
@@ -154,9 +151,8 @@ def anonymize_parts(
             result = in_shards(table, client, shards, capacity, exact=subjects_exact)
         else:
             progress("Anonymising", 0, None)
-            limit = per_subject_in_all
             try:
-                result, entered = anonymized(folder, asked, book, limit, exact=subjects_exact)
+                result, entered = anonymized(folder, asked, book, exact=subjects_exact)
             except BadInput:
                 for part in table.parts:  # to name the part that is wrong, and the row in it
                     _look(table, part)
@@ -275,7 +271,7 @@ def in_shards(
     check_enough(owners.n, k, len(np.unique(counted)), "trajectory")
     table = replace(table, subject=owners.subject, provenance=owners.provenance)
     table, places = _surveyed(table, each("Reading parts", partial(_look, table), table.parts))
-    run = every if owners.runs is None else owners.runs.run
+    run = every if owners.run is None else owners.run
     rows = split(places, run, counted, k, shards)
     if (largest := max(map(len, rows))) > capacity:
         raise BadInput(

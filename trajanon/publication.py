@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from trajanon.anonymization import Request, anonymized_table
+from trajanon.arrays import Hashes
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.files.release_formats import check_release_format
@@ -15,7 +16,7 @@ from trajanon.files.report import report_path
 from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.mending import Surroundings
 from trajanon.number_text import number_of
-from trajanon.privacy.ledger import Keyed, Ledger, Sorted, opened
+from trajanon.privacy.ledger import Ledger, Sorted, opened
 from trajanon.progress import Progress, silent
 from trajanon.release import Result, write_drafts
 from trajanon.remote_folder import Folder
@@ -33,7 +34,6 @@ def anonymize_file(
     *,
     subjects_exact: bool = False,
     ledger: LedgerLike = None,
-    per_subject_in_all: int | None = None,
     roads: RoadsToFollow | None = None,
     public_places: Surroundings | None = None,
     key: bytes | None = None,
@@ -55,8 +55,6 @@ def anonymize_file(
     ledger
         The holder's private list of releases, made if there is none. What it lists is not
         released again, and the release is entered in it.
-    per_subject_in_all
-        How many trajectories one person may have in all releases of the ledger together.
 
     Returns
     -------
@@ -88,15 +86,13 @@ def anonymize_file(
     how = {"roads": roads, "public_places": public_places, "progress": progress}
     asked = Request.of(k, options, key, **how)
     check_release_format(out, timed=asked.release.times is not None)
-    check_limit(ledger, per_subject_in_all, asked.release)
+    check_ledger(ledger, asked.release)
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
     replaced = replacing(out, report_path(out), inputs=inputs, public=[out])
     with opened_for(ledger) as book:
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:
-            result, entered = anonymized(
-                source, asked, book, per_subject_in_all, exact=subjects_exact
-            )
+            result, entered = anonymized(source, asked, book, exact=subjects_exact)
             write_drafts(result.release, *drafts)
             if entry is not None and entered is not None:
                 entry.announce(drafts[0], source, result.report, entered)
@@ -104,8 +100,8 @@ def anonymize_file(
 
 
 def anonymized(
-    source: Path | Folder, asked: Request, book: Ledger | None, limit: int | None, *, exact: bool
-) -> tuple[Result, Keyed | None]:
+    source: Path | Folder, asked: Request, book: Ledger | None, *, exact: bool
+) -> tuple[Result, Hashes | None]:
     """Read and anonymise what is new to a ledger, if there is one; also give its new entry."""
     read = partial(read_trajectories, source, subjects_exact=exact)
     if book is None:  # nothing keeps the originals while the release is written
@@ -114,28 +110,20 @@ def anonymized(
     trajectories = read()
     run = None if trajectories.tracks is None else trajectories.tracks.recording_of
     keyed = book.keyed(marks, asked.progress)
-    found = book.sort(keyed, run, limit)
+    found = book.sort(keyed, run)
     with waiting(found, book):
         new = trajectories.take(found.new)
         result = anonymized_table(new, asked.with_key(book.release_key))
     kept = found.told_in(result.report, book.path)
-    return result, keyed.take(kept)
+    return result, keyed[kept]
 
 
-def check_limit(
-    ledger: LedgerLike, per_subject_in_all: int | None, settings: ReleaseSettings
-) -> None:
-    """Refuse a ledger for unpublished releases, and a limit that is invalid or without effect."""
+def check_ledger(ledger: LedgerLike, settings: ReleaseSettings) -> None:
+    """Refuse a ledger for releases that are not published, or not of trips."""
     if settings.as_published and ledger is not None:
         raise BadInput("`as_published` is not for publication: leave out `ledger`")
     if settings.days is not None and ledger is not None:
         raise BadInput("`days` releases days, and a ledger knows trips: leave out `ledger`")
-    if per_subject_in_all is None:
-        return
-    if ledger is None:
-        raise BadInput(f"`per_subject_in_all={per_subject_in_all}` needs `ledger`, which counts")
-    if per_subject_in_all < 1:
-        raise BadInput(f"`per_subject_in_all` must be at least 1 (got {per_subject_in_all})")
 
 
 def opened_for(ledger: LedgerLike) -> AbstractContextManager[Ledger | None]:
@@ -148,8 +136,6 @@ def waiting(found: Sorted, ledger: Ledger) -> Iterator[None]:
     """Say, where too few are new, that these wait for the next time."""
     new, known, n = int(found.new.sum()), found.known, len(found.new)
     others = f"{number_of(known, f'of {n:,} was', f'of {n:,} were')} released before"
-    if found.over:
-        others += f", {number_of(found.over, 'is', 'are')} of people who have as many as they may"
     if not new:
         raise BadInput(f"nothing is new: {others}, as {ledger.path} tells")
     try:

@@ -1,12 +1,13 @@
 """People on streets, by direction and hour: from released lines and public roads alone."""
 
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from trajanon._kernels.road_matching import Found, Network
 from trajanon.arrays import Floats, Ints
@@ -20,7 +21,6 @@ from trajanon.release import Release
 from trajanon.snapping import OsmStreets, RoadsToFollow, traced
 from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
-from trajanon.utility.volumes import StreetUsefulness, street_usefulness
 from trajanon.verdict import verdict
 
 if TYPE_CHECKING:
@@ -31,6 +31,13 @@ HOURS = tuple(f"h{hour:02d}" for hour in range(24))
 
 _WAY = 10.0  # metres, or half of a street, that a line must go to count on it
 _LINES = 5_000  # that are followed at once
+
+BUSIEST_STREETS = 1_000
+FEWEST = 4
+"""People on a street that is compared."""
+MANY = 20
+"""People by whom a speed is compared."""
+_CLASSES = (FEWEST, 20, 50, 100, 200)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -58,6 +65,19 @@ class StreetCounts:
     speed: Floats | None  # km/h, NaN where not known, (2c,); None where there are no times
     hours: Ints | None  # people by the hour in which they come, (2c, 24)
     on_roads: float  # share of people's ways that lies on the roads
+
+
+@dataclass(frozen=True, slots=True)
+class StreetUsefulness:
+    """Streets in one direction, of the originals and of a release; errors as shares."""
+
+    streets: int  # that at least `FEWEST` of the originals take
+    order: float | None  # Spearman's rank correlation of their volumes
+    busiest_order: float | None  # Kendall's tau of the busiest ones
+    busiest_error: float  # of the volumes of these, in the median
+    error: Mapping[str, float]  # the same by class of volume
+    on_right_street: float  # share of the originals' kilometres that stay on their street
+    speed_error: float | None  # in the median, where `MANY` people went; None without times
 
 
 def released_lines(release: ReleasedLines | Release | str | os.PathLike[str]) -> ReleasedLines:
@@ -206,8 +226,51 @@ def compared(
     if before.speed is not None and after.speed is not None:
         speeds = before.speed, after.speed
     length = roads.network.whole[state // 2]
-    kind = street_kinds(roads)[state // 2]
-    return street_usefulness(before.people, after.people, length, kind, speeds)
+    return street_usefulness(before.people, after.people, length, speeds)
+
+
+def street_usefulness(
+    before: Ints, after: Ints, length: Floats, speeds: tuple[Floats, Floats] | None = None
+) -> StreetUsefulness:
+    """Compare people on streets, (n,), of the originals and of a release.
+
+    ``length`` is that of each street in metres.
+    """
+    from scipy.stats import kendalltau, spearmanr
+
+    used = np.flatnonzero(before >= FEWEST)
+    busiest = np.argsort(-before, kind="stable")[:BUSIEST_STREETS]
+    busiest = busiest[before[busiest] > 0]
+    off = np.abs(after - before) / np.maximum(before, 1)
+    names = [f"{low} to {high - 1}" for low, high in pairwise(_CLASSES)]
+    of_class = np.digitize(before, _CLASSES) - 1
+    errors = {
+        name: float(np.median(off[of_class == number]))
+        for number, name in enumerate([*names, f"{_CLASSES[-1]} or more"])
+        if (of_class == number).any()
+    }
+    all_before = float((before * length).sum())
+    speed_error = None
+    if speeds is not None:
+        at = (before >= MANY) & (after >= MANY) & np.isfinite(speeds[0]) & np.isfinite(speeds[1])
+        if at.any():
+            speed_error = float(np.median(np.abs(speeds[1][at] / speeds[0][at] - 1.0)))
+    return StreetUsefulness(
+        streets=len(used),
+        order=_correlation(spearmanr, before[used], after[used]),
+        busiest_order=_correlation(kendalltau, before[busiest], after[busiest]),
+        busiest_error=float(np.median(off[busiest])) if len(busiest) else 0.0,
+        error=errors,
+        on_right_street=float((np.minimum(before, after) * length).sum()) / max(all_before, 1.0),
+        speed_error=speed_error,
+    )
+
+
+def _correlation(measure: Callable[..., Any], before: Ints, after: Ints) -> float | None:
+    """Compare two orders; None where all are alike."""
+    if min(len(np.unique(before)), len(np.unique(after))) < 2:
+        return None
+    return float(measure(before, after).statistic)
 
 
 def _at(times: Floats, line: Ints, place: Floats) -> Floats:
@@ -269,13 +332,6 @@ def street_table(found: StreetCounts, roads: RoadsToFollow, states: Ints) -> "Ge
     )
     counted.attrs["attribution"] = OSM_ATTRIBUTION
     return counted
-
-
-def street_kinds(roads: RoadsToFollow) -> NDArray[np.object_]:
-    """Name the kind of each street, (c,)."""
-    osm = _with_ids(roads)
-    ways = _longest(roads.network, osm).tolist()
-    return np.array([osm.tags[way][0] for way in ways], dtype=object)
 
 
 def _longest(network: Network, osm: OsmStreets) -> Ints:

@@ -44,7 +44,6 @@ class Remedy(NamedTuple):
 
     sentence: str
     command: str  # as somebody would type it, without its files
-    options: Mapping[str, Any]  # the same, by their names
 
 
 @dataclass(frozen=True, slots=True)
@@ -326,7 +325,6 @@ def source(report: Mapping[str, Any]) -> str:
         "trips without times": choice.get("untimed", 0),
         f"{units} far from all others": far,
         f"{units} released before": ledger.get("already_released", 0),
-        f"{units} beyond what one person may have": ledger.get("over_the_limit_of_a_person", 0),
     }
     said += f" Left out: {listed}." if (listed := _listed(out)) else ""
     return f"{said} {followed(report)}".rstrip()
@@ -335,21 +333,6 @@ def source(report: Mapping[str, Any]) -> str:
 def _listed(counts: Mapping[str, int]) -> str:
     most = sorted(((n, why) for why, n in counts.items() if n), key=lambda one: -one[0])
     return ", ".join(f"{n:,} {why}" for n, why in most)
-
-
-def mends(report: Mapping[str, Any]) -> str:
-    """Say what `anonymize` mended by itself; empty if nothing was.
-
-    >>> mends({"unit": "trip", "mended": {"one_place": {"groups": 9, "exchanged": 8, "left": 1}}})
-    'In 8 groups all trips began or ended in one place of 200 m: this was mended.'
-    """
-    found = (report.get("mended") or {}).get("one_place") or {}
-    if not (mended := found.get("groups", 0) - found.get("left", 0)):
-        return ""
-    return (
-        f"In {number_of(mended, 'group')} all {UNITS[_unit(report)]} began or ended in "
-        f"{_places(report)}: this was mended."
-    )
 
 
 def _places(report: Mapping[str, Any]) -> str:
@@ -433,7 +416,7 @@ def _remedy(sentence: str, command: str, **options: Any) -> Remedy:
     for name, value in options.items():
         flag = f"-{name}" if len(name) == 1 else f"--{name.replace('_', '-')}"
         words += [flag] if value is True else [flag, f"{value}"]
-    return Remedy(f"{sentence}.", " ".join(words), options)
+    return Remedy(f"{sentence}.", " ".join(words))
 
 
 def _unit(report: Mapping[str, Any]) -> str:

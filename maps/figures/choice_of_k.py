@@ -7,7 +7,7 @@ import pandas as pd
 from matplotlib.ticker import FuncFormatter
 
 from trajanon.errors import BadInput
-from trajanon.evaluation.curve import KS, curve
+from trajanon.evaluation.comparisons import KS, curve
 from trajanon.maps.drawing import PALETTE
 from trajanon.maps.figures.pictures import INK, ONE_COLUMN, Picture, legend_below, panels, styled
 from trajanon.progress import Progress, silent

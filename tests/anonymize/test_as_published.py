@@ -51,8 +51,6 @@ def test_each_report_and_file_says_what_it_is_for(tmp_path: Path) -> None:
         release.write(path)
         assert trajanon.read_release(path).attribution == marked(OSM_ATTRIBUTION)
         assert trajanon.check(path, 4).problems == [PUBLISHED]
-        assert trajanon.rewrite(path, clean := tmp_path / f"c{suffix}", 4).problems == [PUBLISHED]
-        assert not clean.exists()
 
 
 def test_an_evaluation_says_so_and_measures_all_the_same() -> None:

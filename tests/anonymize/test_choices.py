@@ -22,7 +22,6 @@ from trajanon.arrays import Bools, Floats
 from trajanon.days import days_of
 from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.evaluation.evaluation import evaluate
-from trajanon.evaluation.evidence import RELEASE
 from trajanon.files.report import checked, released_of
 from trajanon.privacy.originals import matched
 from trajanon.trajectories import Trajectories
@@ -187,7 +186,7 @@ def test_map_evaluation_and_earlier_releases_know_days(run: Run) -> None:
     found = evaluate(trips, release, curve=(2,))  # anonymizes days anew
     assert found.left_out == 0
     assert found.trajectories == release.report["n"]
-    shown = found.usefulness[RELEASE].displacement
+    shown = found.usefulness.displacement
     assert shown["mean"] == pytest.approx(release.report["displacement"]["mean"], rel=1e-5)
     assert maps.compare(trips, release.trajectories, release.report)
 

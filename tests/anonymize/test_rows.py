@@ -74,7 +74,6 @@ def test_no_row_is_found_more_often_than_1_in_k(seed: int, k: int, people: int) 
     for attack in attacks(published):
         if attack.against == "release":
             assert attack.worst_case <= 1 / k + 1e-12
-            assert not len(attack.at_fault)
     copies = lines_of(release.trajectories)
     assert published.rows.tolist() == [copies[line.tobytes()] for line in found.lines]
     held = [set(original.subject[found.labels == group]) for group in range(len(found.lines))]
@@ -156,21 +155,9 @@ def test_a_line_is_written_once_with_its_count(tmp_path: Path, suffix: str) -> N
     assert (holds.trajectories, holds.groups) == (len(release), len(copies))
     assert holds.counted
     assert holds.smallest == min(copies.values())
-    assert trajanon.check(path, K, against=path).holds
     few = trajanon.check(path, 1 + min(copies.values())).problems
     assert len(few) == 1
     assert "occur fewer than" in few[0]
-
-
-@every_format
-def test_a_clean_copy_keeps_the_form(tmp_path: Path, suffix: str, run: Run) -> None:
-    path, release = written_counted(tmp_path, suffix)
-    clean = tmp_path / f"clean{suffix}"
-    answer = run("check", path, "-k", K, "--rewrite", clean)
-    assert "occurs at least 4 times" in answer.out
-    assert lines_of(read_release(clean)) == lines_of(release)
-    assert clean.read_bytes() != path.read_bytes()
-    assert trajanon.check(clean, K).counted
 
 
 def edited(path: Path, count: Any) -> Path:
@@ -186,8 +173,6 @@ def test_odd_counts_are_a_problem_of_the_file(tmp_path: Path, odd: Any) -> None:
     path = edited(written_counted(tmp_path, ".geojson")[0], odd)
     says = "1 line has a number of rows that is no whole number from 1 to 10,000,000"
     assert trajanon.check(path, K).problems[0] == says
-    assert trajanon.rewrite(path, tmp_path / "clean.csv", K).problems == [says]
-    assert not (tmp_path / "clean.csv").exists()
     with pytest.raises(BadInput, match="no whole number"):
         read_release(path)
 

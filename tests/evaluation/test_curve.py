@@ -12,7 +12,7 @@ from toy import timed, toy
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.evaluation.curve import Curve, curve, options_in
+from trajanon.evaluation.comparisons import Curve, curve, options_in
 from trajanon.files.report import checked
 from trajanon.maps.figures import which_k
 from trajanon.settings import Settings
@@ -84,13 +84,6 @@ def test_releases_of_the_curve_are_made_as_the_report_tells() -> None:
     published = checked(trajanon.anonymize(toy(), 2, as_published=True).report)
     again = trajanon.anonymize(toy(), 2, **options_in(published)).report
     assert again["labels"] == published["labels"]
-
-
-def test_what_an_earlier_version_made_is_not_made_anew() -> None:
-    report = trajanon.anonymize(toy(), 2, effort="fast").report
-    del report["as_published"]
-    with pytest.raises(BadInput, match="an earlier version made this release"):
-        options_in(checked(report))
 
 
 def test_the_page_draws_the_curve(ways: Trajectories) -> None:

@@ -13,7 +13,6 @@ from plain import PUBLISHED
 from toy import toy
 
 import trajanon
-from trajanon.errors import FileProblem
 from trajanon.evaluation.evidence import NOTICE
 from trajanon.trajectories import Trajectories
 
@@ -164,16 +163,16 @@ def test_check_takes_the_holders_files(run: Run, here: Path) -> None:
     trajanon.write_trajectories(here / "some.parquet", some)
     told = run("check", "-k", 2, "--trajectories", "some.parquet").out
     assert "in each group, where each of 3 recordings without a name counts as one" in told
-    told = run("check", "-k", 2, "--against", "anonymized.parquet").out
+    beside = ("--trajectories", "trajectories.parquet", "--against", "anonymized.parquet")
+    told = run("check", "-k", 2, *beside).out
     assert "; also beside anonymized.parquet no fewer than 2 stand behind each." in told
-    same = run("check", "-k", 2, "--against", "anonymized.parquet", "--json")
+    same = run("check", "-k", 2, *beside, "--json")
     assert same.code == 0
     assert json.loads(same.out)["holds"]
     (here / "anonymized.report.json").unlink()
-    cannot = run("check", "-k", 2, "--against", "anonymized.parquet")
+    assert "--against needs --trajectories" in run("check", "-k", 2, *beside[2:]).sentence
+    cannot = run("check", "-k", 2, *beside)
     assert "there is no anonymized.report.json" in cannot.sentence
-    with pytest.raises(FileProblem, match="the report with the groups of"):
-        trajanon.check("anonymized.parquet", 2, against="anonymized.parquet")
 
 
 def test_roads_come_from_an_openstreetmap_file(run: Run, here: Path) -> None:

@@ -13,7 +13,7 @@ from toy import MONDAY, timed, town
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.evaluation.evidence import NOTHING, RELEASE, Evaluation
+from trajanon.evaluation.evidence import Evaluation
 from trajanon.release import Release
 from trajanon.times import DAY, HOUR, Clock
 from trajanon.tracks import STEPS, TrackPoints, Tracks
@@ -39,26 +39,23 @@ def test_pairs_are_measured_as_by_hand() -> None:
     assert evaluation.holds
     assert (evaluation.unit, evaluation.units) == ("trip", "trips")
     # The means depart at 08:10 for 15 min and at 17:05 for 10 min; both are whole steps.
-    left = evaluation.usefulness[RELEASE].times
+    left = evaluation.usefulness.times
     assert left is not None
     assert left.departure_error == {"mean": 450.0, "median": 450.0, "p95": 600.0, "max": 600.0}
     assert left.duration_error["mean"] == pytest.approx((300 + 300) / 4)
-    assert left.by_hour == np.bincount([8, 8, 17, 17], minlength=24).tolist()
+    assert left.by_hour[1] == np.bincount([8, 8, 17, 17], minlength=24).tolist()
     assert left.flow_similarity == 1.0
     # 10, 20, 10 and 10 min became 15, 15, 10 and 10.
-    assert left.by_duration[:5] == [0, 0, 2, 2, 0]
-    nothing = evaluation.usefulness[NOTHING].times
-    assert nothing is not None
-    assert nothing.by_duration[:5] == [0, 0, 3, 0, 1]
-    assert nothing.departure_error["max"] == nothing.duration_error["max"] == 0.0
+    before, after = left.by_duration
+    assert (before[:5], after[:5]) == ([0, 0, 3, 0, 1], [0, 0, 2, 2, 0])
     account = evaluation.account
     assert account["times"] == Clock("of-day", "Etc/UTC", 300).sentence
-    assert account["utility"][RELEASE]["times"]["departure_error"]["mean"] == 450.0
+    assert account["utility"]["times"]["departure_error"]["mean"] == 450.0
     assert account["unit"] == "trip"
 
 
 def test_the_release_is_off_by_what_its_report_says(whole_town: Evaluation) -> None:
-    left, told = whole_town.usefulness[RELEASE].times, whole_town.report["times"]
+    left, told = whole_town.usefulness.times, whole_town.report["times"]
     assert left is not None
     assert told is not None
     for name in ("departure_error", "duration_error"):
@@ -92,9 +89,9 @@ def test_hours_are_those_of_the_clock(times: str, hour: str) -> None:
 def test_hours_of_dates_are_local() -> None:
     dated: dict[str, Any] = {"times": "date", "timezone": "Asia/Kolkata"}  # 5 h 30 min ahead
     assert alone(timed(), **dated)["hours"] == ["1970-01-05 13:00", "1970-01-05 22:00"]
-    left = evaluated(timed(), **dated).usefulness[RELEASE].times
+    left = evaluated(timed(), **dated).usefulness.times
     assert left is not None
-    assert left.by_hour == np.bincount([13, 13, 22, 22], minlength=24).tolist()
+    assert left.by_hour[1] == np.bincount([13, 13, 22, 22], minlength=24).tolist()
 
 
 def test_lines_that_depart_in_one_hour_are_not_alone() -> None:
@@ -111,9 +108,9 @@ def test_lines_that_depart_in_one_hour_are_not_alone() -> None:
 
 def test_adversaries_know_hours_too(whole_town: Evaluation) -> None:
     found = {(one.name, one.against): one for one in whole_town.attacks}
-    without, told = (found[f"2 known points{and_hours}", "originals"] for and_hours in ("", HOURS))
-    assert told.expected >= without.expected
-    whole = found[f"2 known points{HOURS}", "release"].published
+    without, told = (found[f"2 known points{and_hours}", "release"] for and_hours in ("", HOURS))
+    assert min(told.expected, without.expected) > 0.0
+    whole = told.published
     assert whole.cycle == DAY
     assert whole.times is not None
     assert whole.line_times is not None
@@ -141,7 +138,7 @@ def test_other_trajectories_are_not(slid_sample: Evaluated) -> None:
         assert "Departures" not in text
     assert "times and everything else" in evaluation.datasheet
     assert "say nothing of times or speeds" in evaluation.datasheet
-    assert all(way.times is None for way in evaluation.usefulness.values())
+    assert evaluation.usefulness.times is None
 
 
 def test_the_page_shows_hours(whole_town: Evaluation) -> None:
@@ -154,15 +151,12 @@ def test_the_page_shows_hours(whole_town: Evaluation) -> None:
         heights = [float(one) for one in re.findall(r'height="([0-9.e-]+)"', figure)]
         assert len(heights) == 2 * figure.count('class="before"')
         assert 0.0 <= min(heights) <= max(heights) == 1.0
-    left = whole_town.usefulness[RELEASE].times
+    left = whole_town.usefulness.times
     assert left is not None
     start = page.index("<figcaption>Departures")
     bars = re.findall(r'<rect x=.*? height="([0-9.e-]+)"', page[start : page.index("24:00", start)])
-    highest = max(left.by_hour)
-    before = whole_town.usefulness[NOTHING].times
-    assert before is not None
-    highest = max(highest, *before.by_hour)
-    assert [float(bar) for bar in bars] == [one / highest for one in left.by_hour]
+    highest = max(map(max, left.by_hour))
+    assert [float(bar) for bar in bars] == [one / highest for one in left.by_hour[1]]
     for asking in ("src=", "href=", "url(", "<script"):
         assert asking not in page
 
@@ -182,10 +176,10 @@ def test_the_datasheet_says_what_times_are(whole_town: Evaluation) -> None:
 def test_the_account_is_json(whole_town: Evaluation) -> None:
     account = whole_town.account
     assert json.loads(json.dumps(account, allow_nan=False)) == account
-    left = account["utility"][RELEASE]
+    left = account["utility"]
     assert 0.0 < left["times"]["flow_similarity"] < 1.0
-    assert sum(left["by_length"]) == sum(left["times"]["by_hour"])
-    assert sum(left["by_length"]) == whole_town.trajectories > 200
+    assert sum(left["by_length"][1]) == sum(left["times"]["by_hour"][1])
+    assert sum(left["by_length"][1]) == whole_town.trajectories > 200
 
 
 def test_windows_that_slide_take_their_hours_along() -> None:
@@ -206,7 +200,7 @@ def test_windows_that_slide_take_their_hours_along() -> None:
         tracks.windows(m), np.arange(n), tracks=tracks, times=tracks.times_of_windows(m)
     )
     evaluation = evaluated(windows, 3)
-    left, told = evaluation.usefulness[RELEASE].times, evaluation.report["times"]
+    left, told = evaluation.usefulness.times, evaluation.report["times"]
     assert left is not None
     assert told is not None
     assert left.departure_error == pytest.approx(told["departure_error"])

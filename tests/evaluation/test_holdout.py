@@ -9,14 +9,14 @@ import pytest
 from commands import Run
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import escape
 from toy import toy, ways
 
 import trajanon
 from trajanon.arrays import Ints
 from trajanon.errors import TooFewSubjects
-from trajanon.evaluation.holdout import AS_CUT, BY_SUBJECT, hold_out, measured, risk
+from trajanon.evaluation.comparisons import hold_out, measured, risk
 from trajanon.files.report import checked
-from trajanon.privacy.chains import people_steps
 from trajanon.privacy.inference import NEAR, told_apart, variance
 
 
@@ -28,34 +28,14 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
     lines = ways(4, 4, seed + 1).points
     found = measured(some.points, members, subjects, lines, k)
     away = np.array([min(naive.away(one, lines)) for one in some.points])
-    assert set(found.membership) == {AS_CUT, BY_SUBJECT}
-    assert found.membership[AS_CUT].auc == pytest.approx(naive.auc(away[members], away[~members]))
     means = naive.mean_of(subjects, away, members)
-    assert found.membership[BY_SUBJECT].auc == pytest.approx(naive.auc(*means))
+    assert found.membership.auc == pytest.approx(naive.auc(*means))
     for question, succeeded in (
         ("linkability", np.array([naive.linked(one, lines) for one in some.points])),
         ("inference", np.array([naive.inferred(one, lines, NEAR) for one in some.points])),
     ):
         told = found.risks[question]
         assert told[:2] == pytest.approx((succeeded[members].mean(), succeeded[~members].mean()))
-
-
-@given(st.integers(0, 999))
-def test_people_are_followed_in_both_halves_as_by_the_slow_twin(seed: int) -> None:
-    some, members = ways(14, 3, seed), np.arange(14) % 3 < 2
-    lines = ways(4, 4, seed + 1).points
-    subjects = np.arange(14) % 3
-    steps = people_steps(some, np.arange(14))
-    assert steps is not None
-    assert (steps.of, len(steps.here)) == ("person", 11)
-    found = measured(some.points, members, subjects, lines, 2, steps=steps)
-    goes_on = np.array(
-        [naive.goes_on(some.points[a], some.points[a + 3], lines) for a in range(11)]
-    )
-    told = found.risks["linkability of the next"]
-    halves = members[:11], ~members[:11]
-    assert told[:2] == pytest.approx([goes_on[half].mean() for half in halves])
-    assert told.words in found.beside
 
 
 @given(st.integers(2, 9), st.integers(1, 4), st.integers(0, 99))
@@ -107,12 +87,12 @@ def test_a_release_that_is_no_better_than_the_originals_tells_all() -> None:
     some, subjects = ways(60, 60), np.arange(60)
     members = subjects < 30
     found = measured(some.points, members, subjects, some.points[members], 2)
-    assert found.told[1].auc == 1.0
+    assert found.membership.auc == 1.0
     assert found.risks["linkability"].main == found.risks["inference"].main == 1.0
     assert found.risks["linkability"].control < 0.5
     # And one that has nothing to do with them tells nothing.
     other = measured(some.points, members, subjects, ways(30, 30, 9).points, 2)
-    assert other.membership[AS_CUT].low < 0.5 < other.membership[AS_CUT].high
+    assert other.membership.low < 0.5 < other.membership.high
     assert abs(other.risks["linkability"].risk) < 0.5
 
 
@@ -153,9 +133,7 @@ def test_page_and_verdict_say_what_came_out(run: Run, tmp_path: Path) -> None:
     assert told["holdout"] == account
     sentences = found.facts
     assert found.holdout.was_in + "." in sentences
-    assert found.holdout.words.startswith(found.holdout.beside)
-    section = found.html.partition("Compared with people who are not in it</h2>")[2]
-    assert section.partition("</section>")[0].count('<th scope="row">') == 4 + 2
+    assert str(escape(found.holdout.beside)) in found.html
     none = trajanon.evaluate(some, release)
     assert none.holdout is none.account["holdout"] is None
     assert "Beside people" not in none.html

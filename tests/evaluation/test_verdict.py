@@ -161,7 +161,6 @@ def test_a_verdict_is_one_of_three(
     for remedy in found.remedies:
         command = remedy.command.split()
         assert command[0] == "trajanon"
-        assert all(f"{value}" in command or value is True for value in remedy.options.values())
     assert json.loads(json.dumps(found.account))["kind"] == found.kind
 
 
@@ -191,7 +190,7 @@ def test_the_column_that_may_name_people_is_in_the_remedy() -> None:
 def test_the_source_says_what_is_not_in_the_release() -> None:
     became = {"read": 40, "with a trajectory": 37, "left out": {"too short": 3, "outside": 0}}
     report = told(n=1_036, source=source_of({"recordings": became}))
-    report |= {"ledger": {"already_released": 2, "over_the_limit_of_a_person": 0}}
+    report |= {"ledger": {"already_released": 2}}
     assert source(report) == (
         "1,036 trips are in the release. Of 40 recordings 37 gave one or more; the others are 3 "
         "too short. Left out: 2 trips released before. Somebody with several trips is on several "

@@ -1,9 +1,6 @@
 """Releases with times beside their originals, an earlier release, and in parts; written anew."""
 
-import json
-import logging
 from dataclasses import replace
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +8,7 @@ import numpy as np
 import pytest
 from commands import Run
 from planted import K
-from releases_with_times import CLOCK, released, written
+from releases_with_times import CLOCK, released
 
 import trajanon
 from trajanon.errors import BadInput
@@ -73,7 +70,6 @@ def test_a_release_is_found_beside_its_originals(
     for against in (None, path):
         found = trajanon.check(path, K, trajectories=originals, against=against)
         assert found.holds, found
-    assert trajanon.check(path, K, against=path).holds
     if suffix == ".parquet" and release.report["times"]["times"] == "of-day":  # all are the same
         assert trajanon.evaluate(originals, read_release(path), release.report).holds
 
@@ -164,55 +160,6 @@ def test_what_a_report_says_of_times_may_be_anything(key: str, value: Any, says:
     for odd in ("of-day", {}, {**report["times"], key: None}):
         with pytest.raises(BadInput, match="no report of trajanon"):
             checked(report | {"times": odd})
-
-
-# Written anew
-
-
-@pytest.mark.parametrize(
-    ("one", "other"), [*pairwise(FORMATS), (FORMATS[-1], FORMATS[0]), (".mfjson", ".mfjson")]
-)
-def test_times_are_written_anew(tmp_path: Path, one: str, other: str) -> None:
-    path, clean = written(tmp_path / f"r{one}"), tmp_path / f"c{other}"
-    assert trajanon.rewrite(path, clean, K).holds
-    rows, again = (
-        [line.tobytes() + times.tobytes() for line, times in zip(of.points, of.times, strict=True)]
-        for of in (read_release(path), read_release(clean))
-        if of.times is not None
-    )
-    assert rows == again
-    assert read_release(clean).provenance == read_release(path).provenance
-
-
-def test_times_are_rounded_to_their_step_and_counted_then(tmp_path: Path) -> None:
-    path, clean = written(tmp_path / "r.geojson"), tmp_path / "c.geojson"
-    collection = json.loads(path.read_text(encoding="utf-8"))
-    for number, feature in enumerate(collection["features"]):
-        feature["properties"]["times"][0] -= number
-        feature["properties"]["times"][2] += 0.5
-    path.write_text(json.dumps(collection), encoding="utf-8")
-    found = trajanon.check(path, K)
-    assert found.smallest == 1
-    assert any("finer than the 300 s" in one for one in found.problems)
-    assert trajanon.rewrite(path, clean, K).holds
-    assert trajanon.check(clean, K).groups == 4
-
-
-def test_times_that_are_not_told_are_left_out(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
-    path, clean = written(tmp_path / "r.mfjson"), tmp_path / "c.csv"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(text.replace(CLOCK.sentence, "alice"), encoding="utf-8")
-    assert read_release(path).times is None
-    with caplog.at_level(logging.WARNING):
-        assert trajanon.rewrite(path, clean, K).holds
-    said = f"the times of {path} are left out: an unknown sentence on times 'alice'"
-    assert said in caplog.messages
-    assert read_release(clean).times is None
-    with pytest.raises(BadInput, match="moving features, which have times"):
-        trajanon.rewrite(path, tmp_path / "c.mfjson", K)
-    assert not (tmp_path / "c.mfjson").exists()
 
 
 # Parts

@@ -29,7 +29,7 @@ def release() -> Trajectories:
 
 
 def compared(**changes: Any) -> str:
-    return html(compare(trajectories(), release(), report(**changes)))
+    return html(compare(trajectories(), release(), report() | changes))
 
 
 def test_the_first_line_of_a_saved_map_says_whom_it_is_for(tmp_path: Path) -> None:
@@ -128,7 +128,7 @@ def test_a_release_of_other_data_is_refused() -> None:
 def test_what_cannot_be_drawn_is_refused() -> None:
     original, empty, short = trajectories(), Trajectories(np.empty((0, 30, 2))), report()
     with pytest.raises(BadInput, match="no trajectories to draw"):
-        compare(empty, empty, report(n=0, labels=[]))
+        compare(empty, empty, report() | {"n": 0, "labels": []})
     with pytest.raises(BadInput, match="no released trajectories"):
         public(empty)
     with pytest.raises(BadInput, match="'sideways' is not known; choose from overlay"):
@@ -141,11 +141,11 @@ def test_what_cannot_be_drawn_is_refused() -> None:
 def test_one_group_or_two_of_the_same_mean_are_one_line() -> None:
     points = trajectories().points[:4]
     mean = Trajectories(np.repeat(points.mean(axis=0, keepdims=True).round(7), 4, axis=0))
-    drawn = compare(Trajectories(points), mean, report(n=4, labels=[0] * 4))
+    drawn = compare(Trajectories(points), mean, report([0] * 4, points))
     assert len(layer(html(drawn), "released")) == 1
     assert len(layer(html(public(mean)), "released")) == 1
     same = Trajectories(np.repeat(points[:1], 6, axis=0))
-    page = html(compare(same, same, report(n=6, labels=[0, 1, 0, 1, 0, 1])))
+    page = html(compare(same, same, report([0, 1, 0, 1, 0, 1], same.points)))
     assert len(layer(page, "released")) == 1
 
 
@@ -192,7 +192,7 @@ def test_of_too_many_some_groups_are_drawn_whole(sizes: list[int], most: int) ->
     released = Trajectories(means(points, labels)[labels])
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("trajanon.maps.drawing._POINTS", most * 30)
-        page = html(compare(Trajectories(points), released, report(labels)))
+        page = html(compare(Trajectories(points), released, report(labels, points)))
     said, groups = about(page), about(page)["groups"]["number"]
     members = [np.flatnonzero(labels == group) for group in groups]
     shown = np.array([places(steps) for steps in layer(page, "originals")])

@@ -1,4 +1,4 @@
-"""Windows of a drive and trips of a person, followed from line to line."""
+"""Windows of a drive and trips of a person, taken together or followed from line to line."""
 
 from dataclasses import replace
 
@@ -13,19 +13,15 @@ from naive_attacks import cities, timed_cities
 from toy import commuters, crossing
 
 import trajanon
-from trajanon.arrays import Floats, Ints
+from trajanon.arrays import Ints
 from trajanon.files.trajectory_files import write_trajectories
-from trajanon.privacy import chains
-from trajanon.privacy.attack import Published, Steps
+from trajanon.privacy.attack import Attack, Published, Steps
 from trajanon.privacy.chains import (
-    CHANCE,
-    KNOWN,
-    LINE,
-    Chained,
-    drives_chained,
+    Followed,
     drives_left,
-    next_trip,
-    people_chained,
+    few_left,
+    next_line,
+    people_followed,
     people_steps,
 )
 from trajanon.times import DAY, HOUR, departure_days
@@ -49,28 +45,15 @@ def drives_of(draw: st.DrawFn, n: int) -> Tracks:
     return drives(random.integers(0, draw(st.integers(1, 4)), n), random.permutation(ROOM)[:n])
 
 
-def same(found: Chained, city: Published, pairs: list[tuple[int, int]], of: str) -> None:
-    assert set(found.found) == ({LINE, KNOWN, CHANCE} if pairs else set())
-    assert (found.of, found.steps) == (of, len(pairs))
-    for start in (LINE, KNOWN) if pairs else ():
-        told = naive.next_lines(city, pairs, of, start == KNOWN)[:, :2]
-        np.testing.assert_allclose(found.found[start], told.mean(axis=0))
-
-
-@given(st.one_of(cities(most=12), timed_cities()), st.booleans(), st.data())
-def test_drives_are_followed_as_by_the_slow_twin(
+@given(cities(most=12), st.booleans(), st.data())
+def test_on_all_lines_of_a_drive_are_those_of_the_slow_twin(
     city: Published, named: bool, data: st.DataObject
 ) -> None:
     tracks = data.draw(drives_of(len(city.points)))
-    city = city if named else replace(city, subjects=None)
-    pairs = naive.steps(tracks.run, np.argsort(tracks.start), city.labels)
-    found = drives_chained(city, tracks)
-    assert (found is None) == (not pairs)
-    if found is not None:
-        same(found, city, pairs, "drive")
-        people = city.owners if named else tracks.run
-        left = naive.left_on(tracks.run, city.labels, people, city.k)
-        assert [list(one) for one in found.left.values()] == [left]
+    people = city.owners if named else tracks.run
+    left = naive.left_on(tracks.run, city.labels, people, city.k)
+    found = drives_left(city.labels, tracks, city.owners if named else None, city.k)
+    assert [list(one) for one in found.values()] == [left] * (left[0] > 0)
 
 
 @given(st.one_of(cities(most=12), timed_cities()), st.data())
@@ -88,23 +71,25 @@ def test_people_are_followed_as_by_the_slow_twin(city: Published, data: st.DataO
         own = np.where(np.isnan(days), 10 + np.arange(n), days).astype(int)
         cells = 100 * people + own
     pairs = naive.steps(cells, order, labels)
-    of = "day" if days is not None and pairs else "person"
-    pairs = pairs if of == "day" else naive.steps(people, order, labels)
+    on_a_day = days is not None and bool(pairs)
+    pairs = pairs if on_a_day else naive.steps(people, order, labels)
     seen = replace(city, steps=people_steps(trips, labels))
-    found = people_chained(seen, None if days is None else own)
+    attack = None if seen.steps is None else next_line(seen, seen.steps)
+    found = people_followed(seen, None if days is None else own, attack)
     assert found is not None
-    same(found, city, pairs, of)
     left = {"people": naive.left_on(people, labels, people, city.k)}
     if days is not None:
         left["days"] = naive.left_on(cells, labels, people, city.k)
     assert {name: list(counts) for name, counts in found.left.items()} == left
     assert found.place == tuple(naive.places(city))
-    if seen.steps is None:
+    assert found.steps == len(pairs)
+    if seen.steps is None or attack is None:
         return
-    attack = next_trip(seen, seen.steps)
-    told = naive.next_lines(city, pairs, of, known=True)
-    np.testing.assert_allclose(sorted(attack.rates), sorted(told[:, 2]))
-    assert attack.targets.tolist() == [b for _, b in zip(*seen.steps[1:], strict=True)]
+    assert found.on_a_day == on_a_day
+    told = naive.next_lines(city, pairs, on_a_day)
+    np.testing.assert_allclose(found.first, told[:, 0].mean())
+    np.testing.assert_allclose(sorted(attack.rates), sorted(told[:, 1]))
+    assert attack.targets.tolist() == [b for _, b in zip(*seen.steps[:2], strict=True)]
 
 
 def crossroads() -> tuple[Published, Tracks]:
@@ -122,29 +107,14 @@ def crossroads() -> tuple[Published, Tracks]:
     return Published(lines[labels], lines, labels, 2, np.arange(8) // 2), tracks
 
 
-def test_a_heading_tells_the_lines_of_a_crossing_apart() -> None:
-    city, tracks = crossroads()
-    found = drives_chained(city, tracks)
-    assert found is not None
-    assert found.found[LINE] == found.found[KNOWN] == (1.0, 1.0)
-    assert found.found[CHANCE] == (1 / 3, 1.0)
-    assert found.left == {"drives": (4, 0, 0)}
-    assert "the next window of its drive" in found.words.replace("trajectory", "window")
-    assert "first of 4 lines in 100 % of 4 steps" in found.words
-    assert "fewer than 2 subjects in 0 of 4 drives on several lines" in found.words
-
-
 def test_companions_who_turn_off_leave_one_alone() -> None:
     """One of each pair turns at the crossing: each line still has two, each chain but one."""
     city, tracks = crossroads()
-    turned = replace(city, labels=np.array([0, 1, 0, 3, 2, 3, 2, 1]))
-    found = drives_chained(turned, tracks)
-    assert found is not None
-    assert found.left == {"drives": (4, 4, 4)}
-    assert found.found[LINE].first == 0.5
-    assert found.account["drives_alone"] == 4
+    assert drives_left(city.labels, tracks, city.subjects, 2) == {"drives": (4, 0, 0)}
+    turned = np.array([0, 1, 0, 3, 2, 3, 2, 1])
+    assert drives_left(turned, tracks, city.subjects, 2) == {"drives": (4, 4, 4)}
     # Where k counts nobody's name, drives are counted, and these are as many.
-    assert drives_left(turned.labels, tracks, None, 2) == found.left
+    assert drives_left(turned, tracks, None, 2) == {"drives": (4, 4, 4)}
     # Whoever made both drives of a pair was alone on both lines before.
     one = drives_left(city.labels, tracks, np.zeros(8, dtype=int), 2)
     assert one["drives"][1:] == (4, 4)
@@ -152,31 +122,10 @@ def test_companions_who_turn_off_leave_one_alone() -> None:
 
 def test_nothing_chains_without_steps() -> None:
     city, tracks = crossroads()
-    assert drives_chained(city, None) is None
     assert drives_left(city.labels, None, city.subjects, 2) == {}
-    one_each = drives(np.arange(8), np.zeros(8, dtype=int))
-    assert drives_chained(city, one_each) is None
-    one_line = replace(city, lines=city.lines[:1], labels=np.zeros(8, dtype=int))
-    assert drives_chained(one_line, tracks) is None
-    points = replace(city, points=city.points[:, :1], lines=city.lines[:, :1])
-    assert drives_chained(points, tracks) is None
-    assert people_chained(replace(city, subjects=None), None) is None
-
-
-def test_a_window_that_is_known_shows_the_way_that_its_line_hides() -> None:
-    """The line of two drives ends between two others; each window ends right before its next."""
-    north = np.array([-2.0, 2.0])
-
-    def eastward(off: float, begin: float) -> Floats:
-        return np.column_stack([np.full(3, off), begin + np.array([0.0, 10.0, 20.0])]) / 1000.0
-
-    points = np.array([eastward(off, begin) for off in north for begin in (-30.0, 0.0)] * 2)
-    lines = np.array([eastward(0.0, -30.0), *(eastward(off, 0.0) for off in north)])
-    city = Published(points, lines, np.array([0, 1, 0, 2] * 2), 2, np.arange(8) // 2)
-    found = drives_chained(city, drives(np.arange(8) // 2, np.arange(8) % 2))
-    assert found is not None
-    assert found.found[LINE].first == pytest.approx(0.5)  # two lines are equally near
-    assert found.found[KNOWN].first == 1.0
+    assert drives_left(city.labels, drives(np.arange(8), np.zeros(8, dtype=int)), None, 2) == {}
+    assert drives_left(np.zeros(8, dtype=int), tracks, city.subjects, 2) == {}
+    assert people_followed(replace(city, subjects=None), None, None) is None
 
 
 @pytest.mark.parametrize("align", [False, True])
@@ -204,8 +153,7 @@ def test_evaluate_begins_with_drives_that_leave_fewer_than_k() -> None:
     assert "with fewer than 2 subjects in 4 of 4 drives" in found.verdict.sentences[0]
     assert found.account["chains"].items() >= release.report["chains"].items()
     assert found.account["persons"].items() >= release.report["persons"].items()
-    assert found.chained is not None
-    assert found.chained.words in found.html
+    assert few_left(found.chained, 2) in found.html
     assert "No attack of this kind" not in found.html.partition("<h2>Inference")[0]
     for told in (replace(crossing(), tracks=None), crossing().take(np.arange(0, 8, 2))):
         few = trajanon.anonymize(told, 2, align=False, effort="fast")
@@ -223,26 +171,31 @@ def followed(trips: Trajectories) -> Published:
     return Published(trips.points, lines, labels, 2, trips.subject, unit="trip", steps=steps)
 
 
+def followed_by_next(seen: Published, days: Ints | None) -> tuple[Followed, Attack]:
+    assert seen.steps is not None
+    attack = next_line(seen, seen.steps)
+    found = people_followed(seen, days, attack)
+    assert found is not None
+    return found, attack
+
+
 def test_a_person_is_followed_from_work_to_home() -> None:
     trips = commuters()
     seen = followed(trips)
     assert seen.steps is not None
-    assert (seen.steps.of, len(seen.steps.here)) == ("day", 8)
+    assert (seen.steps.on_a_day, len(seen.steps.here)) == (True, 8)
     assert set(seen.steps.there - seen.steps.here) == {4}
-    found = people_chained(seen, departure_days(trips))
-    assert found is not None
+    found, attack = followed_by_next(seen, departure_days(trips))
     # Both lines home begin half way between the places of work, and the other line far away.
-    assert found.found[LINE] == found.found[KNOWN] == (0.5, 1.0)
+    assert found.first == 0.5
     assert found.left == {"people": (4, 4, 4), "days": (8, 8, 8)}
     assert found.place == (4, 4, 0)  # lines to work begin at home
-    assert found.few == (
+    assert few_left(found.left, 2) == (
         "Anyone who knows all lines of a person is left with fewer than 2 people in 4 of 4 people "
         "on several lines, and with one alone in 4; on one day, in 8 of 8 days and in 8"
     )
-    attack = next_trip(seen, seen.steps)
     assert attack.rates.tolist() == [0.25] * 8  # four rows, of which one is theirs
-    assert attack.line_found == 0.5
-    naked = next_trip(seen.originals, seen.steps)
+    naked = next_line(seen.originals, seen.steps)
     assert (naked.line_found, naked.expected) == (0.25, 0.5)  # four leave each place of work
 
 
@@ -258,20 +211,17 @@ def test_released_hours_tell_what_comes_later(leaves: float, found: float) -> No
         times=times,
         line_times=times,
         cycle=DAY,
-        steps=Steps("day", labels[:1], labels[1:2]),
+        steps=Steps(labels[:1], labels[1:2], on_a_day=True),
     )
-    told = people_chained(seen, np.zeros(3, dtype=int))
-    assert told is not None
-    assert told.found[LINE].first == found
+    assert followed_by_next(seen, np.zeros(3, dtype=int))[0].first == found
 
 
 def test_without_times_the_next_trip_is_that_of_the_file() -> None:
     trips = replace(commuters(), times=None)
     seen = followed(trips)
     assert seen.steps is not None
-    assert (seen.steps.of, len(seen.steps.here)) == ("person", 12)
-    found = people_chained(seen, departure_days(trips))
-    assert found is not None
+    assert (seen.steps.on_a_day, len(seen.steps.here)) == (False, 12)
+    found, _ = followed_by_next(seen, departure_days(trips))
     assert list(found.left) == ["people"]
     assert "the next trip of the person first of 4 lines" in found.words
 
@@ -286,11 +236,3 @@ def test_people_on_one_line_each_are_not_followed() -> None:
     assert words in found.html
     assert found.account["persons"]["people"] == 0
     assert "k is of a line" not in str(found.verdict)
-
-
-def test_only_lines_that_begin_near_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen = followed(commuters())
-    monkeypatch.setattr(chains, "_NEAR", 1)
-    found = people_chained(seen, None)
-    assert found is not None
-    assert found.found[KNOWN].among_three < 1.0

@@ -9,7 +9,7 @@ from toy import town as timed_town
 from toy import ways
 
 import trajanon
-from trajanon.evaluation.holdout import hold_out
+from trajanon.evaluation.comparisons import hold_out
 from trajanon.files.report import checked
 from trajanon.privacy.attack import Published
 from trajanon.privacy.inference import NEAR, departures_told, ends_told, inferred

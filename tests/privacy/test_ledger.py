@@ -7,8 +7,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from commands import mode
-from hypothesis import given
-from hypothesis import strategies as st
 from ledgers import TOLD, marks_of, trace, windows_of
 from shards import walks
 
@@ -24,7 +22,7 @@ def look(book: Path) -> list[bool]:
     """Whether some hops are new."""
     with opened(book) as ledger:
         hops = (marks_of([9, hop]) for hop in (10, 20, 30, 40))
-        return [bool(ledger.sort(ledger.keyed(hop), None, None).new[0]) for hop in hops]
+        return [bool(ledger.sort(ledger.keyed(hop), None).new[0]) for hop in hops]
 
 
 # What the ledger holds.
@@ -33,40 +31,19 @@ def look(book: Path) -> list[bool]:
 def test_what_was_released_is_known_again_by_any_of_its_hops(book: Path) -> None:
     released, later = marks_of([1, 10, 11, 12], [2, 20]), marks_of([7, 5, 12], [1, 6], [2, 20, 21])
     with opened(book, new=True) as ledger:
-        assert ledger.sort(ledger.keyed(later), None, None).new.all()
+        assert ledger.sort(ledger.keyed(later), None).new.all()
         ledger.announce(TOLD, ledger.keyed(released))
     with opened(book) as ledger:
-        found = ledger.sort(ledger.keyed(later), None, None)
+        found = ledger.sort(ledger.keyed(later), None)
         assert found.new.tolist() == [False, True, False]
-        assert (found.known, found.over) == (2, 0)
+        assert found.known == 2
 
 
 def test_all_on_the_run_of_a_released_window_counts_as_released(book: Path) -> None:
     with opened(book, new=True) as ledger:
         ledger.announce(TOLD, ledger.keyed(marks_of([1, 10])))
-        found = ledger.sort(
-            ledger.keyed(marks_of([1, 11], [1, 10], [1, 12])), np.array([4, 4, 9]), None
-        )
+        found = ledger.sort(ledger.keyed(marks_of([1, 11], [1, 10], [1, 12])), np.array([4, 4, 9]))
         assert found.new.tolist() == [False, False, True]
-
-
-@given(st.lists(st.lists(st.integers(1, 4), max_size=12), max_size=4), st.integers(1, 4))
-def test_nobody_has_more_than_the_limit_in_all_releases(
-    tmp_path_factory: pytest.TempPathFactory, months: list[list[int]], limit: int
-) -> None:
-    hop, had = 100, dict.fromkeys(range(1, 5), 0)
-    with opened(tmp_path_factory.mktemp("some") / "a.ledger", new=True) as ledger:
-        for people in months:
-            marks = marks_of(*([who, hop + place] for place, who in enumerate(people)))
-            hop += len(people)
-            found = ledger.sort(ledger.keyed(marks), None, limit)
-            for who in had:
-                of_him = np.array(people) == who
-                allowed = min(int(of_him.sum()), limit - had[who])
-                assert int((found.new & of_him).sum()) == allowed
-                had[who] += allowed
-            assert found.over == int((~found.new).sum())
-            ledger.announce(TOLD, ledger.keyed(marks[found.new]))
 
 
 def test_points_and_names_are_not_in_it_and_it_is_its_owners_alone(book: Path) -> None:
@@ -160,9 +137,9 @@ def test_a_changed_recording_is_known_by_its_fixes(
     assert second.tracks is not None
     with opened(book, new=True) as ledger:
         ledger.announce(TOLD, ledger.keyed(first.marks))
-        assert not ledger.sort(
-            ledger.keyed(second.marks), second.tracks.recording_of, None
-        ).new.any(), how
+        assert not ledger.sort(ledger.keyed(second.marks), second.tracks.recording_of).new.any(), (
+            how
+        )
 
 
 def test_another_recording_is_new(book: Path) -> None:
@@ -171,7 +148,7 @@ def test_another_recording_is_new(book: Path) -> None:
     assert second.marks is not None
     with opened(book, new=True) as ledger:
         ledger.announce(TOLD, ledger.keyed(first.marks))
-        found = ledger.sort(ledger.keyed(second.marks), None, None)
+        found = ledger.sort(ledger.keyed(second.marks), None)
     assert found.new.all()
     assert (first.marks[0, 0] == second.marks[:, 0]).all()  # but of the same person
 

@@ -1,16 +1,13 @@
-"""Nearest rows, nearest ends and other tracks: as slow twins find them."""
+"""Nearest rows and nearest ends: as slow twins find them."""
 
 import naive_attacks as naive
 import numpy as np
-import pytest
 from hypothesis import given
-from hypothesis import strategies as st
 from naive_attacks import cities
 
-from trajanon import workers
 from trajanon.arrays import Floats
 from trajanon.privacy.attack import Published
-from trajanon.privacy.linkage import nearest_ends, nearest_record, other_tracks
+from trajanon.privacy.linkage import nearest_ends, nearest_record
 
 
 def told(city: Published) -> Floats:
@@ -57,7 +54,7 @@ def test_one_subject_is_always_found() -> None:
     lines = np.array([points[:2].mean(axis=0), points[2:].mean(axis=0)])
     found = nearest_record(Published(points, lines, labels, 2, np.full(4, -7)))
     assert found.rates.tolist() == [1.0] * 4
-    assert found.at_fault.tolist() == [0, 1]
+    assert found.exposed == 1.0
 
 
 def test_far_from_the_origin_nothing_is_lost() -> None:
@@ -66,60 +63,3 @@ def test_far_from_the_origin_nothing_is_lost() -> None:
     lines = np.array([points[:2].mean(axis=0), points[2:].mean(axis=0)])
     found = nearest_record(Published(points, lines, np.array([0, 0, 1, 1]), 2))
     np.testing.assert_allclose(found.rates, 1 / 2)
-
-
-def test_any_number_of_threads_finds_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    points = np.random.default_rng(1).normal(40.0, 0.01, (1_200, 4, 2))
-    labels = np.arange(1_200) // 5
-    lines = np.array([points[labels == group].mean(axis=0) for group in range(240)])
-    city = Published(points, lines, labels, 2, np.arange(1_200) // 3)
-    found = []
-    for cores in (1, 3):
-        monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
-        found.append(told(city))
-    np.testing.assert_array_equal(found[0], found[1])
-
-
-@given(cities(most=9, points=2), st.sampled_from([0.01, 0.3, 0.5, 0.7, 0.99]))
-def test_by_other_tracks_it_is_the_slow_twin(city: Published, share: float) -> None:
-    found, subjects = other_tracks(city, share=share), city.owners
-    tracks = [int((subjects == subject).sum()) for subject in subjects]
-    assert found.targets.tolist() == [i for i, t in enumerate(tracks) if t > 1]
-    expected = [naive.other_tracks(city, int(i), share) for i in found.targets]
-    told = np.column_stack([found.rates, found.worst])
-    np.testing.assert_allclose(told, np.reshape(expected, (-1, 2)), rtol=1e-9)
-    links = naive.nearest_record(city)[found.targets, 1]
-    np.testing.assert_allclose(found.line_rates, links)
-
-
-def test_other_tracks_by_hand() -> None:
-    """Subject 0 has three rows in a group of five, and one elsewhere."""
-    labels = np.array([0, 0, 0, 0, 0, 1, 1])
-    subjects = np.array([0, 0, 0, 1, 2, 0, 3])
-    points = 40.0 + labels[:, None, None] * np.ones((2, 2))
-    lines = points[[0, 5]]
-    found = other_tracks(Published(points, lines, labels, 2, subjects), share=0.5)
-    # He knows 2 of 4. Of the other 4 rows of the group, 2 are the subject's; if the
-    # second that he knows is one of them, as in 2 of 3 cases, 1 of 3 is left.
-    in_group = 2 / 3 * 1 / 3 + 1 / 3 * 2 / 4
-    np.testing.assert_allclose(found.rates, [in_group] * 3 + [0.0])
-    np.testing.assert_allclose(found.worst, [0.5] * 3 + [0.0])
-    assert found.targets.tolist() == [0, 1, 2, 5]
-    assert found.account["targets"] == 4
-    assert found.at_fault.tolist() == []  # 1/2 is 1/k
-
-
-def test_groups_of_different_subjects_give_nothing_away() -> None:
-    labels = np.repeat(np.arange(5), 4)
-    points = 40.0 + labels[:, None, None] * np.ones((2, 2))
-    subjects = np.tile(np.arange(4), 5)
-    found = other_tracks(Published(points, points[::4], labels, 4, subjects))
-    assert found.worst_case == 0.0
-    assert found.line_found == 1.0
-
-
-def test_without_a_subject_of_several_there_is_no_target() -> None:
-    points = np.zeros((3, 2, 2))
-    found = other_tracks(Published(points, points[:1], np.zeros(3, int), 2, np.arange(3)))
-    assert len(found.targets) == 0
-    assert found.expected == 0.0

@@ -9,8 +9,8 @@ import pytest
 from streets_walked import SCALE, grouped, walked
 
 import trajanon
-from trajanon.evaluation import adversaries
-from trajanon.evaluation.adversaries import patient
+from trajanon.evaluation import evaluation
+from trajanon.evaluation.evaluation import patient
 from trajanon.files.report import Report, checked
 from trajanon.privacy.attack import Published
 from trajanon.tracks import STEPS, TrackPoints, Tracks
@@ -55,14 +55,14 @@ def report(key: str | None) -> Report:
 
 def test_of_many_those_near_one_line_are_tried(monkeypatch: pytest.MonkeyPatch) -> None:
     city = grouped(walked(3, 200, M), 4)
-    monkeypatch.setattr(adversaries, "MOST", 60)
+    monkeypatch.setattr(evaluation, "MOST", 60)
     tried: list[Published] = []
 
     def attack(seen: Published, *_: Any, **__: Any) -> None:
         tried.append(seen)
 
-    monkeypatch.setattr(adversaries, "verification", attack)
-    monkeypatch.setattr(adversaries, "rebuilding", attack)
+    monkeypatch.setattr(evaluation, "verification", attack)
+    monkeypatch.setattr(evaluation, "rebuilding", attack)
     patient(city, None, report("00" * 32))
     one, other = tried
     assert one is other
@@ -97,9 +97,9 @@ def test_windows_of_one_recording_are_of_one_where_nobody_is_known(
     )
     assert tracks.owners(np.arange(8)).tolist() == [1, 1, 2, 3, 4, 5, 6, 7, 7]
     seen: list[tuple[Published, Any]] = []
-    monkeypatch.setattr(adversaries, "verification", lambda *_, **__: None)
+    monkeypatch.setattr(evaluation, "verification", lambda *_, **__: None)
     monkeypatch.setattr(
-        adversaries, "rebuilding", lambda one, noise, ways, **_: seen.append((one, ways))
+        evaluation, "rebuilding", lambda one, noise, ways, **_: seen.append((one, ways))
     )
     city = replace(grouped(points, 2), subjects=None)
     patient(city, tracks, report(None))

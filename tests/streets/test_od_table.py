@@ -13,7 +13,7 @@ from trajanon.errors import BadInput, FileProblem
 from trajanon.od_table import read_zones
 from trajanon.street_counts import HOURS, ReleasedLines
 from trajanon.times import Clock
-from trajanon.utility.grid import cell_middles, cells
+from trajanon.utility.usefulness import cell_middles, cells
 
 ENDS = np.array([[[41.0, 2.0], [41.1, 2.1]]] * 2 + [[[41.1, 2.1], [41.1, 2.1]]])
 PEOPLE = np.array([4, 5, 6])

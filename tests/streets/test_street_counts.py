@@ -12,10 +12,9 @@ from trajanon.arrays import Floats
 from trajanon.errors import BadInput
 from trajanon.extract import Box, roads_to_follow
 from trajanon.snapping import RoadsToFollow
-from trajanon.street_counts import HOURS, ReleasedLines, compared, streets
+from trajanon.street_counts import HOURS, ReleasedLines, compared, street_usefulness, streets
 from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
-from trajanon.utility.volumes import street_usefulness
 
 LAT, LON = 47.0, 9.5
 NORTH, EAST = 1 / 111_177.0, 1 / 76_055.0  # degrees of a metre there
@@ -132,22 +131,18 @@ def test_streets_of_the_originals_are_compared(roads: RoadsToFollow) -> None:
     assert same.streets == 2
     assert (same.busiest_error, same.on_right_street) == (0.0, 1.0)
     assert same.error == {"20 to 49": 0.0}
-    assert same.kilometres == {"primary": 1.0, "secondary": 1.0}
     assert same.speed_error is None
 
 
 def test_measures_of_volumes_are_those_of_their_definitions() -> None:
     before, after = np.array([100, 50, 10, 4, 0]), np.array([80, 60, 10, 2, 4])
-    kind = np.array(["a", "a", "b", "b", "b"], dtype=object)
     speed = np.array([10.0, 20.0, 30.0, 40.0, 50.0])
-    found = street_usefulness(before, after, np.full(5, 100.0), kind, (speed, speed * 1.1))
+    found = street_usefulness(before, after, np.full(5, 100.0), (speed, speed * 1.1))
     assert (found.streets, found.order, found.busiest_order) == (4, 1.0, 1.0)
     assert found.busiest_error == pytest.approx(np.median([0.2, 0.2, 0.0, 0.5]))
     assert found.error["100 to 199"] == pytest.approx(0.2)
     assert found.on_right_street == pytest.approx(142 / 164)
-    assert found.kilometres == pytest.approx({"a": 140 / 150, "b": 16 / 14})
     assert found.speed_error == pytest.approx(0.1)
-    assert found.speeds_near == 1.0
 
 
 def test_what_is_no_release_is_refused(roads: RoadsToFollow, tmp_path: Path) -> None:

@@ -10,16 +10,11 @@ from hypothesis import strategies as st
 
 from trajanon.cli.main import app
 from trajanon.cli.run_commands import Table
-from trajanon.studio.fields import FIELDS, FILES, NOBODY
-from trajanon.studio.work import ASK, COMPARE, LOOK, RELEASE, Work
+from trajanon.studio.fields import FIELDS, NOBODY
+from trajanon.studio.work import ASK, LOOK, RELEASE, Work
 
 USED = "id=trip, lat=lat, lon=lon, time=time; not used: medallion, fare"
 FOUND = "id=trip, lat=lat, lon=lon, subject=user; not used: none"
-ATTACKS = [
-    {"against": "release", "expected": 0.2},
-    {"against": "release", "expected": 0.1},
-    {"against": "originals", "expected": 0.9},
-]
 
 
 class Quick(Work):
@@ -36,21 +31,13 @@ class Quick(Work):
     async def _did(self, command: str, table: Table) -> bool:
         self.ran.append(command)
         if command == self.failing:
-            self._place(command, 2, "k is too large: lower -k")
+            self.trouble = "k is too large: lower -k"
             return False
         verdict = {"kind": self.kind, "headline": "", "sentences": [], "remedies": []}
         self.results[command] = {
             "extract": {"columns": self.found},
             "check": {"holds": True},
-            "evaluate": {
-                "k": table.get("k", 4),
-                "verdict": verdict,
-                "attacks": ATTACKS,
-                "utility": {"this release": {"displacement": {"mean": 75.0}}},
-            },
-            "compare": {
-                "curve": {"choices": [{"k": 2, "moved": 50.0, "chance": 0.4, "baseline": 0.5}]}
-            },
+            "evaluate": {"k": table.get("k", 4), "verdict": verdict},
         }.get(command, {})
         return True
 
@@ -118,28 +105,6 @@ def test_only_what_changed_runs_again() -> None:
     assert work.go() == [*RELEASE[1:]]  # the file of k = 4 is gone
 
 
-def test_a_comparison_leaves_the_release_and_holds_for_each_k() -> None:
-    work = Quick()
-    work.go()
-    assert work.go(COMPARE) == ["compare"]
-    assert work.offered
-    assert [*work.choices] == [2, 4]
-    assert work.choices[4] == {"moved": 75.0, "chance": 0.2}
-    assert work.chance("originals") == 0.9
-    work.chosen["curve"] = "few"
-    work.failing = "compare"
-    work.go(COMPARE)
-    assert work.offered
-    assert [*work.choices] == [4]
-    work.chosen["curve"], work.failing = "2", ""
-    work.go(COMPARE)
-    work.chosen["k"] = 5
-    work.go()
-    assert work.go(COMPARE) == []
-    work.chosen["times"] = "of-day"
-    assert work.go(COMPARE) == [*RELEASE[1:], "compare"]
-
-
 def test_what_must_not_be_published_has_no_public_files() -> None:
     work = Quick()
     work.kind = "stop"
@@ -152,7 +117,7 @@ def test_a_column_is_asked_for_before_anybody_is_counted() -> None:
     work = Quick(columns=(USED,))
     assert work.go() == ["extract"]
     assert not work.is_old(RELEASE)  # there is none
-    assert work.trouble["subject"] == ASK
+    assert work.trouble == ASK
     assert [*work.persons] == ["", "trip", "medallion", "fare", NOBODY]
     work.chosen["subject"] = "medallion"
     assert work.tables()["extract"]["columns"] == "subject=medallion"
@@ -171,20 +136,6 @@ def test_that_no_column_names_people_is_an_answer() -> None:
     assert work.go() == [*RELEASE[1:]]
     work.drop("/somewhere/tracks")
     assert not work.chosen["subject"]  # of other files one is asked again
-
-
-@pytest.mark.parametrize(
-    ("sentence", "field"),
-    [
-        ("a.csv has no column known as lat; its columns are a, b: say --columns lat=...", "named"),
-        ("there is no city atlantis: give --bbox W,S,E,N", "bbox"),
-        ("a.csv has no column 'cab' for subject; its columns are a, b", FILES),
-    ],
-)
-def test_a_sentence_stands_beside_the_field_that_it_speaks_of(sentence: str, field: str) -> None:
-    work = Quick()
-    work._place("extract", 2, sentence)
-    assert [name for name, said in work.trouble.items() if said] == [field]
 
 
 def test_each_field_sets_an_option_of_its_command(tmp_path: Path) -> None:

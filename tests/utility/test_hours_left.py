@@ -49,8 +49,8 @@ def test_errors_are_those_of_departure_and_duration() -> None:
 def test_hours_of_the_day_are_counted() -> None:
     before, after = seconds((8, 10), (8.9, 20), (26, 5)), seconds((8, 10), (9, 20), (26.9, 5))
     found = left(before, after, np.array([[HOME, WORK]] * 3))
-    hours = np.bincount([8, 9, 2], minlength=24)
-    assert found.by_hour == hours.tolist()
+    assert found.by_hour[0] == np.bincount([8, 8, 2], minlength=24).tolist()
+    assert found.by_hour[1] == np.bincount([8, 9, 2], minlength=24).tolist()
 
 
 def test_flows_are_those_of_the_hour() -> None:
@@ -88,7 +88,7 @@ def test_measures_keep_their_bounds_and_what_stays_is_whole(seed: int, times: st
     assert same is not None
     assert other is not None
     assert (same.flow_similarity, same.departure_error["max"]) == (1.0, 0.0)
-    assert sum(same.by_hour) == sum(other.by_duration) == n
+    assert sum(same.by_hour[1]) == sum(other.by_duration[1]) == n
     assert 0.0 <= other.flow_similarity <= 1.0
     again = usefulness(points, moved, seconds=Seconds(before, after, clock)).times
     assert again is not None

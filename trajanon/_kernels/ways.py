@@ -80,8 +80,14 @@ def likeliest_ways(places, seen, factors, hop, walk):
                 ex, ey = x - walk.noise[best, 2], y - walk.noise[best, 3]
                 most = walk.worth[best] - LOST - 0.5 * (ex * ex + ey * ey) / variance
                 came = best
+            # No term makes a way likelier, so what is behind already is left.
+            hopeless = walk.worth[best] - GIVEN_UP
             for i in range(behind, start):
-                if walk.worth[i] < walk.worth[best] - GIVEN_UP:
+                if walk.worth[i] < hopeless or walk.worth[i] <= most:
+                    continue
+                ex, ey = x - walk.noise[i, 2], y - walk.noise[i, 3]
+                worth = walk.worth[i] - 0.5 * (ex * ex + ey * ey) / variance
+                if worth <= most:
                     continue
                 dx, dy = at[j, 0] - at[i, 0], at[j, 1] - at[i, 1]
                 far = np.sqrt(dx * dx + dy * dy)
@@ -91,13 +97,8 @@ def likeliest_ways(places, seen, factors, hop, walk):
                 there = (dx * at[i, 2] + dy * at[i, 3]) / far
                 if here < AHEAD or there < AHEAD:
                     continue
-                ex, ey = x - walk.noise[i, 2], y - walk.noise[i, 3]
                 off = far / hop[0] - 1.0
-                worth = walk.worth[i] - 0.5 * (
-                    (ex * ex + ey * ey) / variance
-                    + off * off / hop[1]
-                    + (2.0 - here - there) / hop[2]
-                )
+                worth -= 0.5 * (off * off / hop[1] + (2.0 - here - there) / hop[2])
                 if worth > most:
                     most, came = worth, i
             walk.worth[j], walk.back[j] = most + places.worth[j], came

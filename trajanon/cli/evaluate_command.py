@@ -28,10 +28,7 @@ _AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
     ),
     holdout="Anonymize half of the subjects again, as this release was, and measure what an "
     "adversary finds against them and against the other half. Takes as long as anonymize.",
-    ledger="The ledger of your releases: also attack all of them together, by half of a person's "
-    "trajectories.",
-    roads="An .osm.pbf file, to measure whether points still lie on roads, and what counts on "
-    "its streets are worth.",
+    roads="An .osm.pbf file, to measure what counts on its streets are worth.",
     mode="Means of travel on these roads: car, bicycle, foot or any.",
     out="Page to write, with a .json beside it. Datasheet and certificate stand beside the "
     "release, as RELEASE.datasheet.md and RELEASE.certificate.json.",
@@ -41,7 +38,6 @@ def evaluate(
     *,
     curve: str | None = None,
     holdout: bool = False,
-    ledger: Path | None = None,
     roads: Path | None = None,
     mode: str = "any",
     out: Path = Path("evaluation.html"),
@@ -54,13 +50,9 @@ def evaluate(
     """
     from trajanon.atomic_output import replacing
     from trajanon.cli.report_tables import bars
-    from trajanon.evaluation import areas
-    from trajanon.evaluation.adversaries import attacks_in_all
     from trajanon.evaluation.evaluation import evaluate as evaluated
-    from trajanon.evaluation.evaluation import with_counts_of_all
     from trajanon.evaluation.release_certificate import certificate
     from trajanon.files import report as reports
-    from trajanon.privacy.originals import in_parts, is_large
     from trajanon.release import json_report
 
     given = files or [TRAJECTORIES, ANONYMIZED]
@@ -71,20 +63,13 @@ def evaluate(
     originals, released = given
     public = (reports.datasheet_path(released), reports.report_path(released, "certificate.json"))
     outputs = (out, out.with_suffix(".json"), *public)
-    named = [file for file in (ledger, roads) if file is not None]
-    read = [*given, reports.report_path(released), *named]
+    read = [*given, reports.report_path(released), *([roads] if roads else [])]
     replaced = replacing(*outputs, inputs=read, public=public)
     with bars() as progress, replaced as (page, account, sheet, certified):
         report = reports.read_report(released)
         k, _ = reports.promise_in(report)
-        whole = drawn = None
-        if is_large(report):
-            whole = in_parts(originals, released, report, subjects_exact=subjects_exact)
-            drawn = areas.drawn_areas(whole)
-            _, trajectories, release, report = drawn.sample
-        else:
-            trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
-            release = trajanon.read_release(released)
+        trajectories = trajanon.read_trajectories(originals, subjects_exact=subjects_exact)
+        release = trajanon.read_release(released)
         findings = trajanon.check(released, k)
         streets = None
         if roads is not None:
@@ -100,18 +85,12 @@ def evaluate(
             release,
             report,
             file=released.name,
-            findings=None if drawn else findings,
+            findings=findings,
             streets=streets,
             curve=ks,
             holdout=holdout,
             progress=progress,
         )
-        if ledger is not None:
-            evaluation = evaluation.with_attacks(
-                attacks_in_all(ledger, subjects_exact=subjects_exact)
-            )
-        if whole and drawn:
-            evaluation = with_counts_of_all(evaluation, whole, drawn, findings)
         page.write_text(evaluation.html, encoding="utf-8")
         account.write_text(json_report(evaluation.account), encoding="utf-8")
         sheet.write_text(evaluation.datasheet, encoding="utf-8")

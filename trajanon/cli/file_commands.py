@@ -23,10 +23,7 @@ _ACTIONS = ("show", "verify", "forget")
     trajectories="The originals, to count subjects in each group; needs the report beside the "
     "release.",
     against="An earlier release of the same trajectories, to check what both together reveal; "
-    "needs both reports. Repeat it for several.",
-    rewrite="Write only the lines, and their times if the file says what they count from, into "
-    "this new file, rounded and sorted, if each occurs at least k times; the exit code is for "
-    "that file.",
+    "needs --trajectories and both reports. Repeat it for several.",
     columns="Check these columns of a table, .csv or .parquet: a,b,c, or all.",
     certificate="The .certificate.json of the release: also repeat what it says of the file.",
 )
@@ -36,7 +33,6 @@ def check(
     k: int,
     trajectories: Path | None = None,
     against: list[Path] | None = None,
-    rewrite: Path | None = None,
     subjects_exact: bool = False,
     columns: str | None = None,
     certificate: Path | None = None,
@@ -50,20 +46,15 @@ def check(
     """
     asked = {
         "--columns": columns,
-        "--rewrite": rewrite,
         "--trajectories": trajectories,
         "--against": against or None,
         "--certificate": certificate,
     }
     given = [name for name, value in asked.items() if value is not None]
-    if len(given) > 1 and given[0] in ("--columns", "--rewrite"):
+    if columns is not None and len(given) > 1:
         raise BadInput(f"{given[0]} and {given[1]} are different checks: run one after the other")
     if columns is not None:
         account, said = _of_table(released, k, names_of(columns))
-    elif rewrite is not None:
-        found = trajanon.rewrite(released, rewrite, k)
-        said = f"Wrote {rewrite}. It holds for rows: {_each(found)}, and {found.claim}."
-        account = {**asdict(found), "holds": found.holds}
     else:
         beside = trajectories, against or [], certificate
         account, said = _of_release(released, k, *beside, exact=subjects_exact)
@@ -153,20 +144,12 @@ def _beside(
     originals: Path, released: Path, k: int, against: Sequence[Path], *, exact: bool
 ) -> "tuple[trajanon.Findings, str]":
     """Check a release beside its originals; also say what was counted in these."""
-    from trajanon.files.report import read_report
-    from trajanon.privacy.originals import is_large
-    from trajanon.privacy.release_check import check_in_parts
     from trajanon.subjects import nameless
 
-    if not against and released.is_dir() and is_large(report := read_report(released)):
-        found, whole = check_in_parts(originals, released, k, report, subjects_exact=exact)
-        unknown = whole.nameless
-    else:
-        read = trajanon.read_trajectories(originals, subjects_exact=exact)
-        found = trajanon.check(released, k, trajectories=read, against=against)
-        unknown = nameless(read.provenance)
+    read = trajanon.read_trajectories(originals, subjects_exact=exact)
+    found = trajanon.check(released, k, trajectories=read, against=against)
     said = f"; {k} different subjects in each group"
-    if unknown:
+    if unknown := nameless(read.provenance):
         said += f", where each of {unknown:,} recordings without a name counts as one"
     return found, said
 

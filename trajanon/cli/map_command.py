@@ -81,11 +81,7 @@ def _public(release: Path, tiles: str | None) -> "Map":
 def _for_the_holder(originals: Path, released: Path, view: str, tiles: str | None) -> "Map":
     from trajanon import maps
     from trajanon.files.report import read_report
-    from trajanon.maps.page import compare_in_parts
-    from trajanon.privacy.originals import in_parts, is_large
 
-    if released.is_dir() and is_large(report := read_report(released)):
-        return compare_in_parts(in_parts(originals, released, report), view=view, tiles=tiles)
     release, report = trajanon.read_release(released), read_report(released)
     shown = trajanon.read_trajectories(originals)
     return maps.compare(shown, release, report, view=view, tiles=tiles)

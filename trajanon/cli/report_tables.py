@@ -18,7 +18,7 @@ from trajanon.errors import printable
 from trajanon.number_text import UNITS, number_of, percent, span
 from trajanon.progress import Progress
 from trajanon.subjects import Merged
-from trajanon.verdict import Verdict, cost, knows_people, mends, source, verdict
+from trajanon.verdict import Verdict, cost, knows_people, source, verdict
 
 _NAME = 80
 """Characters of a name on the screen."""
@@ -142,8 +142,6 @@ def show_release(report: Mapping[str, Any]) -> None:
     k, members = report["k"], "subjects" if knows_people(report) else "recordings"
     lines = number_of(report["lines"], "line stands", "lines stand")
     tell(f"{lines} for at least {k} different {members} each.")
-    if said := mends(report):
-        tell(said)
     if (times := report["times"]) is not None:
         off = times["departure_error"]
         tell(f"Departures are {span(off['mean'])} off on average (median {span(off['median'])}).")

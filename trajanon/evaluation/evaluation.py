@@ -1,37 +1,50 @@
 """Evaluation: originals, release and report -> the evidence, on one page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import date
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from trajanon.arrays import Floats, Ints
-from trajanon.evaluation.adversaries import patient, published, timing_in
-from trajanon.evaluation.areas import Areas, sampled
-from trajanon.evaluation.curve import curve as curve_of
-from trajanon.evaluation.curve import options_in
-from trajanon.evaluation.evidence import NOTHING, RELEASE, Evaluation
-from trajanon.evaluation.holdout import drawn, hold_out
-from trajanon.files.report import Report, checked, left_out_in, promise_in, released_of
+from trajanon.evaluation.comparisons import curve as curve_of
+from trajanon.evaluation.comparisons import drawn, hold_out, options_in
+from trajanon.evaluation.evidence import Evaluation
+from trajanon.files.report import (
+    Report,
+    checked,
+    clock_in,
+    key_in,
+    left_out_in,
+    promise_in,
+    released_of,
+)
 from trajanon.loss import loss_to
 from trajanon.partition import broken_promises, check_k, dense
+from trajanon.perturbation import correlation, displacement_root
 from trajanon.privacy.attack import Attack, Published
-from trajanon.privacy.chains import drives_chained, drives_left, left_on, people_chained
-from trajanon.privacy.findings import Findings
-from trajanon.privacy.inference import diversity, inferred
+from trajanon.privacy.chains import drives_left, people_followed
+from trajanon.privacy.inference import inferred
 from trajanon.privacy.linkage import attacks
-from trajanon.privacy.originals import InParts, Matched, matched
+from trajanon.privacy.originals import matched, published
+from trajanon.privacy.rebuilding import Rebuilding, Ways, rebuilding
+from trajanon.privacy.release_check import Findings
+from trajanon.privacy.verification import Noise, Verified, verification
 from trajanon.progress import Progress, silent
 from trajanon.release import Release, with_report
 from trajanon.snapping import RoadsToFollow
 from trajanon.street_counts import compared, different_lines
 from trajanon.subjects import nameless
-from trajanon.times import Timing, departure_days
+from trajanon.times import departure_days
+from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.utility.usefulness import Seconds, usefulness
+
+MOST = 20_000
+"""Trajectories among which a determined adversary looks for members of groups."""
+
+_ROUNDED = 0.3  # metres, the standard deviation of the error of 5 decimals
 
 
 def evaluate(
@@ -68,7 +81,7 @@ def evaluate(
     streets
         Roads on which `trajanon.streets` would count, to compare these counts.
     seed
-        Repeats the random boxes, which groups are tried, and which subjects are held out.
+        Repeats which targets and groups are tried, and which subjects are held out.
     curve
         Each k to anonymize with, at the report's settings, to compare metres with the chance of the
         best attack.
@@ -104,120 +117,59 @@ def evaluate(
     release, report = with_report(release, report)
     for each in curve:
         check_k(each)
-    given = _Given.of(trajectories, release, checked(report))
+    told = checked(report)
+    k, counted = promise_in(told)
+    in_file = released_of(trajectories, told)
     if holdout:
-        drawn(given.in_file, given.k)  # refuses too few before anything is measured
-    step = partial(progress, "Evaluating")
-    step(1, 3, "attacks")
-    protects = _protection(given, seed)
-    step(2, 3, "utility")
-    costs = _costs(given, seed)
-    again = partial(curve_of, given.in_file, curve, progress=progress)
+        drawn(in_file, k)  # refuses too few before anything is measured
+    found = matched(in_file, release, told)
+    kept, seen, clock = found.slid, published(found, told), clock_in(told)
+    subjects, spacing = seen.subjects, _spacing(kept)
+    progress("Evaluating", 1, 3, "attacks")
+    verified, rebuilt = patient(seen, kept.tracks, told, spacing=spacing, seed=seed)
+    tried = attacks(seen)
+    next_one = next((one for one in tried if one.name == f"next {seen.unit}"), None)
+    seconds = None
+    if clock is not None and seen.times is not None and seen.line_times is not None:
+        seconds = Seconds(seen.times, seen.line_times[seen.labels], clock)
+    progress("Evaluating", 2, 3, "utility")
     return Evaluation(
         file=file,
         date=date.today(),
         area=area_of(release.points),
-        left_out=len(left_out_in(given.report)),
-        problems=None if findings is None else findings.problems,
-        report=given.report,
-        **_counts(given),
-        **protects,
-        **costs,
-        curve=again(**options_in(given.report)) if curve else None,
-        holdout=hold_out(given.in_file, given.report, seed=seed, progress=progress)
-        if holdout
-        else None,
-        streets=streets and compared(given.kept, different_lines(release), streets),
-    )
-
-
-def with_counts_of_all(
-    evaluation: Evaluation, whole: InParts, drawn_areas: Areas, findings: Findings
-) -> Evaluation:
-    """Replace figures in the evaluation of a sample by those counted on all trajectories."""
-    chained = evaluation.chained
-    followed = evaluation.followed
-    left = drives_left(whole.line, whole.runs, whole.subject, evaluation.k)
-    if chained is not None and left:
-        chained = replace(chained, left=left)
-    if followed is not None and whole.subject is not None:
-        people = left_on(whole.subject, whole.line, whole.subject, evaluation.k)
-        followed = replace(followed, left={"people": people})
-    return replace(
-        evaluation,
-        chained=chained,
-        followed=followed,
-        area=area_of(whole.lines.points),
-        period=None,  # a sample may miss months
-        trajectories=len(whole.line),
-        subjects=None if whole.subject is None else int(whole.subject.max()) + 1,
-        left_out=whole.left_out,
-        nameless=whole.nameless,
-        sizes=np.bincount(whole.line),
-        rows=np.bincount(whole.of_rows),
-        violations=whole.few(evaluation.k),
-        problems=findings.problems,
-        report=whole.report,
-        sampled=sampled(whole, drawn_areas),
-    )
-
-
-@dataclass(frozen=True, eq=False)
-class _Given:
-    """What is evaluated: the originals as they were averaged, and their release."""
-
-    report: Report
-    in_file: Trajectories  # those that were released, as they stand in the file
-    found: Matched
-    subjects: Ints | None
-    timing: Timing | None
-    seen: Published
-
-    @classmethod
-    def of(cls, trajectories: Trajectories, release: Trajectories, report: Report) -> "_Given":
-        k, _ = promise_in(report)
-        in_file = released_of(trajectories, report)
-        found, timing = matched(in_file, release, report), timing_in(report)
-        of = found.slid.subject
-        subjects = None if of is None else dense(of)
-        seen = published(found.slid, found, k, subjects, timing)
-        return cls(report, in_file, found, subjects, timing, seen)
-
-    @property
-    def k(self) -> int:
-        return self.report["k"]
-
-    @property
-    def kept(self) -> Trajectories:
-        return self.found.slid
-
-    @property
-    def people(self) -> int | None:
-        return None if self.subjects is None else int(self.subjects.max()) + 1
-
-
-def _counts(given: _Given) -> dict[str, Any]:
-    """Count what there is, by the names of attributes of an `Evaluation`."""
-    kept, seen, k = given.kept, given.seen, given.k
-    subjects, labels = given.subjects, given.found.labels
-    return {
-        "unit": kept.unit,
-        "spacing": _spacing(kept),
-        "k": k,
-        "counted": given.report["counted"],
-        "trajectories": len(kept),
-        "points": kept.points.shape[1],
-        "subjects": given.people,
-        "nameless": nameless(kept.provenance),
-        "sizes": seen.sizes,
-        "rows": seen.rows,
-        "violations": {
+        unit=kept.unit,
+        spacing=spacing,
+        k=k,
+        counted=counted,
+        trajectories=len(kept),
+        points=kept.points.shape[1],
+        subjects=None if subjects is None else int(subjects.max()) + 1,
+        left_out=len(left_out_in(told)),
+        nameless=nameless(kept.provenance),
+        sizes=seen.sizes,
+        rows=seen.rows,
+        violations={
             "records": int((seen.sizes < k).sum()),
-            "subjects": None if subjects is None else broken_promises(labels, subjects, k),
+            "subjects": None if subjects is None else broken_promises(seen.labels, subjects, k),
         },
-        "clock": None if given.timing is None else given.timing.clock,
-        "period": _months(kept.times),
-    }
+        problems=None if findings is None else findings.problems,
+        clock=clock,
+        period=_months(kept.times),
+        loss=loss_to(seen.points, seen.lines, seen.labels),
+        usefulness=usefulness(
+            seen.points, seen.lines[seen.labels], true_ends=kept.true_ends, seconds=seconds
+        ),
+        attacks=_by_name([*tried, *attacks(seen.originals)]),
+        verification=verified,
+        rebuilding=rebuilt,
+        chained=drives_left(seen.labels, kept.tracks, subjects, k),
+        followed=people_followed(seen, departure_days(kept), next_one),
+        inferred=inferred(seen),
+        curve=curve_of(in_file, curve, progress=progress, **options_in(told)) if curve else None,
+        holdout=hold_out(in_file, told, seed=seed, progress=progress) if holdout else None,
+        report=told,
+        streets=streets and compared(kept, different_lines(release), streets),
+    )
 
 
 def _months(times: Floats | None) -> str | None:
@@ -231,39 +183,53 @@ def _months(times: Floats | None) -> str | None:
     return str(first) if first == last else f"{first} to {last}"
 
 
-def _protection(given: _Given, seed: int) -> dict[str, Any]:
-    """Measure what is protected, by the names of attributes of an `Evaluation`."""
-    seen, tracks, spacing = given.seen, given.kept.tracks, _spacing(given.kept)
-    verified, rebuilt = patient(seen, tracks, given.report, spacing=spacing, seed=seed)
-    return {
-        "attacks": _by_name([*attacks(seen), *attacks(seen.originals)]),
-        "verification": verified,
-        "rebuilding": rebuilt,
-        "chained": drives_chained(seen, tracks),
-        "followed": people_chained(seen, departure_days(given.kept)),
-        "inferred": inferred(seen),
-        "diversity": diversity(seen),
-    }
+def patient(
+    seen: Published,
+    tracks: Tracks | None,
+    report: Report,
+    *,
+    spacing: float | None = None,
+    seed: int = 0,
+) -> tuple[Verified | None, Rebuilding | None]:
+    """Let an adversary verify whole groups, and rebuild a member on a map of other tracks.
+
+    He knows how displacements are distributed, but not the key. Where nothing is known of subjects,
+    trajectories of one run or recording are of one.
+    """
+    if seen.subjects is None and tracks is not None:
+        seen = replace(seen, subjects=dense(tracks.recording_of))
+    if len(seen.points) > MOST:
+        seen, rows = _near(seen, seed)
+        tracks = None if tracks is None else tracks.take(rows)
+    m = seen.points.shape[1]
+    if key_in(report) is None:
+        noise = Noise(np.eye(m), _rounding)
+    else:
+        noise = Noise(correlation(m), displacement_root)
+    verified = verification(seen, noise, seed=seed)
+    ways = Ways.of(seen.points, seen.owners)
+    if tracks is not None:
+        ways = Ways(tracks.points[:], tracks.first, tracks.owners(seen.owners))
+    return verified, rebuilding(seen, noise, ways, spacing=spacing, seed=seed)
 
 
-def _costs(given: _Given, seed: int) -> dict[str, Any]:
-    """Measure what is left for use, by the names of attributes of an `Evaluation`."""
-    kept, ways = given.kept, {RELEASE: given.seen, NOTHING: given.seen.originals}
-    useful = partial(usefulness, tracks=kept.tracks, true_ends=kept.true_ends, seed=seed)
-    return {
-        "loss": {name: loss_to(way.points, way.lines, way.labels) for name, way in ways.items()},
-        "usefulness": {
-            name: useful(way.points, way.lines[way.labels], seconds=_seconds(way, given.timing))
-            for name, way in ways.items()
-        },
-    }
+def _rounding(spread: Floats, parts: Floats) -> Floats:
+    """The root of the noise of plain means, which are rounded."""
+    return np.broadcast_to(_ROUNDED * np.eye(2), spread.shape)
 
 
-def _seconds(way: Published, timing: Timing | None) -> Seconds | None:
-    """When the originals and their lines are at their points; None where no times are published."""
-    if timing is None or way.times is None or way.line_times is None:
-        return None
-    return Seconds(way.times, way.line_times[way.labels], timing.clock)
+def _near(seen: Published, seed: int) -> tuple[Published, Ints]:
+    """Take whole groups, on the lines nearest to one that is drawn, as many as may be tried."""
+    middles = seen.lines.mean(axis=1)
+    middle = middles[np.random.default_rng(seed).integers(len(middles))]
+    away = (middles - middle) * [1.0, np.cos(np.radians(middle[0]))]
+    order = np.argsort((away**2).sum(axis=1), kind="stable")
+    lines = np.sort(order[np.cumsum(seen.sizes[order]) <= MOST])
+    rows = np.flatnonzero(np.isin(seen.labels, lines))
+    labels = np.searchsorted(lines, seen.labels[rows])
+    subjects = None if seen.subjects is None else seen.subjects[rows]
+    points = seen.points[rows]
+    return Published(points, seen.lines[lines], labels, seen.k, subjects, unit=seen.unit), rows
 
 
 def _by_name(tried: Sequence[Attack]) -> list[Attack]:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import date
 from itertools import groupby
 from typing import Any
@@ -12,31 +12,24 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescap
 from markupsafe import Markup, escape
 
 import trajanon
-from trajanon.arrays import Floats, Ints
-from trajanon.evaluation.areas import Sampled
-from trajanon.evaluation.curve import Curve
-from trajanon.evaluation.holdout import Holdout
+from trajanon.arrays import Ints
+from trajanon.evaluation.comparisons import Curve, Holdout
 from trajanon.files.report import Report, key_in, rows_in
 from trajanon.number_text import STAGES, UNITS, metres, page, percent, shown, span
 from trajanon.privacy.attack import QUESTIONS, Attack
-from trajanon.privacy.chains import Chained
-from trajanon.privacy.inference import Diversity, Inferred
+from trajanon.privacy.chains import Followed, Left, counts_of, few_left
+from trajanon.privacy.inference import Inferred
 from trajanon.privacy.rebuilding import Rebuilding
 from trajanon.privacy.verification import Verified
 from trajanon.settings import METHOD_NAMES, REFINEMENT_NAMES
+from trajanon.street_counts import StreetUsefulness
 from trajanon.times import Clock
 from trajanon.trajectories import FOR_COMPARISON, OSM_ATTRIBUTION
 from trajanon.utility import usefulness as measures
 from trajanon.utility.usefulness import DURATION_CLASS
-from trajanon.utility.volumes import StreetUsefulness
 from trajanon.verdict import Verdict, cost, knows_people, source, too_few, verdict
 
-RELEASE, NOTHING = "this release", "no protection"
-"""Names of the ways to publish that are compared."""
-
 NOTICE = "For the holder of the data, not for publication."
-
-_BINS = 30
 
 _AS_THEY_ARE = (
     *("file", "unit", "spacing", "holds", "k", "counted", "as_published", "trajectories", "points"),
@@ -84,9 +77,9 @@ class Evaluation:
     period
         Months from the first of the originals to the last; None if they are not known.
     loss
-        IL in percent of each way to publish, by its name; of places alone.
+        IL in percent, of places alone.
     usefulness
-        What each way to publish leaves, by its name: this release, and no protection.
+        What is left for use.
     attacks
         In the order in which to show them.
     verification
@@ -95,8 +88,8 @@ class Evaluation:
     rebuilding
         Error of a member rebuilt by an adversary who knows all others; None as before.
     chained
-        What the windows of a drive give away together; None of trips, and where tracks are not
-        known or no drive has windows on two lines.
+        How few subjects are on all lines of a drive, by ``drives``; empty of trips, and where
+        tracks are not known or no drive has windows on two lines.
     followed
         What the lines of a person show together; None without subjects.
     inferred
@@ -106,12 +99,8 @@ class Evaluation:
     holdout
         What a release of half of the subjects shows of them, compared with the others; None if
         not requested.
-    diversity
-        What the members of the groups have in common.
     report
         The holder's report of the release.
-    sampled
-        The sample behind each figure that was not computed on all trajectories; None without one.
 
     Examples
     --------
@@ -152,24 +141,18 @@ class Evaluation:
     problems: Sequence[str] | None
     clock: Clock | None
     period: str | None
-    loss: Mapping[str, float]
-    usefulness: Mapping[str, measures.Usefulness]
+    loss: float
+    usefulness: measures.Usefulness
     attacks: Sequence[Attack]
     verification: Verified | None
     rebuilding: Rebuilding | None
-    chained: Chained | None
-    followed: Chained | None
+    chained: Mapping[str, Left]
+    followed: Followed | None
     inferred: Sequence[Inferred]
     curve: Curve | None
     holdout: Holdout | None
-    diversity: Diversity
     report: Report
-    sampled: Sampled | None = None
     streets: StreetUsefulness | None = None
-
-    def with_attacks(self, more: Sequence[Attack]) -> "Evaluation":
-        """Show more attacks, such as `trajanon.evaluation.adversaries.attacks_in_all` runs."""
-        return replace(self, attacks=[*self.attacks, *more])
 
     @property
     def units(self) -> str:
@@ -194,7 +177,7 @@ class Evaluation:
     @property
     def _flows(self) -> Mapping[str, float]:
         """Flow similarity by cells."""
-        return self.usefulness[RELEASE].flow_similarity
+        return self.usefulness.flow_similarity
 
     @property
     def od_cell(self) -> str | None:
@@ -223,11 +206,10 @@ class Evaluation:
             "facts.txt",
             evidence=self,
             tried=tried,
-            common=self.diversity.account,
             kept=self._flows,
             smallest=measures.SMALLEST,
             largest=measures.LARGEST,
-            in_file=RELEASE,
+            few_left=few_left,
         ).splitlines()
 
     @property
@@ -249,26 +231,20 @@ class Evaluation:
             "violations": dict(self.violations),
             "problems": None if self.problems is None else list(self.problems),
             "times": None if self.clock is None else self.clock.sentence,
-            "information_loss": dict(self.loss),
-            "attacks": [attack.account | self._interval(attack) for attack in self.attacks],
+            "information_loss": self.loss,
+            "attacks": [attack.account for attack in self.attacks],
             "verification": None if self.verification is None else self.verification.account,
             "rebuilding": None if self.rebuilding is None else self.rebuilding.account,
-            "chains": None if self.chained is None else self.chained.account,
+            "chains": counts_of(self.chained) or None,
             "persons": None if self.followed is None else self.followed.account,
             "inferred": [one._asdict() for one in self.inferred],
             "curve": None if self.curve is None else self.curve.account,
             "holdout": None if self.holdout is None else self.holdout.account,
-            "diversity": self.diversity.account,
             "od_cell": self.od_cell,
-            "utility": {name: asdict(one) for name, one in self.usefulness.items()},
+            "utility": asdict(self.usefulness),
             "streets": None if self.streets is None else asdict(self.streets),
             "attribution": self.report.get("attribution"),
-            "sample": None if self.sampled is None else self.sampled.account,
         }
-
-    def _interval(self, attack: Attack) -> dict[str, Any]:
-        found = None if self.sampled is None else self.sampled.interval(attack)
-        return {} if found is None else {"interval": [*found]}
 
     @property
     def html(self) -> str:
@@ -280,10 +256,9 @@ class Evaluation:
             median=float(np.median(self.sizes)),
             cost=cost(self.report),
             source=source(self.report),
-            release=RELEASE,
             attacks={question: self._tried(question) for question in QUESTIONS},
-            histogram=_histogram,
             beside=_beside,
+            few_left=few_left,
             measures=measures,
             minutes=DURATION_CLASS / 60.0,
         )
@@ -318,7 +293,6 @@ class Evaluation:
             for_comparison=FOR_COMPARISON,
             cost=cost(self.report),
             knows_people=knows_people(self.report),
-            in_file=RELEASE,
             openstreetmap=OSM_ATTRIBUTION,
             flows=self._flows,
             largest=measures.LARGEST,
@@ -343,16 +317,9 @@ def _rough(number: int | None) -> str | None:
     return None if number is None else f"some {int(float(f'{number:.2g}')):,}"
 
 
-def _histogram(values: Floats) -> dict[str, Any]:
-    """How often values occur, up to their 99th percentile."""
-    most = float(np.percentile(values, 99)) or 1.0
-    counts, _ = np.histogram(np.minimum(values, most), bins=_BINS, range=(0, most))
-    return {"counts": counts.tolist(), "most": most}
-
-
-def _beside(before: Sequence[int], after: Sequence[int], most: int = 0) -> list[list[float]]:
+def _beside(counts: Sequence[Sequence[int]], most: int = 0) -> list[list[float]]:
     """Heights of bars for each class, up to a class; or to that of the 99th percentile."""
-    both = np.array([before, after], dtype=np.float64)
+    both = np.array(counts, dtype=np.float64)
     if not most:
         most = int(np.searchsorted(np.cumsum(both[0]), 0.99 * both[0].sum())) + 1
     both[:, most - 1] = both[:, most - 1 :].sum(axis=1)

@@ -1,14 +1,14 @@
 """Certificate of a release: the assessment in publishable, machine-readable figures."""
 
 import hashlib
-import json
 import os
 from collections.abc import Iterable, Mapping
 from datetime import date
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
-from trajanon.errors import FileProblem
+from trajanon.errors import BadInput, FileProblem
+from trajanon.inputs import parsed
 from trajanon.number_text import number_of
 from trajanon.privacy.attack import QUESTIONS
 
@@ -17,6 +17,24 @@ NOT_ASSESSED = "not assessed"
 _MIDDLES = ("mean", "median")
 
 _Account = Mapping[str, Any]
+
+
+class _Release(TypedDict):
+    rows: int
+    groups: int
+    sha256: dict[str, str]
+
+
+class _Promise(TypedDict):
+    k: int
+
+
+class _Certificate(TypedDict):
+    """What is repeated of a certificate."""
+
+    release: _Release
+    promise: _Promise
+
 
 _CONTEXT = {
     "dcat": "http://www.w3.org/ns/dcat#",
@@ -59,7 +77,7 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
         because = account["verdict"]["sentences"]
         return {"certificate": "none: this release must not be published", "because": because}
     made = date.fromisoformat(account["date"])
-    k, utility = account["k"], account["utility"]["this release"]
+    k, utility = account["k"], account["utility"]
     attacks = account["attacks"]
     originals = {one["name"]: one for one in attacks if one["against"] == "originals"}
     found = [_attack(one, originals) for one in attacks if one["against"] == "release"]
@@ -83,8 +101,7 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
         },
         "cost": {
             "metres moved": {name: round(utility["displacement"][name]) for name in _MIDDLES},
-            "measured on": "all" if account["sample"] is None else "a sample",
-            "information loss, percent": round(account["information_loss"]["this release"], 1),
+            "information loss, percent": round(account["information_loss"], 1),
         },
         "WP29 Opinion 05/2014": {
             "singling out": singling_out or NOT_ASSESSED,
@@ -105,7 +122,7 @@ def certificate(account: _Account, released: str | os.PathLike[str], version: st
     }
 
 
-def repeated(certified: _Account, released: str | os.PathLike[str], findings: Any) -> list[str]:
+def repeated(certified: _Certificate, released: str | os.PathLike[str], findings: Any) -> list[str]:
     """Repeat what a certificate says of the released file itself; say what differs.
 
     Parameters
@@ -118,11 +135,14 @@ def repeated(certified: _Account, released: str | os.PathLike[str], findings: An
         What `trajanon.check` found in it.
     """
     said, k = certified["release"], certified["promise"]["k"]
-    now = {"rows": findings.trajectories, "groups": findings.groups}
+    found = (
+        ("rows", said["rows"], findings.trajectories),
+        ("groups", said["groups"], findings.groups),
+    )
     problems = [
-        f"the certificate says {said[name]:,} {name}, and the file has {there:,}"
-        for name, there in now.items()
-        if said[name] != there
+        f"the certificate says {before:,} {name}, and the file has {there:,}"
+        for name, before, there in found
+        if before != there
     ]
     if findings.smallest < k:
         rarest = number_of(findings.smallest, "time")
@@ -136,7 +156,7 @@ def repeated(certified: _Account, released: str | os.PathLike[str], findings: An
     return problems
 
 
-def read_certificate(path: str | os.PathLike[str]) -> _Account:
+def read_certificate(path: str | os.PathLike[str]) -> _Certificate:
     """Read a certificate; its k, rows, groups and hashes are there.
 
     Raises
@@ -145,19 +165,13 @@ def read_certificate(path: str | os.PathLike[str]) -> _Account:
         If the file cannot be read, or is no certificate.
     """
     try:
-        found = json.loads(Path(path).read_text("utf-8"))
-        whole = found["release"], found["promise"]
-        numbers = whole[0]["rows"], whole[0]["groups"], whole[1]["k"]
-        hashes = list(whole[0]["sha256"].values())
-        if not all(isinstance(one, int) for one in numbers) or not all(map(str.isalnum, hashes)):
-            raise TypeError
+        return parsed(Path(path).read_bytes(), _Certificate)
     except OSError as error:
         raise FileProblem(f"{path} cannot be read: {error.strerror}") from error
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except BadInput as error:
         raise FileProblem(
             f"{path} is no certificate of trajanon: `trajanon evaluate` writes one beside a release"
         ) from error
-    return dict(found)
 
 
 def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:
@@ -168,7 +182,6 @@ def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:
         "knows": one["knows"],
         "question": one["question"],
         "mean": round(one["expected"], 2),
-        "interval": [round(end, 2) for end in one.get("interval", ())] or "of all: no sample",
         "highest": round(one["worst_case"], 2),
         "1/k": round(one["baseline"], 2),
         "in the originals": NOT_ASSESSED if before is None else round(before["expected"], 2),
@@ -176,20 +189,18 @@ def _attack(one: _Account, originals: Mapping[str, _Account]) -> dict[str, Any]:
 
 
 def _followed(account: _Account) -> list[dict[str, Any]]:
-    """How often the next line of a drive or a person is found, and how many lines leave too few."""
-    attacks = {"persons": ("people", "one person, from line to line")}
-    if account["unit"] == "trajectory":  # else each is whole
-        attacks["chains"] = "drives", "pieces of one drive, from line to line"
+    """How many people and drives have lines that leave too few, and how often one is followed."""
     said: list[dict[str, Any]] = []
-    for name, (what, attack) in attacks.items():
-        found = account[name] or {"followed": {}, what: 0}
-        first: Any = "none is on two lines" if account[name] else NOT_ASSESSED
-        if followed := found["followed"]:
-            first = round(followed["known"]["first"], 2)
-        said.append({"attack": attack, "next line first": first})
-        if found[what]:
-            few = found[f"{what}_below"] / found[what]
-            said[-1][f"{what} with fewer than k on all their lines"] = round(few, 2)
+    kinds = {"persons": ("people", "one person, from line to line")}
+    if account["unit"] == "trajectory":  # else each drive is whole
+        kinds["chains"] = "drives", "pieces of one drive, taken together"
+    for name, (what, attack) in kinds.items():
+        found = account[name] or {what: 0, f"{what}_below": 0}
+        share = round(found[f"{what}_below"] / found[what], 2) if found[what] else "none is on two"
+        few: Any = share if account[name] else NOT_ASSESSED
+        said.append({"attack": attack, f"{what} with fewer than k on all their lines": few})
+        if found.get("steps"):
+            said[-1]["next line first"] = round(found["next_line_first"], 2)
     return said
 
 

@@ -178,7 +178,7 @@ def _compared_contents(path: Path, anew: Path, kind: ReleaseFormat) -> Compared:
         (writer, here), (own_writer, own) = kind.contents(path), kind.contents(anew)
     except (ValueError, pa.ArrowException, sqlite3.Error) as error:
         raise FileProblem(
-            f"cannot read all of {path}; write its lines alone with `rewrite`"
+            f"cannot read all of {path}: write the release again with trajanon anonymize"
         ) from error
     names = sorted(set(here) | set(own))
     if differ := [name for name in names if here.get(name) != own.get(name)]:

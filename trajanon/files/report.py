@@ -130,7 +130,6 @@ class Report(TypedDict):
     attribution: NotRequired[str | None]
     subjects_per_group: NotRequired[list[Whole] | None]
     key: NotRequired[str | None]  # the secret by which lines are perturbed; None: plain means
-    groups_of_equal_lines: NotRequired[list[list[Whole]]]
     rows: _Rows
     search: NotRequired[dict[str, Any]]
     shards: NotRequired[Whole]
@@ -264,17 +263,6 @@ def all_labels_in(report: Report) -> Ints:
     of_all = np.full(len(kept), -1)
     of_all[kept] = labels
     return of_all
-
-
-def all_lines_in(report: Report) -> Ints:
-    """As `all_labels_in`; groups that were released as one line have one number."""
-    labels = all_labels_in(report)
-    line = np.arange(labels.max() + 1)
-    for groups in report.get("groups_of_equal_lines", []):
-        if not groups or not 0 <= min(groups) <= max(groups) < len(line):
-            raise BadInput(NOT_TOGETHER)
-        line[groups] = min(groups)
-    return np.where(labels < 0, -1, line[labels])
 
 
 def kept_in(report: Report, n: int) -> Bools:

@@ -20,7 +20,7 @@ from trajanon.files.parquet_parts import ParquetParts, parquet_of
 from trajanon.inputs import parsed
 from trajanon.number_text import number_of
 from trajanon.remote_folder import Folder, folder_or_file
-from trajanon.subjects import Identities, identities, nameless
+from trajanon.subjects import Identities, identities
 from trajanon.times import Clock
 from trajanon.tracks import Tracks
 from trajanon.trajectories import HOPS, Trajectories
@@ -186,43 +186,24 @@ def read_trajectories(
         )
 
 
-class Runs(NamedTuple):
-    """On which run each trajectory lies, (n,), and where it starts there, in steps."""
-
-    run: Ints
-    start: Ints
-
-
 class Owners(NamedTuple):
     """The subjects of the trajectories of a file or a folder."""
 
     n: int  # how many there are
     subject: Ints | None  # of each, (n,)
-    nameless: int  # subjects without a name
-    runs: Runs | None  # on which they lie; None where that is not known
+    run: Ints | None  # on which each lies, (n,); None where there are no tracks
     provenance: Mapping[str, Any]  # with what was found here
 
 
 def read_owners(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Owners:
     """Read the subjects of trajectories, and their runs, without points."""
     with _opened(path) as file:
-        found = _owners(path, file, exact=subjects_exact)
-        provenance = found.counted_in(provenance_of(file.schema_arrow))
-        runs = None
+        found, run = _owners(path, file, exact=subjects_exact), None
         if "track" in file.schema_arrow.names:
-            columns = (geoparquet.written_column(path, file, name) for name in Runs._fields)
-            runs = Runs(*map(track_rows.whole_numbers, Runs._fields, columns))
-        return Owners(file.n, found.subject, nameless(provenance), runs, provenance)
-
-
-def read_without_owners(path: str | os.PathLike[str] | Folder, rows: Ints) -> Trajectories:
-    """Read some of the rows, by their numbers, rising, without subjects."""
-    with _opened(path) as file:
-        some = file.chosen(np.isin(np.arange(file.n), rows))
-        points, tracks, times = read_rows(path, some)
-        ends = true_ends_of(path, some)
-    provenance = provenance_of(file.schema_arrow)
-    return Trajectories(points, provenance=provenance, tracks=tracks, times=times, true_ends=ends)
+            column = geoparquet.written_column(path, file, "run")
+            run = track_rows.whole_numbers("run", column)
+        provenance = found.counted_in(provenance_of(file.schema_arrow))
+        return Owners(file.n, found.subject, run, provenance)
 
 
 @contextmanager

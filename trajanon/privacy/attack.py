@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from threading import Event
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,9 +9,7 @@ from scipy.spatial import cKDTree
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.axes import principal_axes, turn
-from trajanon.errors import BadInput
 from trajanon.partition import check_k
-from trajanon.workers import in_parts
 
 _AS_THEY_ARE = (
     *("name", "question", "knows", "against", "expected", "worst_case", "baseline"),
@@ -23,26 +20,23 @@ _AS_THEY_ARE = (
 QUESTIONS = ("singling out", "linkability", "inference")
 """What the Article 29 Working Party asks of anonymised data (Opinion 05/2014)."""
 
-NOT_ALIKE = "points, lines, labels, subjects, rows and times are not of the same trajectories"
-
 _ROUNDING = 1e-9  # a chance that exceeds 1/k by less is 1/k
-_AT_ONCE = 500  # originals that a thread links
 TIED = 1e-9
 """Distances that differ by less, as a share, are equal but for rounding."""
 _SAME = 1e-12  # a distance of 0 but for rounding, in standard deviations or metres
 
 
 class Steps(NamedTuple):
-    """From trajectories to the next of the same drive, or of the same person, (s,)."""
+    """From trajectories to the next of the same person, (s,)."""
 
-    of: str  # what is followed: a ``drive``, a ``day`` of a person, or a ``person``
     here: Ints
     there: Ints  # which is on another line
+    on_a_day: bool  # whether it is also of the same day
 
 
 @dataclass(frozen=True, eq=False)
 class Published:
-    """Lines as published, and what the holder knows of them; refused if these do not agree."""
+    """Lines as published, and what the holder knows of them."""
 
     points: Floats  # the originals, (n, p, 2), latitude and longitude in degrees
     lines: Floats  # what is published, (g, p, 2); each once for every row of its group
@@ -59,24 +53,6 @@ class Published:
 
     def __post_init__(self) -> None:
         check_k(self.k)
-        n, lines = self.points.shape[:1], np.arange(len(self.lines))
-        of_each = self.labels, self.owners, self.labels if self.own_row is None else self.own_row
-        times = (self.times, self.points), (self.line_times, self.lines)
-        if not (
-            self.points.ndim == self.lines.ndim == 3
-            and self.points.shape[1:] == self.lines.shape[1:]
-            and self.points.shape[2] == 2
-            and self.points.size > 0
-            and np.isfinite(self.points).all()
-            and np.isfinite(self.lines).all()
-            and all(each.shape == n for each in of_each)
-            and np.array_equal(np.unique(self.labels[self.of_rows]), lines)
-            and all(
-                each is None or (each.shape == places.shape[:2] and np.isfinite(each).all())
-                for each, places in times
-            )
-        ):
-            raise BadInput(NOT_ALIKE)
 
     @cached_property
     def sizes(self) -> Ints:
@@ -100,21 +76,18 @@ class Published:
         return np.arange(len(self.points)) if self.subjects is None else self.subjects
 
     @cached_property
-    def _on_lines(self) -> tuple[Any, Ints, Ints, Ints]:
-        """Subjects; pairs of one and a line, as numbers; the rows and trajectories of each pair."""
+    def _on_lines(self) -> tuple[Any, Ints, Ints]:
+        """Subjects; pairs of one and a line, as numbers; and the rows of each pair."""
         names, number = np.unique(self.owners, return_inverse=True)
-        pairs, pair, held = np.unique(
-            number * len(self.lines) + self.labels, return_inverse=True, return_counts=True
-        )
-        return names, pairs, np.bincount(pair[self.of_rows], minlength=len(pairs)), held
+        pair = number * len(self.lines) + self.labels
+        return names, *np.unique(pair[self.of_rows], return_counts=True)
 
-    def held(self, subject: Any, line: Ints) -> tuple[Ints, Ints]:
-        """Count the rows that subjects have on lines, and their trajectories there, (q,)."""
-        names, pairs, rows, held = self._on_lines
+    def held(self, subject: Any, line: Ints) -> Ints:
+        """Count the rows that subjects have on lines, (q,)."""
+        names, pairs, rows = self._on_lines
         asked = np.searchsorted(names, subject) * len(self.lines) + line
         place = np.minimum(np.searchsorted(pairs, asked), len(pairs) - 1)
-        there = pairs[place] == asked
-        return rows[place] * there, held[place] * there
+        return np.asarray(rows[place] * (pairs[place] == asked))
 
     @cached_property
     def nearest(self) -> Any:
@@ -149,13 +122,8 @@ class Published:
 def nearest_of(originals: Floats, lines: Floats) -> Any:
     """Find the rows of the second at the smallest distance from each of the first: lists, (n,)."""
     tree = cKDTree(lines)
-
-    def link(rows: Ints, _: Event) -> Any:
-        some = originals[rows]
-        away, _ = tree.query(some)
-        return tree.query_ball_point(some, away * (1.0 + TIED) + _SAME)
-
-    return np.concatenate(in_parts(link, np.arange(len(originals)), _AT_ONCE))
+    away, _ = tree.query(originals, workers=-1)
+    return tree.query_ball_point(originals, away * (1.0 + TIED) + _SAME, workers=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,24 +179,10 @@ class Attack:
         return _mean(self.above.astype(np.float64))
 
     @property
-    def at_fault(self) -> Ints:
-        """Groups of targets with a worst chance above 1/k; none in originals."""
-        if self.against != "release":
-            return np.empty(0, dtype=np.int64)
-        return np.unique(self.published.labels[self.targets[self.above]])
-
-    @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON: nothing of single trajectories."""
-        subjects = self.published.owners[self.targets]
-        return {
-            **{name: getattr(self, name) for name in _AS_THEY_ARE},
-            "k": self.published.k,
-            "targets": len(self.targets),
-            "subjects": len(np.unique(subjects)),
-            "subjects_exposed": len(np.unique(subjects[self.above])),
-            "groups_at_fault": len(self.at_fault),
-        }
+        told = {name: getattr(self, name) for name in _AS_THEY_ARE}
+        return told | {"k": self.published.k, "targets": len(self.targets)}
 
 
 def _mean(values: Floats) -> float:

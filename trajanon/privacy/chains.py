@@ -1,7 +1,7 @@
-"""Chains: lines of one drive, or of one person, put together again from line to line."""
+"""Chains: lines of one drive, or of one person, taken together, and the next line of a person."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -9,8 +9,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial import cKDTree
 
-from trajanon.arrays import Bools, Floats, Ints
-from trajanon.files.trajectory_files import Runs
+from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import UNITS, metres, number_of, percent
 from trajanon.partition import dense
@@ -20,14 +19,10 @@ from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.workers import in_parts
 
-_HEADING = 4.0  # a metre between two hops counts as much as this between two places
 _EARLY, _LATE = 10.0, 3.0  # metres that count as much as a minute too early, or later
 _SAME = 1e-6  # metres that are nothing but rounding
 _NEAR = 200  # lines that begin nearest, of which he chooses
 _AT_ONCE = 1_000  # steps that a thread tries
-
-LINE, KNOWN, CHANCE = "line", "known", "chance"
-"""What the adversary starts from: a known trajectory, its line, or a guess."""
 
 PLACE = 200.0
 """Metres from an end within which others are at the same place."""
@@ -47,13 +42,6 @@ class Left(NamedTuple):
         return {name: self.several, f"{name}_below": self.below, f"{name}_alone": self.alone}
 
 
-class Ranks(NamedTuple):
-    """How the line of the next one ranks; mean chances, if ties are decided at random."""
-
-    first: float
-    among_three: float
-
-
 class Place(NamedTuple):
     """How many people have a place where most of their lines begin or end, too."""
 
@@ -63,68 +51,48 @@ class Place(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Chained:
-    """What lines of one drive, or of one person, give away together."""
+class Followed:
+    """What the lines of a person show together."""
 
     k: int
     lines: int  # released
     unit: str
-    of: str  # what is followed, as in `Steps`
-    left: Mapping[str, Left]  # by ``drives``; or by ``people`` and, where known, ``days``
-    steps: int = 0
-    found: Mapping[str, Ranks] = field(default_factory=dict)  # by what the adversary starts from
-    place: Place | None = None
+    left: Mapping[str, Left]  # by ``people`` and, where they are known, ``days``
+    place: Place
+    steps: int = 0  # from line to line
+    on_a_day: bool = False  # whether each leads to the next line of the same day
+    first: float = 0.0  # how often the line of the next one ranks first
 
     @property
     def account(self) -> dict[str, Any]:
-        """Ready for JSON, without data of single drives or people."""
-        followed = {start: ranks._asdict() for start, ranks in self.found.items()}
-        whole = {"k": self.k, "lines": self.lines, "of": self.of, "steps": self.steps}
-        place = None if self.place is None else self.place._asdict()
-        return whole | counts_of(self.left) | {"followed": followed, "place": place}
+        """Ready for JSON, without data of single people."""
+        steps = {"steps": self.steps, "on_a_day": self.on_a_day, "next_line_first": self.first}
+        whole = {"k": self.k, "lines": self.lines, **steps}
+        return whole | counts_of(self.left) | {"place": self.place._asdict()}
 
     @property
-    def first(self) -> float:
-        """How often the line of the next one ranks first, if the one before is known."""
-        return self.found[KNOWN].first if self.found else 0.0
+    def chance(self) -> float:
+        """How often a line drawn by chance is that of the next one."""
+        return min(1.0 / max(self.lines - 1, 1), 1.0)
 
     @property
     def next(self) -> str:
         """What is looked for."""
-        within = {"drive": " of its drive", "day": " of the person on that day"}
-        return f"the next {self.unit}{within.get(self.of, ' of the person')}"
-
-    @property
-    def few(self) -> str:
-        """How few subjects are left, a sentence without its end."""
-        (what, left), *more = self.left.items()
-        one, whom = ("drive", "subjects") if what == "drives" else ("person", "people")
-        said = (
-            f"Anyone who knows all lines of a {one} is left with fewer than {self.k} {whom} in "
-            f"{left.below:,} of {number_of(left.several, one, what)} on several lines, and with "
-            f"one alone in {left.alone:,}"
-        )
-        for days in (days for _, days in more if days.several):
-            said += (
-                f"; on one day, in {days.below:,} of {number_of(days.several, 'day')} and in "
-                f"{days.alone:,}"
-            )
-        return said
+        return f"the next {self.unit} of the person{' on that day' * self.on_a_day}"
 
     @property
     def words(self) -> str:
         """What came out, in a few sentences."""
-        if not any(left.several for left in self.left.values()):
+        if not self.left["people"].several:
             return "No person is on two lines, so none can be followed from line to line."
-        said = [f"{self.few}."]
-        if self.found:
-            line, known, chance = (self.found[start] for start in (LINE, KNOWN, CHANCE))
+        said = [f"{few_left(self.left, self.k)}."]
+        if self.steps:
             said.append(
                 f"Somebody who knows a {self.unit} ranks the line of {self.next} first of "
-                f"{self.lines:,} lines in {percent(known.first)} of {number_of(self.steps, 'step')}"
-                f" (by its line {percent(line.first)}, by chance {percent(chance.first)})."
+                f"{self.lines:,} lines in {percent(self.first)} of {number_of(self.steps, 'step')}"
+                f" (by chance {percent(self.chance)})."
             )
-        if (place := self.place) is not None and place.people:
+        if (place := self.place).people:
             have = number_of(place.people, "person has", "people have")
             said.append(
                 f"{have} a place of {metres(PLACE)} where three {UNITS[self.unit]} begin or end. "
@@ -132,6 +100,23 @@ class Chained:
                 f"everybody is right for {place.guess:,}."
             )
         return " ".join(said)
+
+
+def few_left(left: Mapping[str, Left], k: int) -> str:
+    """Say on how many lines few subjects are left, a sentence without its end."""
+    (what, most), *more = left.items()
+    one, whom = ("drive", "subjects") if what == "drives" else ("person", "people")
+    said = (
+        f"Anyone who knows all lines of a {one} is left with fewer than {k} {whom} in "
+        f"{most.below:,} of {number_of(most.several, one, what)} on several lines, and with one "
+        f"alone in {most.alone:,}"
+    )
+    for days in (days for _, days in more if days.several):
+        said += (
+            f"; on one day, in {days.below:,} of {number_of(days.several, 'day')} and in "
+            f"{days.alone:,}"
+        )
+    return said
 
 
 def counts_of(left: Mapping[str, Left]) -> dict[str, int]:
@@ -162,7 +147,7 @@ def _marked(row: Ints, column: Ints) -> csr_array:
 
 
 def drives_left(
-    labels: Ints, tracks: Tracks | Runs | None, subjects: Ints | None, k: int
+    labels: Ints, tracks: Tracks | None, subjects: Ints | None, k: int
 ) -> dict[str, Left]:
     """Count the subjects on all lines of each drive; nothing if no drive is on two lines.
 
@@ -198,76 +183,50 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
     order, days = np.arange(len(labels)), departure_days(trajectories)
     if trajectories.times is not None:
         order = np.argsort(trajectories.times[:, 0], kind="stable")
-    cells = {"person": subjects}
+    cells = {False: subjects}
     if days is not None:
-        cells = {"day": _cells(subjects, days)} | cells
-    steps = (_steps(of, cell, order, labels) for of, cell in cells.items())
-    return next((one for one in steps if len(one.here)), None)
+        cells = {True: _cells(subjects, days)} | cells
+    for on_a_day, cell in cells.items():
+        by_cell = order[np.argsort(cell[order], kind="stable")]
+        here, there = by_cell[:-1], by_cell[1:]
+        goes_on = (cell[here] == cell[there]) & (labels[here] != labels[there])
+        if goes_on.any():
+            return Steps(here[goes_on], there[goes_on], on_a_day)
+    return None
 
 
-def _steps(of: str, cells: Ints, order: Ints, labels: Ints) -> Steps:
-    """Go on within cells, in an order."""
-    order = order[np.argsort(cells[order], kind="stable")]
-    here, there = order[:-1], order[1:]
-    goes_on = (cells[here] == cells[there]) & (labels[here] != labels[there])
-    return Steps(of, here[goes_on], there[goes_on])
+def people_followed(
+    published: Published, days: Ints | None, following: Attack | None
+) -> Followed | None:
+    """Say what the lines of each person show, to those who know all, or follow from one to next.
 
-
-def drives_chained(published: Published, tracks: Tracks | None) -> Chained | None:
-    """Put together again the windows of each drive, a run of the tracks.
-
-    They lie end to end, each in a group of its own. From a line the adversary goes to the one that
-    best begins where the first would be a hop later, with a hop like its last. None if the tracks
-    are not known, or no drive has windows on two lines.
-    """
-    left = drives_left(published.labels, tracks, published.subjects, published.k)
-    if tracks is None or not left or published.points.shape[1] == 1:  # a point has no heading
-        return None
-    order = np.argsort(tracks.start, kind="stable")
-    steps = _steps("drive", tracks.run, order, published.labels)
-    return _chained(published, steps, left, None)
-
-
-def people_chained(published: Published, days: Ints | None) -> Chained | None:
-    """Follow each person from trip to trip, by `Published.steps`, and ask where they mostly go.
-
-    The next trip begins where the last one ended, and where times are released, later. The
-    adversary starts from the line of a trip; or he knows the trip, and sets aside the line nearest
-    to it. Who knows all lines of a person takes the place where most of them begin or end.
-    None if nothing is known of subjects.
+    ``following`` is what `next_line` found. Who knows all lines of a person takes the place where
+    most of them begin or end. None if nothing is known of subjects.
     """
     if (subjects := published.subjects) is None:
         return None
     left = people_left(published.labels, subjects, days, published.k)
-    whom, *found = places_found(published.points, published.lines, published.labels, subjects)
-    place = Place(len(whom), *(int(one.sum()) for one in found))
-    return _chained(published, published.steps, left, place)
+    place = places_found(published.points, published.lines, published.labels, subjects)
+    k, lines, steps = published.k, len(published.lines), published.steps
+    if steps is None or following is None:
+        return Followed(k, lines, published.unit, left, place)
+    went = len(steps.here), steps.on_a_day, following.line_found
+    return Followed(k, lines, published.unit, left, place, *went)
 
 
-def _chained(
-    published: Published, steps: Steps | None, left: Mapping[str, Left], place: Place | None
-) -> Chained:
-    k, lines = published.k, len(published.lines)
-    if steps is None:
-        return Chained(k, lines, published.unit, "person", left, place=place)
-    tried = {start: _tried(published, steps, known=start == KNOWN) for start in (LINE, KNOWN)}
-    found = {
-        start: Ranks(float(one.first.mean()), float(one.among_three.mean()))
-        for start, one in tried.items()
-    }
-    found[CHANCE] = Ranks(*(min(n / (lines - 1), 1.0) for n in (1, 3)))
-    return Chained(k, lines, published.unit, steps.of, left, len(steps.here), found, place)
+def next_line(published: Published, steps: Steps) -> Attack:
+    """Go from a known trajectory to the line that best goes on, and pick one of its rows.
 
-
-def next_trip(published: Published, steps: Steps) -> Attack:
-    """Go from a known trip to the line that best goes on, and pick one of its rows."""
-    tried, n = _tried(published, steps, known=True), len(steps.here)
-    here, there = steps.here[tried.step], steps.there[tried.step]
-    rows = published.rows[tried.line]
-    own, _ = published.held(published.owners[here], tried.line)
-    own[tried.line == published.labels[here]] = 0  # the row of the known trip is no other
-    home = rows * (tried.line == published.labels[there])
-    picked, own, home = (np.bincount(tried.step, each, n) for each in (rows, own, home))
+    The next one begins where the last one ended and, where times are released, later. The adversary
+    sets aside the line nearest to the one that he knows.
+    """
+    step, line = _going_on(published, steps)
+    n, here, there = len(steps.here), steps.here[step], steps.there[step]
+    rows = published.rows[line]
+    own = published.held(published.owners[here], line)
+    own[line == published.labels[here]] = 0  # the row of the known trip is no other
+    home = rows * (line == published.labels[there])
+    picked, own, home = (np.bincount(step, each, n) for each in (rows, own, home))
     unit = published.unit
     return Attack(
         f"next {unit}",
@@ -281,70 +240,30 @@ def next_trip(published: Published, steps: Steps) -> Attack:
     )
 
 
-class _Tried(NamedTuple):
-    """How lines rank as the next one of each step that was tried, (s,)."""
-
-    first: Floats  # chance that the right line ranks first
-    among_three: Floats
-    step: Ints  # with each of the lines that rank first in it
-    line: Ints
-
-
-def _tried(published: Published, steps: Steps, *, known: bool) -> _Tried:
-    """Rank the other lines that begin near by how well they continue this one."""
-    own, right = published.labels[steps.here], published.labels[steps.there]
-    points, times, row = published.lines, published.line_times, own
-    if known:
-        points, times, row = published.points, published.times, steps.here
-        if published.against == "release":
-            own = np.array([lines[0] for lines in published.nearest[steps.here]])
-    tree = cKDTree(_ends(published, published.lines, steps.of)[0])
-    onward = _ends(published, points[row], steps.of)[1]
-    arrive = _arrivals(published, times, row, steps.of)
+def _going_on(published: Published, steps: Steps) -> tuple[Ints, Ints]:
+    """Find the lines that best go on from each step: pairs of both, (s,)."""
+    own, arrive = published.labels[steps.here], None
+    if published.against == "release":
+        own = np.array([lines[0] for lines in published.nearest[steps.here]])
+    if published.times is not None and (steps.on_a_day or np.isinf(published.cycle)):
+        arrive = published.times[steps.here, -1]
+    tree = cKDTree(in_metres(published.lines[:, 0], published.lines))
+    onward = in_metres(published.points[steps.here, -1], published.lines)
     near = np.arange(1, min(_NEAR, len(published.lines)) + 1)
 
-    def ranked(rows: Ints, _: Event) -> tuple[Floats, Floats, Ints, Ints]:
+    def ranked(rows: Ints, _: Event) -> tuple[Ints, Ints]:
         away, line = tree.query(onward[rows], k=near)
         if arrive is not None and published.line_times is not None:
             minutes = (published.line_times[line, 0] - arrive[rows, None]) / MINUTE
             late = _LATE * np.minimum(minutes, HOUR / MINUTE)
             away = np.hypot(away, np.where(minutes < 0.0, _EARLY * minutes, late))
         away[line == own[rows, None]] = np.inf
-        right_away = np.where(line == right[rows, None], away, np.inf).min(axis=1, keepdims=True)
-        there = np.isfinite(right_away[:, 0])
-        tied = np.where(np.isfinite(right_away), TIED * right_away + _SAME, 0.0)
-        nearer = (away < right_away - tied).sum(axis=1)
-        alike = np.maximum((away <= right_away + tied).sum(axis=1) - nearer, 1)
-        among = np.clip(np.array([[1], [3]]) - nearer, 0, alike) / alike * there
         least = away.min(axis=1, keepdims=True)
         step, place = np.nonzero(away <= least * (1.0 + TIED) + _SAME)
-        return (*among, rows[step], line[step, place])
+        return rows[step], line[step, place]
 
-    found = in_parts(ranked, np.arange(len(own)), _AT_ONCE)
-    return _Tried(*map(np.concatenate, zip(*found, strict=True)))
-
-
-def _ends(published: Published, points: Floats, of: str) -> tuple[Floats, Floats]:
-    """Where lines or originals begin, and where they would go on, in metres.
-
-    At the end; for drives a hop later, in the direction of the hop.
-    """
-    ways = in_metres(points, published.lines)
-    begin, end = ways[:, 0], ways[:, -1]
-    if of != "drive":
-        return begin, end
-    first, last = ways[:, 1] - begin, end - ways[:, -2]
-    return np.hstack([begin, _HEADING * first]), np.hstack([end + last, _HEADING * last])
-
-
-def _arrivals(published: Published, times: Floats | None, row: Ints, of: str) -> Floats | None:
-    """When others would go on; None where times are not released, or days are not."""
-    if times is None or published.line_times is None:
-        return None
-    if of == "person" and np.isfinite(published.cycle):
-        return None
-    arrive: Floats = times[row, -1]
-    return 2.0 * arrive - times[row, -2] if of == "drive" else arrive
+    step, line = zip(*in_parts(ranked, np.arange(len(own)), _AT_ONCE), strict=True)
+    return np.concatenate(step), np.concatenate(line)
 
 
 def in_metres(points: Floats, lines: Floats) -> Floats:
@@ -352,14 +271,8 @@ def in_metres(points: Floats, lines: Floats) -> Floats:
     return np.asarray((points - lines[0, 0]) * metres_of_degrees(lines[..., 0].mean()))
 
 
-def places_found(
-    points: Floats, lines: Floats, labels: Ints, subjects: Ints
-) -> tuple[Ints, Bools, Bools]:
-    """Find the place where most lines of each person begin or end, for those who have one.
-
-    Gives one trajectory of each such person; whether that place is theirs; and whether the place
-    where most of all lines begin or end is.
-    """
+def places_found(points: Floats, lines: Floats, labels: Ints, subjects: Ints) -> Place:
+    """Find the place where most lines of each person begin or end, for those who have one."""
     went, ended = (
         np.concatenate([in_metres(each[:, end], lines) for end in (0, -1)])
         for each in (points, lines)
@@ -369,9 +282,10 @@ def places_found(
     true, inferred = true[many >= _ENDS], _busiest(ended[own], person)[0][many >= _ENDS]
     guess, _ = _busiest(ended, np.zeros(len(ended), dtype=np.int64))
     found, guessed = (
-        np.hypot(*(place - went[true]).T) <= PLACE for place in (ended[own[inferred]], ended[guess])
+        int((np.hypot(*(place - went[true]).T) <= PLACE).sum())
+        for place in (ended[own[inferred]], ended[guess])
     )
-    return true % len(points), found, guessed
+    return Place(len(true), found, guessed)
 
 
 def _busiest(ends: Floats, subjects: Ints) -> tuple[Ints, Ints]:

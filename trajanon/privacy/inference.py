@@ -1,8 +1,6 @@
-"""What lines show of people: who is in a release, where they go on, and what members share."""
+"""What lines show of people: who is in a release, and where they go on."""
 
-from dataclasses import dataclass
-from threading import Event
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -10,17 +8,14 @@ from scipy.special import ndtri
 
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.geodesy import metres_of_degrees
-from trajanon.number_text import metres, number_of
+from trajanon.number_text import metres
 from trajanon.partition import dense
 from trajanon.privacy.attack import Published
 from trajanon.times import HOUR
 from trajanon.utility.displacements import displacement
-from trajanon.workers import in_parts
 
 Z = float(ndtri(0.975))
 """Standard errors on each side of the centre of an interval of 95 %."""
-
-_AT_ONCE = 500  # trajectories that a thread looks up
 
 
 class Auc(NamedTuple):
@@ -31,30 +26,15 @@ class Auc(NamedTuple):
     high: float
 
 
-class Lines:
-    """Released lines, to which the nearest is looked up: root mean square of metres over points."""
+def nearest_line(points: Floats, lines: Floats) -> tuple[Floats, Ints]:
+    """Find how far trajectories, (n, m, 2), are from their nearest lines, and which these are.
 
-    def __init__(self, lines: Floats) -> None:
-        self._scale = metres_of_degrees(lines[..., 0].mean())
-        self._tree = cKDTree(self._records(lines))
-
-    def _records(self, points: Floats) -> Floats:
-        metres: Floats = points * (self._scale / np.sqrt(points.shape[1]))
-        return metres.reshape(len(points), -1)
-
-    def nearest(self, points: Floats) -> tuple[Floats, Ints]:
-        """How far each of some trajectories, (n, m, 2), is from its nearest line, and which."""
-
-        def looked_up(rows: Ints, _: Event) -> Floats:
-            return np.stack(self._tree.query(self._records(points[rows])))
-
-        found = np.hstack(in_parts(looked_up, np.arange(len(points)), _AT_ONCE))
-        return found[0], found[1].astype(np.int64)
-
-    def within(self, points: Floats, radius: float) -> Ints:
-        """Count the trajectories within some metres of each line, (g,)."""
-        tree = cKDTree(self._records(points))
-        return np.asarray(tree.query_ball_point(self._tree.data, radius, return_length=True))
+    Distances are root mean squares of metres over points.
+    """
+    scale = metres_of_degrees(lines[..., 0].mean()) / np.sqrt(lines.shape[1])
+    records, asked = ((each * scale).reshape(len(each), -1) for each in (lines, points))
+    away, line = cKDTree(records).query(asked, workers=-1)
+    return away, line.astype(np.int64)
 
 
 def told_apart(away: Floats, members: Bools, subjects: Ints) -> Auc:
@@ -124,8 +104,9 @@ def ends_told(points: Floats, lines: Floats) -> tuple[Bools, Bools]:
     And whether the best place to guess for all does: the end near which most lines end.
     """
     known, ends = max(2 * points.shape[1] // 3, 1), lines[:, -1]
-    _, line = Lines(lines[:, :known]).nearest(points[:, :known])
-    busiest = Lines(ends[:, None]).within(ends[:, None], NEAR).argmax()
+    _, line = nearest_line(points[:, :known], lines[:, :known])
+    places = ends * metres_of_degrees(ends[:, 0].mean())
+    busiest = cKDTree(places).query_ball_point(places, NEAR, return_length=True).argmax()
     right, guessed = (
         displacement(points[:, -1], guess) <= NEAR for guess in (ends[line], ends[busiest])
     )
@@ -145,84 +126,7 @@ def departures_told(
         apart = np.abs(one - other)
         return np.minimum(apart, cycle - apart) <= HOUR
 
-    _, line = Lines(lines).nearest(points)
+    _, line = nearest_line(points, lines)
     hours, lines_then = np.unique(of_lines, return_counts=True)
     busiest = hours[(within_an_hour(hours[:, None], hours) @ lines_then).argmax()]
     return within_an_hour(departures, of_lines[line]), within_an_hour(departures, busiest)
-
-
-CELL = 200.0  # metres: the side of a cell that is one place
-
-
-@dataclass(frozen=True, eq=False)
-class Diversity:
-    """How much the members of each group differ.
-
-    l-diversity asks for l different values of what is sensitive in each group: here the cell of a
-    grid where a trajectory begins, and that where it ends.
-    """
-
-    cell: float  # side of a cell, metres
-    tight: float  # radius up to which a group is an alarm, metres
-    sizes: Ints  # members of each group, (g,)
-    origins: Ints  # different cells of the members' first points, (g,)
-    destinations: Ints  # the same of their last points, (g,)
-    radius: Floats  # largest distance of a member's point from that of the line, metres, (g,)
-
-    @property
-    def alarms(self) -> Ints:
-        """Groups so tight that their line shows where each member went, (a,)."""
-        return np.flatnonzero(self.radius <= self.tight)
-
-    @property
-    def words(self) -> str:
-        """What came out, in a few sentences."""
-        many = self.account
-        return (
-            f"In {many['one_origin']:,} of {number_of(many['groups'], 'group')} all members begin "
-            f"in one cell of {self.cell:g} m, in {many['one_destination']:,} all end in one. In "
-            f"{number_of(many['alarms'], 'group')} every member stays within {self.tight:g} m of "
-            "the released line all along: that line is as good as the original."
-        )
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """Ready for JSON, without data of single groups."""
-        measures = ("origins", "destinations", "radius")
-        return {
-            "cell": self.cell,
-            "tight": self.tight,
-            "groups": len(self.sizes),
-            **{name: _spread(getattr(self, name)) for name in measures},
-            "one_origin": int((self.origins == 1).sum()),
-            "one_destination": int((self.destinations == 1).sum()),
-            "alarms": len(self.alarms),
-            "trajectories_in_alarms": int(self.sizes[self.alarms].sum()),
-        }
-
-
-def diversity(published: Published, *, cell: float = CELL, tight: float = 50.0) -> Diversity:
-    """Measure how much the members of each group differ."""
-    points, labels = published.points, published.labels
-    cells = (
-        np.unique(np.column_stack([labels, _cell_of(points[:, end], cell)]), axis=0)
-        for end in (0, -1)
-    )
-    origins, destinations = (np.bincount(each[:, 0].astype(np.int64)) for each in cells)
-    radius = np.zeros(len(published.lines))
-    np.maximum.at(radius, labels, displacement(points, published.lines[labels]).max(axis=1))
-    return Diversity(float(cell), float(tight), published.sizes, origins, destinations, radius)
-
-
-def _cell_of(points: Floats, cell: float) -> Floats:
-    """Find the cell that each point, (n, 2), lies in: its row and column."""
-    height = cell / metres_of_degrees(np.array(45.0))[0]  # degrees
-    row = np.floor(points[:, 0] / height)
-    across = metres_of_degrees((row + 0.5) * height)[:, 1]
-    column = np.floor(points[:, 1] * np.maximum(across, 0.0) / cell)
-    return np.column_stack([row, column])
-
-
-def _spread(values: Floats | Ints) -> dict[str, float]:
-    least, median, most = np.quantile(values, (0.0, 0.5, 1.0)).tolist()
-    return {"min": least, "mean": float(values.mean()), "median": median, "max": most}

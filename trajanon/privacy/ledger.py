@@ -55,26 +55,13 @@ class Entry:
     number: int
     told: Told
     hops: Hashes  # digests of the hops of what was released, rising
-    people: Hashes  # a digest for each trajectory: of who made it, rising
-
-
-class Keyed(NamedTuple):
-    """Digests, with the key of a ledger, of the fixes that identify trajectories."""
-
-    hops: Hashes  # (n, HOPS); 0 where one has fewer
-    people: Hashes  # (n,)
-
-    def take(self, rows: Ints) -> "Keyed":
-        """Keep some of the trajectories."""
-        return Keyed(self.hops[rows], self.people[rows])
 
 
 class Sorted(NamedTuple):
     """Which trajectories may be released."""
 
     new: Bools  # these, (n,)
-    known: int  # others were released before
-    over: int  # or are of people who have as many as they may
+    known: int  # how many others were released before
 
     def told_in(self, report: dict[str, Any], path: Path) -> Ints:
         """Tell it in the report of the new ones; give the rows of the file that were released."""
@@ -86,7 +73,6 @@ class Sorted(NamedTuple):
             "file": path.name,
             "new": int(self.new.sum()),
             "already_released": self.known,
-            "over_the_limit_of_a_person": self.over,
             "rows": np.flatnonzero(~self.new).tolist(),
         }
         return released
@@ -117,49 +103,32 @@ class Ledger:
         """The secret that perturbs the lines of all its releases: the same group, the same line."""
         return hmac.digest(self._key, b"lines", "sha256")
 
-    def keyed(self, marks: Hashes, progress: Progress = silent) -> Keyed:
-        """Make digests of marks, as of `Trajectories`, with the key of the ledger."""
-        keyed = np.zeros(marks.shape, dtype=np.uint64)
-        for begin in range(0, len(marks), _AT_ONCE):
-            progress("Looking into the ledger", begin, len(marks))
-            some = marks[begin : begin + _AT_ONCE]
-            present = some != 0
-            present[:, 0] = True
-            keyed[begin : begin + len(some)][present] = self._digests(some[present])
-        return Keyed(keyed[:, 1:], keyed[:, 0])
+    def keyed(self, marks: Hashes, progress: Progress = silent) -> Hashes:
+        """Make digests of marks, as of `Trajectories`, with the key of the ledger, (n, HOPS).
 
-    def sort(self, keyed: Keyed, run: Ints | None, per_subject: int | None) -> Sorted:
+        What identifies trajectories are their hops; 0 where one has fewer.
+        """
+        hops = marks[:, 1:]
+        keyed = np.zeros(hops.shape, dtype=np.uint64)
+        for begin in range(0, len(hops), _AT_ONCE):
+            progress("Looking into the ledger", begin, len(hops))
+            some = hops[begin : begin + _AT_ONCE]
+            present = some != 0
+            keyed[begin : begin + len(some)][present] = self._digests(some[present])
+        return keyed
+
+    def sort(self, hops: Hashes, run: Ints | None) -> Sorted:
         """Sort trajectories into new ones, and those that were released before.
 
-        Of one person, ``per_subject`` may be in all releases together. Where windows may slide,
-        what was released of a ``run`` may lie anywhere on it: all of the run counts as released.
+        Where windows may slide, what was released of a ``run`` may lie anywhere on it: all of the
+        run counts as released.
         """
-        hops, people = keyed
-        group = np.arange(len(people)) if run is None else dense(run)
+        group = np.arange(len(hops)) if run is None else dense(run)
         known = np.zeros(group.max(initial=-1) + 1, dtype=np.bool_)
         for entry in self.entries:
-            for begin in range(0, len(hops), _AT_ONCE):
-                some = slice(begin, begin + _AT_ONCE)
-                known[group[some][_among(hops[some], entry.hops).any(axis=1)]] = True
+            known[group[_among(hops, entry.hops).any(axis=1)]] = True
         new = ~known[group]
-        released = int((~new).sum())
-        if per_subject is not None:
-            new &= self._within(keyed, new, per_subject)
-        return Sorted(new, released, len(new) - released - int(new.sum()))
-
-    def _within(self, keyed: Keyed, new: Bools, limit: int) -> Bools:
-        """Choose trajectories by chance: at most ``limit`` of a person, over all releases."""
-        hops, people = keyed
-        before = np.zeros(len(people), dtype=np.int64)
-        for entry in self.entries:
-            before += np.searchsorted(entry.people, people, side="right")
-            before -= np.searchsorted(entry.people, people, side="left")
-        order = np.lexsort((hops[:, 0], people, ~new))
-        place = np.arange(len(order))
-        begins = np.append(True, people[order][1:] != people[order][:-1])[: len(order)]
-        rank = np.empty(len(order), dtype=np.int64)
-        rank[order] = place - np.maximum.accumulate(np.where(begins, place, 0))
-        return np.asarray(before + rank < limit)
+        return Sorted(new, int((~new).sum()))
 
     @contextmanager
     def recording(self, release: str | os.PathLike[str]) -> Iterator["Recording"]:
@@ -185,11 +154,10 @@ class Ledger:
         if recording.number is not None:
             self._settle(recording.number)
 
-    def announce(self, told: Told, keyed: Keyed) -> int:
+    def announce(self, told: Told, hops: Hashes) -> int:
         """Add a release that is about to get its name, by what its trajectories are known by."""
         number = max((entry.number for entry in self.entries), default=0) + 1
-        hops = np.unique(keyed.hops[keyed.hops != 0])
-        self._put(Entry(number, told, hops, np.sort(keyed.people)))
+        self._put(Entry(number, told, np.unique(hops[hops != 0])))
         return number
 
     def forget(self, number: int) -> Entry:
@@ -244,21 +212,20 @@ class Ledger:
 
     def _read(self) -> list[Entry]:
         entries = []
-        rows = self._database.execute(
-            "select number, told, hops, people from releases order by number"
-        )
-        for number, told, *blobs in rows:
-            digests = (np.frombuffer(one, dtype="<u8").astype(np.uint64) for one in blobs)
-            entries.append(Entry(number, parsed(told, Told), *digests))
+        rows = self._database.execute("select number, told, hops from releases order by number")
+        for number, told, hops in rows:
+            digests = np.frombuffer(hops, dtype="<u8").astype(np.uint64)
+            entries.append(Entry(number, parsed(told, Told), digests))
         return entries
 
     def _put(self, entry: Entry) -> None:
         """Write a release, in place of the one of its number."""
         text = json.dumps(entry.told, ensure_ascii=False)
-        blobs = (one.astype("<u8").tobytes() for one in (entry.hops, entry.people))
+        hops = entry.hops.astype("<u8").tobytes()
         with _named(self.path):
             self._database.execute(
-                "insert or replace into releases values (?, ?, ?, ?)", (entry.number, text, *blobs)
+                "insert or replace into releases values (?, ?, ?, ?)",
+                (entry.number, text, hops, b""),  # people, of whom it held digests once
             )
         self.entries = [one for one in self.entries if one.number != entry.number] + [entry]
 
@@ -275,7 +242,7 @@ class Recording:
         draft: Path | Folder,
         originals: str | os.PathLike[str],
         report: dict[str, Any],
-        keyed: Keyed,
+        hops: Hashes,
     ) -> None:
         """Say that a draft, of trajectories known by this, is about to become a release."""
         content = content_of(draft)
@@ -290,7 +257,7 @@ class Recording:
             "counted": report["counted"],
             "n": report["n"],
         }
-        self.number = self._ledger.announce(told, keyed)
+        self.number = self._ledger.announce(told, hops)
 
 
 @contextmanager

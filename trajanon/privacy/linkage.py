@@ -1,16 +1,23 @@
-"""Record linkage: an adversary who knows whole trajectories, or ends, and takes the nearest row."""
+"""Attacks by what is known of a target: all of it, two points, or its ends."""
 
-from typing import Any, NamedTuple
+from threading import Event
+from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
-from trajanon.arrays import Ints
+from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import in_space
-from trajanon.number_text import UNITS
 from trajanon.privacy.attack import Attack, Published, nearest_of
-from trajanon.privacy.chains import next_trip
-from trajanon.privacy.known_points import known_points
+from trajanon.privacy.chains import next_line
 from trajanon.times import HOUR
+from trajanon.workers import in_parts
+
+NEAR = 100.0
+"""Metres within which a line passes a known point."""
+
+_TARGETS = 400  # at most, drawn at random
+_TARGETS_AT_ONCE = 20  # targets of a part
 
 
 def nearest_record(published: Published) -> Attack:
@@ -40,80 +47,85 @@ def nearest_ends(published: Published) -> Attack:
 
 def _picked(name: str, knows: str, published: Published, found: Any) -> Attack:
     """Pick a row of the lines found for each original, lists, (n,)."""
-    linked = _link(published, found)
-    rates, line_rates = linked.own / linked.rows, linked.home / linked.rows
-    everyone = np.arange(len(rates))
-    return Attack(name, knows, published, everyone, rates, line_rates, worst=rates)
-
-
-def other_tracks(published: Published, *, share: float = 0.5) -> Attack:
-    """Look for a subject's other trajectories where those known lead.
-
-    Of a subject with t trajectories the adversary knows some: ``share`` of t, rounded, but at least
-    one and at most all but one. From each of them he goes to the nearest released line, sets aside
-    the rows of all that he knows, and picks among the rows left there. A row that also stands for
-    one that he does not know stays. All choices are counted.
-    """
-    linked = _link(published, published.nearest)
-    at_home = linked.home > 0
-    _, subject, tracks = np.unique(published.owners, return_inverse=True, return_counts=True)
-    targets = np.flatnonzero(tracks[subject] > 1)
-    place = np.column_stack([linked.rows, linked.own, linked.held, at_home, tracks[subject]])[
-        targets
-    ]
-    # Most subjects are alike in this: each kind is worked out once.
-    kinds, which = np.unique(place, axis=0, return_inverse=True)
-    chances = np.array([_chances(share, *kind) for kind in kinds.tolist()])
-    rates, worst = chances.reshape(-1, 2)[which.ravel()].T
-    line_rates = (linked.home / linked.rows)[targets]
-    knows = f"{100.0 * share:.3g} % of the {UNITS[published.unit]} of the target's subject"
-    name = "other tracks" if published.unit == "trajectory" else f"other {UNITS[published.unit]}"
-    found = rates, line_rates, worst
-    return Attack(name, knows, published, targets, *found, question="linkability")
-
-
-def _chances(
-    share: float, rows: int, own: int, held: int, at_home: int, tracks: int
-) -> tuple[float, float]:
-    """The mean chance and the highest, for one known trajectory from which he starts.
-
-    ``rows`` are those nearest to it, ``own`` its subject's; these stand for ``held`` trajectories,
-    and for itself if it is ``at_home``. ``tracks`` are all that its subject has.
-    """
-    from scipy.stats import hypergeom  # takes a second to load: few commands need it
-
-    others = held - at_home
-    if others == 0:
-        return 0.0, 0.0
-    besides = min(max(round(share * tracks), 1), tracks - 1) - 1
-    # How many of these others he knows, and the rows that stand for none that he does not know.
-    fewest = max(0, besides - (tracks - 1 - others))
-    known = np.arange(fewest, min(others, besides) + 1)
-    set_aside = np.maximum(known + at_home - (held - own), 0)
-    chance = (own - set_aside) / np.maximum(rows - set_aside, 1)
-    likely = hypergeom.pmf(known, tracks - 1, others, besides)
-    return float(likely @ chance), float(chance.max())
-
-
-class _Linked(NamedTuple):
-    """All the lines nearest to each original, (n,)."""
-
-    rows: Ints
-    own: Ints  # rows of its subject
-    held: Ints  # trajectories of its subject
-    home: Ints  # rows of the line of its group; 0 if that is not among the nearest
-
-
-def _link(published: Published, found: Any) -> _Linked:
-    """Count the rows that each original is linked to, by the lines found for it."""
     n = len(published.points)
     original = np.repeat(np.arange(n), [len(lines) for lines in found])
     line = np.concatenate(found).astype(np.int64)
-    own, held = published.held(published.owners[original], line)
-    rows = published.rows[line]
+    rows, own = published.rows[line], published.held(published.owners[original], line)
     home = rows * (line == published.labels[original])
-    counts = rows, own, held, home
-    return _Linked(*(np.bincount(original, each, n).astype(np.int64) for each in counts))
+    picked, own, home = (np.bincount(original, each, n) for each in (rows, own, home))
+    rates, line_rates = own / picked, home / picked
+    return Attack(name, knows, published, np.arange(n), rates, line_rates, worst=rates)
+
+
+def known_points(
+    published: Published, *, hour: float = np.inf, tolerance: float = NEAR, seed: int = 0
+) -> Attack:
+    """Attack with each two points of each original trajectory; of many, some are drawn.
+
+    The adversary picks a row of the line nearest to both, by the sum of squared distances, among
+    those with a point within ``tolerance`` metres of each; with an ``hour``, if it is there within
+    so many seconds of the time known.
+
+    Points known to a place and an hour are those of de Montjoye et al. (Scientific Reports 3,
+    2013); pairs of points are tried by Pellungrini et al. (ACM TIST 9, 2018).
+    """
+    n = len(published.points)
+    targets = np.arange(n)
+    if n > _TARGETS:
+        drawn = np.random.default_rng(seed).choice(n, _TARGETS, replace=False)
+        targets = np.sort(drawn)
+    tree = cKDTree(in_space(published.lines.reshape(-1, 2)))
+
+    def passing(target: int) -> tuple[Ints, Floats]:
+        """Lines that pass a point of a target, and squared metres to each of its points, (p, g)."""
+        points = cKDTree(in_space(published.points[target]))
+        near = points.sparse_distance_matrix(tree, tolerance, output_type="ndarray")
+        point, at, metres = near["i"], near["j"], near["v"]
+        if published.times is not None and published.line_times is not None:
+            late = np.abs(published.line_times.ravel()[at] - published.times[target, point])
+            if np.isfinite(published.cycle):
+                late %= published.cycle
+                late = np.minimum(late, published.cycle - late)
+            point, at, metres = (each[late <= hour] for each in (point, at, metres))
+        line, passed = at // published.lines.shape[1], np.zeros(len(published.lines), np.bool_)
+        passed[line] = True
+        line, place = np.flatnonzero(passed), (np.cumsum(passed) - 1)[line]
+        away = np.full((points.n, len(line)), np.inf)
+        np.minimum.at(away.reshape(-1), point * len(line) + place, metres**2)
+        return line, away
+
+    def some(rows: Ints, _: Event) -> Floats:
+        return np.array([_pairs_tried(published, one, *passing(one)) for one in rows.tolist()])
+
+    found = np.concatenate(in_parts(some, targets, _TARGETS_AT_ONCE))
+    name, knows = "2 known points", f"2 points of the target's {published.unit}"
+    within = f"within {tolerance:g} m"
+    if np.isfinite(hour):
+        name, knows = f"{name} and their hours", f"{knows}, and when it was there"
+        within += f" and {hour / 60.0:g} min"
+    knows = f"{knows}, {within}"
+    if len(targets) < n:
+        knows += f"; tried on {len(targets):,} of {n:,}, drawn at random"
+    rates, line_rates, worst = found.T
+    return Attack(name, knows, published, targets, rates, line_rates, worst, len(targets) < n)
+
+
+def _pairs_tried(published: Published, target: int, line: Ints, away: Floats) -> list[float]:
+    """Mean chance of a row of the target's subject, of its line, and the highest."""
+    own = published.held(published.owners[[target] * len(line)], line)
+    rows = published.rows[line]
+    counts = rows, own, rows * (line == published.labels[target])
+    points, chances = len(away), [np.zeros((3, 0))]
+    for point in range(points - 1):
+        sums = away[point] + away[point + 1 :]
+        least = sums.min(axis=1, initial=np.inf, keepdims=True)
+        other, found = np.nonzero((sums <= least * (1.0 + 1e-9) + 1e-6) & np.isfinite(sums))
+        picked = np.array([np.bincount(other, each[found], points - 1 - point) for each in counts])
+        chances.append(picked[:, picked[0] > 0])
+    of_all, mine, home = np.hstack(chances)
+    pairs = points * (points - 1) / 2
+    rates = mine / of_all
+    return [rates.sum() / pairs, (home / of_all).sum() / pairs, rates.max(initial=0.0)]
 
 
 def attacks(published: Published) -> list[Attack]:
@@ -121,12 +133,11 @@ def attacks(published: Published) -> list[Attack]:
 
     Where there are times, also one that knows the hours of what it knows, to an hour.
     """
-    found = [*known_points(published), nearest_ends(published)]
+    found = [nearest_ends(published)]
     if published.against == "release":
-        others = [] if published.subjects is None else [other_tracks(published)]
-        found = [nearest_record(published), *found, *others]
+        found = [nearest_record(published), known_points(published), *found]
+        if published.times is not None and published.line_times is not None:
+            found.append(known_points(published, hour=HOUR))
     if published.steps is not None:
-        found.append(next_trip(published, published.steps))
-    if published.times is not None and published.line_times is not None:
-        found += known_points(published, hour=HOUR)
+        found.append(next_line(published, published.steps))
     return found

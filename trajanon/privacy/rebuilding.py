@@ -18,8 +18,8 @@ from trajanon.workers import in_parts
 
 _CELL = 12.0  # metres, a place on the map
 _HEADINGS = 16
-_MOST = 700  # places that are tried at a point
-_LOOKED_AT = 30_000  # of which these are chosen, about
+_MOST = 500  # places that are tried at a point
+_LOOKED_AT = 15_000  # of which these are chosen, about
 _SEVERAL = np.iinfo(np.int64).min  # subjects went there
 _POPULAR = 0.3  # how much more often people go where more did, as a power
 _REACH = 3.0  # standard deviations within which places are tried
@@ -107,7 +107,7 @@ def rebuilding(
     spreads, which the hidden member changes, and where that member was. Then he tries all places of
     the map near this, and takes the likeliest way: from place to place in hops of ``spacing``
     metres (without it, of any one length), along the headings of those who went there, rather where
-    many went; what is left as displacement has to go on as such noise does.
+    many went; the rest, which is displacement, has to go on as such noise does.
 
     ``published`` is the release beside the originals as they were averaged. Nothing is on the map
     that only the hidden member's own subject shows. Tried are 40 groups of k trajectories of k
@@ -125,8 +125,8 @@ def rebuilding(
         some = members[one[0]]
         line = (lines[labels[some[0]]] - origin) * scale
         points = (published.points[some] - origin) * scale
-        near = _Near(plan, published.owners[some[0]])
-        guesses = _guesses(line, points[1:], noise, near, spacing)
+        hidden = int(published.owners[some[0]])
+        guesses = _guesses(line, points[1:], noise, plan, hidden, spacing)
         return [_off(guess, points[0]) for guess in (*guesses, line)]
 
     found = in_parts(tried, np.arange(len(members)), 1)
@@ -135,13 +135,13 @@ def rebuilding(
 
 
 def _guesses(
-    line: Floats, companions: Floats, noise: Noise, near: "_Near", spacing: float | None
+    line: Floats, companions: Floats, noise: Noise, plan: "_Map", hidden: int, spacing: float | None
 ) -> tuple[Floats, ...]:
     """Rebuild the hidden member in each way of `Rebuilt`; all in metres."""
     left, middle = (len(companions) + 1) * line - companions.sum(axis=0), companions.mean(axis=0)
     found = _smoothed(left, companions, noise)
     inverse = np.asarray(np.linalg.inv(found.other), dtype=np.float64)
-    places = near(found.way, found.unsure, middle, inverse)
+    places = _places_near(plan, hidden, found, middle, inverse)
     if spacing is None:
         mean = float(np.hypot(*np.diff(found.way, axis=0).T).mean())
         hops = [mean * length for length in _LENGTHS]
@@ -234,39 +234,35 @@ def _followed(places: Places, walk: Walk) -> Floats:
     return way
 
 
-class _Near(NamedTuple):
-    """The map without what only one subject shows."""
+def _places_near(
+    plan: "_Map", hidden: int, found: "_Smoothed", middle: Floats, inverse: Floats
+) -> Places:
+    """Give the places near each point of a way; where there are none, the point itself.
 
-    plan: "_Map"
-    hidden: int  # the subject
-
-    def __call__(self, smooth: Floats, unsure: Floats, middle: Floats, inverse: Floats) -> Places:
-        """Give the places near each point of a way; where there are none, the point itself.
-
-        With the middle of the companions, and the inverse root of how far a member is from it.
-        """
-        plan, at, worth = self.plan, [], []
-        heading = np.gradient(smooth, axis=0)
-        heading /= np.maximum(np.hypot(*heading.T), 1e-9)[:, None]
-        reach = _REACH * unsure + _BESIDE
-        many = plan.tree.query_ball_point(smooth, reach, return_length=True)
-        reach *= np.sqrt(_LOOKED_AT / np.maximum(many, _LOOKED_AT))
-        found = plan.tree.query_ball_point(smooth, reach, return_sorted=True)
-        for point, some in enumerate(found):
-            near = np.array(some, dtype=np.int64)
-            near = near[plan.sole[near] != self.hidden]
-            away = ((plan.at[near, :2] - smooth[point]) ** 2).sum(axis=1) / unsure[point] ** 2
-            off = (((plan.at[near, :2] - middle[point]) @ inverse[point]) ** 2).sum(axis=1)
-            own = _POPULAR * np.log(plan.people[near]) - 0.5 * off / _ALONE
-            if len(near) > _MOST:
-                kept = np.argsort(0.5 * away - own, kind="stable")[:_MOST]
-                near, own = near[kept], own[kept]
-            at.append(
-                plan.at[near] if len(near) else np.append(smooth[point], heading[point])[None]
-            )
-            worth.append(own if len(near) else np.zeros(1))
-        first = np.cumsum([0] + [len(some) for some in at])
-        return Places(np.concatenate(at), np.concatenate(worth), first)
+    Without what only the hidden subject shows; with the middle of the companions, and the inverse
+    root of how far a member is from it.
+    """
+    smooth, unsure = found.way, found.unsure
+    at, worth = list[Floats](), list[Floats]()
+    heading = np.gradient(smooth, axis=0)
+    heading /= np.maximum(np.hypot(*heading.T), 1e-9)[:, None]
+    reach = _REACH * unsure + _BESIDE
+    many = plan.tree.query_ball_point(smooth, reach, return_length=True)
+    reach *= np.sqrt(_LOOKED_AT / np.maximum(many, _LOOKED_AT))
+    beside = plan.tree.query_ball_point(smooth, reach, return_sorted=True)
+    for point, some in enumerate(beside):
+        near = np.array(some, dtype=np.int64)
+        near = near[plan.sole[near] != hidden]
+        away = ((plan.at[near, :2] - smooth[point]) ** 2).sum(axis=1) / unsure[point] ** 2
+        off = (((plan.at[near, :2] - middle[point]) @ inverse[point]) ** 2).sum(axis=1)
+        own = _POPULAR * np.log(plan.people[near]) - 0.5 * off / _ALONE
+        if len(near) > _MOST:
+            kept = np.argpartition(0.5 * away - own, _MOST)[:_MOST]
+            near, own = near[kept], own[kept]
+        at.append(plan.at[near] if len(near) else np.append(smooth[point], heading[point])[None])
+        worth.append(own if len(near) else np.zeros(1))
+    first = np.cumsum([0] + [len(some) for some in at])
+    return Places(np.concatenate(at), np.concatenate(worth), first)
 
 
 class _Map:
@@ -281,12 +277,13 @@ class _Map:
         go, way, low = ways.points[1:][hop] - begin, way[hop], ways.points.min(axis=0)
         wide = int((np.ptp(ways.points[:, 1]) if len(ways.points) else 0.0) / _CELL) + 1
         parts = [
-            np.unique(_cells(begin[some] - low, go[some], way[some], wide, len(ways.owner)))
+            _different(_cells(begin[some] - low, go[some], way[some], wide, len(ways.owner)))
             for start in range(0, len(go), _HOPS_AT_ONCE)
             for some in [slice(start, start + _HOPS_AT_ONCE)]
         ]
-        cell, way = np.divmod(np.unique(np.concatenate(parts)), len(ways.owner))
-        cell, first, people = np.unique(cell, return_index=True, return_counts=True)
+        cell, way = np.divmod(_different(np.concatenate(parts)), len(ways.owner))
+        first = np.flatnonzero(np.diff(cell, prepend=-1))
+        cell, people = cell[first], np.diff(first, append=len(cell))
         owner = ways.owner[way]
         least, most = (each.reduceat(owner, first) for each in (np.minimum, np.maximum))
         self.sole: Ints = np.where(least == most, least, _SEVERAL)
@@ -310,6 +307,12 @@ def _cells(begin: Floats, go: Floats, way: Ints, wide: int, ways: int) -> Ints:
     heading = np.round(turn).astype(np.int64)[hop] % _HEADINGS
     cell = (row * wide + column) * _HEADINGS + heading
     return np.asarray(cell * ways + way[hop])
+
+
+def _different(numbers: Ints) -> Ints:
+    """Sort numbers and drop repeated ones, several times faster than `numpy.unique`."""
+    numbers = np.sort(numbers)
+    return np.asarray(numbers[np.flatnonzero(np.diff(numbers, prepend=-1))])
 
 
 def _off(line: Floats, member: Floats) -> float:

@@ -1,11 +1,11 @@
-"""The check of a release before publication, and a clean copy of its lines."""
+"""The check of a release before publication."""
 
 import hashlib
-import logging
 import os
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -13,54 +13,99 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon.arrays import Floats
-from trajanon.atomic_output import replacing
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
 from trajanon.files.geoparquet import write_geoparquet
 from trajanon.files.release_formats import (
     NOTHING_ELSE,
     RELEASE_FORMATS,
     Compared,
-    check_release_format,
     compared,
     read_as_found,
     release_of,
     release_parts,
-    write_release,
 )
 from trajanon.files.release_lines import (
+    DIGITS,
+    LINE,
     Lines,
     Writer,
-    in_order,
-    line_numbers,
+    amiss_in_counts,
     out_of_order,
     rounded,
 )
-from trajanon.files.report import Report
+from trajanon.number_text import number_of
 from trajanon.partition import check_k
-from trajanon.privacy.findings import (
-    Findings,
-    amiss_in_times,
-    not_trajectories,
-    too_fine,
-    too_fine_times,
-    too_rare,
-    unsorted,
-)
-from trajanon.privacy.originals import (
-    DifferentLines,
-    InParts,
-    beside_earlier,
-    in_parts,
-    with_originals,
-)
+from trajanon.privacy.originals import with_originals
 from trajanon.release import Release, on_disk
-from trajanon.times import Clock
+from trajanon.times import BEGINS, Clock
 from trajanon.trajectories import Trajectories
-
-_LOG = logging.getLogger(__name__)
+from trajanon.verdict import MADE_AS_PUBLISHED
 
 Earlier = str | os.PathLike[str] | Release
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What the checker saw.
+
+    Attributes
+    ----------
+    k
+        The group size checked against.
+    trajectories
+        Trajectories in the file; where each line has a count, as many as all counts add up to.
+    groups
+        Different trajectories among them.
+    smallest
+        How often the rarest trajectory occurs; 0 in an empty file.
+    problems
+        What is wrong, a sentence each; empty if the release holds.
+    claim
+        The claim about the rest of the file, beside its lines, if the release holds.
+    answered
+        ``rows``: whether each trajectory occurs k times. ``people``: also whether k different
+        subjects stand behind each, counted in the originals.
+    counted
+        Whether each line stands in the file once, with a count of its rows.
+
+    Examples
+    --------
+    Two people go along each of two roads. That is enough for k = 2, and too few for k = 3:
+
+    >>> import numpy as np
+    >>> import trajanon
+    >>> points = np.array([[[lat, 2.0], [lat, 3.0]] for lat in (40.0, 40.2, 41.0, 41.2)])
+    >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
+    >>> findings = trajanon.check(release, k=2)
+    >>> findings.holds, findings.claim
+    (True, 'nothing else is in the file')
+    >>> findings.trajectories, findings.groups, findings.smallest
+    (4, 2, 2)
+    >>> if findings:
+    ...     print("publish it")
+    publish it
+    >>> trajanon.check(release, k=3).problems[0].partition(" (")[0]
+    '2 of 2 different trajectories occur fewer than 3 times'
+    """
+
+    k: int
+    trajectories: int
+    groups: int
+    smallest: int
+    problems: Sequence[str]
+    claim: str = ""
+    answered: str = "rows"
+    counted: bool = False
+
+    @property
+    def holds(self) -> bool:
+        """Whether k stand behind each, as answered, and nothing else is in the file."""
+        return not self.problems
+
+    def __bool__(self) -> bool:
+        """Whether it holds."""
+        return self.holds
 
 
 def check(
@@ -92,9 +137,9 @@ def check(
     trajectories
         The originals, if the holder checks: their subjects are counted in each group.
     against
-        An earlier release of the same trajectories, in the same order, with its report beside it,
-        or several: groups of all must have k trajectories in common, of k different subjects if the
-        originals are given; and so must a group of one have with what the others left out.
+        An earlier release of the same trajectories, with its report beside it, or several: groups
+        of all must have k different subjects in common, and so must a group of one have with what
+        the others left out. It needs the originals.
 
     Returns
     -------
@@ -132,27 +177,14 @@ def check(
         return _checked(Path(release), k, trajectories, earlier)
 
 
-def check_in_parts(
-    originals: Path, release: Path, k: int, report: Report, *, subjects_exact: bool
-) -> tuple[Findings, InParts]:
-    """Check a large release beside its originals; each of its parts is read once."""
-    seen = DifferentLines()
-    found = _checked(release, k, None, [], seen)
-    whole = in_parts(originals, release, report, subjects_exact=subjects_exact, seen=seen)
-    problems = [*whole.problems(k), *found.problems]
-    return replace(found, problems=problems, answered="people"), whole
-
-
 def _checked(
-    release: Path,
-    k: int,
-    trajectories: Trajectories | None,
-    earlier: Sequence[Path],
-    seen: DifferentLines | None = None,
+    release: Path, k: int, trajectories: Trajectories | None, earlier: Sequence[Path]
 ) -> Findings:
     check_k(k)
+    if earlier and trajectories is None:
+        raise BadInput("`against` needs `trajectories`: the originals of these releases")
     if release.is_dir():
-        files, problems = _parts(release, keep=trajectories is not None, seen=seen)
+        files, problems = _parts(release, keep=trajectories is not None)
     else:
         files = [_inspected(release, keep=trajectories is not None)]
         problems = files[0].problems
@@ -161,8 +193,6 @@ def _checked(
     if trajectories is not None:
         read = ((file.path, file.found) for file in files if file.found is not None)
         problems += with_originals(release, release_of(read), k, trajectories, earlier)
-    elif earlier:
-        problems += beside_earlier(release, sizes, k, earlier)
     return Findings(
         k=k,
         trajectories=len(keys),
@@ -190,12 +220,8 @@ class _Inspected(NamedTuple):
     counted: bool  # whether these have counts
 
 
-def _inspected(
-    path: Path, write: Writer | None = None, seen: DifferentLines | None = None, *, keep: bool
-) -> _Inspected:
+def _inspected(path: Path, write: Writer | None = None, *, keep: bool) -> _Inspected:
     found = read_as_found(path)
-    if seen is not None:
-        seen.add(release_of([(path, found)]))
     keys, kept = _keys(found), found if keep else None
     if problems := not_trajectories(found):
         nothing = np.empty((0, 2, 2))
@@ -218,9 +244,7 @@ def _inspected(
     )
 
 
-def _parts(
-    folder: Path, *, keep: bool, seen: DifferentLines | None
-) -> tuple[list[_Inspected], list[str]]:
+def _parts(folder: Path, *, keep: bool) -> tuple[list[_Inspected], list[str]]:
     """Inspect a folder of parts, one of them in memory at a time.
 
     A trajectory may occur in several parts: it is counted in all of them.
@@ -233,7 +257,7 @@ def _parts(
         if path not in parts:
             problems.append(f"{path.name!r} is no part of a release")
             continue
-        file = _inspected(path, partial(write_geoparquet, first=first), seen, keep=keep)
+        file = _inspected(path, partial(write_geoparquet, first=first), keep=keep)
         problems += [f"{path.name}: {problem}" for problem in file.problems]
         files.append(file)
         first += file.lines
@@ -259,82 +283,102 @@ def _keys(found: Lines) -> NDArray[np.bytes_]:
     return np.frombuffer(words, dtype="S16")[groups]
 
 
-def rewrite(release: str | os.PathLike[str], clean: str | os.PathLike[str], k: int) -> Findings:
-    """Write the lines of a released file into a new one, and nothing else of it.
-
-    They are rounded to 5 decimals, sorted by their coordinates and numbered from 1; the attribution
-    to OpenStreetMap goes with them, and so do times, rounded to their step, if the file says what
-    they count from. A file of lines with counts stays one.
-
-    Parameters
-    ----------
-    release
-        A file in any format of a release, whatever else is in it.
-    clean
-        The new file, in the format of its suffix. What is there is replaced.
-    k
-        The group size promised, at least 2.
-
-    Returns
-    -------
-    Findings
-        What `trajanon.check` says of the new file. If a line occurs fewer than k times or is no
-        trajectory, or all is made as published, ``problems`` say so, and nothing is written.
-
-    Raises
-    ------
-    BadInput
-        If a suffix is not that of a format, or of one of times and there are none, or the two files
-        are one.
-    FileProblem
-        If one cannot be read, or the other not be written.
-
-    Examples
-    --------
-    A file of somebody else names the people in a column of its own. The new file does not:
-
-    >>> from pathlib import Path
-    >>> import pandas as pd
-    >>> import trajanon
-    >>> points = {"lat1": [40.1] * 2, "lon1": [2.0] * 2, "lat2": [40.1] * 2, "lon2": [3.0] * 2}
-    >>> table = pd.DataFrame({"id": [7, 9], **points, "name": ["Ada", "Bob"]})
-    >>> table.to_csv("theirs.csv", index=False)
-    >>> trajanon.rewrite("theirs.csv", "clean.csv", k=2).holds
-    True
-    >>> print(Path("clean.csv").read_text())
-    id,lat1,lon1,lat2,lon2
-    1,40.1,2.0,40.1,3.0
-    2,40.1,2.0,40.1,3.0
-    <BLANKLINE>
-    """
-    check_k(k)
-    release, clean = Path(release), Path(clean)
-    check_release_format(clean)
-    if release.is_dir():
-        raise BadInput(f"{release} is a release in parts: run trajanon anonymize again")
-    found = read_as_found(release)
-    if clean.exists() and clean.samefile(release):
-        raise BadInput(f"{clean} is the file that is checked: name a new one")
-    if amiss := not_trajectories(found) or (too_fine(found) if found.as_published else []):
-        return Findings(k, len(found), 0, 0, amiss)
-    points = rounded(found.places[:, :, ::-1])
-    times = _times_told_rightly(release, found)
-    check_release_format(clean, timed=times is not None)
-    line, rows = line_numbers(points, times), found.of_rows
-    sizes = np.bincount(line[rows])
-    if rare := too_rare(sizes, k):
-        return Findings(k, len(rows), len(sizes), int(sizes.min()), rare)
-    written_anew = Trajectories(points, provenance=found.provenance, times=times).take(rows)
-    written_anew = written_anew.take(in_order(written_anew.points, written_anew.times))
-    with replacing(clean, public=[clean]) as (draft,):
-        write_release(draft, written_anew)
-    return check(clean, k)
+def not_trajectories(lines: Lines) -> list[str]:
+    """Name faults: other geometries than lines on Earth, or different numbers of points."""
+    if not len(lines):
+        return ["the file holds no trajectory"]
+    if amiss := amiss_in_counts(lines):
+        return amiss
+    line = lines.kinds == LINE
+    problems = [
+        f"{number_of(count, 'geometry is', 'geometries are')} {kind}, not {LINE}"
+        for kind, count in Counter(lines.kinds[~line].tolist()).items()
+    ]
+    sizes = lines.sizes[line]
+    if (sizes < 2).any():
+        return [*problems, "some geometries are no lines of two or more points"]
+    if lines.coordinates.shape[1] > 2:
+        problems.append("points have a third number: a height or a time")
+    if len(sizes) and sizes.min() != sizes.max():
+        problems.append("trajectories have different numbers of points")
+    places = lines.coordinates
+    if not line.all():
+        places = places[np.repeat(line, lines.sizes)]
+    if not np.isfinite(places).all():
+        problems.append("some coordinates are not finite numbers")
+    if (np.abs(places[:, :2]) > (180.0, 90.0)).any():
+        problems.append("some coordinates are not on Earth")
+    return problems
 
 
-def _times_told_rightly(release: Path, found: Lines) -> Floats | None:
-    """Take the times of a file, rounded to their step, and say if they are left out."""
-    clock = Clock.parsed(found.clock)
-    if amiss := amiss_in_times(found):
-        _LOG.warning("the times of %s are left out: %s", release, "; ".join(amiss))
-        return None
-    return None if found.times is None or clock is None else clock.rounded(found.times)
+def too_fine(lines: Lines) -> list[str]:
+    """Say that lines are plain means, or have more decimals than a release may have."""
+    if lines.as_published:
+        return [MADE_AS_PUBLISHED]
+    fine = rounded(lines.coordinates) != lines.coordinates
+    return [
+        f"a coordinate has more than the {DIGITS} decimals that a release may have: each "
+        "one more helps to tell who is in a group"
+    ] * bool(fine.any())
+
+
+def unsorted(lines: Lines) -> list[str]:
+    """Say that lines do not stand in the order of a release, so that theirs may tell something."""
+    behind = out_of_order(lines.places[:, :, 1::-1], lines.times)
+    return [
+        "trajectories are not sorted by their coordinates, so their order may identify people: "
+        "run trajanon anonymize again"
+    ] * bool(behind)
+
+
+def amiss_in_times(lines: Lines) -> list[str]:
+    """Say why the times of lines cannot be interpreted, or why no release has such times."""
+    times, sentence, clock = lines.times, lines.clock, Clock.parsed(lines.clock)
+    if times is None:
+        return [] if sentence is None else ["the file says what its times are, and it has none"]
+    if clock is None:
+        if sentence is None:
+            return ["trajectories have times, and the file does not say what these count from"]
+        return [f"an unknown sentence on times {sentence[:40]!r}"]
+    known = ~np.isnan(times[:, 0])
+    departures = times[known, 0]
+    first, last = clock.rounded(BEGINS + np.array([0.0, clock.round]))
+    outside = (clock.times != "date") & ((departures < first) | (departures > last))
+    back = (np.diff(times[known], axis=1) < 0.0).any(axis=1)
+    return [
+        f"{odd.sum()} of {_trajectories(len(times))} {said}"
+        for odd, said in (
+            (~known, "do not have a time at each of their points, and others do"),
+            (outside, f"depart before or after the {clock.times[3:]} from which their times count"),
+            (back, "have times that run back"),
+        )
+        if odd.any()
+    ]
+
+
+def too_fine_times(lines: Lines) -> list[str]:
+    """Count the lines with times finer than they claim to be."""
+    clock = Clock.parsed(lines.clock)
+    if lines.times is None or clock is None:
+        return []
+    fine = (clock.rounded(lines.times) != lines.times).any(axis=1) & ~np.isnan(lines.times[:, 0])
+    return [
+        f"{fine.sum()} of {_trajectories(len(fine))} have a time that is finer than the "
+        f"{clock.step} s they claim"
+    ] * bool(fine.any())
+
+
+def too_rare(sizes: Ints, k: int) -> list[str]:
+    """Count the trajectories that occur fewer than k times."""
+    rare = sizes[sizes < k]
+    if not len(rare):
+        return []
+    different = number_of(len(sizes), "different trajectory", "different trajectories")
+    return [
+        f"{len(rare)} of {different} occur fewer than {k} times (the rarest "
+        f"{number_of(rare.min(), 'time')}), {_trajectories(rare.sum())} in all"
+    ]
+
+
+def _trajectories(number: int) -> str:
+    return number_of(number, "trajectory", "trajectories")

@@ -4,12 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-FILES = "paths"
-"""The field of the files that are brought."""
-
-RUN = "run"
-"""Stands for the run as a whole, where a sentence is of no field."""
-
 FOLDER, NOBODY = "folder", "nobody"
 """Chosen as the subject: each folder is a person; no column names the people."""
 
@@ -90,20 +84,6 @@ FIELDS = (
         choices={False: "On a line for each trip, or day", True: "On one line at most"},
     ),
     Field(
-        "days",
-        "anonymize",
-        "Release whole days of up to this many trips",
-        "k members share all trips of a day. Empty: each trip is a line of its own.",
-        number=True,
-    ),
-    Field(
-        "distinct_ends",
-        "anonymize",
-        "Places where the members of a line begin, and where they end, at least",
-        "200 m apart. More hide where trips begin and end, and move lines farther. Empty: 2.",
-        number=True,
-    ),
-    Field(
         "times",
         "anonymize",
         "Times",
@@ -128,5 +108,4 @@ FIELDS = (
             ".gpx": "GPX",
         },
     ),
-    Field("curve", "compare", "Other k", "Between commas.", default="2,3,4,5,8,10", more=False),
 )

@@ -20,9 +20,8 @@ from trajanon.atomic_output import drafting, replacing
 from trajanon.cli.messages import tell
 from trajanon.cli.options import MAP
 from trajanon.errors import FileProblem
-from trajanon.studio.fields import FILES
 from trajanon.studio.studio_page import Page
-from trajanon.studio.work import COMPARISON, PAGE, Commands, Work
+from trajanon.studio.work import PAGE, Commands, Work
 
 MOST = 1_000_000_000  # bytes that come through the browser
 
@@ -84,7 +83,7 @@ def _out(work: Work, name: str) -> Response:
     if name == "settings.toml" and work.released:
         return PlainTextResponse(work.settings)
     file = work.folder / name
-    if name not in {PAGE, COMPARISON, str(MAP), *work.offered} or not file.exists():
+    if name not in {PAGE, str(MAP), *work.offered} or not file.exists():
         return PlainTextResponse("There is no such file.", HTTPStatus.NOT_FOUND)
     # A page made of other people's files may not act as the studio.
     return FileResponse(file, headers={"Content-Security-Policy": "sandbox allow-scripts"})
@@ -92,16 +91,16 @@ def _out(work: Work, name: str) -> Response:
 
 async def _bring(work: Work, name: str, request: Request) -> None:
     """Take a file that comes through the browser."""
-    work.trouble[FILES] = ""
+    work.trouble = ""
     if int(request.headers.get("x-bytes", "0")) > MOST:
-        work.trouble[FILES] = f"{name} is over a gigabyte: give its path instead."
+        work.trouble = f"{name} is over a gigabyte: give its path instead."
         return
     try:
         with replacing(work.folder / "files" / name) as (draft,), draft.open("wb") as file:
             async for piece in request.stream():
                 file.write(piece)
     except FileProblem as error:
-        work.trouble[FILES] = f"{name} could not be kept: {error}"
+        work.trouble = f"{name} could not be kept: {error}"
         return
     work.bring(f"files/{name}")
 

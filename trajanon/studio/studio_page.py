@@ -11,8 +11,8 @@ from nicegui import app, ui
 from trajanon.cli.options import MAP
 from trajanon.data import sample
 from trajanon.number_text import metres, number_of, percent
-from trajanon.studio.fields import FIELDS, FILES, RUN, Field
-from trajanon.studio.work import COMPARE, COMPARISON, LOOK, PAGE, RELEASE, Work
+from trajanon.studio.fields import FIELDS, Field
+from trajanon.studio.work import LOOK, PAGE, RELEASE, Work
 
 _STYLE = (Path(__file__).parent / "page.css").read_text(encoding="utf-8")
 _BRING = (Path(__file__).parent / "bring.html").read_text(encoding="utf-8")
@@ -74,7 +74,6 @@ class Page:
             ui.button("Use the sample", on_click=lambda: self._brought(str(sample()))).props(
                 "outline no-caps"
             )
-        _trouble(self.work, FILES)
         self.files()
 
     @ui.refreshable_method
@@ -88,9 +87,9 @@ class Page:
 
     def _add(self, path: str) -> None:
         found = Path(path.strip()).expanduser()
-        self.work.trouble[FILES] = ""
+        self.work.trouble = ""
         if not path.strip() or not found.exists():
-            self.work.trouble[FILES] = f"There is no {path.strip() or 'path given'}."
+            self.work.trouble = f"There is no {path.strip() or 'path given'}."
         else:
             self._brought(str(found.resolve()))
 
@@ -102,24 +101,15 @@ class Page:
         self.work.drop(name)
         self.files.refresh()
 
-    def _fields(self, *commands: str, more: bool = False) -> list[str]:
-        """Show fields, and give their names."""
-        own = [one for one in FIELDS if one.command in commands and one.more == more]
-        for field in own:
-            with ui.column().classes("field"):
+    def _fields(self, *commands: str, more: bool = False) -> None:
+        for field in FIELDS:
+            if field.command in commands and field.more == more:
                 _choice(field, self.work.chosen)
-                _trouble(self.work, field.name)
-        return [field.name for field in own]
 
     def _more(self, title: str, *commands: str) -> None:
-        """Show fields that are not needed at first; an error in one opens them."""
-        with ui.expansion(title).classes("w-full") as shown:
-            names = self._fields(*commands, more=True)
-        shown.bind_value_from(
-            self.work,
-            "trouble",
-            backward=lambda trouble: shown.value or any(trouble[name] for name in names),
-        )
+        """Show fields that are not needed at first."""
+        with ui.expansion(title).classes("w-full"):
+            self._fields(*commands, more=True)
 
     def _button(self, text: str, commands: Sequence[str]) -> None:
         button = ui.button(text, on_click=lambda: self._run(commands)).props("no-caps")
@@ -129,7 +119,7 @@ class Page:
         await self.work.run(commands)
         self.held.refresh()
         self.found.refresh()
-        if any(self.work.trouble.values()):
+        if self.work.trouble:
             ui.run_javascript(_SHOW)
 
     # What goes on.
@@ -143,7 +133,8 @@ class Page:
             bar.bind_value_from(self.work, "share")
             ui.button("Stop", on_click=self.work.cancel).props("outline no-caps")
         shown.bind_visibility_from(self.work, "busy")
-        _trouble(self.work, RUN)
+        trouble = ui.label().classes("trouble").props('role="alert"')
+        trouble.bind_text_from(self.work, "trouble").bind_visibility_from(self.work, "trouble")
 
     @contextmanager
     def _old(self, commands: Sequence[str], way_out: str) -> Iterator[None]:
@@ -185,23 +176,18 @@ class Page:
         for use in self.work.uses[:_TABLES]:
             ui.label(f"Columns found: {use}.")
         if self.work.uses:
-            with ui.column().classes("field"):
-                person = next(field for field in FIELDS if field.name == "subject")
-                _choice(person, self.work.chosen, self.work.persons)
-                _trouble(self.work, person.name)
+            person = next(field for field in FIELDS if field.name == "subject")
+            _choice(person, self.work.chosen, self.work.persons)
         nameless = counts["recordings of unknown subjects"]
         people = counts["subjects read"] - nameless
         named = f"people: {number_of(people, 'person', 'people')} are named"
         ui.label(f"k counts {named if people > 0 else 'recordings: no person is named'}.")
         if people > 0 < nameless:
             ui.label(f"{number_of(nameless, 'recording')} without a name count as one person each.")
-        with ui.expansion("What became of the points").classes("w-full"):
-            counted = [(step, f"{count:,}") for step, count in counts.items() if count]
-            _table(["Step", "Count"], counted)
 
     @ui.refreshable_method
     def found(self) -> None:
-        """Show the release: verdict, cost, map, other k, and what can be saved."""
+        """Show the release: verdict, cost, map, and what can be saved."""
         results = self.work.results
         with _section("3. May it be published?"):
             if not self.work.has(RELEASE):
@@ -215,9 +201,7 @@ class Page:
                 f'src="/out/{MAP}" title="Map: originals and release" sandbox="allow-scripts" '
                 'loading="lazy"'  # before it is in sight it has no size to draw in
             )
-            self._ks()
-            self._fields("compare")
-            self._button("Compare other k", COMPARE)
+            self._attacked()
         with _section("5. Save"):
             ui.label("Make the release again first.").bind_visibility_from(
                 self.work, "chosen", backward=lambda _: not self.work.released
@@ -239,9 +223,9 @@ class Page:
             ui.label(remedy["sentence"])
         _link("The whole evaluation, for you alone", PAGE)
 
-    def _ks(self) -> None:
-        """Show what each k costs and protects, beside what the originals reveal."""
-        this, before = self.work.results["evaluate"]["k"], percent(self.work.chance("originals"))
+    def _attacked(self) -> None:
+        """Show what this k costs and protects."""
+        found = self.work.results["evaluate"]
         _table(
             [
                 *("k", "points moved by, mean", "best attack finds its target", "limit, 1/k"),
@@ -249,17 +233,14 @@ class Page:
             ],
             [
                 (
-                    f"{k}{', this release' * (k == this)}",
-                    metres(row["moved"]),
-                    percent(row["chance"]),
-                    percent(1.0 / k),
-                    before,
+                    f"{found['k']}, this release",
+                    metres(found["utility"]["displacement"]["mean"]),
+                    percent(self.work.chance("release")),
+                    percent(1.0 / found["k"]),
+                    percent(self.work.chance("originals")),
                 )
-                for k, row in self.work.choices.items()
             ],
         )
-        if self.work.fresh("compare"):
-            _link("The same as a curve, for you alone", COMPARISON)
 
 
 def _section(title: str) -> ui.element:
@@ -269,18 +250,13 @@ def _section(title: str) -> ui.element:
     return section
 
 
-def _trouble(work: Work, name: str) -> None:
-    label = ui.label().classes("trouble").props('role="alert"')
-    label.bind_text_from(work.trouble, name).bind_visibility_from(work.trouble, name)
-
-
 def _choice(field: Field, chosen: dict[str, Any], choices: Mapping[Any, str] | None = None) -> None:
     element: ui.select | ui.number | ui.input
     if choices or field.choices:
         element = ui.select(dict(choices or field.choices), label=field.label)
     else:
         element = ui.number(field.label) if field.number else ui.input(field.label)
-    element.props("outlined").classes("w-full")
+    element.props("outlined").classes("field")
     if field.hint:
         element.props(f'hint="{field.hint}"')
     element.bind_value(chosen, field.name)

@@ -3,11 +3,9 @@
 import asyncio
 import json
 import os
-import re
 import shlex
 import sys
 from asyncio.subprocess import PIPE, Process, create_subprocess_exec
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,26 +13,21 @@ from typing import Any
 from trajanon.cli.options import ANONYMIZED, MAP, TRAJECTORIES
 from trajanon.cli.report_tables import LINES
 from trajanon.cli.run_commands import Table, words_of
-from trajanon.studio.fields import FIELDS, FILES, FOLDER, NOBODY, RUN
+from trajanon.studio.fields import FIELDS, FOLDER, NOBODY
 
 PAGE = "evaluation.html"
-COMPARISON = "comparison.html"
 PUBLIC = "map.public.html"
 
 LOOK = ("extract",)
 RELEASE = ("extract", "anonymize", "check", "evaluate", "map", "public")
-COMPARE = (*RELEASE, "compare")
 """What each button does."""
 
-_RESTS_ON = {
-    "extract": (),
-    "anonymize": ("extract",),
-    **dict.fromkeys(RELEASE[2:], ("anonymize",)),
-    "compare": ("extract",),  # it makes releases of its own
+_MADE_OF = {  # what rests on a command, and is old as soon as it runs again
+    "extract": RELEASE[1:],
+    "anonymize": RELEASE[2:],
 }
-_NAMES = {"compare": "evaluate", "public": "map"}  # those of commands that run in two ways
+_NAMES = {"public": "map"}  # that of a command that runs in two ways
 _RESULTS = {"extract", "anonymize", "check", "evaluate"}  # commands with --json
-_OPTION = re.compile(r"(?<!\S)--?([a-z][a-z-]*)")
 
 _EMPTY: tuple[Any, ...] = (None, "", False, [])
 ASK = "Say which column names the person, or that none does."
@@ -49,14 +42,13 @@ class Work:
         self.folder, self.commands = folder, commands
         self.files: list[str] = []  # as commands name them, from the folder on
         self.chosen = {field.name: field.default for field in FIELDS}
-        self.trouble = dict.fromkeys([FILES, *self.chosen, RUN], "")  # sentences beside fields
+        self.trouble = ""  # why nothing came of it, in a sentence
         self.results: dict[str, Any] = {}  # what commands said last, by their names
         self.task, self.share = "", 0.0  # what is going on, and how far it is
         self._process: Process | None = None
         self._step = ""
         self.busy = self._cancelled = False
-        self._runs: Counter[str] = Counter()  # how often each command has run
-        self._made: dict[str, Any] = {}  # what the results were made of
+        self._made: dict[str, Table] = {}  # the options with which results were made
 
     def tables(self) -> dict[str, dict[str, Any]]:
         """The options of each command, as they are chosen now."""
@@ -66,13 +58,12 @@ class Work:
         person = chosen["subject"]
         named = [chosen["named"], f"subject={person}" * (person not in (*_EMPTY, NOBODY))]
         fixed: dict[str, dict[str, Any]] = {
-            "extract": {"columns": ",".join(filter(None, named)), FILES: self.files.copy()},
+            "extract": {"columns": ",".join(filter(None, named)), "paths": self.files.copy()},
             "anonymize": {"out": released},
             "check": {"k": chosen["k"], "trajectories": both[0], "released": released},
             "evaluate": {"files": both},
             "map": {"offline": True, "files": both},
             "public": {"view": "public", "offline": True, "out": PUBLIC, "files": [released]},
-            "compare": {"files": both, "out": COMPARISON},
         }
         tables: dict[str, dict[str, Any]] = {}
         for command, table in fixed.items():
@@ -96,19 +87,7 @@ class Work:
     def fresh(self, *commands: str, tables: Mapping[str, Table] | None = None) -> bool:
         """Whether the results of commands are those of what is chosen now."""
         tables = tables or self.tables()
-        return all(
-            self._made.get(command) == self._basis(command, tables)
-            and self.fresh(*_RESTS_ON[command], tables=tables)
-            for command in commands
-        )
-
-    def _basis(self, command: str, tables: Mapping[str, Table]) -> Any:
-        """All that a result depends on."""
-        table = tables[command]
-        if command == "compare":  # as the release, whatever its k
-            options = tables["anonymize"].items()
-            table = {**table, **{name: one for name, one in options if name not in ("k", "out")}}
-        return table, [self._runs[before] for before in _RESTS_ON[command]]
+        return all(self._made.get(command) == tables[command] for command in commands)
 
     def has(self, commands: Sequence[str]) -> bool:
         """Whether all of these have run, whatever was chosen."""
@@ -205,16 +184,6 @@ class Work:
         """Whether no column of a table is known to name people, and none was chosen."""
         return bool(self.uses and "subject" not in self._roles()[0] and not self.chosen["subject"])
 
-    @property
-    def choices(self) -> Mapping[int, Mapping[str, float]]:
-        """What this k costs and protects, and others if they were compared, by k."""
-        found = self.results["evaluate"]
-        moved = found["utility"]["this release"]["displacement"]["mean"]
-        rows = {found["k"]: {"moved": moved, "chance": self.chance("release")}}
-        if self.fresh("compare"):
-            rows |= {one["k"]: one for one in self.results["compare"]["curve"]["choices"]}
-        return dict(sorted(rows.items()))
-
     def chance(self, against: str) -> float:
         """How often the best attack on the release, or on the originals, finds its target."""
         attacks = self.results["evaluate"]["attacks"]
@@ -241,23 +210,24 @@ class Work:
         if self.busy:
             return
         self.busy, self._cancelled = True, False
-        self.trouble.update(dict.fromkeys(self.trouble, ""))
+        self.trouble = ""
         try:
             tables, made = self.tables(), self._made  # now, whatever is chosen meanwhile
             for number, command in enumerate(commands, start=1):
-                if self._missing(command, tables[command]) or self._cancelled:
+                self.trouble = self._missing(command, tables[command])
+                if self.trouble or self._cancelled:
                     return
                 if self.fresh(command, tables=tables) or command not in self._needed(commands):
                     continue
                 self._step = f"Step {number} of {len(commands)}, {_NAMES.get(command, command)}"
                 self._tell()
-                made.pop(command, None)  # it may write something, and fail
-                self._runs[command] += 1
+                for old in (command, *_MADE_OF.get(command, ())):  # it may write, and fail
+                    made.pop(old, None)
                 if not await self._did(command, tables[command]):
                     return
-                made[command] = self._basis(command, tables)
+                made[command] = tables[command]
         except OSError as error:
-            self.trouble[RUN] = f"{error.filename or 'The system'}: {error.strerror or error}"
+            self.trouble = f"{error.filename or 'The system'}: {error.strerror or error}"
         finally:
             self.busy, self._process = False, None
 
@@ -273,17 +243,15 @@ class Work:
         if self._process is not None:
             await self._process.wait()
 
-    def _missing(self, command: str, table: Table) -> bool:
-        """Say beside its field what has to be there first."""
-        if command == "extract" and FILES not in table:
-            self.trouble[FILES] = "Bring a file, or take the sample, first."
-        elif command == "anonymize" and self.asks:
-            self.trouble["subject"] = ASK
-        elif command == "anonymize" and "k" not in table:
-            self.trouble["k"] = "Say how many stand behind each line at least, such as 4."
-        else:
-            return False
-        return True
+    def _missing(self, command: str, table: Table) -> str:
+        """Say what has to be there first; empty if all is."""
+        if command == "extract" and "paths" not in table:
+            return "Bring a file, or take the sample, first."
+        if command == "anonymize" and self.asks:
+            return ASK
+        if command == "anonymize" and "k" not in table:
+            return "Say how many stand behind each line at least, such as 4."
+        return ""
 
     async def _did(self, command: str, table: Table) -> bool:
         """Run a command, and keep what it says."""
@@ -304,12 +272,12 @@ class Work:
         out, said = await asyncio.gather(process.stdout.read(), self._listen(process.stderr))
         code = await process.wait()
         if self._cancelled:
-            self.trouble[RUN] = "Stopped."
+            self.trouble = "Stopped."
         elif code == 0 or (code == 1 and out):  # 1: a release that does not hold, with reasons
             self.results[command] = json.loads(out) if as_json else {}
             return True
         else:
-            self._place(command, code, said or f"The command ended with code {code}.")
+            self.trouble = said or f"The command ended with code {code}."
         return False
 
     async def _listen(self, output: asyncio.StreamReader) -> str:
@@ -327,14 +295,3 @@ class Work:
 
     def _tell(self, task: str = "", share: float = 0.0) -> None:
         self.task, self.share = f"{self._step}: {task}".rstrip(": "), min(share, 1.0)
-
-    def _place(self, command: str, code: int, sentence: str) -> None:
-        """Put a sentence beside the field that it speaks of."""
-        own = {field.name: field.name for field in FIELDS if field.command == command}
-        if command == "extract":
-            own["columns"] = "named"
-        named = [own.get(found.replace("-", "_")) for found in _OPTION.findall(sentence)]
-        rest = {"extract": FILES, "anonymize": "k", "compare": "curve"}.get(command, RUN)
-        if code != 2 or "cannot write" in sentence:  # of no field: a fault of ours, a full disk
-            rest, named = RUN, []
-        self.trouble[next(filter(None, named), rest)] = sentence

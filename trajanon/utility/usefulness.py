@@ -7,30 +7,22 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon.arrays import Bools, Floats, Ints
-from trajanon.errors import BadInput
+from trajanon.geodesy import DEGREE
 from trajanon.times import Clock
-from trajanon.tracks import Tracks
-from trajanon.utility.displacements import (
-    displacement,
-    from_runs,
-    length_change,
-    lengths,
-    summary,
-    until_rest,
-)
-from trajanon.utility.grid import density_divergence, flow_similarity, flows, query_errors
+from trajanon.utility.displacements import displacement, length_change, lengths, summary, until_rest
 
 FLOW_CELL = 500.0  # metres: trips begin and end in a neighbourhood
 OD_CELLS = {"0.5 km": FLOW_CELL, "1 km": 1_000.0, "2 km": 2_000.0, "3 km": 3_000.0}  # a district
 SMALLEST, *_, LARGEST = OD_CELLS
 OD_KEPT = 0.75  # share of the counts of an OD table that shall stay: three of four
 LENGTH_CLASS = 500.0  # metres: a class of trips by length
-DENSITY_CELL = 200.0  # metres: a street or two
-QUERIES = 1_000  # random boxes
-SIDES = (200.0, 2_000.0)  # metres: from a square to a district
 DURATION_CLASS = 300.0  # seconds: the usual step of released times
 CLASSES = 40  # of lengths and of durations that are counted one by one; the last holds the rest
 HOURS = 24
+_COLUMNS = 2**31  # more than there are cells of a metre round the equator's half
+
+Both = Sequence[Sequence[int]]
+"""Counts by class: of the originals, and as published."""
 
 
 class Seconds(NamedTuple):
@@ -43,29 +35,25 @@ class Seconds(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HoursLeft:
-    """What one way to publish trips leaves of when they happened; errors in seconds, summed up."""
+    """What a release of trips leaves of when they happened; errors in seconds, summed up."""
 
     departure_error: Mapping[str, float]
     duration_error: Mapping[str, float]
     flow_similarity: float  # share of trips that keep origin, destination and hour of departure
-    by_hour: Sequence[int]  # departures in each hour of the day as published
-    by_duration: Sequence[int]  # trips in each class of durations as published
+    by_hour: Both  # departures in each hour of the day
+    by_duration: Both  # trips in each class of durations
 
 
 @dataclass(frozen=True, slots=True)
 class Usefulness:
-    """What one way to publish trajectories leaves of them; distances in metres, summed up."""
+    """What a release leaves of trajectories; distances in metres, summed up."""
 
     displacement: Mapping[str, float]  # how far points were moved
-    from_runs: Mapping[str, float] | None  # from a point to the nearest of the window's run
     length: float  # mean length of the originals, metres
     length_change: float  # mean share by which lines got longer; negative where they got shorter
-    by_length: Sequence[int]  # lines in each class of 500 m as published
+    by_length: Both  # lines in each class of 500 m
     flow_similarity: Mapping[str, float]  # of trips counted from cell to cell, by the size of these
     # cells: the share of the counts that stay
-    trips_with_true_ends: int  # that are counted so: others are cut at the border of the area
-    density_divergence: float  # Jensen-Shannon divergence of the density maps, bits: 0 to 1
-    query_error: float  # mean relative error of the number of trajectories in random boxes
     times: HoursLeft | None = None  # what is left of the hours; None where no times are published
 
 
@@ -73,39 +61,24 @@ def usefulness(
     original: Floats,
     released: Floats,
     *,
-    tracks: Tracks | None = None,
     true_ends: Bools | None = None,
     seconds: Seconds | None = None,
-    seed: int = 0,
 ) -> Usefulness:
     """Measure the usefulness of trajectories as released.
 
     Of ends that are not true, (n, 2), the flows from cell to cell are not counted.
     """
-    if original.shape != released.shape or original.ndim != 3 or not len(original):
-        raise BadInput(
-            "originals and released lines must have one shape (trajectories, points, "
-            f"2); got {original.shape} and {released.shape}"
-        )
-    errors = query_errors(original, released, queries=QUERIES, sides=SIDES, seed=seed)
+    both = original, released
     whole = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
-    trips = {
-        name: [flows(points[whole], cell) for points in (original, released)]
-        for name, cell in OD_CELLS.items()
-    }
-    runs = None
-    if tracks is not None:
-        runs = summary(from_runs(tracks, released, np.arange(len(released))))
     return Usefulness(
         displacement=summary(displacement(original, released)[until_rest(original)]),
-        from_runs=runs,
         length=float(lengths(original).mean()),
         length_change=float(length_change(original, released).mean()),
-        by_length=up_to_last((lengths(released) // LENGTH_CLASS).astype(np.int64)),
-        flow_similarity={name: flow_similarity(*both) for name, both in trips.items()},
-        trips_with_true_ends=int(whole.sum()),
-        density_divergence=density_divergence(original, released, DENSITY_CELL),
-        query_error=float(errors.mean()),
+        by_length=[up_to_last((lengths(one) // LENGTH_CLASS).astype(np.int64)) for one in both],
+        flow_similarity={
+            name: flow_similarity(*(flows(points[whole], cell) for points in both))
+            for name, cell in OD_CELLS.items()
+        },
         times=None if seconds is None else hours_left(original, released, seconds),
     )
 
@@ -132,8 +105,8 @@ def hours_left(original: Floats, released: Floats, seconds: Seconds) -> HoursLef
         departure_error=summary(departed),
         duration_error=summary(took),
         flow_similarity=flow_similarity(*timed),
-        by_hour=np.bincount(hours[1], minlength=HOURS).tolist(),
-        by_duration=up_to_last(duration_classes(seconds.released)),
+        by_hour=[np.bincount(each, minlength=HOURS).tolist() for each in hours],
+        by_duration=[up_to_last(duration_classes(when)) for _, when in ways],
     )
 
 
@@ -160,3 +133,42 @@ def up_to_last(classes: Ints) -> list[int]:
     """Count classes, with all beyond the last of them in it."""
     counts: list[int] = np.bincount(np.minimum(classes, CLASSES - 1), minlength=CLASSES).tolist()
     return counts
+
+
+def cells(points: Floats, metres: float) -> Ints:
+    """Number the cell that each point lies in.
+
+    Cells are as wide as they are high at every latitude: each row of cells has as many as fit round
+    the Earth there.
+    """
+    row = np.floor(points[..., 0] * (DEGREE / metres)).astype(np.int64)
+    middle = np.radians((row + 0.5) * (metres / DEGREE))
+    width = metres / (DEGREE * np.cos(np.clip(middle, -np.pi / 2, np.pi / 2)) + 1e-9)
+    column = np.floor(points[..., 1] / width).astype(np.int64)
+    return np.asarray(row * _COLUMNS + column)
+
+
+def cell_middles(numbers: Ints, metres: float) -> Floats:
+    """Latitude and longitude of the middles of `cells`, (n, 2)."""
+    row = (numbers + _COLUMNS // 2) // _COLUMNS
+    latitude = (row + 0.5) * (metres / DEGREE)
+    width = metres / (DEGREE * np.cos(np.clip(np.radians(latitude), -np.pi / 2, np.pi / 2)) + 1e-9)
+    return np.stack([latitude, (numbers - row * _COLUMNS + 0.5) * width], axis=-1)
+
+
+def flows(points: Floats, cell: float) -> Ints:
+    """Number the cells where trips begin and end, (n, 2)."""
+    return cells(points[:, [0, -1]], cell)
+
+
+def flow_similarity(one: Ints, other: Ints) -> float:
+    """Compare the origin-destination matrices of two sets of trips, given as `flows`.
+
+    With the hour of departure as one column more, those of each hour.
+
+    Source: M. Lenormand et al., "A universal model of commuting networks", PLOS ONE 7 (2012).
+    """
+    _, cell = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
+    cell, many = cell.reshape(-1), cell.max(initial=-1) + 1
+    before, after = (np.bincount(each, minlength=many) for each in np.split(cell, [len(one)]))
+    return float(2 * np.minimum(before, after).sum() / max(before.sum() + after.sum(), 1))
