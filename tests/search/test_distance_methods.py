@@ -1,7 +1,5 @@
 """MDAV, V-MDAV, MD and CBFS, and the records that are left to them."""
 
-from unittest import mock
-
 import naive
 import numpy as np
 import pytest
@@ -12,18 +10,14 @@ from real_data import CLASSIC, reference, toy
 
 import trajanon
 from trajanon._kernels.far_records import (
-    Leaves,
     farthest,
-    farthest_left,
     farthest_pair,
     nearest_of_other_subjects,
     nearest_to_group,
-    take,
 )
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
-from trajanon.search import distance_methods
-from trajanon.search.distance_methods import GAMMAS, build_leaves, cbfs, md, mdav, v_mdav
+from trajanon.search.distance_methods import GAMMAS, cbfs, md, mdav, v_mdav
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 40)
@@ -176,72 +170,47 @@ def test_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None
     assert groups == naive.mdav(records, k)
 
 
-@given(seed=seeds, n=st.integers(1, 12))
-def test_the_loops_of_mdav_are_their_slow_twins(seed: int, n: int) -> None:
-    rng = np.random.default_rng(seed)
-    records = rng.normal(size=(n, 2))
-    remaining = np.flatnonzero(rng.random(n) < 0.7)
-    if not len(remaining):
-        remaining = np.arange(n)
-    point = rng.normal(size=2)
-    assert farthest(records, remaining, point) == naive.farthest(records, remaining.tolist(), point)
-
-
-def test_the_first_of_equals_is_the_farthest() -> None:
-    records = np.array([[1.0], [5.0], [5.0], [1.0]])
-    assert farthest(records, np.arange(4), np.zeros(1)) == 1
-
-
-Some = tuple[Floats, Leaves, Ints, np.random.Generator]
+Some = tuple[Floats, Ints, np.random.Generator]
 
 
 @st.composite
 def some_left(draw: st.DrawFn) -> Some:
-    """Records, many of them equal at times, in leaves of four; those left."""
+    """Records, many of them equal at times, and those that remain."""
     random = np.random.default_rng(draw(st.integers(0, 10**6)))
-    records = random.normal(size=(draw(st.integers(1, 80)), draw(st.integers(1, 6))))
+    records = random.normal(size=(draw(st.integers(1, 30)), draw(st.integers(1, 6))))
     if draw(st.booleans()):
         records = records.round()
-    out = random.random(len(records)) < draw(st.sampled_from([0.0, 0.5, 0.9]))
-    out[random.integers(len(records))] = False
-    with mock.patch.object(distance_methods, "_LEAF", 4):
-        left = build_leaves(records)
-    take(left, random.permutation(np.flatnonzero(out)))
-    return records, left, np.flatnonzero(~out), random
+    left = random.random(len(records)) < draw(st.sampled_from([0.1, 0.5, 1.0]))
+    left[random.integers(len(records))] = True
+    return records, np.flatnonzero(left), random
 
 
 @given(some_left())
 def test_the_farthest_is_the_first_of_equals(some: Some) -> None:
-    records, left, rows, random = some
-    points = [records[random.choice(rows)], random.normal(size=records.shape[1])]
-    for point in np.array(points):
-        assert farthest_left(left, point) == naive.farthest(records, rows.tolist(), point)
+    records, rows, random = some
+    for point in np.array([records[rows[0]], random.normal(size=records.shape[1])]):
+        assert farthest(records, rows, point) == naive.farthest(records, rows.tolist(), point)
 
 
 @given(some_left(), st.integers(1, 8), st.integers(1, 12))
 def test_the_nearest_are_the_first_of_each_other_subject(
     some: Some, count: int, people: int
 ) -> None:
-    records, left, rows, random = some
+    records, rows, random = some
     subjects = random.integers(0, people, len(records))
     centre = int(random.choice(rows))
     expected = naive.nearest_of_other_subjects(records, rows.tolist(), subjects, centre, count)
     near = np.empty(count, dtype=np.int64)
-    found = nearest_of_other_subjects(left, subjects, centre, near, np.empty(count))
+    found = nearest_of_other_subjects(records, rows, subjects, centre, near, np.empty(count))
     assert near[:found].tolist() == expected
 
 
 @given(some_left(), st.integers(1, 5))
 def test_the_nearest_to_a_group_is_that_of_its_slow_twin(some: Some, size: int) -> None:
-    records, left, rows, random = some
+    records, rows, random = some
     members = random.permutation(rows)[:size]
-    take(left, members)
-    rest = [row for row in rows.tolist() if row not in members]
-    record, near = naive.nearest_to_group(records, rest, members.tolist())
-    found, away = nearest_to_group(left, members, -1)
+    rest = np.setdiff1d(rows, members)
+    record, near = naive.nearest_to_group(records, rest.tolist(), members.tolist())
+    found, away = nearest_to_group(records, rest, members)
     assert found == record
     assert np.isclose(np.sqrt(away), near)
-    others = [row for row in rest if row != record]
-    if others:
-        again, _ = naive.nearest_to_group(records, others, [record])
-        assert nearest_to_group(left, np.array([record]), record)[0] == again
