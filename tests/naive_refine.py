@@ -12,7 +12,6 @@ from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.search import blocks
-from trajanon.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -28,12 +27,7 @@ def both(work: Grouped) -> tuple[Problem, Ints]:
 
 
 def grouped(
-    records: Floats,
-    labels: Ints,
-    k: int,
-    subjects: Ints | None = None,
-    events: tuple[float, int] = (0.0, 0),
-    seed: int = 0,
+    records: Floats, labels: Ints, k: int, subjects: Ints | None = None, seed: int = 0
 ) -> Grouped:
     """What a refinement is given; without subjects each record is its own."""
     return Grouped(
@@ -42,7 +36,6 @@ def grouped(
         k=k,
         subjects=np.arange(len(records)) if subjects is None else subjects,
         random=np.random.default_rng(seed),
-        settings=Settings(shuffle_probability=events[0], max_events=events[1]),
     )
 
 
@@ -51,9 +44,7 @@ def search_in_blocks(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(blocks, "BLOCK", most)
 
 
-def random_groups(
-    seed: int, n: int, k: int, people: int | None, grid: bool, events: tuple[float, int] = (0.0, 0)
-) -> Grouped:
+def random_groups(seed: int, n: int, k: int, people: int | None, grid: bool) -> Grouped:
     """Random groups, and the largest k up to the given one that they can keep."""
     rng = np.random.default_rng(seed)
     records = rng.normal(size=(n, 2))
@@ -64,7 +55,7 @@ def random_groups(
     labels = dense(rng.permutation(np.arange(n) % max(n // k, 1)))
     while not holds(labels, subjects, k):
         labels = dense(np.maximum(labels - 1, 0))  # the first two groups become one
-    return grouped(records, labels, k, subjects, events, seed)
+    return grouped(records, labels, k, subjects, seed)
 
 
 # Two-swapping

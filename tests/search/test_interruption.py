@@ -46,7 +46,7 @@ WAYS: list[dict[str, Any]] = [
     {"refine": "anneal", "effort": "fast"},
     {"refine": "descent"},
     {"refine": "swap"},
-    {"refine": "rcs", "shuffle_probability": 0.3},
+    {"refine": "rcs"},
 ]
 
 

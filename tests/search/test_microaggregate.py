@@ -26,9 +26,7 @@ STEPS = {
     "anneal": ["descent", "annealing"],
     "descent": ["descent"],
     "swap": ["swap"],
-    "swap+descent": ["swap", "descent"],
     "rcs": ["rcs"],
-    "rcs+descent": ["rcs", "descent"],
 }
 """The stages of each refinement."""
 
@@ -51,8 +49,6 @@ def largest(how: dict[str, Any], k: int) -> float:
     """How many records a group may hold where every record is its own subject."""
     if how["refine"] != "none":
         return np.inf
-    if how.get("gamma"):  # what was left when all groups were there joins the nearest
-        return 2 * k - 1 + k - 1
     bounded = ("hm2", "mdav", "md", "cbfs", "mf-tsp")
     return 2 * k - 1 if method_of(how) in bounded else np.inf
 

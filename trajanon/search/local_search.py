@@ -1,4 +1,4 @@
-"""Paths that moves of a few links shorten until none is left: 2-opt, or-opt, Lin-Kernighan.
+"""Paths that moves of a few links shorten until none is left: 2-opt and or-opt.
 
 A path is a tour through the records and a dummy city at distance 0 from all of them, cut there.
 """
@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from trajanon._kernels.path_building import greedy_fragments, join_fragments
-from trajanon._kernels.tour_moves import Tour, shorten, shorten_by_chains
+from trajanon._kernels.tour_moves import Tour, shorten
 from trajanon.arrays import Floats, Ints
 from trajanon.neighbours import BATCHES, Approximate, Neighbours, neighbours_of
 from trajanon.problem import Problem
@@ -89,21 +89,14 @@ def two_opt(problem: Problem) -> Ints:
 
 @from_any_start
 def mdav_lk(problem: Problem) -> Ints:
-    """Lead through the groups of MDAV, and shorten that by Lin-Kernighan.
+    """Lead through the groups of MDAV, and shorten that by the moves and kicks of or-opt.
 
     References
     ----------
     MDAV-LK-MHM: Heaton, Mukherjee (2011), "Record ordering heuristics for disclosure
-    control through microaggregation". Lin, Kernighan (1973), "An effective heuristic
-    algorithm for the traveling-salesman problem".
+    control through microaggregation", who shorten it by Lin and Kernighan's heuristic.
     """
-    records = problem.records
-    if len(records) < FEW:
-        return shortest(records)
-    path = through_groups(mdav)(problem, None)
-    tour = tour_through(records, path, near_lists(records), problem.random)
-    shorten_by_chains(tour)
-    return cut_at_dummy(tour)
+    return _shortened(problem, partial(through_groups(mdav), problem, None), or_opt=True)
 
 
 def _shortened(
