@@ -1,4 +1,4 @@
-"""Paths of Concorde: a program or a package of others, faked here."""
+"""Paths of Concorde: a program of others, faked here."""
 
 import signal
 import subprocess
@@ -49,32 +49,9 @@ PROGRAM = """
     Path(solution).write_text("\\n".join([str(len(tour)), *lines]) + "\\n")
 """
 
-PYCONCORDE = """
-    from typing import NamedTuple
-
-    class Tour(NamedTuple):
-        tour: list
-        found_tour: bool
-
-    class TSPSolver:
-        @classmethod
-        def from_tspfile(cls, problem):
-            print("Problem Name: path")
-            solver = cls()
-            solver.problem = problem
-            return solver
-
-        def solve(self, verbose, random_seed):
-            assert not verbose
-            assert 0 < random_seed < 2**31
-            Path("abc.res").write_text("litter")
-            return Tour(nearest_tour(self.problem), FOUND)
-"""
-
 
 @pytest.fixture
 def no_concorde(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "concorde", None)
     monkeypatch.setenv("PATH", "")
 
 
@@ -84,35 +61,11 @@ def install_program(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     program.parent.mkdir()
     program.write_text(f"#!{sys.executable}\n" + textwrap.dedent(NEAREST) + textwrap.dedent(code))
     program.chmod(0o755)
-    monkeypatch.setitem(sys.modules, "concorde", None)
     monkeypatch.setenv("PATH", str(program.parent))
-
-
-def install_pyconcorde(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    package = folder / "site" / "concorde"
-    package.mkdir(parents=True)
-    (package / "__init__.py").touch()
-    (package / "tsp.py").write_text(textwrap.dedent(NEAREST) + textwrap.dedent(code))
-    monkeypatch.delitem(sys.modules, "concorde", raising=False)
-    monkeypatch.delitem(sys.modules, "concorde.tsp", raising=False)
-    monkeypatch.syspath_prepend(package.parent)
-    monkeypatch.setenv("PYTHONPATH", str(package.parent))
-    monkeypatch.setenv("PATH", "")
 
 
 def test_without_concorde_it_is_said_what_to_install(no_concorde: None) -> None:
     with pytest.raises(BadInput, match=r"^Concorde is not installed; .* or choose the heuristic"):
-        concorde(problem(records_of("normal", 0, 10)), None)
-
-
-def test_a_folder_named_concorde_is_not_pyconcorde(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "concorde" / "TSP").mkdir(parents=True)  # the sources of the program
-    monkeypatch.delitem(sys.modules, "concorde", raising=False)
-    monkeypatch.syspath_prepend(tmp_path)
-    monkeypatch.setenv("PATH", "")
-    with pytest.raises(BadInput, match="not installed"):
         concorde(problem(records_of("normal", 0, 10)), None)
 
 
@@ -125,25 +78,20 @@ def test_the_papers_sets_are_measured_with_concorde_where_it_is_found(
     dataset = Dataset(name, records_of("normal", 0, 24))
     measured = list(compression_table(dataset, 1, silent))
     found = {m.by for m in measured if m.method in ("C-MHM", "C2-C-MHM")}
-    assert found == {by, f"{by}, row", f"{by}, both"}
+    assert found == {by}
 
 
 @pytest.mark.parametrize("n", [2, 10, 40])
-@pytest.mark.parametrize("way", ["program", "package"])
 @pytest.mark.parametrize("begins", [False, True])
 def test_concorde_is_asked_and_nothing_stays(
     n: int,
-    way: str,
     begins: bool,
     tmp_path: Path,
     temporary: Path,
     monkeypatch: pytest.MonkeyPatch,
     capfd: pytest.CaptureFixture[str],
 ) -> None:
-    if way == "program":
-        install_program(PROGRAM, tmp_path, monkeypatch)
-    else:
-        install_pyconcorde(PYCONCORDE.replace("FOUND", "True"), tmp_path, monkeypatch)
+    install_program(PROGRAM, tmp_path, monkeypatch)
     monkeypatch.chdir(temporary)
     records = records_of("line", n, n)
     start = int(records.argmin()) if begins else None
@@ -189,21 +137,6 @@ def test_where_concorde_finds_no_tour_its_last_line_is_told(
     with pytest.raises(BadInput, match=rf"^Concorde found no tour, and said '{words}'; choose"):
         concorde(problem(records_of("normal", 0, 9)), None)
     assert list(temporary.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("code", "words"),
-    [
-        (PYCONCORDE.replace("FOUND", "False"), "no tour was found"),
-        ("    raise ImportError('no QSopt')", "ImportError: no QSopt"),
-    ],
-)
-def test_a_pyconcorde_without_a_tour_says_why(
-    code: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    install_pyconcorde(code, tmp_path, monkeypatch)
-    with pytest.raises(BadInput, match=words):
-        concorde(problem(records_of("normal", 0, 9)), None)
 
 
 def test_a_program_that_cannot_be_started_says_why(

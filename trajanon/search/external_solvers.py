@@ -27,20 +27,9 @@ MOST_RECORDS = 20_000  # then the file has 3 GB, and a solver needs more than tw
 
 FEWEST = 9
 """Fewer records are tried in every order: below ten cities Concorde turns to another
-method, which takes no length above 2^15, and pyconcorde may crash."""
+method, which takes no length above 2^15."""
 
 _SUMS_BELOW = 2**31 - 1
-
-_PYCONCORDE = f"""\
-import sys
-from concorde.tsp import TSPSolver
-
-found = TSPSolver.from_tspfile("{ASKED}").solve(verbose=False, random_seed=int(sys.argv[1]))
-if not found.found_tour:
-    sys.exit("no tour was found")
-with open("{TOUR}", "w") as file:
-    print(len(found.tour), *found.tour, file=file)
-"""
 
 # elkai's public functions take neither seed nor precision, and want the distances as
 # lists. LKH multiplies distances by its precision, 100 by default, and aborts where
@@ -55,8 +44,6 @@ with open("{TOUR}", "w") as file:
     print(len(tour), *(city - 1 for city in tour), file=file)
 """
 
-_PYTHON = (sys.executable, "-u", "-c")  # its output comes line by line
-
 
 @from_any_start
 def concorde(problem: Problem) -> Ints:
@@ -65,9 +52,7 @@ def concorde(problem: Problem) -> Ints:
     It is the shortest up to the rounding of distances to whole numbers. The proof of that may take
     hours from a few thousand records on.
 
-    The Python package pyconcorde is used if it is installed, else a program ``concorde`` on the
-    PATH. The seed reaches both, but a pyconcorde from before March 2026 takes the clock instead,
-    which may choose another one of several paths of the same length.
+    It is a program ``concorde`` on the PATH.
 
     References
     ----------
@@ -75,25 +60,12 @@ def concorde(problem: Problem) -> Ints:
     Study" (2006); https://www.math.uwaterloo.ca/tsp/concorde.html. Maya-López, thesis
     (URV 2023), chapter 4, Algorithm 2 for the dummy node.
     """
-    if command := concorde_command():
-        return _path_by("Concorde", command, problem)
-    raise BadInput(
-        "Concorde is not installed; put the program concorde on the PATH, install pyconcorde (on "
-        "no index: pip install git+https://github.com/jvkersch/pyconcorde), or choose the "
-        "heuristic or-opt"
-    )
-
-
-def concorde_command() -> list[str] | None:
-    """Find Concorde: how it is called; None if it is not here."""
-    try:  # for the module inside: a folder named concorde passes for a package
-        package = find_spec("concorde.tsp")
-    except ImportError:
-        package = None
-    if package is not None:
-        return [*_PYTHON, _PYCONCORDE, SEED]
-    program = shutil.which("concorde")
-    return None if program is None else [program, "-s", SEED, "-o", TOUR, ASKED]
+    if (program := shutil.which("concorde")) is None:
+        raise BadInput(
+            "Concorde is not installed; put the program concorde on the PATH, or choose the "
+            "heuristic or-opt"
+        )
+    return _path_by("Concorde", [program, "-s", SEED, "-o", TOUR, ASKED], problem)
 
 
 @from_any_start
@@ -112,7 +84,8 @@ def lkh(problem: Problem) -> Ints:
         raise BadInput(
             "LKH is not installed; run pip install 'trajanon[lkh]' or choose the heuristic or-opt"
         )
-    return _path_by("LKH", [*_PYTHON, _ELKAI, SEED], problem)
+    command = [sys.executable, "-u", "-c", _ELKAI, SEED]  # its output comes line by line
+    return _path_by("LKH", command, problem)
 
 
 def _path_by(solver: str, command: Sequence[str], problem: Problem) -> Ints:
