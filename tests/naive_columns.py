@@ -22,15 +22,6 @@ def earnings(records: Floats, prices: Floats, group: list[int]) -> float:
     return float(prices[group].sum()) - group_sse(records[group])
 
 
-def duals_due(cuts: Ints, cut_duals: Floats, group: list[int]) -> float:
-    """What a group pays for the cuts of which it holds two records or more."""
-    return sum(
-        float(dual)
-        for cut, dual in zip(cuts.tolist(), cut_duals, strict=True)
-        if len(set(cut) & set(group)) > 1
-    )
-
-
 def is_centre(records: Floats, group: list[int], centre: int) -> bool:
     """Whether no member has a smaller sum of squared distances to the others."""
     sums = {i: sum(squared_distance(records[i], records[j]) for j in group) for i in group}
@@ -109,3 +100,12 @@ def every_partition(n: int, k: int) -> list[Ints]:
 
     extend([0])
     return found
+
+
+def nearest_bound(records: Floats, k: int) -> float:
+    """Half the squared distances of each record to its k - 1 nearest, divided by k."""
+    total = 0.0
+    for i, record in enumerate(records):
+        to_others = [squared_distance(record, other) for j, other in enumerate(records) if j != i]
+        total += float(np.sum(sorted(to_others)[: k - 1])) / (2 * k)
+    return total

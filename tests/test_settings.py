@@ -10,9 +10,8 @@ import pytest
 
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.microaggregation import microaggregate
+from trajanon.microaggregation import REFINEMENTS, microaggregate
 from trajanon.search.hm2 import HEURISTICS, METHODS
-from trajanon.search.refinements import REFINEMENTS
 from trajanon.settings import (
     EFFORTS,
     HEURISTIC_NAMES,

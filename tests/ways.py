@@ -8,8 +8,8 @@ import pytest
 from hypothesis import strategies as st
 
 from trajanon import papers
+from trajanon.microaggregation import REFINEMENTS
 from trajanon.search.hm2 import HEURISTICS, METHODS
-from trajanon.search.refinements import REFINEMENTS
 
 papers.add()  # also where no conftest.py does
 

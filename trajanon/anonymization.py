@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.align.account import account, as_cut
+from trajanon.align.alignment import account, as_cut
 from trajanon.align.alignment import align as slide_to_groups
 from trajanon.align.placing import placed
 from trajanon.arrays import Bools, Floats, Ints

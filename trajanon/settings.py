@@ -142,7 +142,7 @@ class Settings(_Checked):
     effort
         fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best so far). ``balanced``
         tries 8,000 moves a record in each of two runs; ``best`` tries five times as many in each of
-        12, combines their groups, and beyond k = 5 anneals regions again. Tables of more than 2,500
+        12, combines their groups, and anneals regions again. Tables of more than 2,500
         records get fewer runs, and of more than 10,000 fewer moves a record.
     seed
         Repeats the groups bit for bit.

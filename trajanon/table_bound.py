@@ -47,9 +47,7 @@ def bound_table(
     partition = microaggregate(table.records, k, progress=progress, **asdict(settings))
     stopped = partition.stopped
     try:
-        bound = lower_bound(
-            table.records, k, upper=partition.sse, effort=settings.effort, progress=progress
-        )
+        bound = lower_bound(table.records, k, effort=settings.effort, progress=progress)
         least, certified = bound.sse, bound.certified
     except KeyboardInterrupt:  # what the search has found shall not be lost
         stopped = True

@@ -17,7 +17,7 @@ from plain import plain_means
 
 import trajanon
 from trajanon import loss
-from trajanon.align.account import MEASURED, account
+from trajanon.align.alignment import MEASURED, account
 from trajanon.arrays import Floats
 from trajanon.files.report import read_report
 from trajanon.files.trajectory_files import write_trajectories

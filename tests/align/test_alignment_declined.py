@@ -11,7 +11,7 @@ from naive_sliding import MADRID, on_runs, town
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.search.refinements import REFINEMENTS
+from trajanon.microaggregation import REFINEMENTS
 from trajanon.tracks import STEPS
 
 pytestmark = pytest.mark.usefixtures("few_moves")

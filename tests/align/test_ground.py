@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from naive_sliding import gaps, least_gaps, town, tracks_of
 
-from trajanon.align.ground import shared_out
+from trajanon.align.windows import shared_out
 from trajanon.arrays import Ints
 from trajanon.tracks import STEPS
 from trajanon.trajectories import Trajectories

@@ -71,14 +71,7 @@ def test_a_group_of_the_incumbent_may_be_of_any_size() -> None:
 
 @pytest.mark.parametrize(
     ("limit", "value"),
-    [
-        ("GENERATION_ROUNDS", 1),
-        ("POOL", 0),
-        ("PRICING_NODES", 1),
-        ("HALVINGS", 0),
-        ("ROOM", 0),
-        ("CHOICE_NODES", 0),
-    ],
+    [("GENERATION_ROUNDS", 1), ("POOL", 0), ("PRICING_NODES", 1), ("CHOICE_NODES", 0)],
 )
 def test_within_any_limit_no_more_is_lost(
     monkeypatch: pytest.MonkeyPatch, limit: str, value: int

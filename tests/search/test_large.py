@@ -20,8 +20,7 @@ from trajanon.neighbours import Neighbours
 from trajanon.partition import dense
 from trajanon.problem import SearchLog
 from trajanon.search.descent import descend
-from trajanon.search.local_search import joined_paths
-from trajanon.search.paths import path_length
+from trajanon.search.paths import joined_paths, path_length
 from trajanon.settings import Effort
 
 WAYS: list[dict[str, Any]] = [

@@ -23,8 +23,7 @@ from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.search.hm2 import HEURISTICS
-from trajanon.search.local_search import NEIGHBOURS, or_opt
-from trajanon.search.paths import from_any_start
+from trajanon.search.paths import NEIGHBOURS, from_any_start, or_opt
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(5, 30)

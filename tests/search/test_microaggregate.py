@@ -14,7 +14,6 @@ from ways import OURS, every_way, is_slow, method_of, seeds
 from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, dense
-from trajanon.search.annealing import SOLVED
 from trajanon.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -41,7 +40,7 @@ def stages_of(how: dict[str, Any], k: int) -> list[str]:
     if how.get("effort") == "fast" and how["refine"] == "anneal":
         steps = ["descent"]
     if how.get("effort") == "best":
-        steps = [*steps, "recombination", *(["regions"] if k > SOLVED else [])]
+        steps = [*steps, "recombination", "regions"]
     return [*(["path", "MHM"] if method == "hm2" else [method]), *steps]
 
 

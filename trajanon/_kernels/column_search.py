@@ -10,11 +10,10 @@ from trajanon._kernels.group_state import NONE
 
 
 class PricingProblem(NamedTuple):
-    """Records, the price of each, and subset-row cuts: the state of the pricing kernels.
+    """Records, and the price of each: the state of the pricing kernels.
 
     A group earns the prices of its members, less its SSE (the sum of its squared pair distances
-    divided by its size), less the duals of the cuts that count it: its reduced cost, negated.
-    Growing ignores the cuts; the search is exact.
+    divided by its size): its reduced cost, negated.
     """
 
     distances: NDArray[np.float64]  # squared distance of each pair, (m, m)
@@ -24,17 +23,11 @@ class PricingProblem(NamedTuple):
     subjects: NDArray[np.int64]  # of each record, (m,)
     prices: NDArray[np.float64]  # of each record, (m,)
     k: int  # least number of different subjects in a group
-    # A cut counts, once, every group that holds two or three of its records.
-    cuts: NDArray[np.int64]  # the three records of each cut, (t, 3)
-    cut_duals: NDArray[np.float64]  # not negative, (t,)
-    # The cuts of record i are ``cuts_of[first_cut[i] : first_cut[i + 1]]``.
-    first_cut: NDArray[np.int64]
-    cuts_of: NDArray[np.int64]
 
 
 @bare
 def earnings(pricing, members):
-    """What a group earns before the duals of cuts."""
+    """What a group earns."""
     prices, pairs = 0.0, 0.0
     for i in range(members.shape[0]):
         prices += pricing.prices[members[i]]
@@ -137,7 +130,7 @@ def exchange_member(pricing, members, to_members):
 
 @bare
 def grow_groups(pricing, started, exchanged, found, sizes, to_members):
-    """Grow each group ``found`` from the first ``started``, who stay at first.
+    """Grow each group ``found`` from its first ``started`` members, which stay at first.
 
     Then members are ``exchanged``, if asked for, while that earns more.
     """
@@ -164,17 +157,12 @@ class Search(NamedTuple):
     listed: NDArray[np.int64]  # their number, (size,)
     following: NDArray[np.int64]  # place of the record to be tried next, (size,)
     # What the members have by themselves: their prices, less their squared pair distances divided
-    # by the group's size, less the duals of cuts that count them, (size,).
+    # by the group's size, (size,).
     earned: NDArray[np.float64]
     largest: NDArray[np.float64]  # of what records add at most, in two ways, (2, size)
     to_members: NDArray[np.float64]  # squared distances of each record to the members, summed
-    # Half the duals of each record's cuts that have one member in the group, (size, m): the other
-    # half is left to the third record, which may join too.
-    half_duals: NDArray[np.float64]
-    held: NDArray[np.int64]  # how many members of the group are records of each cut, (t,)
-    found: NDArray[np.int64]  # the groups found, a row each, the root first
+    found: NDArray[np.int64]  # the group found round each root, a row each, the root first
     sizes: NDArray[np.int64]  # how many members each has
-    every: bool  # whether all groups that earn enough are looked for, or the best
 
 
 @bare
@@ -202,7 +190,6 @@ def bound_by_root(pricing, search, record):
 def keep_promising(pricing, search, depth, size, least):
     """Keep, in order, the records with which a group may earn more than the least."""
     wanted = size - depth
-    share = 2.0 if wanted == 1 else 1.0
     near, score = search.near[depth], search.score[depth]
     count = search.listed[depth]
     largest, largest_by_root = search.largest[0, :wanted], search.largest[1, :wanted]
@@ -212,7 +199,6 @@ def keep_promising(pricing, search, depth, size, least):
         record = near[i]
         cost = search.to_members[depth, record] + pricing.halves[record, wanted - 1]
         score[i] = pricing.prices[record] - cost / size
-        score[i] -= share * search.half_duals[depth, record]
         insert_largest(largest, score[i])
         insert_largest(largest_by_root, bound_by_root(pricing, search, record))
     needed = least - search.earned[depth] - largest[: wanted - 1].sum()
@@ -236,35 +222,9 @@ def keep_promising(pricing, search, depth, size, least):
 
 
 @bare
-def enter_cuts(pricing, search, depth, record):
-    """Count a record that has joined as the last of ``depth``. Returns the duals now due."""
-    due = 0.0
-    for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
-        cut = pricing.cuts_of[i]
-        dual = pricing.cut_duals[cut]
-        search.held[cut] += 1
-        if search.held[cut] == 2:
-            due += dual
-        if search.held[cut] <= 2:
-            change = dual / 2.0 if search.held[cut] == 1 else -dual / 2.0
-            for other in pricing.cuts[cut]:
-                search.half_duals[depth, other] += change
-    return due
-
-
-@inlined
-def leave_cuts(pricing, search, record):
-    """Count a member no longer, which has left."""
-    for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
-        search.held[pricing.cuts_of[i]] -= 1
-
-
-@bare
 def begin_group(pricing, search):
     """Begin with the root, which all others may join."""
     root = search.members[0]
-    search.half_duals[1] = 0.0
-    search.held[:] = 0
     count = 0
     for record in range(pricing.prices.shape[0]):
         search.to_members[1, record] = pricing.distances[root, record]
@@ -272,7 +232,7 @@ def begin_group(pricing, search):
             search.near[1, count] = record
             count += 1
     search.listed[1] = count
-    search.earned[1] = pricing.prices[root] - enter_cuts(pricing, search, _ROOT, root)
+    search.earned[1] = pricing.prices[root]
 
 
 @inlined
@@ -287,18 +247,15 @@ def join_group(pricing, search, size, depth):
         search.to_members[depth + 1, other] = (
             search.to_members[depth, other] + pricing.distances[record, other]
         )
-        search.half_duals[depth + 1, other] = search.half_duals[depth, other]
-    due = enter_cuts(pricing, search, depth + 1, record)
     cost = search.to_members[depth, record] / size
-    search.earned[depth + 1] = search.earned[depth] + pricing.prices[record] - cost - due
+    search.earned[depth + 1] = search.earned[depth] + pricing.prices[record] - cost
 
 
 @bare
 def search_group(pricing, search, size, least, nodes, place):
-    """Find the group of a size round ``search.members[0]`` that earns most, or every.
+    """Find the group of a size round ``search.members[0]`` that earns most.
 
-    ``found[place]`` takes the best, if it earns more than ``least``; or from there on ``found``
-    takes every group that does.
+    ``found[place]`` takes it, if it earns more than ``least``.
     """
     begin_group(pricing, search)
     keep_promising(pricing, search, _ROOT, size, least)
@@ -312,7 +269,6 @@ def search_group(pricing, search, size, least, nodes, place):
         at_most = search.earned[depth] + search.score[depth, first:last].sum()
         if last > search.listed[depth] or at_most <= least:
             depth -= 1
-            leave_cuts(pricing, search, search.members[depth])
             continue
         nodes -= 1
         search.following[depth] += 1
@@ -324,21 +280,16 @@ def search_group(pricing, search, size, least, nodes, place):
             join_group(pricing, search, size, depth)
             depth += 1
             keep_promising(pricing, search, depth, size, least)
-        elif place == search.found.shape[0]:
-            nodes = 0
         else:
             for i in range(size):
                 search.found[place, i] = group[i]
             search.sizes[place] = size
-            if search.every:
-                place += 1
-            else:
-                least = at_most
-    return least, least if nodes > 0 else most, nodes, place
+            least = at_most
+    return least, least if nodes > 0 else most, nodes
 
 
-def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
-    """Room for the groups that a search finds: every one, or the best round each root."""
+def room_for(pricing: PricingProblem, roots: int) -> Search:
+    """Room for the best group round each root."""
     m, largest = pricing.halves.shape
     return Search(
         members=np.empty(largest, dtype=np.int64),
@@ -349,31 +300,24 @@ def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
         earned=np.empty(largest),
         largest=np.empty((2, largest)),
         to_members=np.empty((largest, m)),
-        half_duals=np.empty((largest, m)),
-        held=np.empty(len(pricing.cut_duals), dtype=np.int64),
-        found=np.empty((groups, largest), dtype=np.int64),
-        sizes=np.empty(groups, dtype=np.int64),
-        every=every,
+        found=np.empty((roots, largest), dtype=np.int64),
+        sizes=np.empty(roots, dtype=np.int64),
     )
 
 
 @bare
 def search_groups(pricing, search, roots, least, nodes, at_most):
-    """Find the group round each root that earns most, or every one above ``least``.
+    """Find the group round each root that earns most; whether all groups were looked at.
 
-    Round a record: no member has a smaller sum of squared distances to the others.
+    Round a record: no member has a smaller sum of squared distances to the others. ``nodes`` limits
+    the search round a root, and ``at_most`` takes what no group round it earns more than.
     """
-    for row in range(search.sizes.shape[0]):
-        search.sizes[row] = 0
-    place, complete = 0, True
-    for i in range(roots.shape[0]):
-        search.members[0] = roots[i]
-        best, left = least, nodes
-        at_most[i] = least
-        if not search.every:
-            place = i
+    complete = True
+    for place in range(roots.shape[0]):
+        search.sizes[place], search.members[0] = 0, roots[place]
+        best, left, at_most[place] = least, nodes, least
         for size in range(pricing.k, search.members.shape[0] + 1):
-            best, most, left, place = search_group(pricing, search, size, best, left, place)
-            at_most[i] = max(at_most[i], most)
+            best, most, left = search_group(pricing, search, size, best, left, place)
+            at_most[place] = max(at_most[place], most)
         complete = complete and left > 0
-    return complete, place
+    return complete

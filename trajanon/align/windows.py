@@ -1,6 +1,7 @@
 """Where on its run each window may start, its records there, and the windows near it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from functools import partial
 from threading import Event
 from typing import Any, NamedTuple
@@ -8,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.slide_moves import SIGHT
-from trajanon._kernels.window_records import (
+from trajanon._kernels.sliding_windows import (
+    SIGHT,
     Windows,
     build_rows,
     compare_places,
@@ -19,7 +20,8 @@ from trajanon._kernels.window_records import (
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse
 from trajanon.neighbours import grow_trees, in_leaves, leaf_size
-from trajanon.tracks import STEPS, Tracks
+from trajanon.tracks import STEPS, Tracks, spans
+from trajanon.trajectories import Trajectories
 from trajanon.workers import Result, in_parts
 
 _AT_ONCE = 10_000  # windows that a thread reads at a time
@@ -232,3 +234,57 @@ def _build_places(
 
     in_parts(read, np.arange(len(start)), _AT_ONCE)
     return rows, window, back + begin[:-1]
+
+
+def shared_out(
+    trajectories: Trajectories, part: Ints, random: np.random.Generator
+) -> Iterator[tuple[int, Ints, Trajectories]]:
+    """Divide trajectories; yield the number of each part, its rows, and their free track.
+
+    What lies between two windows of a run is shared out at random between their parts. Windows of
+    one part that follow each other on a run share what is free. A window that is alone in its
+    recording keeps all runs of it.
+    """
+    order = np.argsort(part, kind="stable")
+    numbers, first = np.unique(part[order], return_index=True)
+    tracks, m = trajectories.tracks, trajectories.points.shape[1]
+    cut = replace(trajectories, tracks=None)
+    if tracks is not None and tracks.recording is not None:
+        cut, tracks = trajectories, None
+    if tracks is not None:
+        windows = build_windows(tracks, m)
+        low, high = start_ranges(windows, tracks.start, random)
+    for number, rows in zip(numbers.tolist(), np.split(order, first[1:]), strict=True):
+        some = cut.take(rows)
+        if tracks is not None:
+            own, begin = part_of(windows, rows, low, high, chained=True)
+            heads = np.flatnonzero(own.before < 0)
+            size = own.most[heads] + STEPS * (m - 1) + 1
+            held = spans(own.place[heads], size)
+            ground = Tracks(
+                points=tracks.points.take(held),
+                first=np.append(0, np.cumsum(size)),
+                run=np.searchsorted(heads, follow(own.before)),
+                start=tracks.start[rows] - begin,
+                times=None if tracks.times is None else tracks.times[held],
+            )
+            some = replace(some, tracks=ground)
+        yield number, rows, some
+
+
+def without_ends(tracks: Tracks, points: int) -> Tracks:
+    """Take a spacing, or the free track if shorter, off the end of each run.
+
+    The run may go on in another slice, with a window that begins at this end; both would have the
+    point there.
+    """
+    size = np.zeros(len(tracks.first) - 1, dtype=np.int64)
+    np.maximum.at(size, tracks.run, tracks.start + STEPS * (points - 1) + 1)
+    size = np.maximum(size, np.diff(tracks.first) - STEPS)
+    held = spans(tracks.first[:-1], size)
+    return replace(
+        tracks,
+        points=tracks.points.take(held),
+        first=np.append(0, np.cumsum(size)),
+        times=None if tracks.times is None else tracks.times[held],
+    )

@@ -1,12 +1,11 @@
 """Pricing: groups of negative reduced cost, which earn more than they cost at given prices."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain
 from threading import Event
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from trajanon._kernels.column_search import (
@@ -26,7 +25,6 @@ PRICING_NODES = 20_000
 """Nodes of a search through all groups round a record: some hundredths of a second. Up to
 k = 5, a tenth sufficed on 1,080 records."""
 
-HALVINGS = 10  # how often the gap is halved for a record that has too many groups within it
 _GROWN_AT_ONCE, _SEARCHED_AT_ONCE = 64, 8  # records of one call, a fraction of a second
 
 
@@ -39,7 +37,7 @@ class FoundGroups(NamedTuple):
 
 
 def pricing_problem(records: Floats, k: int, subjects: Ints) -> PricingProblem:
-    """Lay out records for pricing, without cuts; the price of each is 0."""
+    """Lay out records for pricing; the price of each is 0."""
     distances = cdist(records, records, "sqeuclidean")
     others = distances.copy()
     np.fill_diagonal(others, 0.0)  # exactly: each is its own nearest
@@ -50,44 +48,7 @@ def pricing_problem(records: Floats, k: int, subjects: Ints) -> PricingProblem:
         subjects=subjects,
         prices=np.zeros(len(records)),
         k=k,
-        cuts=np.zeros((0, 3), dtype=np.int64),
-        cut_duals=np.zeros(0),
-        first_cut=np.zeros(len(records) + 1, dtype=np.int64),
-        cuts_of=np.zeros(0, dtype=np.int64),
     )
-
-
-def with_cuts(pricing: PricingProblem, cuts: Ints, cut_duals: Floats) -> PricingProblem:
-    """Add subset-row cuts, (t, 3), and their duals, (t,), which a group pays that it is cut by."""
-    cuts, cut_duals = cuts[cut_duals > 0.0], cut_duals[cut_duals > 0.0]
-    held = np.bincount(cuts.ravel(), minlength=len(pricing.prices))
-    return pricing._replace(
-        cuts=cuts,
-        cut_duals=cut_duals,
-        first_cut=np.concatenate([[0], held.cumsum()]),
-        cuts_of=np.argsort(cuts.ravel(), kind="stable") // 3,
-    )
-
-
-def cut_coefficients(groups: Sequence[Sequence[int]], cuts: Ints, m: int) -> csr_array:
-    """Tell which cuts count which groups: those with two of their records or more, (g, t)."""
-    sizes = [len(group) for group in groups]
-    first = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    held = np.fromiter(chain.from_iterable(groups), np.int64, first[-1])
-    members = csr_array((np.ones(len(held)), held, first), (len(groups), m))
-    ends = np.arange(len(cuts) + 1) * 3
-    of_cuts = csr_array((np.ones(3 * len(cuts)), cuts.ravel(), ends), (len(cuts), m))
-    together = members @ of_cuts.T
-    return csr_array(together > 1.5)
-
-
-def nearest_groups(pricing: PricingProblem) -> Iterator[Ints]:
-    """List the k nearest and the k + 1 nearest of each record, if of k subjects."""
-    for row in _by_distance(pricing):
-        for size in range(pricing.k, min(pricing.k + 1, len(row)) + 1):
-            group = row[:size]
-            if len(set(pricing.subjects[group])) >= pricing.k:
-                yield group
 
 
 def _by_distance(pricing: PricingProblem) -> Ints:
@@ -132,47 +93,11 @@ def search_best(
     """Search for the best group round each record, if it earns more than the least."""
 
     def best(roots: Ints, _: Event) -> FoundGroups:
-        room, at_most = room_for(pricing, len(roots), every=False), np.empty(len(roots))
-        complete, _ = search_groups(pricing, room, roots, least, nodes, at_most)
+        room, at_most = room_for(pricing, len(roots)), np.empty(len(roots))
+        complete = search_groups(pricing, room, roots, least, nodes, at_most)
         return FoundGroups(_cut_out(room.found, room.sizes), at_most, complete)
 
-    return _searched_round_each(pricing, best, watch)
-
-
-def groups_within(
-    pricing: PricingProblem, gap: float, room: int, watch: Callable[[], None] = unwatched
-) -> FoundGroups:
-    """Search for all groups that cost up to a gap more than they earn.
-
-    Round a record that has more than ``room`` of them, take those within a half of the gap, or a
-    quarter, ...: where records are dense, groups differ by less.
-    """
-
-    def within(roots: Ints, stop: Event) -> FoundGroups:
-        search, at_most = room_for(pricing, room, every=True), np.full(len(roots), np.inf)
-        groups: list[Ints] = []
-        at_full = 0
-        for place, root in enumerate(roots):
-            most = at_most[place : place + 1]
-            for halving in range(HALVINGS):
-                least = -gap / 2**halving
-                complete, _ = search_groups(
-                    pricing, search, np.array([root]), least, PRICING_NODES, most
-                )
-                if complete:
-                    groups += _cut_out(search.found, search.sizes)
-                    at_full += halving == 0
-                if complete or stop.is_set():
-                    break
-        return FoundGroups(groups, at_most, complete=at_full == len(roots))
-
-    return _searched_round_each(pricing, within, watch)
-
-
-def _searched_round_each(
-    pricing: PricingProblem, search: Callable[[Ints, Event], FoundGroups], watch: Callable[[], None]
-) -> FoundGroups:
-    parts = in_parts(search, np.arange(len(pricing.prices)), _SEARCHED_AT_ONCE, watch)
+    parts = in_parts(best, np.arange(len(pricing.prices)), _SEARCHED_AT_ONCE, watch)
     return FoundGroups(
         [group for part in parts for group in part.groups],
         np.concatenate([part.at_most for part in parts]),

@@ -72,7 +72,7 @@ def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) ->
 def fill_parts(labels: Ints, subsets: int) -> list[Ints]:
     """Fill parts with whole groups, one after the other: the rows of each part.
 
-    A part is full from round(n / subsets) records on; the last one takes what is left.
+    A part is full from round(n / subsets) records on; the last one takes the rest.
     """
     least = max(round(len(labels) / subsets), 1)
     sizes = np.bincount(labels)

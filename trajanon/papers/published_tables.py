@@ -5,6 +5,7 @@ nothing for a data set that the table does not have. Every kernel is compiled on
 before it is timed.
 """
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
@@ -35,7 +36,6 @@ from trajanon.papers.mf_tsp import group_by_paths, paths_from_every_record
 from trajanon.papers.shuffling_and_swapping import rcs, swap
 from trajanon.progress import Progress, silent
 from trajanon.search.distance_methods import mdav, v_mdav
-from trajanon.search.external_solvers import concorde_command
 from trajanon.search.hm2 import best_cut, find_paths
 from trajanon.search.paths import path_length
 
@@ -86,7 +86,7 @@ _ROUNDS = 3  # of which the fastest counts: a machine is never slower than it ca
 
 def _run_as(by: str, dataset: Dataset) -> str:
     """Let our default stand in for Concorde where that is not found, or may take hours."""
-    found = by == "concorde" and dataset.name in PAPERS and concorde_command() is not None
+    found = by == "concorde" and dataset.name in PAPERS and shutil.which("concorde") is not None
     return by if found or by != "concorde" else "or-opt"
 
 

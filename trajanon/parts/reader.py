@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.align.ground import without_ends
+from trajanon.align.windows import without_ends
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput
 from trajanon.files.parquet_parts import ParquetParts, RowGroups, parquet_of, part_opened

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.align.account import step_lengths
-from trajanon.align.ground import shared_out
+from trajanon.align.alignment import step_lengths
+from trajanon.align.windows import shared_out
 from trajanon.anonymization import group_and_slide
 from trajanon.arrays import Floats, Ints, Metres
 from trajanon.errors import BadInput, TrajanonError

@@ -46,7 +46,6 @@ LARGE_PASS, FEWEST = 250, 4
 borders often: 300 moves in 3 passes lose 0.9 % more than in 6."""
 
 PASSES_AT_ONCE = 4  # of one block, between two looks at its runs: the first waits for the others
-SOLVED = 5  # up to this k recombination solves regions, or comes near it, and none is annealed
 REGION = 25  # a region holds this many times k records: as many groups, if they are small
 REGION_MOVES = 5_000  # per record in a round at most
 REGION_SHARE = 2.0  # moves of all rounds, of those that all runs of annealing had
@@ -75,9 +74,9 @@ class Field(NamedTuple):
 def anneal(problem: Problem, labels: Ints) -> Ints:
     """Search by descent, by annealing, and by descent from where that ends.
 
-    Several runs end in several local optima, of which each place gets the best; if so asked, the
-    best partition that their groups make is chosen, and descended from. Beyond k = 5, where that
-    leaves more to gain, its regions are then annealed again.
+    Several runs end in several local optima, of which each place gets the best. With the best
+    effort, the best partition that their groups make is then chosen, and its regions are annealed
+    again.
 
     Annealing tries random moves of the kinds that descent makes: a record and one of its 16 nearest
     in another group are drawn, the nearest most often; either joins the group of the other, or
@@ -127,10 +126,9 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
     log.offer(best)
     best = descend(problem, best)
     log.end_step("recombination", best)
-    if problem.k > SOLVED:
-        best = anneal_regions(problem, best)
-        best = descend(problem, best)
-        log.end_step("regions", best)
+    best = anneal_regions(problem, best)
+    best = descend(problem, best)
+    log.end_step("regions", best)
     return best
 
 

@@ -5,14 +5,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from trajanon._kernels.mhm import fill_latest_starts, mark_optimal_cut
+from trajanon._kernels.path_building import fill_latest_starts, mark_optimal_cut
 from trajanon.arrays import Ints
 from trajanon.loss import group_means, sse
 from trajanon.problem import Problem, Registry
 from trajanon.search.distance_methods import cbfs, md, mdav, v_mdav
 from trajanon.search.external_solvers import concorde, lkh
-from trajanon.search.local_search import mdav_lk, or_opt, two_opt
-from trajanon.search.paths import Heuristic, nearest_neighbour, path_length, through_groups
+from trajanon.search.paths import (
+    Heuristic,
+    mdav_lk,
+    nearest_neighbour,
+    or_opt,
+    path_length,
+    through_groups,
+    two_opt,
+)
 
 
 def hm2(problem: Problem) -> Ints:

@@ -6,65 +6,33 @@ from threading import Event
 
 import numpy as np
 
-from trajanon._kernels.column_search import PricingProblem
 from trajanon.arrays import Ints
-from trajanon.bound.column_generation import tighten
-from trajanon.bound.master import Master, Relaxation
-from trajanon.bound.pricing import first_groups, groups_within, pricing_problem
+from trajanon.bound.column_generation import Master
+from trajanon.bound.pricing import pricing_problem
 from trajanon.loss import sse
 from trajanon.partition import dense
 from trajanon.problem import Problem
-from trajanon.progress import Progress
-from trajanon.search.blocks import BLOCK, block_of, draw_blocks, put_together
+from trajanon.search.blocks import block_of, draw_blocks, put_together
 from trajanon.workers import in_threads
 
-SIZES = {4: (200, 300, 400, 500, BLOCK), 5: (200, 300, 400, 500), 6: (150, 250, 400)}
-"""Records of a region at most, from round to round, up to which k.
+POOL_SIZE = 4_000  # records of a region at most
+NODES = 200  # of the branch and bound in a region
+GAP = 1e-5  # share of the SSE that the choice of groups may leave on the table
 
-Small regions are solved at once, and what they gain narrows the gap, which tells what
-columns the larger ones need; each round has other borders. Regions grow no further once
-they are not solved any more. At k = 5 those of a block seldom are, and take most of the
-time. With k > 6 the search for columns has no end."""
+LOOKS = 50
+"""How often the branch and bound may ask whether to go on.
 
-REPEATED, REPEATS = 500, 20_000
-"""Rounds with regions of the first size are repeated, at least twice, until they have regrouped
-the second number of records in all."""
-
-ENOUGH, IDLE = 1e-5, 6
-"""Rounds of a size end when 6 in a row gain less than this share of the SSE each. After each of the
-first two of these there is room for twice as many columns."""
-
-UNSOLVED = 2_000
-"""They also end when this many records were in regions left unsolved, which take the time."""
-
-POOL_SIZE = 4_000  # records of a region at most where groups of the local optima are all there is
-
-ROOM, LEAST_ROOM = 10, 1_500
-"""Groups round a record that may be columns besides those of the local optima; more, if a region
-could not have the second number of columns in all."""
-
-REGION_NODES = 200  # of the branch and bound in a region
-REGION_GAP = 1e-5  # share of the SSE that the choice of groups may leave on the table
-
-POOL_LOOKS, LOOKS = 50, 150
-"""How often the branch and bound may ask whether to go on, in the pool alone and in a region.
-
-It asks many times between two nodes, most often between the first ones. On one machine 150 times
-took some seconds in a region; in the pool they took ten, and gained no more than 50."""
+It asks many times between two nodes, most often between the first ones: three times as many took
+ten seconds in place of some, and gained nothing."""
 
 _TINY = 1e-7  # of a squared standard deviation: as exact as the linear programme is
 
 
 def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
-    """Choose groups of many local optima, and others, that make a better partition.
+    """Choose groups of many local optima that make a better partition.
 
     Each group of any optimum is a column of a set-partitioning programme, which HiGHS solves with
-    the best one, ``labels``, as its start. Up to k = 6 the records are then parted into regions of
-    whole groups, small ones at first and larger ones later; up to k = 4 a table of one block is
-    solved as a whole in the end, if that is to be hoped for. In a region column generation with
-    cuts bounds what can be reached. No group can better the partition that costs more, at the
-    prices of that bound, than the gap between the two. All others are columns; or, if they are too
-    many round a record, those within a half, a quarter, ... of the gap.
+    the best one, ``labels``, as its start; a large table in regions of whole groups.
 
     Every limit is a count, so that a seed repeats a result bit for bit on any number of cores.
 
@@ -76,38 +44,15 @@ def recombine(problem: Problem, labels: Ints, optima: Sequence[Ints]) -> Ints:
     and intensification in local search for vehicle routing", J. Heuristics 1.
     """
     labels = dense(labels)
-    pool = _gather([labels, *optima])
-    sizes = [POOL_SIZE, *_region_sizes(len(labels), problem.k)]
-    most, before, idle, unsolved = POOL_SIZE, 0, 0, 0
-    lost = sse(problem.records, labels)
-    for number, size in enumerate(sizes):
-        if size != before:
-            before, idle, unsolved = size, 0, 0
-        if size > most or idle == IDLE or unsolved >= UNSOLVED:
-            continue
-        priced = number > 0
-        problem.progress("Recombining groups", number, len(sizes), problem.log.note)
-        room = ROOM << min(idle, 2) if priced else 0
-        labels, solved = _round(problem, labels, pool, size, (number, len(sizes)), room)
-        problem.log.offer(labels)
-        left = sse(problem.records, labels)
-        idle = idle + 1 if lost - left <= ENOUGH * lost else 0
-        unsolved += len(labels) - solved
-        lost = left
-        if priced and solved < len(labels) / 2:
-            most = size
-    problem.progress("Recombining groups", len(sizes), len(sizes), problem.log.note)
-    return labels
-
-
-def _region_sizes(n: int, k: int) -> list[int]:
-    """Sizes of the regions in which columns are priced, from round to round."""
-    sizes = next((SIZES[most] for most in sorted(SIZES) if k <= most), ())
-    # One region of all records is enough.
-    whole = [size for size in sizes if size >= n]
-    parts = [size for size in sizes if size < n]
-    again = [REPEATED] * (max(REPEATS // n, 2) - 1) if REPEATED in parts else []
-    return sorted(parts + again) + whole[:1]
+    regions = list(draw_blocks(problem.records, labels, problem.random, POOL_SIZE))
+    pools = _groups_inside(_gather([labels, *optima]), regions)
+    jobs = [
+        partial(_regroup, problem, dense(labels[rows]), rows, groups)
+        for rows, groups in zip(regions, pools, strict=True)
+    ]
+    tell = partial(problem.progress, "Recombining groups", 0, None, problem.log.note)
+    tell()
+    return put_together(zip(regions, in_threads(jobs, tell), strict=True))
 
 
 def _gather(optima: Iterable[Ints]) -> list[Ints]:
@@ -126,88 +71,23 @@ def _groups_inside(pool: Sequence[Ints], regions: Sequence[Ints]) -> list[list[I
     region = np.empty(sum(map(len, regions)), dtype=np.int64)
     for number, rows in enumerate(regions):
         region[rows] = number
-    sizes = np.array([len(group) for group in pool])
-    first, held = np.cumsum(sizes) - sizes, region[np.concatenate(pool)]
-    whole = np.minimum.reduceat(held, first) == np.maximum.reduceat(held, first)
-    of_region = np.where(whole, held[first], -1)
-    chosen = (np.flatnonzero(of_region == number) for number in range(len(regions)))
-    return [[pool[group] for group in groups.tolist()] for groups in chosen]
+    inside: list[list[Ints]] = [[] for _ in regions]
+    for group in pool:
+        if (region[group] == region[group[0]]).all():
+            inside[region[group[0]]].append(group)
+    return inside
 
 
-def _round(
-    problem: Problem, labels: Ints, pool: list[Ints], size: int, number: tuple[int, int], room: int
-) -> tuple[Ints, int]:
-    """Regroup the records in regions of a size, all at once; and how many of them are solved."""
-    regions = list(draw_blocks(problem.records, labels, problem.random, size))
-    done: list[int] = []
-    pools = _groups_inside(pool, regions)
-    jobs = [
-        partial(_regroup, problem, dense(labels[rows]), rows, groups, done, room)
-        for rows, groups in zip(regions, pools, strict=True)
-    ]
-
-    def watch() -> None:
-        finished = number[0] + len(done) / len(regions)
-        note = problem.log.note
-        problem.progress("Recombining groups", finished, number[1], note)
-
-    found, ended = zip(*in_threads(jobs, watch), strict=True)
-    solved = sum(len(rows) for rows, end in zip(regions, ended, strict=True) if end)
-    return put_together(zip(regions, found, strict=True)), solved
-
-
-def _regroup(
-    problem: Problem,
-    before: Ints,
-    rows: Ints,
-    pool: Iterable[Ints],
-    done: list[int],
-    room: int,
-    stop: Event,
-) -> tuple[Ints, bool]:
-    """Regroup a region; and whether its columns were found and chosen without meeting a limit."""
+def _regroup(problem: Problem, before: Ints, rows: Ints, pool: Iterable[Ints], stop: Event) -> Ints:
+    """Regroup a region by the groups of the pool."""
     region = block_of(problem, stop, rows)
     watch = partial(region.progress, "", 0, None)
-    watch()
-    records = region.records
-    pricing = pricing_problem(records, region.k, dense(region.subjects))
+    pricing = pricing_problem(region.records, region.k, dense(region.subjects))
     master = Master(pricing.distances, before)
     master.add(np.searchsorted(rows, group) for group in pool)
-    if room:
-        relaxation = _price(master, pricing, before, room, region.progress)
-    else:
-        relaxation = master.relax(pricing, watch)
-    after, solved = before, relaxation.proven
-    gap = master.incumbent_sse - relaxation.sse
-    if gap > _TINY and (relaxation.proven or not room):
-        looks = LOOKS if room else POOL_LOOKS
-        after, solved = master.choose(
-            relaxation, nodes=REGION_NODES, gap=REGION_GAP, looks=looks, watch=watch
-        )
-    done.append(len(rows))
-    # But for rounding, they stay as they are.
-    better = sse(records, after) < sse(records, before)
-    return after if better else before, solved
-
-
-def _price(
-    master: Master, pricing: PricingProblem, before: Ints, room: int, progress: Progress
-) -> Relaxation:
-    """Bound what can be reached, and add the columns with which it may be.
-
-    The bound needs many columns more, and next to none of them is in a good partition: but for
-    those in its solution they are forgotten.
-    """
-    bounding = Master(pricing.distances, before)
-    bounding.add(np.array(group) for group in master.groups)
-    bounding.add(first_groups(pricing))
-    relaxation = tighten(bounding, pricing, progress, upper=master.incumbent_sse - _TINY)
-    if relaxation.proven:
-        priced, gap = relaxation.pricing, master.incumbent_sse - relaxation.sse
-        solution = np.flatnonzero(bounding.shares > 0.0)
-        master.add(np.array(bounding.groups[column]) for column in solution)
-        room = max(room, LEAST_ROOM // len(priced.prices))
-        watch = partial(progress, "Generating groups", 0, None)
-        master.add(groups_within(priced, gap, room, watch).groups)
-        master.add_cuts(priced.cuts)
-    return relaxation
+    relaxation = master.relax(pricing, watch)
+    if master.incumbent_sse - relaxation.sse <= _TINY:
+        return before
+    after = master.choose(relaxation, nodes=NODES, gap=GAP, looks=LOOKS, watch=watch)
+    # But for rounding, it never loses.
+    return after if sse(region.records, after) < sse(region.records, before) else before

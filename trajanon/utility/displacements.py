@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.curves import nearest_on_runs
+from trajanon._kernels.sliding_windows import nearest_on_runs
 from trajanon.arrays import Bools, Floats, Ints, Metres
 from trajanon.geodesy import metres_of_degrees, radii
 from trajanon.tracks import TICKS, Tracks
