@@ -44,13 +44,6 @@ def random_pricing(
     return groups.records, pricing._replace(prices=prices)
 
 
-def room(pricing: PricingProblem) -> tuple[Ints, Ints]:
-    """Where a kernel writes one group round each record, and its size."""
-    return np.zeros_like(pricing.halves, dtype=np.int64), np.zeros(
-        len(pricing.halves), dtype=np.int64
-    )
-
-
 def different(pricing: PricingProblem, group: Ints) -> int:
     """How many subjects a group holds."""
     return len(set(pricing.subjects[group].tolist()))

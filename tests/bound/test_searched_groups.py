@@ -6,8 +6,20 @@ from hypothesis import strategies as st
 from pricings import different, peoples, random_pricing, seeds
 
 from trajanon import workers
-from trajanon._kernels.column_search import earnings, room_for, search_groups
+from trajanon._kernels.column_search import earnings, grow_group, room_for, search_groups
 from trajanon.bound.pricing import search_best
+
+
+@given(seed=seeds, m=st.integers(2, 12), k=st.integers(2, 4), people=peoples)
+def test_groups_grow_as_their_slow_twin(seed: int, m: int, k: int, people: int | None) -> None:
+    records, pricing = random_pricing(seed, m, k, people, grid=False)
+    largest = pricing.halves.shape[1]
+    for record in range(m):
+        members = np.full(largest, record)
+        size = grow_group(pricing, members, 1, np.empty(m))
+        assert members[:size].tolist() == naive_columns.grown_group(
+            records, pricing.prices, pricing.subjects, pricing.k, record
+        )
 
 
 @given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)

@@ -122,29 +122,6 @@ def test_rcs_keeps_its_promises(
     assert np.array_equal(rcs(again, again.labels, probability, most), after)
 
 
-@given(seed=seeds, n=sizes, k=ks, people=peoples)
-def test_what_the_kernels_keep_of_the_groups_stays_true(
-    seed: int, n: int, k: int, people: int | None
-) -> None:
-    groups = random_groups(seed, n, k, people, grid=False)
-    kept, *state = laid_out(groups)
-    for _ in range(3):
-        shuffling_pass(kept, *state, groups.k, 0.5, 20, 0, n)
-    assert naive.holds(kept.labels, groups.subjects, groups.k)
-    for group in range(len(kept.sizes)):
-        inside = np.flatnonzero(kept.labels == group)
-        chain, member = [], kept.first[group]
-        while member >= 0:
-            chain.append(int(member))
-            member = kept.following[member]
-        assert sorted(chain) == inside.tolist()
-        assert kept.sizes[group] == len(inside)
-        assert kept.different[group] == len(set(groups.subjects[inside].tolist()))
-        if len(inside):
-            mean = kept.records[inside].mean(axis=0)
-            assert kept.centroids[group] == pytest.approx(mean, abs=1e-9)
-
-
 @given(seed=seeds, n=sizes, k=ks, people=peoples, grid=...)
 def test_without_events_rcs_ends_at_a_standstill(
     seed: int, n: int, k: int, people: int | None, grid: bool
@@ -164,20 +141,6 @@ def test_as_many_events_happen_as_are_asked_for() -> None:
     assert shuffling_pass(*laid_out(groups), groups.k, 0.0, 10, 0, 3000) == 10
     left = shuffling_pass(*laid_out(groups), groups.k, 0.1, 3000, 0, 3000)
     assert 3000 - left == pytest.approx(300, abs=5 * np.sqrt(3000 * 0.1 * 0.9))
-
-
-def test_rcs_says_how_far_it_is() -> None:
-    said: list[tuple[str, float, float | None]] = []
-
-    def listen(task: str, done: float, total: float | None, note: str = "") -> None:
-        said.append((task, done, total))
-
-    rcs(*both(replace(random_groups(0, 2000, 3, None, grid=False), progress=listen)), 0.0, 0)
-    assert said[:3] == [
-        ("Shuffling groups", 0.0, None),
-        ("Shuffling groups", 0.5, None),
-        ("Shuffling groups", 1.0, None),
-    ]
 
 
 @pytest.mark.parametrize(("n", "k"), [(2, 2), (3, 3), (5, 5), (3, 2), (9, 5)])

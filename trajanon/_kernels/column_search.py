@@ -58,23 +58,16 @@ def different_subjects(subjects, members):
 
 
 @bare
-def sum_distances(pricing, members, to_members):
-    """Sum up the squared distances of each record to members; those of a member are infinite."""
-    for record in range(to_members.shape[0]):
-        to_members[record] = 0.0
-    for member in members:
-        to_members[member] = np.inf
-        for record in range(to_members.shape[0]):
-            to_members[record] += pricing.distances[member, record]
-
-
-@bare
 def grow_group(pricing, members, started, to_members):
     """Grow ``members`` from the first ``started``, which stay; the best size, 0 if none holds k.
 
     ``to_members`` is room for a number of each record.
     """
-    sum_distances(pricing, members[:started], to_members)
+    for record in range(to_members.shape[0]):
+        to_members[record] = 0.0
+        for member in members[:started]:
+            away = np.inf if member == record else pricing.distances[member, record]
+            to_members[record] += away
     best_size, most = 0, -np.inf
     for size in range(started, members.shape[0] + 1):
         group = members[:size]
@@ -101,45 +94,10 @@ def grow_group(pricing, members, started, to_members):
 
 
 @bare
-def exchange_member(pricing, members, to_members):
-    """Exchange the member and the record outside that earn most; whether they do."""
-    size, subjects = members.shape[0], pricing.subjects
-    sum_distances(pricing, members, to_members)
-    spare = different_subjects(subjects, members) > pricing.k
-    highest, place, entering = 0.0, -1, -1
-    for price in pricing.prices:
-        highest = max(highest, abs(price))
-    most = 1e-12 * highest
-    for i in range(size):
-        leaving = members[i]
-        before = 0.0
-        for member in members:
-            before += pricing.distances[leaving, member]
-        free = spare or has_subject(subjects, members, leaving, leaving)
-        for record in range(pricing.prices.shape[0]):
-            after = to_members[record] - pricing.distances[leaving, record]
-            gain = pricing.prices[record] - pricing.prices[leaving]
-            gain += (before - after) / size
-            if gain > most and (free or not has_subject(subjects, members, record, leaving)):
-                most, place, entering = gain, i, record
-    if place < 0:
-        return False
-    members[place] = entering
-    return True
-
-
-@bare
-def grow_groups(pricing, started, exchanged, found, sizes, to_members):
-    """Grow each group ``found`` from its first ``started`` members, which stay at first.
-
-    Then members are ``exchanged``, if asked for, while that earns more.
-    """
+def grow_groups(pricing, started, found, sizes, to_members):
+    """Grow each group ``found`` from its first ``started`` members."""
     for i in range(found.shape[0]):
         sizes[i] = grow_group(pricing, found[i], started, to_members)
-        if exchanged and sizes[i]:
-            group = found[i, : sizes[i]]
-            while exchange_member(pricing, group, to_members):
-                pass
 
 
 _ROOT = np.int64(1)  # members of a group that has only begun

@@ -64,7 +64,7 @@ def first_groups(pricing: PricingProblem) -> Iterator[Ints]:
     near = _by_distance(pricing)[:, 1 : NEAREST + 1]
     grown = np.full((near.size, largest), -1)
     grown[:, 0], grown[:, 1] = np.repeat(np.arange(m), near.shape[1]), near.ravel()
-    grow_groups(pricing, 2, False, grown, np.empty(near.size, np.int64), np.empty(m))
+    grow_groups(pricing, 2, grown, np.empty(near.size, np.int64), np.empty(m))
     for members in grown:
         for size in range(pricing.k, largest + 1):
             group = members[:size]
@@ -78,7 +78,7 @@ def grown_groups(pricing: PricingProblem, watch: Callable[[], None]) -> list[Int
     def grow(roots: Ints, _: Event) -> list[Ints]:
         found = np.zeros((len(roots), pricing.halves.shape[1]), dtype=np.int64)
         found[:, 0], sizes = roots, np.zeros(len(roots), dtype=np.int64)
-        grow_groups(pricing, 1, True, found, sizes, np.empty(len(pricing.prices)))
+        grow_groups(pricing, 1, found, sizes, np.empty(len(pricing.prices)))
         return [
             group for group in _cut_out(found, sizes) if earnings(pricing, group) > LEAST_EARNINGS
         ]
