@@ -12,7 +12,7 @@ from trajanon._kernels.tour_moves import Tour
 from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse, standardise
 from trajanon.search.hm2 import HEURISTICS, cut_path
-from trajanon.search.local_search import greedy, near_lists, tour_through
+from trajanon.search.paths import greedy, near_lists, tour_through
 
 kinds = st.sampled_from(["normal", "grid", "line", "clusters", "equal"])
 

@@ -5,7 +5,7 @@ import pytest
 
 from trajanon import neighbours
 from trajanon.arrays import Floats
-from trajanon.search import annealing, blocks, local_search
+from trajanon.search import annealing, blocks, paths
 
 WHOLE = 50
 
@@ -15,7 +15,7 @@ def search_as_if_large(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(neighbours, "WHOLE", WHOLE)
     monkeypatch.setattr(neighbours, "LEAF", 8)
     monkeypatch.setattr(neighbours, "CROWD", 3)
-    monkeypatch.setattr(local_search, "PATH_BLOCK", 100)
+    monkeypatch.setattr(paths, "PATH_BLOCK", 100)
     monkeypatch.setattr(blocks, "BLOCK", 30)
     monkeypatch.setattr(annealing, "FULL", 0)
 

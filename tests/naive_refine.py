@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from naive import group_sse, holds, squared_distance, sse
 
+from trajanon._kernels.descent_moves import Descent, send_back
+from trajanon._kernels.group_state import move
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.problem import Problem
 from trajanon.search import blocks
-from trajanon.settings import Settings
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -28,12 +29,7 @@ def both(work: Grouped) -> tuple[Problem, Ints]:
 
 
 def grouped(
-    records: Floats,
-    labels: Ints,
-    k: int,
-    subjects: Ints | None = None,
-    events: tuple[float, int] = (0.0, 0),
-    seed: int = 0,
+    records: Floats, labels: Ints, k: int, subjects: Ints | None = None, seed: int = 0
 ) -> Grouped:
     """What a refinement is given; without subjects each record is its own."""
     return Grouped(
@@ -42,7 +38,6 @@ def grouped(
         k=k,
         subjects=np.arange(len(records)) if subjects is None else subjects,
         random=np.random.default_rng(seed),
-        settings=Settings(shuffle_probability=events[0], max_events=events[1]),
     )
 
 
@@ -51,9 +46,7 @@ def search_in_blocks(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
     monkeypatch.setattr(blocks, "BLOCK", most)
 
 
-def random_groups(
-    seed: int, n: int, k: int, people: int | None, grid: bool, events: tuple[float, int] = (0.0, 0)
-) -> Grouped:
+def random_groups(seed: int, n: int, k: int, people: int | None, grid: bool) -> Grouped:
     """Random groups, and the largest k up to the given one that they can keep."""
     rng = np.random.default_rng(seed)
     records = rng.normal(size=(n, 2))
@@ -64,7 +57,7 @@ def random_groups(
     labels = dense(rng.permutation(np.arange(n) % max(n // k, 1)))
     while not holds(labels, subjects, k):
         labels = dense(np.maximum(labels - 1, 0))  # the first two groups become one
-    return grouped(records, labels, k, subjects, events, seed)
+    return grouped(records, labels, k, subjects, seed)
 
 
 # Two-swapping
@@ -310,3 +303,16 @@ class Neighbourhood:
         most = [m for m, d in zip(members, far, strict=True) if d > max(far) - TIE]
         same = (records[most] == records[most[0]]).all()
         return most[0] if same else None
+
+
+def kept(state: Descent, tried: tuple[int, int]) -> int:
+    """What stays of a group that was dissolved, created or cut: the rest goes back."""
+    send_back(state, *tried)
+    return tried[1]
+
+
+def moved(state: Descent, count: int) -> int:
+    """Make the move that was found."""
+    for record, target in zip(state.gathered[:count], state.bound[:count], strict=False):
+        move(state.groups, record, target)
+    return count

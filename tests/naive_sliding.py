@@ -17,7 +17,7 @@ from trajanon._kernels.random_moves import (
     other_bits,
     other_member,
 )
-from trajanon._kernels.window_records import Slides
+from trajanon._kernels.sliding_windows import Slides
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
 from trajanon.tracks import STEPS, TrackPoints, Tracks

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from naive_sliding import MADRID, STEP, random_labels, rows_at, town, tracks_of
 
 from trajanon._kernels.random_moves import AT_ONE_HEAT, Annealing
-from trajanon._kernels.window_records import Slides, Windows, build_rows, find_meetings
+from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, find_meetings
 from trajanon.align.windows import build_windows, centred, part_of, start_ranges, window_neighbours
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense

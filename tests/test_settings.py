@@ -10,15 +10,14 @@ import pytest
 
 import trajanon
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
-from trajanon.microaggregation import microaggregate
+from trajanon.microaggregation import REFINEMENTS, microaggregate
 from trajanon.search.hm2 import HEURISTICS, METHODS
-from trajanon.search.refinements import REFINEMENTS
 from trajanon.settings import (
     EFFORTS,
-    HEURISTIC_NAMES,
     METHOD_NAMES,
     REFINEMENT_NAMES,
     EffortName,
+    HeuristicName,
     ReleaseSettings,
     Settings,
 )
@@ -43,7 +42,7 @@ TABLE = np.arange(12.0).reshape(6, 2)
         ({"X": [[1.0], [np.inf]] * 3}, BadInput, "record 1, column 0 is inf"),
         ({"X": np.zeros(6)}, BadInput, "shape (n, p) with p >= 1; got (6,)"),
         ({"X": [["a"]] * 6}, BadInput, "records must be numbers"),
-        ({"heuristic": "?"}, BadInput, f"choose from {', '.join(HEURISTIC_NAMES)}"),
+        ({"heuristic": "?"}, BadInput, f"choose from {', '.join(get_args(HeuristicName))}"),
     ],
 )
 def test_what_cannot_be_grouped_is_refused(
@@ -60,15 +59,7 @@ def test_a_k_that_is_no_whole_number_is_refused(k: Any) -> None:
         microaggregate(TABLE, k)
 
 
-@pytest.mark.parametrize(
-    ("name", "span"),
-    [
-        ("compression", "1 to 1000000000"),
-        ("subsets", "1 to 1000000000"),
-        ("max_events", "0 to 1000000"),
-        ("seed", "0"),
-    ],
-)
+@pytest.mark.parametrize(("name", "span"), [("compression", "1 to 1000000000"), ("seed", "0")])
 @pytest.mark.parametrize("value", [-1, 2.5, "2", True, np.array([2])])
 def test_a_count_that_is_no_whole_number_is_refused(name: str, span: str, value: Any) -> None:
     says = f"`{name}` must be a whole number from {span} (got {value!r})"
@@ -76,26 +67,8 @@ def test_a_count_that_is_no_whole_number_is_refused(name: str, span: str, value:
         microaggregate(TABLE, 3, **{name: value})
 
 
-@pytest.mark.parametrize(
-    ("name", "span"), [("gamma", "0 to 1000"), ("shuffle_probability", "0 to 1")]
-)
-@pytest.mark.parametrize("value", [-0.1, float("nan"), 10**400, "0.5", True])
-def test_a_share_that_is_no_number_is_refused(name: str, span: str, value: Any) -> None:
-    says = f"`{name}` must be a number from {span} (got {value!r})"
-    with pytest.raises(BadInput, match=f"^{re.escape(says)}$"):
-        microaggregate(TABLE, 3, **{name: value})
-
-
 def test_numbers_of_numpy_are_numbers() -> None:
-    options: dict[str, Any] = {
-        "k": np.int64(3),
-        "compression": np.int64(2),
-        "subsets": np.int32(1),
-        "gamma": np.float32(0.5),
-        "shuffle_probability": np.float64(1.0),
-        "max_events": np.uint8(3),
-        "seed": np.int16(4),
-    }
+    options: dict[str, Any] = {"k": np.int64(3), "compression": np.int64(2), "seed": np.int16(4)}
     assert microaggregate(TABLE, **options).sizes.tolist() == [3, 3]
 
 
@@ -139,5 +112,5 @@ def test_editors_see_which_words_an_option_may_be() -> None:
 def test_every_name_in_the_settings_has_its_function() -> None:
     assert get_args(EffortName) == tuple(EFFORTS)
     assert set(METHODS) == set(METHOD_NAMES)
-    assert set(HEURISTICS) == set(HEURISTIC_NAMES)
+    assert set(HEURISTICS) == set(get_args(HeuristicName))
     assert {"none", *REFINEMENTS} == set(REFINEMENT_NAMES)

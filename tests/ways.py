@@ -1,23 +1,20 @@
 """Every way to microaggregate."""
 
 from collections.abc import Iterator
-from itertools import cycle, product
+from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import strategies as st
 
 from trajanon import papers
+from trajanon.microaggregation import REFINEMENTS
 from trajanon.search.hm2 import HEURISTICS, METHODS
-from trajanon.search.refinements import REFINEMENTS
-from trajanon.settings import EXPANSIONS
 
 papers.add()  # also where no conftest.py does
 
 OURS = [name for name in HEURISTICS if name not in ("concorde", "lkh")]
 """What needs no other program; see test_concorde.py and test_lkh.py for the rest."""
-
-SHUFFLED: dict[str, Any] = {"refine": "rcs", "shuffle_probability": 0.3, "max_events": 5}
 
 
 def ways() -> Iterator[dict[str, Any]]:
@@ -25,25 +22,18 @@ def ways() -> Iterator[dict[str, Any]]:
     for name in OURS:
         yield {"heuristic": name, "refine": "none", "effort": "fast"}
     for method, refine in product(("hm2", "mdav"), ("none", *REFINEMENTS)):
-        if refine.startswith("rcs"):
-            yield {"method": method, **SHUFFLED, "refine": refine}
-        else:
-            yield {"method": method, "refine": refine, "effort": "balanced"}
+        yield {"method": method, "refine": refine, "effort": "balanced"}
     yield {"refine": "anneal", "effort": "fast"}
     yield {"refine": "anneal", "effort": "best"}
     for method, refine in product(METHODS, ("none", "descent")):
         if method not in ("hm2", "mdav"):
-            yield {"method": method, "subsets": 2, "effort": "fast", "refine": refine}
-    yield {"method": "v-mdav", "gamma": 0.5, "refine": "none"}
-    yield {"method": "v-mdav", "gamma": 1.5, "refine": "swap"}
+            yield {"method": method, "effort": "fast", "refine": refine}
+    yield {"method": "v-mdav", "refine": "swap"}
     yield {"method": "mf-tsp", "heuristic": "nearest-neighbor", "refine": "none"}
     yield {"method": "mf-tsp", "heuristic": "arbitrary-insertion", "refine": "swap"}
-    yield {"method": "mf-tsp", "heuristic": "two-opt", **SHUFFLED}
-    yield {"method": "mf-tsp", "heuristic": "mdav-lk", "path_neighbours": "next", "refine": "none"}
-    ways = zip(METHODS, cycle(EXPANSIONS), cycle((2, 3, 7, 7, 3)), strict=False)
-    for method, order, c in ways:
-        compressed = {"compression": c, "compress_by": method, "expansion": order}
-        yield {**compressed, "refine": "none", "effort": "fast"}
+    yield {"method": "mf-tsp", "heuristic": "two-opt", "refine": "rcs"}
+    for c in (2, 3, 7):
+        yield {"compression": c, "refine": "none", "effort": "fast"}
     yield {"compression": 3, "heuristic": "mdav", "refine": "descent"}
     yield {"compression": 2, "heuristic": "nearest-insertion", "refine": "none"}
 

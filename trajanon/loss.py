@@ -102,7 +102,7 @@ def group_means(records: Floats, labels: Ints) -> Floats:
         start, behind = some[0], some[-1] + 1
         members = order[first[start] : first[behind - 1] + sizes[behind - 1]]
         origin = records[order[first[start:behind]]]
-        # About a member, so that nothing is lost far from zero.
+        # Subtract one member first: sums far from zero lose precision.
         away = records[members] - origin[labels[members] - start]
         total = np.add.reduceat(away, first[start:behind] - first[start], axis=0)
         means[start:behind] = origin + total / sizes[start:behind, None]

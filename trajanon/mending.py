@@ -120,7 +120,7 @@ def ends_of(
 def mend(
     groups: TrajectoryGroups, k: int, ends: Ends | None
 ) -> tuple[TrajectoryGroups, Bools, dict[str, Any]]:
-    """Mend groups as `mended` does; also give who was left out, (n,), and the account."""
+    """Mend groups as `mended` does; also give which trajectories are left out, and the account."""
     since = perf_counter()
     whole, was = groups.trajectories, groups.partition
     records = standardise(*search_columns(whole, groups.timing))
@@ -260,7 +260,7 @@ class _Groups:
         return len(rows) - len(rest)
 
     def _joined(self, rows: Ints, near: Ints) -> tuple[dict[int, Ints], Ints]:
-        """Find a near group for each trajectory; who then is in these, and who found one."""
+        """Find a near group for each trajectory: these groups then, and the trajectories placed."""
         grown: dict[int, Ints] = {}
         found = np.zeros(len(rows), dtype=np.bool_)
         for place, row in enumerate(rows):

@@ -1,6 +1,7 @@
 """Microaggregation of a table: the whole search, on one page."""
 
 import logging
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,16 +11,38 @@ from trajanon import loss
 from trajanon.arrays import Ints
 from trajanon.errors import BadInput, TrajanonError
 from trajanon.partition import Partition, broken_promises, check_enough, dense
-from trajanon.problem import Problem, whole_problem
+from trajanon.problem import Problem, Registry, whole_problem
 from trajanon.progress import Progress, silent
+from trajanon.search.annealing import anneal
+from trajanon.search.descent import descend
 from trajanon.search.hm2 import METHODS
-from trajanon.search.refinements import REFINEMENTS
 from trajanon.settings import Settings, takes_settings
 from trajanon.subjects import column_of, numbered
 
 _LOG = logging.getLogger(__name__)
 
 LAST_STEP = {"hm2": "MHM"}  # of a method, where it has several
+
+Refinement = Callable[[Problem, Ints], Ints]
+"""A problem and the groups of its records, (n,), to new labels of groups of no larger SSE.
+Every group keeps k different subjects."""
+
+
+def in_one_step(name: str, step: Refinement) -> Refinement:
+    """Refine by one step, which is logged."""
+
+    def refinement(problem: Problem, labels: Ints) -> Ints:
+        labels = dense(step(problem, labels))
+        problem.log.end_step(name, labels)
+        return labels
+
+    return refinement
+
+
+REFINEMENTS: Registry[Refinement] = Registry(
+    {"anneal": anneal, "descent": in_one_step("descent", descend)}
+)
+"""By the names in the options; each logs its steps."""
 
 
 @takes_settings(Settings)

@@ -37,9 +37,7 @@ HeuristicName = Literal[
     "concorde",
     "lkh",
 ]
-ExpansionName = Literal["both", "distance", "row"]
-PathNeighboursName = Literal["near", "next"]
-RefinementName = Literal["none", "anneal", "descent", "swap", "swap+descent", "rcs", "rcs+descent"]
+RefinementName = Literal["none", "anneal", "descent", "swap", "rcs"]
 EffortName = Literal["fast", "balanced", "best"]
 TimesName = Literal["of-day", "of-week", "date"]
 RowsName = Literal["subjects", "lines"]
@@ -47,9 +45,6 @@ MissingName = Literal["refuse", "drop"]
 """The words that an option may be."""
 
 METHOD_NAMES = get_args(MethodName)
-HEURISTIC_NAMES = get_args(HeuristicName)
-EXPANSIONS = get_args(ExpansionName)
-PATH_NEIGHBOURS = get_args(PathNeighboursName)
 REFINEMENT_NAMES = get_args(RefinementName)
 ROWS = get_args(RowsName)
 
@@ -138,35 +133,15 @@ class Settings(_Checked):
         concorde or lkh. The last two need those programs.
     compression
         Compression c of hm2: the path visits the centroids of groups of c records; 1 turns it off.
-    compress_by
-        Method that makes the groups of c records for compression.
-    expansion
-        Order of compressed records on the path: by distance, by row, or both. ``distance`` is that
-        to the centroid of all records, as the paper says; ``row`` is the order of rows, with
-        centroids standardised again, as its program does; ``both`` orders are tried, and the cut
-        that loses less is taken.
-    gamma
-        Gain factor of v-mdav: larger values let groups grow beyond k. None takes the best of 0,
-        0.05, ..., 2.
-    path_neighbours
-        Which records mf-tsp counts as neighbours on a path: near ones, or the next. ``near`` are at
-        most k - 1 steps apart, as the first paper counts; ``next`` is the one that follows, as in
-        the thesis.
-    subsets
-        Parts that decomposition solves. None makes parts of some 1,500 / k records.
     refine
-        anneal, descent, swap, swap+descent, rcs, rcs+descent or none. ``descent`` moves records and
-        groups as long as that gains; ``anneal`` also makes random moves, at first hot and then ever
-        colder; ``swap`` exchanges the two records that gain most, again and again; ``rcs`` is
-        Random Cluster Shuffling; ``none`` keeps the method's groups.
-    shuffle_probability
-        Of rcs: chance of a shuffle after each record.
-    max_events
-        Of rcs: shuffles at most.
+        anneal, descent, swap, rcs or none. ``descent`` moves records and groups as long as that
+        gains; ``anneal`` also makes random moves, at first hot and then ever colder; ``swap``
+        exchanges the two records that gain most, again and again; ``rcs`` is Random Cluster
+        Shuffling; ``none`` keeps the method's groups.
     effort
         fast (no annealing), balanced, or best (minutes; Ctrl-C takes the best so far). ``balanced``
         tries 8,000 moves a record in each of two runs; ``best`` tries five times as many in each of
-        12, combines their groups, and beyond k = 5 anneals regions again. Tables of more than 2,500
+        12, combines their groups, and anneals regions again. Tables of more than 2,500
         records get fewer runs, and of more than 10,000 fewer moves a record.
     seed
         Repeats the groups bit for bit.
@@ -189,16 +164,7 @@ class Settings(_Checked):
     method: MethodName = option("hm2")
     heuristic: HeuristicName = option("or-opt")
     compression: int = option(1, least=1, most=10**9)
-    compress_by: MethodName = option("mdav")
-    expansion: ExpansionName = option("both")
-    # Long before 1,000 every group has grown as far as it may.
-    gamma: float | None = option(None, "the best of several", least=0, most=1_000)
-    path_neighbours: PathNeighboursName = option("near")
-    subsets: int | None = option(None, "of some 1,500 / k records", least=1, most=10**9)
     refine: RefinementName = option("anneal")
-    shuffle_probability: float = option(0.001, least=0, most=1)
-    # Each shuffle needs a record to be looked at, and passes go on till then.
-    max_events: int = option(10, least=0, most=10**6)
     effort: EffortName = option("balanced")
     seed: int = option(0, least=0)
 

@@ -8,7 +8,7 @@ the straight one differ, and the most likely path.
 from dataclasses import replace
 from functools import partial
 from threading import Event
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from trajanon._kernels.road_matching import (
     Found,
     Matched,
     Matching,
+    Near,
     Network,
     match_lines,
     room_for,
@@ -23,16 +24,18 @@ from trajanon._kernels.road_matching import (
 )
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.files.release_lines import in_order, rounded
-from trajanon.geodesy import SHORT_DEGREE
+from trajanon.geodesy import metres_of_degrees
 from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.workers import in_threads
+
+if TYPE_CHECKING:
+    from shapely import STRtree
 
 KEEP_OFF = 100.0
 """Metres; a line with a point farther than this from all roads stays as it was."""
 
 _HOW = Matching(within=KEEP_OFF, states=12, spread=0.0, turn=5.0, slack=500.0)
-_CELL, _CELLS = 150.0, 4e6  # metres of a cell, at least, and how many there are at most
 _AT_ONCE = 500  # lines of a task
 
 
@@ -40,7 +43,7 @@ class Snapped(NamedTuple):
     """Lines laid on roads."""
 
     lines: Floats  # (n, m, 2)
-    on_roads: Bools  # those that were; others are as they were, (n,)
+    on_roads: Bools  # whether a line was laid on roads; others are unchanged, (n,)
 
 
 class OsmStreets(NamedTuple):
@@ -59,7 +62,7 @@ class RoadsToFollow(NamedTuple):
     osm: OsmStreets | None = None
 
     def lay(self, lines: Floats, progress: Progress = silent) -> Snapped:
-        """Lay lines, (n, m, 2), on the roads, and round them; others stay as they were."""
+        """Lay lines, (n, m, 2), on the roads, and round them; others stay unchanged."""
         laid, on_roads = snapped(lines, self.network, self.keep_off, progress)
         return Snapped(np.where(on_roads[:, None, None], rounded(laid), lines), on_roads)
 
@@ -101,26 +104,9 @@ def streets_of(
     leaves = ends[state // 2, state % 2]
     by_node = np.argsort(leaves, kind="stable")
     first = np.searchsorted(leaves[by_node], np.arange(len(lat) + 1))
-    places = np.stack([lat, lon], axis=1)
-    low = np.minimum(places[tail], places[head])
-    high = np.maximum(places[tail], places[head])
-    corner, size = low.min(axis=0), np.ptp(places[np.append(tail, head)], axis=0)
-    cell = np.array([_CELL, _CELL / np.cos(np.radians(np.abs(lat).mean()))]) / SHORT_DEGREE
-    cell *= max(np.sqrt((size / cell + 1).prod() / _CELLS), 1.0)
-    cells = np.floor(size / cell).astype(np.int64) + 1
-    start, end = (np.floor((one - corner) / cell).astype(np.int64) for one in (low, high))
-    wide = end - start + 1
-    many = wide.prod(axis=1)
-    segment = np.repeat(np.arange(len(tail)), many)
-    number = np.arange(len(segment)) - np.repeat(np.cumsum(many) - many, many)
-    row = start[segment, 0] + number // wide[segment, 1]
-    column = start[segment, 1] + number % wide[segment, 1]
-    place = row * cells[1] + column
-    by_cell = np.argsort(place, kind="stable")
-    held = np.searchsorted(place[by_cell], np.arange(cells.prod() + 1))
     network = Network(
         *(lat, lon, tail, head, length, before, street, ends, whole, dear, passable),
-        *(first, state[by_node], corner, cell, cells, held, segment[by_cell]),
+        *(first, state[by_node]),
     )
     return network, order
 
@@ -158,6 +144,10 @@ def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, 
 
 def matched(lines: Floats, network: Network, how: Matching, progress: Progress = silent) -> Matched:
     """Match lines, (n, m, 2), to a network."""
+    from shapely import STRtree, linestrings
+
+    places = np.stack([network.lon, network.lat], axis=-1)
+    tree = STRtree(linestrings(np.stack([places[network.tail], places[network.head]], axis=1)))
     lines = np.ascontiguousarray(lines)
     n, m = lines.shape[:2]
     found = Matched(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
@@ -165,18 +155,61 @@ def matched(lines: Floats, network: Network, how: Matching, progress: Progress =
 
     def task(first: int, stop: Event) -> None:
         if not stop.is_set():
-            end = min(first + _AT_ONCE, n)
+            near = near_streets(network, tree, lines[first : first + _AT_ONCE], how)
             room = room_for(len(network.lat), m, how.states)
-            match_lines(network, how, lines, first, end, room, found)
-            done.append(end - first)
+            match_lines(network, how, lines, near, first, room, found)
+            done.append(len(near.many))
 
     jobs = (partial(task, first) for first in range(0, n, _AT_ONCE))
     in_threads(jobs, lambda: progress("Laying lines on roads", sum(done), n))
     return found
 
 
+def near_streets(network: Network, tree: "STRtree", lines: Floats, how: Matching) -> Near:
+    """Find the places where streets come nearest to each point of lines."""
+    from shapely import box
+
+    lat, lon = lines.reshape(-1, 2).T
+    north, east = metres_of_degrees(lat).T
+    up, over = how.within / north, how.within / east
+    point, segment = tree.query(box(lon - over, lat - up, lon + over, lat + up))
+
+    def nearest_on(segment: Ints) -> tuple[Floats, Floats]:
+        """Metres to a segment, and the share of it before the nearest place on it."""
+        tail, head = network.tail[segment], network.head[segment]
+        x = (network.lon[tail] - lon[point]) * east[point]
+        y = (network.lat[tail] - lat[point]) * north[point]
+        dx = (network.lon[head] - network.lon[tail]) * east[point]
+        dy = (network.lat[head] - network.lat[tail]) * north[point]
+        squared = dx * dx + dy * dy
+        share = -(x * dx + y * dy) / np.where(squared > 0.0, squared, np.inf)
+        share = share.clip(0.0, 1.0)
+        return np.hypot(x + share * dx, y + share * dy), share
+
+    far, share = nearest_on(segment)
+    street, last = network.street, len(network.street) - 1
+    goes_on = (segment < last) & (street[np.minimum(segment + 1, last)] == street[segment])
+    began = (segment > 0) & (street[segment - 1] == street[segment])
+    # A street comes no nearer before or after this place on its segment.
+    nearest = np.where(
+        began & (share <= 0.0), nearest_on(segment - 1)[1] >= 1.0, ~goes_on | (share < 1.0)
+    )
+    kept = np.flatnonzero(nearest & (far <= how.within))
+    kept = kept[np.lexsort((segment[kept], far[kept], point[kept]))]
+    many = np.bincount(point[kept], minlength=len(lat))
+    rank = np.arange(len(kept)) - np.repeat(np.cumsum(many) - many, many)
+    kept, rank = kept[rank < how.states], rank[rank < how.states]
+    shape = (*lines.shape[:2], how.states)
+    near = Near(
+        np.zeros(shape, np.int64), np.zeros(shape), np.zeros(shape), many.clip(max=how.states)
+    )
+    for filled, values in zip(near, (segment, far, share), strict=False):
+        filled.reshape(-1, how.states)[point[kept], rank] = values[kept]
+    return near._replace(many=near.many.reshape(shape[:2]))
+
+
 def kept_on(found: Matched) -> Matched:
-    """Let who waits on a street not go back on it."""
+    """Keep lines that wait on a street from going back on it."""
     way, walked, linked = found
     for p in range(1, way.shape[1]):
         same = linked[:, p] & (way[:, p] == way[:, p - 1])

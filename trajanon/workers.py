@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 _GLANCE = 0.1  # seconds between two looks at how far the work is
 _LOCAL = "local:"
 _ENVIRONMENT = "distributed.nanny.pre-spawn-environ"  # Dask's setting for that of workers
-_SILENT = {"DASK_DISTRIBUTED__LOGGING__DISTRIBUTED": "critical"}
 _PATIENCE = 10  # seconds to wait for a scheduler, or for workers to come back
 _TALKERS = ("distributed", "distributed.client", "distributed.gc", "tornado.application", "asyncio")
 """Loggers that write to the screen by themselves, or for Dask."""

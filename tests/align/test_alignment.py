@@ -23,10 +23,10 @@ import trajanon
 from trajanon.align.alignment import WindowLog
 from trajanon.align.windows import Aligned
 from trajanon.arrays import Ints
+from trajanon.microaggregation import REFINEMENTS
 from trajanon.partition import subjects_per_group
 from trajanon.search.annealing import PASS
 from trajanon.search.hm2 import METHODS
-from trajanon.search.refinements import REFINEMENTS
 from trajanon.trajectories import Trajectories
 from trajanon.utility import displacement
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from naive_sliding import MADRID, on_runs, town
 
 import trajanon
-from trajanon.search.refinements import REFINEMENTS
+from trajanon.microaggregation import REFINEMENTS
 from trajanon.tracks import STEPS
 
 pytestmark = pytest.mark.usefixtures("few_moves")

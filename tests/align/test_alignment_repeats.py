@@ -1,12 +1,9 @@
 """Alignment as a whole: the same from a seed, on any cores, in any parts."""
 
-from collections.abc import Callable, Iterable
-from threading import Event
 from typing import Any
 
 import pytest
 from alignments import aligned, bits, cut
-from naive_refine import search_in_blocks
 from naive_sliding import town
 
 import trajanon
@@ -25,20 +22,6 @@ def test_a_seed_repeats_every_bit_on_any_cores(block: int, monkeypatch: pytest.M
         monkeypatch.setattr(workers, "cores", lambda cores=cores: cores)
         found.append(bits(aligned(before, partition, 3)))
     assert len(set(found)) == 1
-
-
-def test_the_order_in_which_parts_are_done_leaves_every_bit(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def backwards(jobs: Iterable[Callable[[Event], object]], *_: object) -> list[object]:
-        return [job(Event()) for job in list(jobs)[::-1]][::-1]
-
-    search_in_blocks(monkeypatch, 9)
-    before = town(7, 60, 3, people=20)
-    partition = cut(before, 3)
-    once = bits(aligned(before, partition, 3))
-    monkeypatch.setattr(sliding, "in_threads", backwards)
-    assert bits(aligned(before, partition, 3)) == once
 
 
 @pytest.mark.parametrize(

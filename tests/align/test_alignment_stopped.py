@@ -1,22 +1,15 @@
 """Alignment as a whole: Ctrl-C, and progress."""
 
-import _thread
-import threading
-from typing import Any
-
 import naive
 import numpy as np
 import pytest
-from alignments import ROUNDING, aligned, cut, lie_well, mean_metres, seeds
+from alignments import ROUNDING, aligned, cut, lie_well, seeds
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from interrupting import Interrupting
-from naive_refine import search_in_blocks
 from naive_sliding import town
 
 import trajanon
-from trajanon import workers
-from trajanon.align import sliding
 from trajanon.search.annealing import PASS
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -57,34 +50,6 @@ def test_ctrl_c_while_windows_slide_gives_the_best_so_far(
         after = before.slid(np.array(report["alignment"]["starts"]))
         assert lie_well(before, after)
         assert report["stages"][-1]["name"] == "alignment"
-
-
-@pytest.mark.parametrize("kernel", ["make_random_moves", "slide_pass"])
-@pytest.mark.parametrize("cores", [1, 2])
-def test_ctrl_c_while_threads_slide_windows_ends_them_all(
-    cores: int, kernel: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The main thread is told while kernels work in others, or in itself."""
-    work, begun = getattr(sliding, kernel), []
-
-    def interrupted(*arguments: Any) -> Any:
-        begun.append(1)
-        if len(begun) == 12:
-            _thread.interrupt_main()
-        return work(*arguments)
-
-    search_in_blocks(monkeypatch, 9)
-    monkeypatch.setattr(workers, "cores", lambda: cores)
-    monkeypatch.setattr(sliding, kernel, interrupted)
-    threads = set(threading.enumerate())
-    before = town(11, 60, 3)
-    partition = cut(before, 3)
-    after, found = aligned(before, partition, 3)
-    assert found.stopped
-    assert lie_well(before, after)
-    assert naive.holds(found.labels, None, 3)
-    assert mean_metres(after, found) <= mean_metres(before, partition)
-    assert set(threading.enumerate()) <= threads
 
 
 @pytest.mark.parametrize(("task", "times"), [("Annealing", 0), ("Moving records", 1)])

@@ -20,8 +20,7 @@ from naive_sliding import (
 from sliding_towns import points_of, seeds, towns
 
 from trajanon._kernels.descent_moves import Descent
-from trajanon._kernels.slide_moves import slide_pass
-from trajanon._kernels.window_records import Windows
+from trajanon._kernels.sliding_windows import Windows, slide_pass
 from trajanon.align.windows import build_windows, centred, records_at
 from trajanon.arrays import Floats, Ints
 from trajanon.search.descent import build_descent

@@ -19,7 +19,7 @@ from naive_sliding import (
 from sliding_towns import points_of, seeds, towns
 
 from trajanon import neighbours
-from trajanon._kernels.window_records import read_record
+from trajanon._kernels.sliding_windows import read_record
 from trajanon.align.windows import (
     build_windows,
     centred,

@@ -45,7 +45,6 @@ def test_windows_that_slid_are_measured_where_they_were_averaged(slid_sample: Ev
     assert left.displacement == pytest.approx(report["displacement"], rel=1e-4)
     assert left.length == pytest.approx(report["length"]["mean"], rel=1e-4)
     assert evaluation.loss == pytest.approx(report["information_loss"], rel=1e-3)
-    assert report["from_runs"]["mean"] < left.displacement["mean"]
     names = [attack.name for attack in evaluation.attacks if attack.against == "release"]
     assert len(set(names)) == len(names)
     for text in (evaluation.html, evaluation.datasheet, json.dumps(evaluation.account["facts"])):

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from naive_refine import exchanged
+from naive_refine import exchanged, kept
 
 from trajanon._kernels.common import squared_distance
 from trajanon._kernels.descent_moves import (
@@ -172,13 +172,13 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
                 assert groups.labels[record] == target
             continue
         if what == 1:
-            done = dissolve_group(state, group, limit)
+            done = kept(state, dissolve_group(state, group, limit))
             assert done == 0 or not (groups.labels == group).any()
         elif what == 2:
-            done = create_group(state, record, k, limit)
+            done = kept(state, create_group(state, record, k, limit))
             assert done == 0 or groups.sizes[groups.labels[record]] == done == k
         elif what == 3:
-            done = split_group(state, group, k, limit)
+            done = kept(state, split_group(state, group, k, limit))
             assert done == 0 or 0 < groups.sizes[group] < (before == group).sum()
         else:
             done = 0
@@ -188,7 +188,7 @@ def test_groups_stay_sound_whatever_moves(groups: Groups, seed: int, k: int) -> 
             state.origins[:count] = group
             for member in state.gathered[:count]:
                 move(groups, member, target)
-            send_back(state, count)
+            send_back(state, count, 0)
         changed = np.flatnonzero(groups.labels != before)
         if done == 0:
             assert np.array_equal(groups.labels, before)

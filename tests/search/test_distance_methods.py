@@ -1,7 +1,5 @@
 """MDAV, V-MDAV, MD and CBFS, and the records that are left to them."""
 
-from unittest import mock
-
 import naive
 import numpy as np
 import pytest
@@ -11,19 +9,16 @@ from problems import problem
 from real_data import CLASSIC, reference, toy
 
 import trajanon
+from trajanon import loss
 from trajanon._kernels.far_records import (
-    Leaves,
     farthest,
-    farthest_left,
     farthest_pair,
     nearest_of_other_subjects,
     nearest_to_group,
-    take,
 )
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense
-from trajanon.search import distance_methods
-from trajanon.search.distance_methods import GAMMAS, build_leaves, cbfs, md, mdav, v_mdav
+from trajanon.search.distance_methods import GAMMAS, cbfs, grown, md, mdav, v_mdav
 
 seeds = st.integers(0, 10**6)
 sizes = st.integers(2, 40)
@@ -57,24 +52,20 @@ def groups_of(labels: Ints) -> list[set[int]]:
 )
 def test_v_mdav_gives_the_verified_losses(name: str, k: int, gamma: float, il: str) -> None:
     X = reference(name)
-    partition = trajanon.microaggregate(X, k, method="v-mdav", gamma=gamma, refine="none")
-    assert f"{partition.information_loss:.4f}" == il
+    records = naive.standardise(X)
+    labels = grown(problem(records, k), gamma)
+    lost = loss.information_loss(loss.sse(records, labels), float((records**2).sum()))
+    assert f"{lost:.4f}" == il
     if gamma == 0.0:
-        by_cbfs = trajanon.microaggregate(X, k, method="cbfs", refine="none")
-        assert np.array_equal(by_cbfs.labels, partition.labels)
+        assert np.array_equal(cbfs(problem(records, k)), labels)
 
 
 @pytest.mark.parametrize(("name", "k"), [("census", 6), ("tarragona", 3)])
 def test_v_mdav_without_a_gamma_takes_the_best_of_0_to_2(name: str, k: int) -> None:
-    X = reference(name)
-
-    def loses(gamma: float | None) -> float:
-        return trajanon.microaggregate(
-            X, k, method="v-mdav", gamma=gamma, refine="none"
-        ).information_loss
-
+    asked = problem(naive.standardise(reference(name)), k)
+    best = min(loss.sse(asked.records, grown(asked, gamma)) for gamma in GAMMAS)
     assert pytest.approx([i / 20 for i in range(41)]) == GAMMAS
-    assert loses(None) == min(loses(gamma) for gamma in GAMMAS)
+    assert loss.sse(asked.records, v_mdav(asked)) == best
 
 
 @pytest.mark.parametrize("method", ["mdav", "v-mdav", "md", "cbfs"])
@@ -91,7 +82,7 @@ def test_swapping_gives_the_printed_groups_of_the_hospital(method: str) -> None:
 def test_v_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int, gamma: float) -> None:
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, p))
-    labels = v_mdav(problem(records, k, gamma=gamma))
+    labels = grown(problem(records, k), gamma)
     assert groups_of(labels) == naive.v_mdav(records, k, gamma)
 
 
@@ -132,7 +123,7 @@ def test_the_farthest_pair_is_a_diameter_as_records_leave(
 
 def group(how: str, records: Floats, k: int, subjects: Ints, gamma: float) -> Ints:
     if how == "v-mdav":
-        return v_mdav(problem(records, k, subjects, gamma=gamma))
+        return grown(problem(records, k, subjects), gamma)
     return {"mdav": mdav, "md": md, "cbfs": cbfs}[how](problem(records, k, subjects))
 
 
@@ -176,72 +167,47 @@ def test_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None
     assert groups == naive.mdav(records, k)
 
 
-@given(seed=seeds, n=st.integers(1, 12))
-def test_the_loops_of_mdav_are_their_slow_twins(seed: int, n: int) -> None:
-    rng = np.random.default_rng(seed)
-    records = rng.normal(size=(n, 2))
-    remaining = np.flatnonzero(rng.random(n) < 0.7)
-    if not len(remaining):
-        remaining = np.arange(n)
-    point = rng.normal(size=2)
-    assert farthest(records, remaining, point) == naive.farthest(records, remaining.tolist(), point)
-
-
-def test_the_first_of_equals_is_the_farthest() -> None:
-    records = np.array([[1.0], [5.0], [5.0], [1.0]])
-    assert farthest(records, np.arange(4), np.zeros(1)) == 1
-
-
-Some = tuple[Floats, Leaves, Ints, np.random.Generator]
+Some = tuple[Floats, Ints, np.random.Generator]
 
 
 @st.composite
 def some_left(draw: st.DrawFn) -> Some:
-    """Records, many of them equal at times, in leaves of four; those left."""
+    """Records, many of them equal at times, and those that remain."""
     random = np.random.default_rng(draw(st.integers(0, 10**6)))
-    records = random.normal(size=(draw(st.integers(1, 80)), draw(st.integers(1, 6))))
+    records = random.normal(size=(draw(st.integers(1, 30)), draw(st.integers(1, 6))))
     if draw(st.booleans()):
         records = records.round()
-    out = random.random(len(records)) < draw(st.sampled_from([0.0, 0.5, 0.9]))
-    out[random.integers(len(records))] = False
-    with mock.patch.object(distance_methods, "_LEAF", 4):
-        left = build_leaves(records)
-    take(left, random.permutation(np.flatnonzero(out)))
-    return records, left, np.flatnonzero(~out), random
+    left = random.random(len(records)) < draw(st.sampled_from([0.1, 0.5, 1.0]))
+    left[random.integers(len(records))] = True
+    return records, np.flatnonzero(left), random
 
 
 @given(some_left())
 def test_the_farthest_is_the_first_of_equals(some: Some) -> None:
-    records, left, rows, random = some
-    points = [records[random.choice(rows)], random.normal(size=records.shape[1])]
-    for point in np.array(points):
-        assert farthest_left(left, point) == naive.farthest(records, rows.tolist(), point)
+    records, rows, random = some
+    for point in np.array([records[rows[0]], random.normal(size=records.shape[1])]):
+        assert farthest(records, rows, point) == naive.farthest(records, rows.tolist(), point)
 
 
 @given(some_left(), st.integers(1, 8), st.integers(1, 12))
 def test_the_nearest_are_the_first_of_each_other_subject(
     some: Some, count: int, people: int
 ) -> None:
-    records, left, rows, random = some
+    records, rows, random = some
     subjects = random.integers(0, people, len(records))
     centre = int(random.choice(rows))
     expected = naive.nearest_of_other_subjects(records, rows.tolist(), subjects, centre, count)
     near = np.empty(count, dtype=np.int64)
-    found = nearest_of_other_subjects(left, subjects, centre, near, np.empty(count))
+    found = nearest_of_other_subjects(records, rows, subjects, centre, near, np.empty(count))
     assert near[:found].tolist() == expected
 
 
 @given(some_left(), st.integers(1, 5))
 def test_the_nearest_to_a_group_is_that_of_its_slow_twin(some: Some, size: int) -> None:
-    records, left, rows, random = some
+    records, rows, random = some
     members = random.permutation(rows)[:size]
-    take(left, members)
-    rest = [row for row in rows.tolist() if row not in members]
-    record, near = naive.nearest_to_group(records, rest, members.tolist())
-    found, away = nearest_to_group(left, members, -1)
+    rest = np.setdiff1d(rows, members)
+    record, near = naive.nearest_to_group(records, rest.tolist(), members.tolist())
+    found, away = nearest_to_group(records, rest, members)
     assert found == record
     assert np.isclose(np.sqrt(away), near)
-    others = [row for row in rest if row != record]
-    if others:
-        again, _ = naive.nearest_to_group(records, others, [record])
-        assert nearest_to_group(left, np.array([record]), record)[0] == again

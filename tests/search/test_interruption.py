@@ -24,9 +24,8 @@ from naive_refine import search_in_blocks
 
 from trajanon import workers
 from trajanon.cli.report_tables import STOPPED
-from trajanon.microaggregation import find_groups, microaggregate
+from trajanon.microaggregation import REFINEMENTS, find_groups, microaggregate
 from trajanon.problem import whole_problem
-from trajanon.search.refinements import REFINEMENTS
 from trajanon.settings import Settings
 
 SEARCHING = {
@@ -46,7 +45,7 @@ WAYS: list[dict[str, Any]] = [
     {"refine": "anneal", "effort": "fast"},
     {"refine": "descent"},
     {"refine": "swap"},
-    {"refine": "rcs", "shuffle_probability": 0.3},
+    {"refine": "rcs"},
 ]
 
 

@@ -20,8 +20,7 @@ from trajanon.neighbours import Neighbours
 from trajanon.partition import dense
 from trajanon.problem import SearchLog
 from trajanon.search.descent import descend
-from trajanon.search.local_search import joined_paths
-from trajanon.search.paths import path_length
+from trajanon.search.paths import joined_paths, path_length
 from trajanon.settings import Effort
 
 WAYS: list[dict[str, Any]] = [
@@ -115,13 +114,6 @@ def test_threads_leave_every_bit(how: dict[str, Any], monkeypatch: pytest.Monkey
     assert found[0] == found[1] == found[2]
 
 
-def test_a_seed_repeats_every_bit_and_another_one_does_not() -> None:
-    X = clustered(250, 5)
-    labels = [microaggregate(X, 4, seed=seed).labels.tolist() for seed in (0, 0, 1)]
-    assert labels[0] == labels[1]
-    assert labels[0] != labels[2]
-
-
 # Ctrl-C
 
 
@@ -154,23 +146,6 @@ def test_ctrl_c_gives_the_best_groups_so_far(j: int, seed: int, fast: bool) -> N
     first = found.stages[2].information_loss
     assert first is not None
     assert found.information_loss <= first
-
-
-@pytest.mark.parametrize("name", ["descent", "annealing"])
-def test_ctrl_c_in_a_thread_ends_the_search(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    module, count = import_module(f"trajanon.search.{name}"), [0]
-    build_descent = module.build_descent
-
-    def interrupted(*arguments: Any) -> Any:
-        count[0] += 1
-        if count[0] == 4:
-            raise KeyboardInterrupt
-        return build_descent(*arguments)
-
-    monkeypatch.setattr(module, "build_descent", interrupted)
-    found = microaggregate(clustered(150, 4), 3)
-    assert found.stopped
-    assert found.sizes.min() >= 3
 
 
 # The path

@@ -14,7 +14,6 @@ from ways import OURS, every_way, is_slow, method_of, seeds
 from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, dense
-from trajanon.search.annealing import SOLVED
 from trajanon.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
@@ -26,9 +25,7 @@ STEPS = {
     "anneal": ["descent", "annealing"],
     "descent": ["descent"],
     "swap": ["swap"],
-    "swap+descent": ["swap", "descent"],
     "rcs": ["rcs"],
-    "rcs+descent": ["rcs", "descent"],
 }
 """The stages of each refinement."""
 
@@ -43,7 +40,7 @@ def stages_of(how: dict[str, Any], k: int) -> list[str]:
     if how.get("effort") == "fast" and how["refine"] == "anneal":
         steps = ["descent"]
     if how.get("effort") == "best":
-        steps = [*steps, "recombination", *(["regions"] if k > SOLVED else [])]
+        steps = [*steps, "recombination", "regions"]
     return [*(["path", "MHM"] if method == "hm2" else [method]), *steps]
 
 
@@ -51,8 +48,6 @@ def largest(how: dict[str, Any], k: int) -> float:
     """How many records a group may hold where every record is its own subject."""
     if how["refine"] != "none":
         return np.inf
-    if how.get("gamma"):  # what was left when all groups were there joins the nearest
-        return 2 * k - 1 + k - 1
     bounded = ("hm2", "mdav", "md", "cbfs", "mf-tsp")
     return 2 * k - 1 if method_of(how) in bounded else np.inf
 

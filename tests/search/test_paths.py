@@ -14,7 +14,6 @@ from problems import problem
 from trajanon import loss
 from trajanon._kernels.path_building import shortest_walk, walk
 from trajanon.arrays import Floats, Ints
-from trajanon.axes import principal_axes, turn
 from trajanon.neighbours import exact_neighbours
 from trajanon.partition import dense
 from trajanon.search.distance_methods import cbfs, md, mdav
@@ -52,18 +51,10 @@ def lists(records: Floats, count: int) -> tuple[Ints, Floats]:
 def test_the_shortest_walk_is_the_shortest_of_all(seed: int, n: int, p: int, count: int) -> None:
     records = np.random.default_rng(seed).normal(size=(n, p))
     best = np.empty(n, dtype=np.int64)
-    room = np.tile(np.arange(n), (3, 1))
+    room = np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
     length, middle = np.inf, n // 2
     for first, last in ((0, middle), (middle, n)):  # a chunk, and another
-        length = shortest_walk(
-            turn(records, principal_axes(records)),
-            *lists(records, count),
-            first,
-            last,
-            room,
-            best,
-            length,
-        )
+        length = shortest_walk(records, *lists(records, count), first, last, *room, best, length)
     expected = min(
         (naive_paths.walk(records, start) for start in range(n)),
         key=lambda path: path_length(records, np.array(path)),

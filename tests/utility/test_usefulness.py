@@ -1,32 +1,18 @@
 """What is left of trajectories, against numbers worked out by hand."""
 
-from dataclasses import asdict, replace
+from dataclasses import asdict
 
 import numpy as np
 import pyproj
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
-from naive_sliding import town, tracks_of
 from toy import AWAY, HOME, WORK, on_earth
 
 from trajanon.arrays import Floats
 from trajanon.geodesy import DEGREE
-from trajanon.utility.displacements import displacement, from_runs, length_change, lengths, on_plane
+from trajanon.utility.displacements import displacement, length_change, lengths
 from trajanon.utility.usefulness import cell_for_od, cells, flow_similarity, flows, usefulness
-
-
-@given(latitude=st.floats(-80, 80), longitude=st.floats(-170, 170), seed=st.integers(0, 99))
-@settings(max_examples=25)
-def test_the_plane_has_the_distances_of_earth(latitude: float, longitude: float, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    place = np.array([latitude, longitude])
-    one, other = rng.uniform(-0.01, 0.01, (2, 3, 4, 2)) + place
-    a, b = on_plane(one, other)
-    assert np.hypot(*(a - b).transpose(2, 0, 1)) == pytest.approx(
-        displacement(one, other), rel=2e-3, abs=1e-4
-    )
-
 
 ELLIPSOID = pyproj.Geod(ellps="WGS84")
 
@@ -93,38 +79,6 @@ def test_ends_are_counted_by_cells_of_several_sizes() -> None:
     assert found == {"0.5 km": 0.375, "1 km": 0.75, "2 km": 1.0, "3 km": 1.0}
     assert cell_for_od(found) == "1 km"
     assert cell_for_od({"0.5 km": 0.74, "1 km": 0.749}) is None
-
-
-@given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(1, 12),
-    stretch=st.sampled_from([0.0, 1.0, 30.0]),
-    of_two=st.booleans(),
-)
-def test_the_distance_from_runs_is_that_of_their_nearest_points(
-    seed: int, n: int, stretch: float, of_two: bool
-) -> None:
-    """And if recordings are known, here of two runs each, that of any of their runs."""
-    windows, rng = town(seed, n, 3, slack=9), np.random.default_rng(seed)
-    tracks = tracks_of(windows)
-    recording = np.arange(len(tracks.first) - 1) // (1 + of_two)
-    if of_two:
-        tracks = replace(tracks, recording=recording)
-    labels = rng.integers(0, 2, n)
-    lines = tracks.points[rng.integers(0, len(tracks.points), (2, 3))]
-    lines += rng.normal(0.0, 1e-4 * stretch, lines.shape)
-    expected = [
-        [
-            min(
-                displacement(tracks.points[tracks.first[one] : tracks.first[one + 1]], at).min()
-                for one in np.flatnonzero(recording == recording[run])
-            )
-            for at in lines[label]
-        ]
-        for run, label in zip(tracks.run, labels, strict=True)
-    ]
-    found = from_runs(tracks, lines, labels)
-    assert found == pytest.approx(np.array(expected), rel=1e-3, abs=1e-3)
 
 
 @given(st.integers(0, 99), st.lists(st.booleans(), min_size=12, max_size=12))

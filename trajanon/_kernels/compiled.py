@@ -75,10 +75,10 @@ def kernel(function: Callable[..., Any], **more: bool) -> Kernel:
 
 
 def bare(function: Callable[..., Any]) -> Kernel:
-    """Compile what makes no arrays, without counting who holds those it is given.
+    """Compile a loop that makes no arrays, without counting references to those given.
 
-    numba counts at every call and every row that is looked at, for all threads to see: of random
-    moves that takes a fifth of the time.
+    numba counts at every call and at every row, for all threads to see: of random moves that takes
+    a fifth of the time.
     """
     return kernel(function, _nrt=False)
 
@@ -114,7 +114,7 @@ class Announcer(event.Listener):
     """Tells of the first compilation."""
 
     def on_start(self, _: event.Event) -> None:
-        """Tell those who wait for it, and forget them."""
+        """Call those that wait for it, once."""
         while at_first_compilation:
             at_first_compilation.pop()(_Cache.kept)
 

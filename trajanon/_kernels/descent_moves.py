@@ -43,6 +43,7 @@ class Descent(NamedTuple):
     looked: NDArray[np.int64]  # number of the last move when each record was looked at, (n,)
     gathered: NDArray[np.int64]  # records of one move, (n,)
     origins: NDArray[np.int64]  # the groups they came from, (n,)
+    bound: NDArray[np.int64]  # the groups that up to three of them go to, (3,)
     along: NDArray[np.float64]  # places of the members of one group on a line, (n,)
     near: NDArray[np.int64]  # the groups near a record, (c,)
     nearer: NDArray[np.int64]  # and those near one of their members, (c,)
@@ -89,39 +90,35 @@ def is_near(descent, record, group):
 
 
 @bare
-def relocate_or_exchange(descent, x, k, number, near):
-    """Move a record to a near group, or exchange it with a member, at best; whether that gains."""
+def find_exchange(descent, x, k, near):
+    """Find the best group for a record, and the record that takes its place; how many move."""
     groups = descent.groups
     may_go = may_leave(groups, x, k)
     leaving = leaving_change(groups, x) if may_go else 0.0
-    best, target, partner = -descent.tiny, NONE, NONE
+    best, count = -descent.tiny, 0
     for group in near:
         if may_go:
             change = leaving + joining_change(groups, groups.records[x], group)
             if change < best:
-                best, target, partner = change, group, NONE
+                best, count = change, 1
+                descent.gathered[0], descent.bound[0] = x, group
         z = groups.first[group]
         while z >= 0:
             if may_replace(groups, x, z, k) and may_replace(groups, z, x, k):
                 change = exchange_change(groups, x, z)
                 if change < best:
-                    best, target, partner = change, group, z
+                    best, count = change, 2
+                    descent.gathered[0], descent.bound[0] = x, group
+                    descent.gathered[1], descent.bound[1] = z, groups.labels[x]
             z = groups.following[z]
-    if target < 0:
-        return False
-    own = groups.labels[x]
-    descent.changed[own] = descent.changed[target] = number
-    move(groups, x, target)
-    if partner >= 0:
-        move(groups, partner, own)
-    return True
+    return count
 
 
 @bare
-def exchange_three(descent, x, k, number, near):
-    """Move a record into the place of another, and that one on; whether that gains."""
+def find_chain(descent, x, k, near):
+    """Find a record that another takes the place of, and where it goes on; how many move."""
     if k > _LARGEST:
-        return False
+        return 0
     groups = descent.groups
     own = groups.labels[x]
     may_go = may_leave(groups, x, k)
@@ -133,19 +130,16 @@ def exchange_three(descent, x, k, number, near):
             first = replacing_change(groups, z, x, x_enters)
             # Joining a group always costs: a chain without a gain by now never has one.
             if leaving + first < 0.0 and may_replace(groups, z, x, k):
+                descent.gathered[0], descent.bound[0] = x, group
                 for other in descent.nearer[: near_groups(descent, z, descent.nearer)]:
                     if other == own:
                         continue
+                    descent.gathered[1], descent.bound[1] = z, other
                     z_enters = squared_distance(groups.records[z], groups.centroids[other])
-                    if may_go:
-                        size = groups.sizes[other]
-                        change = leaving + first + z_enters * (size / (size + 1.0))
-                        if change < -descent.tiny:
-                            descent.changed[own] = descent.changed[group] = number
-                            descent.changed[other] = number
-                            move(groups, x, group)
-                            move(groups, z, other)
-                            return True
+                    size = groups.sizes[other]
+                    change = leaving + first + z_enters * (size / (size + 1.0))
+                    if may_go and change < -descent.tiny:
+                        return 2
                     v = groups.first[other]
                     while v >= 0 and first < 0.0:
                         change = first + replacing_change(groups, v, z, z_enters)
@@ -158,15 +152,11 @@ def exchange_three(descent, x, k, number, near):
                             v_enters = squared_distance(groups.records[v], groups.centroids[own])
                             change += replacing_change(groups, x, v, v_enters)
                             if change < -descent.tiny:
-                                descent.changed[own] = descent.changed[group] = number
-                                descent.changed[other] = number
-                                move(groups, x, group)
-                                move(groups, z, other)
-                                move(groups, v, own)
-                                return True
+                                descent.gathered[2], descent.bound[2] = v, own
+                                return 3
                         v = groups.following[v]
             z = groups.following[z]
-    return False
+    return 0
 
 
 @bare
@@ -182,9 +172,9 @@ def gather(descent, group):
 
 
 @bare
-def send_back(descent, count):
-    """Send the records gathered back where they came from, the last one first."""
-    for i in range(count - 1, -1, -1):
+def send_back(descent, made, kept):
+    """Send the records gathered back where they came from, the last one first, but for some."""
+    for i in range(made - 1, kept - 1, -1):
         move(descent.groups, descent.gathered[i], descent.origins[i])
 
 
@@ -198,7 +188,10 @@ def touch(descent, count, number):
 
 @bare
 def dissolve_group(descent, group, limit):
-    """Send the members, one after the other, to the near group that each costs least."""
+    """Send the members, one after the other, to the near group that each costs least.
+
+    As of `create_group` and `split_group`, returned is how many were sent, and may stay there.
+    """
     groups = descent.groups
     count = gather(descent, group)
     change = 0.0
@@ -215,11 +208,10 @@ def dissolve_group(descent, group, limit):
                 target, least = other, cost
         change += least
         if target < 0 or change >= limit:  # what follows can only add to it
-            send_back(descent, i)
-            return 0
+            return i, 0
         move(groups, member, target)
     close_group(groups, group)
-    return count
+    return count, count
 
 
 @bare
@@ -227,12 +219,12 @@ def create_group(descent, x, k, limit):
     """Make a group of a record and the nearest that can be spared, of k subjects."""
     groups = descent.groups
     if not may_leave(groups, x, k):
-        return 0
+        return 0, 0
     spared = 1
     for neighbour in descent.neighbours[x]:
         spared += may_leave(groups, neighbour, k)
     if spared < k:  # and each that leaves may keep others: most tries end here
-        return 0
+        return 0, 0
     group = open_group(groups)
     count, change = 0, 0.0
     for i in range(-1, descent.neighbours.shape[1]):
@@ -250,10 +242,9 @@ def create_group(descent, x, k, limit):
         if count == k:
             break
     if count == k and change < limit:
-        return count
-    send_back(descent, count)
+        return count, count
     close_group(groups, group)
-    return 0
+    return count, 0
 
 
 @bare
@@ -275,7 +266,7 @@ def split_group(descent, group, k, limit):
     """Cut a group of 2k different subjects in two on a line through it, where that gains most."""
     groups = descent.groups
     if groups.different[group] < 2 * k:
-        return 0
+        return 0, 0
     count = gather(descent, group)
     order_along(descent, count)
     cut_off = open_group(groups)
@@ -289,11 +280,9 @@ def split_group(descent, group, k, limit):
         both = min(groups.different[group], groups.different[cut_off])
         if both >= k and change < best:
             best, moved = change, i + 1
-    for i in range(count - 2, moved - 1, -1):
-        move(groups, descent.gathered[i], group)
     if moved == 0:
         close_group(groups, cut_off)
-    return moved
+    return count - 1, moved
 
 
 @bare
@@ -303,22 +292,28 @@ def descent_pass(descent, what, k, moves, start, stop):
     One kernel for all moves: what they share is compiled once.
     """
     for item in range(start, stop):
-        moved = 0
         if what == RECORDS:
             if not surroundings_changed(descent, item):
                 continue
             descent.looked[item] = moves
             near = descent.near[: near_groups(descent, item, descent.near)]
-            if relocate_or_exchange(descent, item, k, moves + 1, near) or exchange_three(
-                descent, item, k, moves + 1, near
-            ):
-                moves += 1
-        elif what == CREATED:
-            moved = create_group(descent, item, k, -descent.tiny)
-        elif descent.groups.sizes[item] > 0:
-            moved = split_group(descent, item, k, -descent.tiny)
+            moved = find_exchange(descent, item, k, near)
             if moved == 0:
-                moved = dissolve_group(descent, item, -descent.tiny)
+                moved = find_chain(descent, item, k, near)
+            for i in range(moved):
+                descent.origins[i] = descent.groups.labels[descent.gathered[i]]
+                move(descent.groups, descent.gathered[i], descent.bound[i])
+        else:
+            made, moved = 0, 0
+            for attempt in range(1 if what == CREATED else 2):
+                if what == CREATED:
+                    made, moved = create_group(descent, item, k, -descent.tiny)
+                elif descent.groups.sizes[item] > 0 and attempt == 0:
+                    made, moved = split_group(descent, item, k, -descent.tiny)
+                elif descent.groups.sizes[item] > 0 and moved == 0:
+                    made, moved = dissolve_group(descent, item, -descent.tiny)
+                send_back(descent, made, moved)
+                made = moved
         if moved > 0:
             moves += 1
             touch(descent, moved, moves)

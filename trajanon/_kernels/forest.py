@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from trajanon._kernels.common import below, insert_rising, keep_nearest, squared_distance
 from trajanon._kernels.compiled import bare, kernel
 
-_LOOKED_AT = 25  # points of a part that tell where a far one is, and the middle
+_LOOKED_AT = 25  # points of a part by which a far one and the middle are estimated
 
 _PARTED = 128  # how often points are halved at most: no part is less than a quarter
 

@@ -1,11 +1,13 @@
-"""Paths that go on to the nearest record, or fragment, not yet met."""
+"""Paths built step by step, tours that grow by insertion, and the optimal cut of a path."""
+
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from trajanon._kernels.common import squared_distance
 from trajanon._kernels.compiled import bare
-
-_FIRST = 4  # principal axes that often tell already that a record is too far
+from trajanon._kernels.tour_moves import between
 
 
 @bare
@@ -30,63 +32,34 @@ def walk(records, start, waiting, order):
 
 
 @bare
-def leave(waiting, position, left, record):
-    """Take a record out of the first ``left`` of ``waiting``; how many are left."""
-    last = waiting[left - 1]
-    waiting[position[record]] = last
-    position[last] = position[record]
-    waiting[left - 1] = record
-    position[record] = left - 1
-    return left - 1
-
-
-@bare
-def nearest_waiting(turned, here, waiting, left):
-    """The nearest waiting record, the smallest row of equals, and its squared distance."""
-    columns = turned.shape[1]
-    nearest, least = -1, np.inf
-    for i in range(left):
-        record = waiting[i]
-        away = 0.0
-        for column in range(min(_FIRST, columns)):
-            difference = turned[here, column] - turned[record, column]
-            away += difference * difference
-        if away > least:
-            continue
-        for column in range(_FIRST, columns):
-            difference = turned[here, column] - turned[record, column]
-            away += difference * difference
-        if away < least or (away == least and record < nearest):
-            nearest, least = record, away
-    return nearest, least
-
-
-@bare
-def shortest_walk(turned, neighbours, near, first, last, room, best, shortest):
+def shortest_walk(records, neighbours, near, first, last, waiting, order, best, shortest):
     """Walk from first, ..., last-1, no farther than ``shortest``; ``best`` takes the best path.
 
-    There is ``room`` for three orders, (3, n), of which the first two are those of the rows.
+    There is room for the records still ``waiting``, (n,), and for an ``order``, (n,).
     """
-    n = turned.shape[0]
-    waiting, position, order = room[0], room[1], room[2]
+    n = records.shape[0]
     for start in range(first, last):
-        left = leave(waiting, position, n, start)
-        order[0] = here = start
-        length = 0.0
-        for place in range(1, n):
-            onward, step = -1, 0.0
+        for record in range(n):
+            waiting[record] = True
+        here, length = start, 0.0
+        for place in range(n):
+            order[place], waiting[here] = here, False
+            if place == n - 1 or length >= shortest:
+                break
+            onward, step = -1, np.inf
             for i in range(neighbours.shape[1]):
-                if position[neighbours[here, i]] < left:
+                if waiting[neighbours[here, i]]:
                     onward, step = neighbours[here, i], near[here, i]
                     break
             if onward < 0:
-                onward, step = nearest_waiting(turned, here, waiting, left)
+                for record in range(n):
+                    if waiting[record]:
+                        away = squared_distance(records[here], records[record])
+                        if away < step:
+                            onward, step = record, away
                 step = np.sqrt(step)
             length += step
-            if length >= shortest:
-                break
-            left = leave(waiting, position, left, onward)
-            order[place] = here = onward
+            here = onward
         if length < shortest:
             shortest = length
             for place in range(n):
@@ -141,3 +114,142 @@ def join_fragments(records, links, ends, used, order):
                 nearest, best = end, distance
         free = kept
         city = nearest
+
+
+class GrowingTour(NamedTuple):
+    """A tour, and the best place in it for each city that waits."""
+
+    records: NDArray[np.float64]  # standardised, (n, p)
+    start: int  # a city of the tour
+    following: NDArray[np.int64]  # the next one of each city on the tour, (n + 1,)
+    place: NDArray[np.int64]  # the city that a city had best follow, (n + 1,)
+    longer: NDArray[np.float64]  # what that lengthens the tour by, (n + 1,)
+
+
+@bare
+def offer_place(tour, city, a, longer):
+    """Let a city wait for the place behind another one, if it lengthens the tour less."""
+    if longer < tour.longer[city]:
+        tour.place[city], tour.longer[city] = a, longer
+
+
+@bare
+def look_for_place(tour, city):
+    """Find the best place of a city in the whole tour."""
+    tour.longer[city] = np.inf
+    a = tour.start
+    from_a = between(tour, a, city)
+    while True:
+        b = tour.following[a]
+        to_b = between(tour, city, b)
+        offer_place(tour, city, a, from_a + to_b - between(tour, a, b))
+        a, from_a = b, to_b
+        if a == tour.start:
+            break
+
+
+@bare
+def insert_chosen(tour, waiting, chosen, left):
+    """Insert the chosen one of the waiting cities at its best place; which one it is.
+
+    The others keep their order: it decides between equals.
+    """
+    city = waiting[chosen]
+    before = tour.place[city]
+    tour.following[city] = tour.following[before]
+    tour.following[before] = city
+    for i in range(chosen, left - 1):
+        waiting[i] = waiting[i + 1]
+    return city
+
+
+@bare
+def insert_by_rule(tour, waiting, away, rule):
+    """Let a tour grow by nearest (-1), farthest (1) or arbitrary (0) insertion.
+
+    ``waiting`` are the cities to insert, and ``away``, (n + 1,), infinite, how far each is from the
+    tour.
+    """
+    newest = tour.start
+    for left in range(waiting.shape[0], 0, -1):
+        chosen = 0
+        if rule != 0:
+            for i in range(left):
+                city = waiting[i]
+                away[city] = min(away[city], between(tour, city, newest))
+                if (away[city] - away[waiting[chosen]]) * rule > 0.0:
+                    chosen = i
+        look_for_place(tour, waiting[chosen])
+        newest = insert_chosen(tour, waiting, chosen, left)
+
+
+@bare
+def insert_cheapest(tour, waiting):
+    """Let a tour grow by cheapest insertion; of equally cheap cities the first is next."""
+    for city in waiting:
+        look_for_place(tour, city)
+    for left in range(waiting.shape[0], 0, -1):
+        chosen = 0
+        for i in range(left):
+            if tour.longer[waiting[i]] < tour.longer[waiting[chosen]]:
+                chosen = i
+        newest = insert_chosen(tour, waiting, chosen, left)
+        before, behind = tour.place[newest], tour.following[newest]
+        into, out = between(tour, before, newest), between(tour, newest, behind)
+        for city in waiting[: left - 1]:
+            if tour.place[city] == before:
+                look_for_place(tour, city)
+                continue
+            via = between(tour, newest, city)
+            offer_place(tour, city, before, between(tour, before, city) + via - into)
+            offer_place(tour, city, newest, via + between(tour, city, behind) - out)
+
+
+@bare
+def fill_latest_starts(subjects, k, held, latest):
+    """For each end of a group on the path, the latest start that gives k subjects, -1 for none.
+
+    ``held`` is 0 for each subject.
+    """
+    different = 0
+    start = 0
+    for end in range(subjects.shape[0]):
+        held[subjects[end]] += 1
+        if held[subjects[end]] == 1:
+            different += 1
+        # Shrink from the left while the rest still has k subjects.
+        while different > k or (different == k and held[subjects[start]] > 1):
+            held[subjects[start]] -= 1
+            if held[subjects[start]] == 0:
+                different -= 1
+            start += 1
+        latest[end] = start if different == k else -1
+
+
+@bare
+def mark_optimal_cut(records, path, latest, to_later, cost, best_start, starts):
+    """Mark the start of each optimal group on the path, from the latest starts, (n,).
+
+    ``to_later``, (n,), sums squared distances of a record to those behind it, from 0; ``cost`` is
+    of the first records of the path, grouped best, (n + 1,), infinite but of none; ``best_start``,
+    (n + 1,), and ``starts``, (n,), are 0.
+    """
+    n = path.shape[0]
+    for end in range(n):
+        earliest = 0
+        if latest[end] > 0 and latest[latest[end] - 1] >= 0:
+            earliest = latest[latest[end] - 1] + 1
+        pairs = 0.0
+        for start in range(end, earliest - 1, -1):
+            if start < end:
+                to_later[start] += squared_distance(records[path[start]], records[path[end]])
+            pairs += to_later[start]
+            if start <= latest[end]:
+                total = cost[start] + pairs / (end - start + 1)
+                if total < cost[end + 1]:
+                    cost[end + 1] = total
+                    best_start[end + 1] = start
+    end = n
+    while end > 0:
+        end = best_start[end]
+        starts[end] = True

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.common import draw_bits
 from trajanon._kernels.compiled import bare
-from trajanon._kernels.descent_moves import Descent, create_group, dissolve_group
+from trajanon._kernels.descent_moves import Descent, create_group, dissolve_group, send_back
 from trajanon._kernels.group_state import (
     exchange,
     exchange_change,
@@ -17,7 +17,7 @@ from trajanon._kernels.group_state import (
     may_replace,
     move,
 )
-from trajanon._kernels.slide_moves import slid_exchange_change, slide, sliding_change
+from trajanon._kernels.sliding_windows import slid_exchange_change, slide, sliding_change
 
 AT_ONE_HEAT = 256  # moves, which are drawn together
 _FAR = 4  # steps that a window slides at most where no neighbour leads it
@@ -30,7 +30,7 @@ RARE = np.uint64(0.01 * 2**32)  # of 2^32 moves, this number is of whole groups:
 class Annealing(NamedTuple):
     """Everything that random moves read and write."""
 
-    descent: Descent  # the records in their groups, and who is near
+    descent: Descent  # the records in their groups, and near ones
     # Of each record, (n,): the temperature of a move between two is the product of theirs, times
     # the heat.
     warmth: NDArray[np.float64]
@@ -121,9 +121,10 @@ def make_random_moves(annealing, slides, k, count, hot, cold):
         limit *= annealing.quantiles[moves[place, 2]]
         if bits < RARE:
             if bits & np.uint64(1):
-                dissolve_group(annealing.descent, groups.labels[x], limit)
+                made, kept = dissolve_group(annealing.descent, groups.labels[x], limit)
             else:
-                create_group(annealing.descent, x, k, limit)
+                made, kept = create_group(annealing.descent, x, k, limit)
+            send_back(annealing.descent, made, kept)
             continue
         if slides is None:
             if bits & np.uint64(2):

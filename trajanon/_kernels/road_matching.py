@@ -12,7 +12,7 @@ _LEAST = 5.0  # metres, which every line is off its road
 
 
 class Network(NamedTuple):
-    """Streets from junction to junction, made of straight segments, and a grid to find these.
+    """Streets from junction to junction, made of straight segments.
 
     A segment runs along its street from its tail to its head. Direction 0 of a street is that way,
     direction 1 is back; a state is 2 street + direction.
@@ -31,11 +31,6 @@ class Network(NamedTuple):
     open: NDArray[np.bool_]  # whether it may be gone along in each direction, (c, 2)
     first: NDArray[np.int64]  # place in `leaving` of the ways out of each node, (v + 1,)
     leaving: NDArray[np.int64]  # states
-    corner: NDArray[np.float64]  # least latitude and longitude of the grid
-    cell: NDArray[np.float64]  # degrees of a cell, of latitude and longitude
-    cells: NDArray[np.int64]  # how many there are of each, (2,)
-    held: NDArray[np.int64]  # place in `segments` of the segments in each cell, (cells + 1,)
-    segments: NDArray[np.int64]
 
 
 class Search(NamedTuple):
@@ -61,12 +56,12 @@ class Matching(NamedTuple):
 
 
 class Near(NamedTuple):
-    """The streets near each point of a line, the nearest first."""
+    """The streets near each point of lines, or of one of them, the nearest first."""
 
-    segment: NDArray[np.int64]  # (m, states)
-    far: NDArray[np.float64]  # metres, (m, states)
-    share: NDArray[np.float64]  # of the segment, before the place nearest to the point, (m, states)
-    many: NDArray[np.int64]  # how many each point has, (m,)
+    segment: NDArray[np.int64]  # (n, m, states)
+    far: NDArray[np.float64]  # metres, (n, m, states)
+    share: NDArray[np.float64]  # of the segment, before the place nearest to the point
+    many: NDArray[np.int64]  # how many each point has, (n, m)
 
 
 class Paths(NamedTuple):
@@ -83,7 +78,6 @@ class Room(NamedTuple):
     """What the matching of lines writes on."""
 
     search: Search
-    near: Near
     paths: Paths
     gained: NDArray[np.float64]  # log-likelihood of each state of a point by itself, (2 states,)
     ordered: NDArray[np.float64]  # (m,)
@@ -109,11 +103,10 @@ class Matched(NamedTuple):
 
 def room_for(nodes: int, points: int, states: int) -> Room:
     """Make room for lines of given numbers of points on a network of given size."""
-    one, both = (points, states), (points, 2 * states)
+    both = (points, 2 * states)
     via, stamp, wanted = (np.zeros(nodes, dtype=np.int64) for _ in range(3))
     return Room(
         Search(_floats(nodes), via, stamp, wanted, _whole(_WAITING), _floats(_WAITING)),
-        Near(_whole(one), _floats(one), _floats(one), _whole(points)),
         Paths(_whole(both), _floats(both), _floats(both), _whole(both), _whole(points)),
         _floats(2 * states),
         _floats(points),
@@ -137,72 +130,6 @@ def metres_of_degree(lat):
     north = across * (1.0 - 0.0066943799901413165) / curvature
     east = across * np.cos(np.radians(lat))
     return np.radians(1.0) * north, np.radians(1.0) * east
-
-
-@bare
-def nearest_on(network, segment, lat, lon):
-    """Metres from a place to a segment, and the share of it before the nearest place on it."""
-    north, east = metres_of_degree(lat)
-    tail, head = network.tail[segment], network.head[segment]
-    x, y = (network.lon[tail] - lon) * east, (network.lat[tail] - lat) * north
-    dx = (network.lon[head] - network.lon[tail]) * east
-    dy = (network.lat[head] - network.lat[tail]) * north
-    squared = dx * dx + dy * dy
-    along = 0.0
-    if squared > 0.0:
-        along = min(max(-(x * dx + y * dy) / squared, 0.0), 1.0)
-    return np.sqrt((x + along * dx) ** 2 + (y + along * dy) ** 2), along
-
-
-@bare
-def nears_street(network, segment, along, lat, lon):
-    """Whether a street comes no nearer before or after this place on its segment."""
-    street = network.street[segment]
-    if along <= 0.0 and segment > 0 and network.street[segment - 1] == street:
-        return nearest_on(network, segment - 1, lat, lon)[1] >= 1.0
-    next_one = segment + 1 < network.street.shape[0] and network.street[segment + 1] == street
-    return along < 1.0 or not next_one
-
-
-@bare
-def near_segments(network, lat, lon, within, found, far, share):
-    """Find the places where streets come nearest to a place; give how many.
-
-    On which segments they are, how far in metres, and where along these.
-    """
-    north, east = metres_of_degree(lat)
-    most = found.shape[0]
-    count = 0
-    up, over = within / north, within / east
-    low = max(int(np.floor((lat - up - network.corner[0]) / network.cell[0])), 0)
-    high = min(
-        int(np.floor((lat + up - network.corner[0]) / network.cell[0])), network.cells[0] - 1
-    )
-    left = max(int(np.floor((lon - over - network.corner[1]) / network.cell[1])), 0)
-    right = min(
-        int(np.floor((lon + over - network.corner[1]) / network.cell[1])), network.cells[1] - 1
-    )
-    for row in range(low, high + 1):
-        for column in range(left, right + 1):
-            cell = row * network.cells[1] + column
-            for place in range(network.held[cell], network.held[cell + 1]):
-                segment = network.segments[place]
-                metres, along = nearest_on(network, segment, lat, lon)
-                if metres > within or (count == most and metres >= far[count - 1]):
-                    continue
-                seen = False  # in another cell
-                for other in range(count):
-                    seen = seen or found[other] == segment
-                if seen or not nears_street(network, segment, along, lat, lon):
-                    continue
-                here = count if count < most else most - 1
-                count = here + 1
-                while here > 0 and far[here - 1] > metres:
-                    found[here], far[here] = found[here - 1], far[here - 1]
-                    share[here] = share[here - 1]
-                    here -= 1
-                found[here], far[here], share[here] = segment, metres, along
-    return count
 
 
 @bare
@@ -292,16 +219,6 @@ def nearest_ways(network, here, left, limit, search, mark):
             away[to], via[to], stamp[to] = reached, state, mark
             enter_heap(heap, keys, size, to, reached)
             size += 1
-
-
-@bare
-def find_near(network, matching, line, near):
-    """Find the streets near each point of a line."""
-    for p in range(line.shape[0]):
-        lat, lon = line[p]
-        near.many[p] = near_segments(
-            network, lat, lon, matching.within, near.segment[p], near.far[p], near.share[p]
-        )
 
 
 @bare
@@ -410,16 +327,17 @@ def last_state(score):
 
 
 @bare
-def match_lines(network, matching, points, first, end, room, matched):
-    """Match lines, (n, m, 2), from the first to before the end, to the network.
+def match_lines(network, matching, points, near_all, first, room, matched):
+    """Match lines, (n, m, 2), from the first on, as many as have streets near them.
 
     A line that leaves the roads is matched in pieces.
     """
     way, walked, linked = matched
     m, mark = points.shape[1], 0
-    near, paths = room.near, room.paths
-    for line in range(first, end):
-        find_near(network, matching, points[line], near)
+    paths = room.paths
+    for i in range(near_all.many.shape[0]):
+        line = first + i
+        near = Near(near_all.segment[i], near_all.far[i], near_all.share[i], near_all.many[i])
         spread = matching.spread
         if spread <= 0.0:
             spread = spread_of(near, room.ordered)

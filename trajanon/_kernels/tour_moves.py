@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from trajanon._kernels.common import below, squared_distance
-from trajanon._kernels.compiled import bare, kernel
+from trajanon._kernels.compiled import bare
 
 TINY = 1e-10  # of standard deviations: a gain below it is rounding
 AHEAD, BACK = np.int64(1), np.int64(-1)  # steps along a tour
@@ -25,6 +25,9 @@ class Tour(NamedTuple):
     queue: NDArray[np.int64]
     queued: NDArray[np.bool_]
     journal: NDArray[np.int64]  # reversals since the last mark, two cells each; then their number
+    # A move: the stretches to turn round one after the other, two cells each, (4, 2); in the last
+    # row their number, and the step along which they lead.
+    plan: NDArray[np.int64]
     random: NDArray[np.uint64]  # state of the generator, one cell
 
 
@@ -111,24 +114,38 @@ def enqueue(tour, city):
 
 
 @bare
-def exchange_stretches(tour, first, middle, last, step):
-    """Exchange the stretches first..middle and (behind it)..last along ``step``."""
-    behind = after(tour, middle, step)
-    step = reverse_stretch(tour, first, last, step)
-    # Now last..behind middle..first.
-    step = reverse_stretch(tour, last, behind, step)
-    reverse_stretch(tour, middle, first, step)
+def plan_stretches(tour, step, first, last, second_first, second_last):
+    """Plan to turn round two stretches."""
+    plan = tour.plan
+    plan[0, 0], plan[0, 1] = first, last
+    plan[1, 0], plan[1, 1] = second_first, second_last
+    plan[3, 0], plan[3, 1] = 2, step
+
+
+@bare
+def plan_exchange(tour, first, middle, last, step):
+    """Plan to exchange the stretches first..middle and (behind it)..last along ``step``."""
+    # The first turn gives last..behind middle..first.
+    plan_stretches(tour, step, first, last, last, after(tour, middle, step))
+    tour.plan[2, 0], tour.plan[2, 1], tour.plan[3, 0] = middle, first, 3
+
+
+@bare
+def carry_out(tour):
+    """Turn round the stretches of the plan."""
+    step = tour.plan[3, 1]
+    for i in range(tour.plan[3, 0]):
+        step = reverse_stretch(tour, tour.plan[i, 0], tour.plan[i, 1], step)
 
 
 _NOTHING = np.int64(0)
 _LONGEST_SEGMENT = 3  # records that or-opt moves together
-_DEEPEST = 50  # moves in a chain; also what ends one that goes in circles
 _KICKED = 50  # records at most in each of the two stretches a kick exchanges
 
 
 @bare
 def two_opt_move(tour, a):
-    """Link a with a near record instead of a next one; the gain, 0 if there is none."""
+    """Plan to link a with a near record instead of a next one; the gain, 0 if there is none."""
     for step in (1, -1):
         b = after(tour, a, step)
         from_b = between(tour, a, b)
@@ -139,7 +156,8 @@ def two_opt_move(tour, a):
             d = after(tour, c, step)
             gain = from_b + between(tour, c, d) - tour.near[a, i] - between(tour, b, d)
             if gain > TINY:
-                reverse_stretch(tour, b, c, step)
+                plan_stretches(tour, step, b, c, b, c)
+                tour.plan[3, 0] = 1
                 for city in (a, b, c, d):
                     enqueue(tour, city)
                 return gain
@@ -147,31 +165,26 @@ def two_opt_move(tour, a):
 
 
 @bare
-def place_segment(tour, a, e, c, d, step):
-    """Move the segment a..e (along ``step``) between the neighbours c and d, a by c."""
+def plan_segment(tour, a, e, c, d, step):
+    """Plan to move the segment a..e (along ``step``) between the neighbours c and d, a by c."""
     c_is_behind = 2 * ahead(tour, e, c, step) <= tour.order.shape[0]
     if after(tour, c, step) == d:
         # c before d: the segment keeps its direction.
         if c_is_behind:
-            exchange_stretches(tour, a, e, c, step)
+            plan_exchange(tour, a, e, c, step)
         else:
-            exchange_stretches(tour, d, after(tour, a, -step), e, step)
-        return
-    if c_is_behind:
+            plan_exchange(tour, d, after(tour, a, -step), e, step)
+    elif c_is_behind:
         # d before c, behind the segment: a..e, x..d | c becomes x..d, e..a | c.
-        behind = after(tour, e, step)
-        step = reverse_stretch(tour, a, d, step)
-        reverse_stretch(tour, d, behind, step)
+        plan_stretches(tour, step, a, d, d, after(tour, e, step))
     else:
         # d | c..x, a..e becomes d | e..a, c..x.
-        before = after(tour, a, -step)
-        step = reverse_stretch(tour, c, e, step)
-        reverse_stretch(tour, before, c, step)
+        plan_stretches(tour, step, c, e, after(tour, a, -step), c)
 
 
 @bare
 def or_opt_move(tour, a):
-    """Move a segment that begins at a next to a near record; the gain, or 0."""
+    """Plan to move a segment that begins at a next to a near record; the gain, or 0."""
     for step in (1, -1):
         before = after(tour, a, -step)
         from_before = between(tour, before, a)
@@ -195,7 +208,7 @@ def or_opt_move(tour, a):
                     gain = removed + between(tour, c, d)
                     gain -= tour.near[a, i] + between(tour, e, d)
                     if gain > TINY:
-                        place_segment(tour, a, e, c, d, step)
+                        plan_segment(tour, a, e, c, d, step)
                         for city in (before, behind, a, e, c, d):
                             enqueue(tour, city)
                         return gain
@@ -203,74 +216,6 @@ def or_opt_move(tour, a):
             if e == tour.records.shape[0]:
                 break
     return 0.0
-
-
-@bare
-def lin_kernighan(tour, a):
-    """Make a chain of moves that ends the link of a with a next city; the gain, or 0."""
-    for step in (1, -1):
-        b = after(tour, a, step)
-        if b == tour.records.shape[0]:
-            continue  # the dummy has no near records
-        given_up = between(tour, a, b)
-        for i in range(tour.neighbours.shape[1]):
-            c = tour.neighbours[b, i]
-            if tour.near[b, i] >= given_up - TINY:
-                break
-            if c == a or c == after(tour, b, step):
-                continue
-            gain = chain(tour, a, b, c, step)
-            if gain > 0.0:
-                return gain
-    return 0.0
-
-
-@kernel
-def chain(tour, a, b, c, step):
-    """Link b with c, the freed end with its best near record, and so on; the gain.
-
-    b follows a along ``step``. Each move turns round the stretch from b to the city d before c:
-    then d follows a, and could stay there or be the next b.
-    """
-    ends = np.empty(2 * _DEEPEST + 2, dtype=np.int64)
-    ends[0], ends[1] = a, b
-    tour.journal[-1] = 0
-    freed = between(tour, a, b)
-    most, kept = 0.0, 0
-    depth = 0
-    while c >= 0 and depth < _DEEPEST:
-        d = after(tour, c, -step)
-        freed += between(tour, d, c) - between(tour, b, c)
-        step = reverse_stretch(tour, b, d, step)
-        depth += 1
-        ends[2 * depth], ends[2 * depth + 1] = c, d
-        if freed - between(tour, a, d) > most + TINY:
-            most, kept = freed - between(tour, a, d), depth
-        b = d
-        c = best_link(tour, a, b, step, freed)
-    take_back(tour, kept)
-    if kept > 0:
-        for end in ends[: 2 * kept + 2]:
-            enqueue(tour, end)
-    return most
-
-
-@bare
-def best_link(tour, a, b, step, freed):
-    """The near record of b with the link that frees most, -1 if none frees anything."""
-    best, most = -1, TINY
-    if b == tour.records.shape[0]:
-        return best
-    for i in range(tour.neighbours.shape[1]):
-        c = tour.neighbours[b, i]
-        if tour.near[b, i] >= freed:
-            break
-        if c == a or c == after(tour, b, step):
-            continue
-        left = freed - tour.near[b, i] + between(tour, after(tour, c, -step), c)
-        if left > most:
-            best, most = c, left
-    return best
 
 
 @bare
@@ -297,6 +242,7 @@ def improve(tour, or_opt):
         if gain == 0.0 and or_opt:
             gain = or_opt_move(tour, city)
         if gain > 0.0:
+            carry_out(tour)
             gained += gain
             enqueue(tour, city)
     return gained
@@ -317,32 +263,11 @@ def kick(tour):
     loss = between(tour, before, behind) + between(tour, last, first)
     loss += between(tour, middle, beyond) - between(tour, before, first)
     loss -= between(tour, middle, behind) + between(tour, last, beyond)
-    exchange_stretches(tour, first, middle, last, AHEAD)
+    plan_exchange(tour, first, middle, last, AHEAD)
+    carry_out(tour)
     for city in (before, first, middle, behind, last, beyond):
         enqueue(tour, city)
     return loss
-
-
-@bare
-def improve_by_chains(tour):
-    """Make chains of Lin and Kernighan until no queued city has one; the gain."""
-    size = tour.order.shape[0]
-    gained = 0.0
-    while tour.queue[size + 1] > 0:
-        city = dequeue(tour)
-        gain = lin_kernighan(tour, city) if city < size - 1 else 0.0
-        if gain > 0.0:
-            gained += gain
-            enqueue(tour, city)
-    return gained
-
-
-@bare
-def shorten_by_chains(tour):
-    """Look at every city until none has a chain of Lin and Kernighan."""
-    while improve_by_chains(tour) > 0.0:
-        for city in tour.order:
-            enqueue(tour, city)
 
 
 @bare

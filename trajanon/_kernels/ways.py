@@ -1,4 +1,4 @@
-"""The likeliest way over a map, of somebody who is seen through noise that goes on along it."""
+"""The likeliest way over a map, of a trip observed with correlated noise."""
 
 from typing import NamedTuple
 

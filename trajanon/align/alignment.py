@@ -8,7 +8,7 @@ from time import perf_counter
 import numpy as np
 
 from trajanon import loss
-from trajanon._kernels.window_records import Windows
+from trajanon._kernels.sliding_windows import Windows
 from trajanon.align.sliding import Work, anneal_windows, settle_windows, work_in_blocks
 from trajanon.align.windows import (
     Aligned,

@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from trajanon._kernels.descent_moves import Descent
 from trajanon._kernels.random_moves import make_random_moves
-from trajanon._kernels.slide_moves import slide_pass
-from trajanon._kernels.window_records import Slides, Windows, build_rows, find_meetings
+from trajanon._kernels.sliding_windows import Slides, Windows, build_rows, find_meetings, slide_pass
 from trajanon.align.windows import Aligned, centred, part_of, records_at, start_ranges, turned_at
 from trajanon.arrays import Floats, Ints
 from trajanon.partition import dense

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.slide_moves import SIGHT
-from trajanon._kernels.window_records import (
+from trajanon._kernels.sliding_windows import (
+    SIGHT,
     Windows,
     build_rows,
     compare_places,
@@ -60,7 +60,7 @@ def build_windows(
         mean=np.zeros(numbers),
         share=np.ones(numbers),
     )
-    # About one of them: nothing is lost far from zero.
+    # Subtract one record first: sums of squares far from zero lose precision.
     origin = records_at(take(windows, np.arange(1)), tracks.start[:1])[0]
     about = windows._replace(mean=origin)
     mean = summed(about, tracks.start, lambda some: some.sum(axis=0)) / len(size)

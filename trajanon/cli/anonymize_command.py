@@ -27,8 +27,7 @@ PLACE = 200.0  # metres around them
         "Search": "as_published method refine effort seed",
         "Running": "memory cluster",
     },
-    without="align heuristic compression compress_by expansion gamma path_neighbours subsets "
-    "shuffle_probability max_events",
+    without="align heuristic compression",
     trajectories="What extract wrote: a file, or a folder of parts.",
     k="Least number of different subjects in a group. With 2, the spacing of windows helps to tell "
     "the two apart.",

@@ -5,18 +5,15 @@ from dataclasses import replace
 import numpy as np
 
 from trajanon.arrays import Ints
-from trajanon.errors import BadInput
 from trajanon.loss import sse
 from trajanon.papers.shuffling_and_swapping import swap
 from trajanon.partition import dense
 from trajanon.problem import Problem, SearchLog
 from trajanon.search.distance_methods import mdav, v_mdav
 
-# Records of a part times k, about, if the number of parts is not given: there are more large
-# groups to choose from than small ones, and a large part then takes long and gains little.
+# Records of a part times k, about: there are more large groups to choose from than small ones, and
+# a large part then takes long and gains little.
 _SUBSET = 1_500
-
-_LARGEST = 4_000  # records of a part: all its pairwise distances are in memory
 
 
 def decomposition(problem: Problem) -> Ints:
@@ -50,17 +47,15 @@ def start(problem: Problem) -> Ints:
     return min(tried, key=lambda labels: sse(problem.records, labels))
 
 
-def regroup_parts(problem: Problem, labels: Ints) -> Ints:
-    """Regroup each part of the table by column generation (steps 4 to 6)."""
+def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) -> Ints:
+    """Regroup each part of the table by column generation (steps 4 to 6).
+
+    None makes parts of some 1,500 / k records.
+    """
     from trajanon.bound.column_generation import best_groups  # loads HiGHS: nothing else does
 
     n = len(labels)
-    subsets = problem.settings.subsets or max(round(n * problem.k / _SUBSET), 1)
-    if n > subsets * _LARGEST:
-        least = -(-n // _LARGEST)
-        raise BadInput(
-            f"`subsets` {subsets} makes parts of {n // subsets} records; ask for {least} or more"
-        )
+    subsets = subsets or max(round(n * problem.k / _SUBSET), 1)
     regrouped, groups = np.empty_like(labels), 0
     parts, task = fill_parts(labels, subsets), "Regrouping the parts of the table"
     for number, rows in enumerate(parts):
@@ -77,7 +72,7 @@ def regroup_parts(problem: Problem, labels: Ints) -> Ints:
 def fill_parts(labels: Ints, subsets: int) -> list[Ints]:
     """Fill parts with whole groups, one after the other: the rows of each part.
 
-    A part is full from round(n / subsets) records on; the last one takes what is left.
+    A part is full from round(n / subsets) records on; the last one takes the rest.
     """
     least = max(round(len(labels) / subsets), 1)
     sizes = np.bincount(labels)

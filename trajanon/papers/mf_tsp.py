@@ -21,11 +21,10 @@ def mf_tsp(problem: Problem) -> Ints:
     """Group records that stand near one another on the paths from every record.
 
     A path begins at each record. Two records meet on a path if it leads from one to the other in at
-    most k - 1 steps; with ``path_neighbours`` "next", if the second one follows the first. The pair
-    without a group that meets most often begins a group; the record that the first meets, or that
-    meets the second, most often joins, until there are k. Records that find too few others without
-    a group join the groups with the nearest centroids, up to 2k - 1 records; if they do not fit,
-    MDAV groups them.
+    most k - 1 steps. The pair without a group that meets most often begins a group; the record that
+    meets one of the two most often joins, until there are k. Records that find too few others
+    without a group join the groups with the nearest centroids, up to 2k - 1 records; if they do not
+    fit, MDAV groups them.
 
     With subjects, only records of different ones form a group, and a group that records join late
     may be larger than 2k - 1. The path heuristic does not kick: n paths are long work even so.
@@ -33,9 +32,9 @@ def mf_tsp(problem: Problem) -> Ints:
     References
     ----------
     Maya-López, Solanas (ApplePies 2019), Algorithm 1 and its text for the neighbours
-    within k - 1; thesis (URV 2023), section 3.2, Algorithm 1 and the matrix (3.2) for the
-    next ones. The hospital's printed groups follow from that matrix; those of the companies
-    (Table VII) do not follow from the printed counts (Table V).
+    within k - 1; thesis (URV 2023), section 3.2, Algorithm 1, which counts the next ones alone: the
+    hospital's printed groups follow from its matrix (3.2); those of the companies (Table VII) do
+    not follow from the printed counts (Table V).
 
     Examples
     --------
@@ -63,15 +62,13 @@ def group_by_paths(problem: Problem, paths: Iterable[Ints]) -> Ints:
     """Group records by how often two are neighbours on given paths."""
     n = len(problem.records)
     met = csr_array((n, n), dtype=np.int64)
-    directed = problem.settings.path_neighbours == "next"
-    steps = range(1, 2 if directed else min(problem.k, n))
-    waiting = iter(paths)
+    steps, waiting = range(1, min(problem.k, n)), iter(paths)
     while batch := list(islice(waiting, _BATCH)):
         orders = np.array(batch)
         left = np.concatenate([orders[:, :-step].ravel() for step in steps])
         right = np.concatenate([orders[:, step:].ravel() for step in steps])
         pairs = csr_array((np.ones(len(left), np.int64), (left, right)), (n, n))
-        met = met + pairs if directed else met + pairs + pairs.T
+        met = met + pairs + pairs.T
     return group_by_counts(problem, csr_array(met))
 
 

@@ -31,10 +31,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from trajanon._kernels.insertion import GrowingTour, insert_by_rule, insert_cheapest
-from trajanon._kernels.path_building import shortest_walk
+from trajanon._kernels.path_building import (
+    GrowingTour,
+    insert_by_rule,
+    insert_cheapest,
+    shortest_walk,
+)
 from trajanon.arrays import Floats, Ints
-from trajanon.axes import principal_axes, turn
 from trajanon.neighbours import exact_neighbours
 from trajanon.problem import Problem
 from trajanon.search.paths import Heuristic, from_any_start, outermost, walked
@@ -101,13 +104,12 @@ def repetitive_nn(problem: Problem) -> Ints:
         return np.zeros(1, dtype=np.int64)
     neighbours = exact_neighbours(records, _LISTED)
     near = np.sqrt(((records[:, None, :] - records[neighbours]) ** 2).sum(axis=2))
-    turned = turn(records, principal_axes(records))
     best, shortest = np.empty(n, dtype=np.int64), np.inf
-    room = np.tile(np.arange(n), (3, 1))
+    room = np.empty(n, dtype=np.bool_), np.empty(n, dtype=np.int64)
     for first in range(0, n, _CHUNK):
         problem.progress(task, first, n)
         last = min(first + _CHUNK, n)
-        shortest = shortest_walk(turned, neighbours, near, first, last, room, best, shortest)
+        shortest = shortest_walk(records, neighbours, near, first, last, *room, best, shortest)
     problem.progress(task, n, n)
     return best
 

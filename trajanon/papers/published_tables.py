@@ -59,7 +59,8 @@ THROUGH_GROUPS = {"MDAV-LK-MHM": "mdav-lk", "MD-MHM": "md", "MDAV-MHM": "mdav", 
 OTHERS = {"2-Opt-MHM": "two-opt", "NPN-MHM": "npn"}
 """Not in the published tables."""
 
-ALWAYS_THE_SAME = {"concorde", "repetitive-nn", "npn", *THROUGH_GROUPS.values()}
+ONE_RUN = {"concorde", "repetitive-nn", "npn", *THROUGH_GROUPS.values()}
+"""Seeds change them little, if at all."""
 
 MF_TSP = {
     "MF-TSP(2-Opt)": "two-opt",
@@ -138,7 +139,7 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
             yield from row(*place, il=searched.information_loss, seconds=took)
     heuristics = {**THROUGH_GROUPS, **TSP, **OTHERS}
     heuristics = {name: _run_as(by, dataset) for name, by in heuristics.items()}
-    times = {by: 1 if by in ALWAYS_THE_SAME else repeats for by in heuristics.values()}
+    times = {by: 1 if by in ONE_RUN else repeats for by in heuristics.values()}
     step = counted_steps(progress, f"{dataset.name}: paths and cuts", sum(times.values()))
     of_tsp = []
     for name, by in heuristics.items():
@@ -162,21 +163,19 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
 def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """Compressed paths: thesis Tables 5.1 to 5.4, compression paper Tables 1 to 4.
 
-    Members come back in the order of their rows, as in the papers' program, and (with a
-    ``setting``) as our default has it. The better direction of each path is cut.
+    The best cut of each path is taken, with its members by distance or by row, in both directions.
     """
     row, ks = partial(measurements_of, "compression", dataset.name), range(3, 11)
     yield from _by_distance("compression", dataset, ks)
     path = _run_as("concorde", dataset)
-    repeats = 1 if path in ALWAYS_THE_SAME else repeats
-    ways = [(1, "row"), *((c, by) for c in (2, 3, 4, 5) for by in ("row", "both"))]
+    repeats = 1 if path in ONE_RUN else repeats
+    compressions = (1, 2, 3, 4, 5)
     find_paths(dataset.few.problem(3, compression=2, heuristic=path))
-    step = counted_steps(progress, f"{dataset.name}: compression", len(ways) * repeats)
-    for c, expansion in ways:
-        name, by = ("C-MHM", path) if c == 1 else (f"C{c}-C-MHM", f"{path}, {expansion}")
-        ours = partial(row, name, by, "" if expansion == "row" else "the default")
+    step = counted_steps(progress, f"{dataset.name}: compression", len(compressions) * repeats)
+    for c in compressions:
+        ours = partial(row, "C-MHM" if c == 1 else f"C{c}-C-MHM", path, "")
         losses, lengths, seconds = _paths_cut(
-            dataset, ks, repeats, step, heuristic=path, compression=c, expansion=expansion
+            dataset, ks, repeats, step, heuristic=path, compression=c
         )
         for k, lost in zip(ks, losses, strict=True):
             yield from ours(k, runs=repeats, il=lost.mean())
@@ -199,12 +198,10 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
         yield from row("MDAV", "mdav", "", k, il=dataset.loss(labels))
         for probability, events in SHUFFLES:
             step()
-            options: dict[str, Any] = {
-                "shuffle_probability": float(Fraction(probability)),
-                "max_events": events,
-            }
             runs = [
-                timed(rcs, dataset.problem(k, seed=seed, **options), labels)
+                timed(
+                    rcs, dataset.problem(k, seed=seed), labels, float(Fraction(probability)), events
+                )
                 for seed in range(repeats if events else 1)
             ]
             losses = [dataset.loss(shuffled) for shuffled, _ in runs]
@@ -217,8 +214,7 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
 def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
     """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX.
 
-    Neighbours are those within k - 1 steps, as in the paper, and (with a ``setting``) the next
-    ones, as in the thesis.
+    Neighbours are those within k - 1 steps, as in the paper; the thesis counts the next alone.
     """
     if not dataset.measured_by(("Census", "Tarragona")):
         return
@@ -229,16 +225,14 @@ def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator
         words = f"{dataset.name}: a path from every record"
         progress(words, number + (done / total if total else 0.0), len(MF_TSP))
 
-    counted = {"near": "", "next": "next neighbours"}
     for number, (name, by) in enumerate(MF_TSP.items()):
         few = dataset.few.problem(ks[0], heuristic=by)
         group_by_paths(few, list(paths_from_every_record(few)))
         problem = dataset.problem(ks[0], heuristic=by, progress=partial(tell, number))
         paths, took = timed(lambda problem: list(paths_from_every_record(problem)), problem)
-        for (which, setting), k in product(counted.items(), ks):
-            asked = dataset.problem(k, path_neighbours=which)
-            labels = group_by_paths(asked, paths)
-            yield from row(name, by, setting, k, il=dataset.loss(labels))
+        for k in ks:
+            labels = group_by_paths(dataset.problem(k), paths)
+            yield from row(name, by, "", k, il=dataset.loss(labels))
         yield from row(name, by, "", None, seconds=took)
 
 
@@ -249,8 +243,8 @@ def decomposition_table(
     if not dataset.measured_by(("Census", "Tarragona")):
         return
     ks, subsets = (3, 5, 10), (40, 20, 10, 5, 2)
-    few = dataset.few.problem(3, subsets=2)
-    swap(few, regroup_parts(few, start(few)))
+    few = dataset.few.problem(3)
+    swap(few, regroup_parts(few, start(few), 2))
     step = counted_steps(progress, f"{dataset.name}: decomposition", 2 * len(ks) * len(subsets))
     for k in ks:
         first, first_took = timed(start, dataset.problem(k))
@@ -262,8 +256,8 @@ def decomposition_table(
                 done.append(("3", "", exchanged, exchange_took))
             for s in subsets:
                 step()
-                problem = dataset.problem(k, subsets=s)
-                regrouped, took = timed(regroup_parts, problem, before)
+                problem = dataset.problem(k)
+                regrouped, took = timed(regroup_parts, problem, before, s)
                 done.append(("5", str(s), regrouped, took))
                 done.append(("7", str(s), *timed(swap, problem, regrouped)))
             for number, s_named, labels, seconds in done:

@@ -2,8 +2,13 @@
 
 import numpy as np
 
-from trajanon._kernels.shuffle import room_for, shuffling_pass
-from trajanon._kernels.swap import Swaps, exchanges, find_partners
+from trajanon._kernels.paper_moves import (
+    Swaps,
+    find_partners,
+    make_exchanges,
+    room_for,
+    shuffling_pass,
+)
 from trajanon.arrays import Ints
 from trajanon.loss import sse
 from trajanon.partition import dense
@@ -16,7 +21,7 @@ _PAIRS = 10_000_000  # at most compared between two words about progress
 _EXCHANGED = 100  # exchanges between two words about progress
 
 
-def rcs(problem: Problem, labels: Ints) -> Ints:
+def rcs(problem: Problem, labels: Ints, probability: float = 0.001, events: int = 10) -> Ints:
     """Send records to nearer groups, and shuffle two groups at random now and then.
 
     Each pass looks at the records one after another. One that its group can spare (k different
@@ -24,8 +29,8 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     the SSE. Else the whole group is dissolved, each member to the nearest centroid of the others,
     unless that raises the SSE. A group may grow beyond 2k - 1 records.
 
-    After each record, with the probability and up to the number of events asked for, a random group
-    and the one with the nearest centroid are merged, ordered by distance to the merged centroid,
+    After each record, with a ``probability`` and up to a number of ``events``, a random group and
+    the one with the nearest centroid are merged, ordered by distance to the merged centroid,
     and cut into runs of nearly equal length: as many as k goes into the number of their different
     subjects. This may raise the SSE. It is left undone, and is no event, where that would be fewer
     than two runs, or one of them would hold fewer than k different subjects.
@@ -49,19 +54,18 @@ def rcs(problem: Problem, labels: Ints) -> Ints:
     >>> [(stage.name, round(stage.information_loss, 2)) for stage in partition.stages]
     [('mdav', 8.66), ('rcs', 6.69)]
     """
-    n, k, settings = len(labels), problem.k, problem.settings
+    n, k = len(labels), problem.k
     groups = build_groups(problem.records, labels, problem.subjects, places=n // k)
     random = problem.random.integers(1, 2**63, size=1, dtype=np.uint64)
     room = room_for(groups)
     best = dense(labels)
     least = now = sse(groups.records, best)
-    left, passes, change = settings.max_events, 0, np.inf
+    left, passes, change = events, 0, np.inf
     while change >= STANDSTILL:
         for start in range(0, n, _SHUFFLED):
             problem.progress("Shuffling groups", passes + start / n, None)
             stop = min(start + _SHUFFLED, n)
-            share = settings.shuffle_probability
-            left = shuffling_pass(groups, random, room, k, share, left, start, stop)
+            left = shuffling_pass(groups, random, room, k, probability, left, start, stop)
         passes += 1
         labels = dense(groups.labels)
         before, now = now, sse(groups.records, labels)
@@ -80,8 +84,7 @@ def swap(problem: Problem, labels: Ints) -> Ints:
     Of equally good pairs (i, j), i < j, the first is exchanged.
 
     The result is that of comparing all pairs before each exchange. But each record keeps its best
-    later partner, an exchange touches only the pairs of its two groups, and two groups that
-    are farther apart than the sum of their radii have no pair that gains.
+    later partner, and an exchange touches only the pairs of its two groups.
 
     References
     ----------
@@ -90,34 +93,25 @@ def swap(problem: Problem, labels: Ints) -> Ints:
 
     Examples
     --------
-    MDAV makes pairs. No exchange of two records gains; descent has other moves:
+    MDAV makes pairs. No exchange of two records gains:
 
     >>> import trajanon
     >>> ages = [[1.0], [5.0], [8.0], [17.0], [21.0], [22.0], [23.0], [26.0]]
-    >>> partition = trajanon.microaggregate(ages, k=2, method="mdav", refine="swap+descent")
+    >>> partition = trajanon.microaggregate(ages, k=2, method="mdav", refine="swap")
     >>> [(stage.name, round(stage.information_loss, 2)) for stage in partition.stages]
-    [('mdav', 8.66), ('swap', 8.66), ('descent', 6.69)]
+    [('mdav', 8.66), ('swap', 8.66)]
     """
-    swaps = build_swaps(problem, labels)
-    n = len(labels)
+    n, groups = len(labels), build_groups(problem.records, labels, problem.subjects)
+    swaps = Swaps(groups, np.full(n, -1), np.zeros(n))
     rows = max(_PAIRS // n, 1)
     for start in range(0, n, rows):
         problem.progress("Comparing pairs of records", start, n)
-        find_partners(swaps, start, min(start + rows, n), problem.k)
-    tiny = TINY_GAIN * float((swaps.groups.records**2).sum(axis=1).max())
+        find_partners(swaps, problem.k, start, min(start + rows, n))
+    tiny = TINY_GAIN * float((groups.records**2).sum(axis=1).max())
     made, last = 0, _EXCHANGED
     while last == _EXCHANGED:
         problem.progress("Exchanging pairs of records", made, None)
-        last = exchanges(swaps, problem.k, tiny, _EXCHANGED)
+        last = make_exchanges(swaps, problem.k, tiny, _EXCHANGED)
         made += last
-        problem.log.offer(swaps.groups.labels)
-    return swaps.groups.labels
-
-
-def build_swaps(problem: Problem, labels: Ints) -> Swaps:
-    """Lay out the groups; no record has a partner yet."""
-    groups = build_groups(problem.records, labels, problem.subjects)
-    away = np.sqrt(((groups.records - groups.centroids[labels]) ** 2).sum(axis=1))
-    radius = np.zeros(len(groups.sizes))
-    np.maximum.at(radius, labels, away)
-    return Swaps(groups, away, radius, np.full(len(labels), -1), np.zeros(len(labels)))
+        problem.log.offer(groups.labels)
+    return groups.labels

@@ -137,6 +137,7 @@ def build_descent(
         looked=np.full(n, -1, dtype=np.int64),
         gathered=np.zeros(n, dtype=np.int64),
         origins=np.zeros(n, dtype=np.int64),
+        bound=np.zeros(3, dtype=np.int64),
         along=np.zeros(n),
         near=np.empty(neighbours.shape[1], dtype=np.int64),
         nearer=np.empty(neighbours.shape[1], dtype=np.int64),

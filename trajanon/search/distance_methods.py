@@ -1,64 +1,16 @@
 """Groups round far records and their nearest: MDAV, MD, V-MDAV and CBFS."""
 
-from functools import cached_property
-from threading import Event
-
 import numpy as np
 
 from trajanon._kernels.far_records import (
-    Leaves,
-    farthest_left,
+    farthest,
     farthest_pair,
     nearest_of_other_subjects,
     nearest_to_group,
-    take,
 )
 from trajanon.arrays import Floats, Ints
-from trajanon.axes import principal_axes, turn
 from trajanon.loss import group_means, sse
-from trajanon.neighbours import grow_trees
 from trajanon.problem import Problem
-from trajanon.workers import in_parts
-
-_LEAF = 32  # records of a leaf at most
-_LEADING = 4  # principal axes that tell most of a distance
-_ROUNDING = 1e-12  # of a squared distance, as a share of the square of the longest record
-
-_AT_ONCE = 10_000  # records that a thread turns
-
-
-def build_leaves(records: Floats) -> Leaves:
-    """Lay out records, of which none is taken yet, in leaves of near ones."""
-    n, columns = records.shape
-    axes, leading = principal_axes(records), min(_LEADING, columns)
-
-    def placed(some: Floats, stop: Event) -> Floats:
-        turned = turn(some, axes)
-        aside = np.sqrt((turned[:, leading:] ** 2).sum(axis=1))
-        return np.column_stack([turned[:, :leading], aside])
-
-    places = np.concatenate(in_parts(placed, records, _AT_ONCE))
-    [(rows, borders)] = grow_trees(places, _LEAF, 1)
-    sizes = np.diff(borders)
-    position, leaf = np.empty((2, n), dtype=np.int64)
-    position[rows] = np.arange(n)
-    leaf[rows] = np.repeat(np.arange(len(sizes)), sizes)
-    low, high = (ends.reduceat(places[rows], borders[:-1]) for ends in (np.minimum, np.maximum))
-    return Leaves(
-        records=records[rows],
-        rows=rows,
-        position=position,
-        leaf=leaf,
-        places=places,
-        borders=borders,
-        left=sizes,
-        low=low,
-        high=high,
-        axes=np.ascontiguousarray(axes[:, :leading].T),
-        bounds=np.empty(len(sizes)),
-        place=np.empty(leading + 1),
-        slack=_ROUNDING * float((places**2).sum(axis=1).max()),
-    )
 
 
 class Remaining:
@@ -67,33 +19,29 @@ class Remaining:
     def __init__(self, problem: Problem, task: str = "") -> None:
         self.problem, self.task = problem, task
         self.labels = np.full(len(problem.records), -1, dtype=np.int64)
-        self.count = len(problem.records)  # of remaining records
+        self.rows = np.arange(len(problem.records))
         self.groups = 0
         self._held = np.bincount(problem.subjects)
         self._subjects = int(np.count_nonzero(self._held))
         self._sum = problem.records.sum(axis=0)
 
-    @cached_property
-    def leaves(self) -> Leaves:
-        """The remaining records, by place."""
-        return build_leaves(self.problem.records)
-
     def enough_for(self, groups: int) -> bool:
         """Whether there are k records for each of some groups, and k subjects."""
-        return self.count >= groups * self.problem.k and self._subjects >= self.problem.k
+        return len(self.rows) >= groups * self.problem.k and self._subjects >= self.problem.k
 
     def centroid(self) -> Floats:
         """Mean of the remaining records."""
-        return np.asarray(self._sum / self.count)
+        return np.asarray(self._sum / len(self.rows))
 
     def farthest(self, point: Floats) -> int:
         """Find the remaining record farthest from a point, the first of equals."""
-        return int(farthest_left(self.leaves, point))
+        return int(farthest(self.problem.records, self.rows, point))
 
     def group_round(self, seed: int) -> Ints:
         """Group a record with its k - 1 nearest, each of another subject."""
         near, away = np.empty(self.problem.k - 1, dtype=np.int64), np.empty(self.problem.k - 1)
-        found = nearest_of_other_subjects(self.leaves, self.problem.subjects, seed, near, away)
+        records, subjects = self.problem.records, self.problem.subjects
+        found = nearest_of_other_subjects(records, self.rows, subjects, seed, near, away)
         members = np.append(near[:found], seed)
         self.join(members, self.groups)
         self.groups += 1
@@ -102,8 +50,7 @@ class Remaining:
     def join(self, members: Ints, group: int) -> None:
         """Give records of different subjects to a group."""
         self.labels[members] = group
-        take(self.leaves, members)
-        self.count -= len(members)
+        self.rows = self.rows[self.labels[self.rows] < 0]
         self._sum = self._sum - self.problem.records[members].sum(axis=0)
         subjects = self.problem.subjects[members]
         self._held[subjects] -= 1
@@ -113,17 +60,17 @@ class Remaining:
         """Give every remaining record to the group with the nearest centroid; all labels."""
         records, grouped = self.problem.records, self.labels >= 0
         centroids = group_means(records[grouped], self.labels[grouped])
-        for record in np.flatnonzero(~grouped):
+        for record in self.rows:
             away = ((centroids - records[record]) ** 2).sum(axis=1)
             self.labels[record] = int(away.argmin())
-        self.count = 0
+        self.rows = self.rows[:0]
         return self.labels
 
     def finished(self) -> Ints:
         """Make the rest a group of its own, if it holds k subjects; the group of each record."""
         if self.enough_for(1):
-            self.labels[self.labels < 0] = self.groups
-            self.count = 0
+            self.labels[self.rows] = self.groups
+            self.rows = self.rows[:0]
         else:
             self.join_nearest()
         self.tell()
@@ -132,7 +79,7 @@ class Remaining:
     def tell(self) -> None:
         """Say how many records have a group."""
         n = len(self.labels)
-        self.problem.progress(self.task, n - self.count, n)
+        self.problem.progress(self.task, n - len(self.rows), n)
 
 
 def mdav(problem: Problem) -> Ints:
@@ -211,7 +158,7 @@ def md(problem: Problem) -> Ints:
     return left.finished()
 
 
-GAMMAS = tuple(np.arange(0, 41) / 20)  # 0, 0.05, ..., 2: tried if no gamma is given
+GAMMAS = tuple(np.arange(0, 41) / 20)  # 0, 0.05, ..., 2
 
 
 def v_mdav(problem: Problem) -> Ints:
@@ -220,8 +167,8 @@ def v_mdav(problem: Problem) -> Ints:
     The record farthest from the centroid of all records takes its k - 1 nearest. Then the record e
     nearest to the group joins while its distance to the nearest member is below gamma times that to
     the nearest other record without a group, up to 2k - 1 records. What remains when fewer than k
-    do joins the groups with the nearest centroids, so a group may then be larger. If the settings
-    name no gamma, the best of several is taken.
+    do joins the groups with the nearest centroids, so a group may then be larger. Of 41 gammas
+    from 0 to 2, the one that loses least is taken.
 
     References
     ----------
@@ -238,8 +185,7 @@ def v_mdav(problem: Problem) -> Ints:
     >>> trajanon.microaggregate(ages, k=2, method="v-mdav", refine="none").labels.tolist()
     [0, 0, 0, 1, 1, 2, 2, 2]
     """
-    gamma = problem.settings.gamma
-    tried = [_grown(problem, one) for one in (GAMMAS if gamma is None else (gamma,))]
+    tried = [grown(problem, gamma) for gamma in GAMMAS]
     return min(tried, key=lambda labels: sse(problem.records, labels))
 
 
@@ -262,17 +208,19 @@ def cbfs(problem: Problem) -> Ints:
     >>> trajanon.microaggregate(ages, k=2, method="cbfs", refine="none").labels.tolist()
     [0, 0, 1, 1, 2, 2, 3, 3]
     """
-    return _grown(problem, 0.0)
+    return grown(problem, 0.0)
 
 
-def _grown(problem: Problem, gamma: float) -> Ints:
+def grown(problem: Problem, gamma: float) -> Ints:
+    """Group as V-MDAV does, with one gamma."""
     records = problem.records
     left, centroid = Remaining(problem, "Grouping by V-MDAV"), records.mean(axis=0)
     while left.enough_for(1):
         members = left.group_round(left.farthest(centroid))
-        while gamma > 0.0 and left.count > 0 and len(members) < 2 * problem.k - 1:
-            near, inside = nearest_to_group(left.leaves, members, -1)
-            _, outside = nearest_to_group(left.leaves, np.array([near]), near)
+        while gamma > 0.0 and len(left.rows) and len(members) < 2 * problem.k - 1:
+            near, inside = nearest_to_group(records, left.rows, members)
+            others = left.rows[left.rows != near]
+            _, outside = nearest_to_group(records, others, np.array([near]))
             if inside >= gamma * gamma * outside:  # both are squared
                 break
             members = np.append(members, near)

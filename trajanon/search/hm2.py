@@ -5,14 +5,21 @@ from dataclasses import replace
 
 import numpy as np
 
-from trajanon._kernels.mhm import fill_latest_starts, mark_optimal_cut
+from trajanon._kernels.path_building import fill_latest_starts, mark_optimal_cut
 from trajanon.arrays import Ints
 from trajanon.loss import group_means, sse
-from trajanon.problem import Problem, Registry, SearchLog
+from trajanon.problem import Problem, Registry
 from trajanon.search.distance_methods import cbfs, md, mdav, v_mdav
 from trajanon.search.external_solvers import concorde, lkh
-from trajanon.search.local_search import mdav_lk, or_opt, two_opt
-from trajanon.search.paths import Heuristic, nearest_neighbour, path_length, through_groups
+from trajanon.search.paths import (
+    Heuristic,
+    mdav_lk,
+    nearest_neighbour,
+    or_opt,
+    path_length,
+    through_groups,
+    two_opt,
+)
 
 
 def hm2(problem: Problem) -> Ints:
@@ -63,7 +70,7 @@ HEURISTICS: Registry[Heuristic] = Registry(
 METHODS: Registry[Callable[[Problem], Ints]] = Registry(
     {"hm2": hm2, "mdav": mdav, "v-mdav": v_mdav, "md": md, "cbfs": cbfs}
 )
-"""By the names in the settings. They stand here because each of them can compress for hm2."""
+"""By the names in the settings."""
 
 
 def best_cut(problem: Problem, paths: Sequence[Ints]) -> tuple[Ints, Ints]:
@@ -95,11 +102,11 @@ def latest_starts(subjects: Ints, k: int) -> Ints:
 def find_paths(problem: Problem) -> list[Ints]:
     """Find a short path, the order of the records, (n,); with compression, several to choose from.
 
-    A compressed path leads through the centroids of groups of c or more records, whatever their
-    subjects: MHM takes care of these. Members then take the place of their centroid, by distance
-    to the centroid of all records, in the order of their rows, or both ways are tried. The path
-    has two directions, which members do not follow, so each direction makes another path. At k = c
-    the cut of each loses no more than the groups themselves, where records are counted.
+    A compressed path leads through the centroids of MDAV's groups of c or more records, whatever
+    their subjects: MHM takes care of these. Members then take the place of their centroid, by
+    distance to the centroid of all records, and in the order of their rows. The path has two
+    directions, which members do not follow, so each direction makes another path. At k = c the cut
+    of each loses no more than the groups themselves, where records are counted.
 
     Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
     1, which inserts members by distance. Its program (github.com/armandomayalopez/Compress-TSP-MHM)
@@ -110,19 +117,8 @@ def find_paths(problem: Problem) -> list[Ints]:
     if settings.compression == 1:
         return [find(problem, None)]
     c = min(settings.compression, n)
-    labels = METHODS[settings.compress_by](
-        replace(
-            problem,
-            subjects=np.arange(n),
-            k=c,
-            settings=replace(settings, compression=1),
-            log=SearchLog(),
-        )
-    )
+    labels = mdav(replace(problem, subjects=np.arange(n), k=c))
     cities = group_means(problem.records, labels)
-    if settings.expansion == "row" and len(cities) > 1:
-        spread = cities.std(axis=0)
-        cities *= np.divide(problem.records.std(axis=0), spread, out=spread, where=spread > 0.0)
     of_cities = replace(
         problem,
         records=cities,
@@ -136,12 +132,9 @@ def find_paths(problem: Problem) -> list[Ints]:
     place = np.empty(len(cities), dtype=np.int64)
     place[route] = np.arange(len(cities))
     # Standardised records have their centroid at 0.
-    away = (problem.records**2).sum(axis=1)
-    orders = {"distance": away, "row": np.arange(n)}
-    if settings.expansion != "both":
-        orders = {settings.expansion: orders[settings.expansion]}
+    away, rows = (problem.records**2).sum(axis=1), np.arange(n)
     return [
-        np.lexsort((np.arange(n), inside, direction * place[labels]))
-        for inside in orders.values()
+        np.lexsort((rows, inside, direction * place[labels]))
+        for inside in (away, rows)
         for direction in (1, -1)
     ]

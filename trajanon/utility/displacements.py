@@ -6,14 +6,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from trajanon._kernels.curves import nearest_on_runs
 from trajanon.arrays import Bools, Floats, Ints, Metres
-from trajanon.geodesy import metres_of_degrees, radii
-from trajanon.tracks import TICKS, Tracks
+from trajanon.geodesy import radii
 from trajanon.workers import in_parts
 
 _AT_ONCE = 2_000  # trajectories that a thread measures
-_RUNS_AT_ONCE = 2_000  # windows: some hundredths of a second
 
 _LEAST, _STEP, _BINS = 1e-3, 0.002, 12_500
 """Bins from a millimetre to some 70,000 km, each 0.2 % wide."""
@@ -109,42 +106,6 @@ def until_rest(points: Floats) -> Bools:
     rests = (points[:, :-1] == points[:, -1:]).all(axis=2)
     later = np.logical_and.accumulate(rests[:, ::-1], axis=1)[:, ::-1]
     return np.column_stack([np.ones(len(points), dtype=np.bool_), ~later])
-
-
-def on_plane(original: Floats, released: Floats) -> tuple[Floats, Floats]:
-    """Put each pair of lines on a plane of its own, tangent half way between them."""
-    lowest = np.minimum(original.min(axis=1), released.min(axis=1))
-    highest = np.maximum(original.max(axis=1), released.max(axis=1))
-    middle = ((lowest + highest) / 2)[:, None, :]
-    scale = np.stack(radii(np.radians(middle[..., 0])), axis=-1)
-    one: Floats = np.radians(original - middle) * scale
-    other: Floats = np.radians(released - middle) * scale
-    return one, other
-
-
-def from_runs(tracks: Tracks, lines: Floats, labels: Ints) -> Metres:
-    """Measure how far each point of a window's line is from where the window may lie.
-
-    From the nearest point of its run, or of all runs of its recording where these are known; runs
-    are kept as points, a quarter of the spacing apart.
-    """
-    first, whole = tracks.first, tracks.run
-    if tracks.recording is not None:
-        begins = np.flatnonzero(np.diff(tracks.recording, prepend=-1))
-        first = np.append(first[begins], first[-1])
-        whole = np.searchsorted(tracks.recording[begins], tracks.recording_of)
-    order = np.argsort(whole, kind="stable")
-    found = np.empty((len(order), lines.shape[1]), dtype=np.float32)
-
-    def measure(some: Ints, stop: Event) -> None:
-        away = np.empty((len(some), lines.shape[1]))
-        mine, label = np.unique(labels[some], return_inverse=True)
-        ticks, scale = TICKS * lines[mine], metres_of_degrees(lines[mine, :, 0]) / TICKS
-        nearest_on_runs(tracks.points.ticks, first, whole[some], ticks, label, scale, away)
-        found[some] = away
-
-    in_parts(measure, order, _RUNS_AT_ONCE)
-    return found
 
 
 def lengths(points: Floats) -> Floats:

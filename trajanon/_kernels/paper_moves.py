@@ -1,4 +1,4 @@
-"""Records sent to the nearest group, small groups dissolved, two groups divided again."""
+"""Moves of the papers' refinements: Random Cluster Shuffling, and two-swapping."""
 
 from typing import NamedTuple
 
@@ -11,9 +11,12 @@ from trajanon._kernels.compiled import bare
 from trajanon._kernels.group_state import (
     Groups,
     close_group,
+    exchange,
+    exchange_change,
     joining_change,
     leaving_change,
     may_leave,
+    may_replace,
     move,
     open_group,
 )
@@ -27,7 +30,7 @@ class Room(NamedTuple):
     members: NDArray[np.int64]  # of one group, or of both, (n,)
     bound: NDArray[np.int64]  # the group that each goes to, (n,)
     away: NDArray[np.float64]  # of each from the mean, (n,)
-    sums: NDArray[np.float64]  # a number for each column, (p,)
+    middle: NDArray[np.float64]  # the mean, (p,)
 
 
 def room_for(groups: Groups) -> Room:
@@ -51,25 +54,6 @@ def nearest_other(groups, point, group):
 
 
 @bare
-def joining_cost(groups, members, bound, total):
-    """What the members bound for the same group as the first one add to its SSE."""
-    target, joining, cost = bound[0], 0, 0.0
-    for column in range(total.shape[0]):
-        total[column] = 0.0
-    for i in range(members.shape[0]):
-        if bound[i] == target:
-            joining += 1
-            for column in range(total.shape[0]):
-                away = groups.records[members[i], column] - groups.centroids[target, column]
-                total[column] += away
-                cost += away * away
-    squares = 0.0
-    for number in total:
-        squares += number * number
-    return cost - squares / (groups.sizes[target] + joining)
-
-
-@bare
 def dissolve(groups, group, room):
     """Send each member to the nearest other group unless that raises the SSE."""
     members, bound = room.members[: groups.sizes[group]], room.bound[: groups.sizes[group]]
@@ -82,22 +66,20 @@ def dissolve(groups, group, room):
         rise -= squared_distance(point, groups.centroids[group])
         member = groups.following[member]
     for i in range(members.shape[0]):
-        leads = True
-        for j in range(i):
-            leads = leads and bound[j] != bound[i]
-        if leads:
-            rise += joining_cost(groups, members[i:], bound[i:], room.sums)
+        rise += joining_change(groups, groups.records[members[i]], bound[i])
+        move(groups, members[i], bound[i])
     if rise <= 0.0:
-        for i in range(members.shape[0]):
-            move(groups, members[i], bound[i])
         close_group(groups, group)
+        return
+    for member in members:
+        move(groups, member, group)
 
 
 @bare
 def recut(groups, a, b, k, room):
     """Merge two groups and cut them into runs by distance to their mean, if each run holds k."""
     count, joined = groups.sizes[a] + groups.sizes[b], 0
-    members, distance, middle = room.members[:count], room.away[:count], room.sums
+    members, distance, middle = room.members[:count], room.away[:count], room.middle
     for record in range(groups.labels.shape[0]):
         if groups.labels[record] in (a, b):
             members[joined] = record
@@ -145,3 +127,56 @@ def shuffling_pass(groups, random, room, k, probability, events, start, stop):
             b = nearest_other(groups, groups.centroids[a], a)
             events -= b >= 0 and recut(groups, a, b, k, room)
     return events
+
+
+class Swaps(NamedTuple):
+    """Everything the exchanges read and write."""
+
+    groups: Groups
+    partner: NDArray[np.int64]  # the later record to exchange each with at best, or -1, (n,)
+    change: NDArray[np.float64]  # what that changes the SSE by, (n,)
+
+
+@bare
+def offer_partner(swaps, k, i, j):
+    """Make a later record, the first of equals, the partner if the exchange gains most."""
+    groups = swaps.groups
+    if j <= i or groups.labels[i] == groups.labels[j]:
+        return
+    change = exchange_change(groups, i, j)
+    equal = change == swaps.change[i] and j < swaps.partner[i]
+    gains = change < swaps.change[i] or equal
+    if gains and may_replace(groups, i, j, k) and may_replace(groups, j, i, k):
+        swaps.partner[i], swaps.change[i] = j, change
+
+
+@bare
+def find_partners(swaps, k, start, stop):
+    """Find the best partners of the records from start to stop."""
+    for i in range(start, stop):
+        swaps.partner[i], swaps.change[i] = -1, 0.0
+        for j in range(i + 1, swaps.partner.shape[0]):
+            offer_partner(swaps, k, i, j)
+
+
+@bare
+def make_exchanges(swaps, k, tiny, count):
+    """Make the best exchange up to ``count`` times; how many lowered the SSE."""
+    labels, following = swaps.groups.labels, swaps.groups.following
+    for done in range(count):
+        best = np.argmin(swaps.change)
+        if swaps.change[best] >= -tiny:
+            return done
+        both = labels[best], labels[swaps.partner[best]]
+        exchange(swaps.groups, best, swaps.partner[best])
+        for i in range(labels.shape[0]):
+            partner = swaps.partner[i]
+            if labels[i] in both or (partner >= 0 and labels[partner] in both):
+                find_partners(swaps, k, i, i + 1)
+                continue
+            for group in both:
+                member = swaps.groups.first[group]
+                while member >= 0:
+                    offer_partner(swaps, k, i, member)
+                    member = following[member]
+    return count
