@@ -187,27 +187,33 @@ def left_on(cells: Ints, labels: Ints, subjects: Ints, k: int) -> list[int]:
     return [len(counts), sum(n < k for n in counts), counts.count(1)]
 
 
-def next_lines(city: Published, pairs: list[tuple[int, int]], on_a_day: bool) -> Floats:
-    """For each step the chances of the right line, and of a row of the subject."""
+def next_lines(city: Published, pairs: list[tuple[int, int]], on_a_day: bool, of: str) -> Floats:
+    """For each step the chances of the first and the first three, and of a row of the subject."""
     scale = metres_of_degrees(city.lines[..., 0].mean())
     lines, went = with_times(city.lines, city.line_times), with_times(city.points, city.times)
     timed = city.line_times is not None and (on_a_day or not np.isfinite(city.cycle))
     linked, found = nearest_lines(city), []
     for a, b in pairs:
+        own = linked[a][0] if of == "known" else city.labels[a]
+        way = went[a] if of == "known" else lines[city.labels[a]]
         away = {}
         for number, line in enumerate(lines):
-            off = (line[0] - went[a][-1]) * [*scale, 1.0 / 60.0]
+            off = (line[0] - way[-1]) * [*scale, 1.0 / 60.0]
             late = -10.0 * off[2] if off[2] < 0.0 else 3.0 * min(off[2], 60.0)
-            if number != linked[a][0]:
+            if number != own:
                 away[number] = float(np.sqrt((off[:2] ** 2).sum() + (late * timed) ** 2))
+        chances = [0.0, 0.0]
+        if (right := away.get(city.labels[b])) is not None:
+            nearer = sum(far < right - 1e-6 for far in away.values())
+            alike = sum(abs(far - right) <= 1e-6 for far in away.values())
+            chances = [min(max(n - nearer, 0), alike) / alike for n in (1, 3)]
         rows = rows_on(city, [one for one, far in away.items() if far <= min(away.values()) + 1e-6])
         mine = [
             city.owners[row] == city.owners[a] and city.labels[row] != city.labels[a]
             for row in rows
         ]
-        right = [city.labels[row] == city.labels[b] for row in rows]
-        found.append([float(np.mean(right)), float(np.mean(mine))])
-    return np.reshape(found, (-1, 2))
+        found.append([*chances, float(np.mean(mine))])
+    return np.reshape(found, (-1, 3))
 
 
 def places(city: Published) -> list[int]:

@@ -15,8 +15,9 @@ from toy import toy, ways
 import trajanon
 from trajanon.arrays import Ints
 from trajanon.errors import TooFewSubjects
-from trajanon.evaluation.comparisons import hold_out, measured, risk
+from trajanon.evaluation.comparisons import NEXT, hold_out, measured, risk
 from trajanon.files.report import checked
+from trajanon.privacy.chains import people_steps
 from trajanon.privacy.inference import NEAR, told_apart, variance
 
 
@@ -36,6 +37,24 @@ def test_it_is_the_slow_twin(seed: int, k: int) -> None:
     ):
         told = found.risks[question]
         assert told[:2] == pytest.approx((succeeded[members].mean(), succeeded[~members].mean()))
+
+
+@given(st.integers(0, 999))
+def test_people_are_followed_in_both_halves_as_by_the_slow_twin(seed: int) -> None:
+    some, members = ways(14, 3, seed), np.arange(14) % 3 < 2
+    lines = ways(4, 4, seed + 1).points
+    subjects = np.arange(14) % 3
+    steps = people_steps(some, np.arange(14))
+    assert steps is not None
+    assert (steps.on_a_day, len(steps.here)) == (False, 11)
+    found = measured(some.points, members, subjects, lines, 2, steps=steps)
+    goes_on = np.array(
+        [naive.goes_on(some.points[a], some.points[a + 3], lines) for a in range(11)]
+    )
+    told = found.risks[NEXT]
+    halves = members[:11], ~members[:11]
+    assert told[:2] == pytest.approx([goes_on[half].mean() for half in halves])
+    assert told.words in found.beside
 
 
 @given(st.integers(2, 9), st.integers(1, 4), st.integers(0, 99))

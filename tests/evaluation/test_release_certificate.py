@@ -86,9 +86,13 @@ def test_figures_are_those_of_the_evaluation(account: dict[str, Any], released: 
     moved = account["utility"]["displacement"]
     assert made["cost"]["metres moved"]["mean"] == round(moved["mean"])
     followed, persons = made["WP29 Opinion 05/2014"]["linkability"][-2], account["persons"]
+    first = {start: round(one["first"], 2) for start, one in persons["followed"].items()}
     assert followed == {
         "attack": "one person, from line to line",
-        "next line first": round(persons["next_line_first"], 2),
+        "next line first, if the one before is known": round(
+            persons["followed"]["known"]["first"], 2
+        ),
+        "if its line is known": first["line"],
         "people with fewer than k on all their lines": round(
             persons["people_below"] / persons["people"], 2
         ),

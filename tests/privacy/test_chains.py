@@ -74,8 +74,7 @@ def test_people_are_followed_as_by_the_slow_twin(city: Published, data: st.DataO
     on_a_day = days is not None and bool(pairs)
     pairs = pairs if on_a_day else naive.steps(people, order, labels)
     seen = replace(city, steps=people_steps(trips, labels))
-    attack = None if seen.steps is None else next_line(seen, seen.steps)
-    found = people_followed(seen, None if days is None else own, attack)
+    found = people_followed(seen, None if days is None else own)
     assert found is not None
     left = {"people": naive.left_on(people, labels, people, city.k)}
     if days is not None:
@@ -83,12 +82,14 @@ def test_people_are_followed_as_by_the_slow_twin(city: Published, data: st.DataO
     assert {name: list(counts) for name, counts in found.left.items()} == left
     assert found.place == tuple(naive.places(city))
     assert found.steps == len(pairs)
-    if seen.steps is None or attack is None:
+    if seen.steps is None:
         return
     assert found.on_a_day == on_a_day
-    told = naive.next_lines(city, pairs, on_a_day)
-    np.testing.assert_allclose(found.first, told[:, 0].mean())
-    np.testing.assert_allclose(sorted(attack.rates), sorted(told[:, 1]))
+    for start in ("line", "known"):
+        told = naive.next_lines(city, pairs, on_a_day, start)
+        np.testing.assert_allclose(list(found.found[start]), told.mean(axis=0)[:2])
+    attack = next_line(seen, seen.steps)
+    np.testing.assert_allclose(sorted(attack.rates), sorted(told[:, 2]))
     assert attack.targets.tolist() == [b for _, b in zip(*seen.steps[:2], strict=True)]
 
 
@@ -125,7 +126,7 @@ def test_nothing_chains_without_steps() -> None:
     assert drives_left(city.labels, None, city.subjects, 2) == {}
     assert drives_left(city.labels, drives(np.arange(8), np.zeros(8, dtype=int)), None, 2) == {}
     assert drives_left(np.zeros(8, dtype=int), tracks, city.subjects, 2) == {}
-    assert people_followed(replace(city, subjects=None), None, None) is None
+    assert people_followed(replace(city, subjects=None), None) is None
 
 
 @pytest.mark.parametrize("align", [False, True])
@@ -174,7 +175,7 @@ def followed(trips: Trajectories) -> Published:
 def followed_by_next(seen: Published, days: Ints | None) -> tuple[Followed, Attack]:
     assert seen.steps is not None
     attack = next_line(seen, seen.steps)
-    found = people_followed(seen, days, attack)
+    found = people_followed(seen, days)
     assert found is not None
     return found, attack
 

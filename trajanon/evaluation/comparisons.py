@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from trajanon.anonymization import anonymize_trajectories
 from trajanon.arrays import Bools, Floats, Ints
@@ -12,6 +13,8 @@ from trajanon.errors import BadInput, TooFewSubjects
 from trajanon.files.report import Report, checked, key_in, promise_in, released_of, rows_in
 from trajanon.number_text import metres, number_of, percent
 from trajanon.partition import check_k, dense
+from trajanon.privacy.attack import Steps
+from trajanon.privacy.chains import in_metres, people_steps
 from trajanon.privacy.inference import (
     NEAR,
     Auc,
@@ -30,8 +33,10 @@ from trajanon.trajectories import Trajectories
 
 KS = (2, 3, 4, 5, 8, 10, 20)
 
+NEXT = "linkability of the next"
 _ASKED = {
     "linkability": "both halves of a trajectory lead to the same line",
+    NEXT: "the line that begins nearest to its end is the one of the person's next",
     "inference": f"the line nearest to its first two thirds ends within {metres(NEAR)} of its end",
     "inference of the hour": "the line nearest to all its places departs within an hour of it",
 }
@@ -185,10 +190,10 @@ class Holdout:
             f"{number_of(self.members, 'subject')} were anonymized again as this release was, and "
             f"{number_of(self.others, 'subject')} held out."
         ]
-        asked = {question: _ASKED[question] for question in self.risks}
         said += [
             f"{question.capitalize()}: {what} {self.risks[question].words}."
-            for question, what in asked.items()
+            for question, what in _ASKED.items()
+            if question in self.risks
         ]
         return " ".join(said)
 
@@ -228,7 +233,8 @@ def hold_out(
     if timing is not None and once.times is not None:
         departures = timing.seconds(trajectories)[:, 0], once.times[:, 0]
         hours = departures_told(points, once.points, *departures, timing.clock.round)[0]
-    return measured(points, members, subjects, once.points, k, hours=hours)
+    steps = people_steps(trajectories, np.arange(len(trajectories)))
+    return measured(points, members, subjects, once.points, k, hours=hours, steps=steps)
 
 
 def drawn(trajectories: Trajectories, k: int, seed: int = 0) -> tuple[Bools, Ints]:
@@ -254,22 +260,28 @@ def measured(
     k: int,
     *,
     hours: Bools | None = None,
+    steps: Steps | None = None,
 ) -> Holdout:
     """Attack members, by mask, and the others, with the different lines of the members' release.
 
-    ``hours`` says of each trajectory whether its departure is found by the line.
+    ``hours`` says of each trajectory whether its departure is found by the line; ``steps`` lead to
+    the next trajectory of a person.
     """
-    away, _ = nearest_line(points, lines)
+    away, nearest = nearest_line(points, lines)
     tried = {"linkability": _linked(points, lines), "inference": ends_told(points, lines)[0]}
     if hours is not None:
         tried["inference of the hour"] = hours
+    risks = {question: _risk_of(right, members, subjects) for question, right in tried.items()}
+    if steps is not None and 0 < members[steps.here].sum() < len(steps.here):  # some in each half
+        right = _next(points, lines, nearest, steps)
+        risks[NEXT] = _risk_of(right, members[steps.here], subjects[steps.here])
     return Holdout(
         k=k,
         members=len(np.unique(subjects[members])),
         others=len(np.unique(subjects[~members])),
         lines=len(lines),
         membership=_of_subjects(away, members, subjects),
-        risks={question: _risk_of(right, members, subjects) for question, right in tried.items()},
+        risks=risks,
     )
 
 
@@ -286,6 +298,17 @@ def _linked(points: Floats, lines: Floats) -> Bools:
     parts = slice(None, max(half, 1)), slice(half, None)
     one, other = (nearest_line(points[:, part], lines[:, part])[1] for part in parts)
     return np.asarray(one == other)
+
+
+def _next(points: Floats, lines: Floats, nearest: Ints, steps: Steps) -> Bools:
+    """Whether the line that begins nearest to the end of each is the one nearest to its next.
+
+    The line nearest to the known trajectory is set aside.
+    """
+    entries, ends = in_metres(lines[:, 0], lines), in_metres(points[steps.here, -1], lines)
+    one, other = cKDTree(entries).query(ends, k=[1, 2])[1].T
+    first = np.where(one == nearest[steps.here], other, one)
+    return np.asarray(first == nearest[steps.there])
 
 
 def _risk_of(succeeded: Bools, members: Bools, subjects: Ints) -> Risk:

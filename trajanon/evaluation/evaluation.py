@@ -127,8 +127,6 @@ def evaluate(
     subjects, spacing = seen.subjects, _spacing(kept)
     progress("Evaluating", 1, 3, "attacks")
     verified, rebuilt = patient(seen, kept.tracks, told, spacing=spacing, seed=seed)
-    tried = attacks(seen)
-    next_one = next((one for one in tried if one.name == f"next {seen.unit}"), None)
     seconds = None
     if clock is not None and seen.times is not None and seen.line_times is not None:
         seconds = Seconds(seen.times, seen.line_times[seen.labels], clock)
@@ -159,11 +157,11 @@ def evaluate(
         usefulness=usefulness(
             seen.points, seen.lines[seen.labels], true_ends=kept.true_ends, seconds=seconds
         ),
-        attacks=_by_name([*tried, *attacks(seen.originals)]),
+        attacks=_by_name([*attacks(seen), *attacks(seen.originals)]),
         verification=verified,
         rebuilding=rebuilt,
         chained=drives_left(seen.labels, kept.tracks, subjects, k),
-        followed=people_followed(seen, departure_days(kept), next_one),
+        followed=people_followed(seen, departure_days(kept)),
         inferred=inferred(seen),
         curve=curve_of(in_file, curve, progress=progress, **options_in(told)) if curve else None,
         holdout=hold_out(in_file, told, seed=seed, progress=progress) if holdout else None,

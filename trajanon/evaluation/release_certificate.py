@@ -200,7 +200,9 @@ def _followed(account: _Account) -> list[dict[str, Any]]:
         few: Any = share if account[name] else NOT_ASSESSED
         said.append({"attack": attack, f"{what} with fewer than k on all their lines": few})
         if found.get("steps"):
-            said[-1]["next line first"] = round(found["next_line_first"], 2)
+            first = {start: round(one["first"], 2) for start, one in found["followed"].items()}
+            said[-1]["next line first, if the one before is known"] = first["known"]
+            said[-1]["if its line is known"] = first["line"]
     return said
 
 

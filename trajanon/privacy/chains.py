@@ -1,7 +1,7 @@
 """Chains: lines of one drive, or of one person, taken together, and the next line of a person."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from threading import Event
 from typing import Any, NamedTuple
 
@@ -18,6 +18,9 @@ from trajanon.times import HOUR, MINUTE, departure_days
 from trajanon.tracks import Tracks
 from trajanon.trajectories import Trajectories
 from trajanon.workers import in_parts
+
+KNOWN, LINE, CHANCE = "known", "line", "chance"
+"""What an adversary starts from who looks for the next line."""
 
 _EARLY, _LATE = 10.0, 3.0  # metres that count as much as a minute too early, or later
 _SAME = 1e-6  # metres that are nothing but rounding
@@ -42,6 +45,13 @@ class Left(NamedTuple):
         return {name: self.several, f"{name}_below": self.below, f"{name}_alone": self.alone}
 
 
+class Ranks(NamedTuple):
+    """How the line of the next one ranks; mean chances, if ties are decided at random."""
+
+    first: float
+    among_three: float
+
+
 class Place(NamedTuple):
     """How many people have a place where most of their lines begin or end, too."""
 
@@ -61,19 +71,25 @@ class Followed:
     place: Place
     steps: int = 0  # from line to line
     on_a_day: bool = False  # whether each leads to the next line of the same day
-    first: float = 0.0  # how often the line of the next one ranks first
+    found: Mapping[str, Ranks] = field(default_factory=dict)  # by what he starts from
 
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON, without data of single people."""
-        steps = {"steps": self.steps, "on_a_day": self.on_a_day, "next_line_first": self.first}
+        steps = {"steps": self.steps, "on_a_day": self.on_a_day}
+        found = {"followed": {start: ranks._asdict() for start, ranks in self.found.items()}}
         whole = {"k": self.k, "lines": self.lines, **steps}
-        return whole | counts_of(self.left) | {"place": self.place._asdict()}
+        return whole | counts_of(self.left) | found | {"place": self.place._asdict()}
+
+    @property
+    def first(self) -> float:
+        """How often the line of the next one ranks first, if the one before is known."""
+        return self.found[KNOWN].first if self.found else 0.0
 
     @property
     def chance(self) -> float:
         """How often a line drawn by chance is that of the next one."""
-        return min(1.0 / max(self.lines - 1, 1), 1.0)
+        return self.found[CHANCE].first
 
     @property
     def next(self) -> str:
@@ -86,11 +102,14 @@ class Followed:
         if not self.left["people"].several:
             return "No person is on two lines, so none can be followed from line to line."
         said = [f"{few_left(self.left, self.k)}."]
-        if self.steps:
+        if self.found:
+            known, line, chance = (self.found[start] for start in (KNOWN, LINE, CHANCE))
             said.append(
                 f"Somebody who knows a {self.unit} ranks the line of {self.next} first of "
-                f"{self.lines:,} lines in {percent(self.first)} of {number_of(self.steps, 'step')}"
-                f" (by chance {percent(self.chance)})."
+                f"{self.lines:,} lines in {percent(known.first)} of {number_of(self.steps, 'step')}"
+                f" (by its line {percent(line.first)}, by chance {percent(chance.first)}), and "
+                f"among the first three in {percent(known.among_three)} (by its line "
+                f"{percent(line.among_three)}, by chance {percent(chance.among_three)})."
             )
         if (place := self.place).people:
             have = number_of(place.people, "person has", "people have")
@@ -195,23 +214,23 @@ def people_steps(trajectories: Trajectories, labels: Ints) -> Steps | None:
     return None
 
 
-def people_followed(
-    published: Published, days: Ints | None, following: Attack | None
-) -> Followed | None:
+def people_followed(published: Published, days: Ints | None) -> Followed | None:
     """Say what the lines of each person show, to those who know all, or follow from one to next.
 
-    ``following`` is what `next_line` found. Who knows all lines of a person takes the place where
-    most of them begin or end. None if nothing is known of subjects.
+    The adversary starts from a known trajectory, or from its line. Who knows all lines of a person
+    takes the place where most of them begin or end. None if nothing is known of subjects.
     """
     if (subjects := published.subjects) is None:
         return None
     left = people_left(published.labels, subjects, days, published.k)
     place = places_found(published.points, published.lines, published.labels, subjects)
     k, lines, steps = published.k, len(published.lines), published.steps
-    if steps is None or following is None:
+    if steps is None:
         return Followed(k, lines, published.unit, left, place)
-    went = len(steps.here), steps.on_a_day, following.line_found
-    return Followed(k, lines, published.unit, left, place, *went)
+    found = {KNOWN: _ranked(published, steps)[0], LINE: _ranked(published, steps, by_line=True)[0]}
+    found[CHANCE] = Ranks(*(min(n / (lines - 1), 1.0) for n in (1, 3)))
+    went = len(steps.here), steps.on_a_day
+    return Followed(k, lines, published.unit, left, place, *went, found)
 
 
 def next_line(published: Published, steps: Steps) -> Attack:
@@ -220,7 +239,7 @@ def next_line(published: Published, steps: Steps) -> Attack:
     The next one begins where the last one ended and, where times are released, later. The adversary
     sets aside the line nearest to the one that he knows.
     """
-    step, line = _going_on(published, steps)
+    _, step, line = _ranked(published, steps)
     n, here, there = len(steps.here), steps.here[step], steps.there[step]
     rows = published.rows[line]
     own = published.held(published.owners[here], line)
@@ -240,18 +259,27 @@ def next_line(published: Published, steps: Steps) -> Attack:
     )
 
 
-def _going_on(published: Published, steps: Steps) -> tuple[Ints, Ints]:
-    """Find the lines that best go on from each step: pairs of both, (s,)."""
-    own, arrive = published.labels[steps.here], None
-    if published.against == "release":
+def _ranked(
+    published: Published, steps: Steps, *, by_line: bool = False
+) -> tuple[Ranks, Ints, Ints]:
+    """Rank the lines by how well they go on from each step, from a known trajectory or its line.
+
+    Also gives the lines that rank first: pairs of step and line, (p,) each.
+    """
+    own, right = published.labels[steps.here], published.labels[steps.there]
+    points, times, row = published.points, published.times, steps.here
+    if by_line:
+        points, times, row = published.lines, published.line_times, own
+    elif published.against == "release":
         own = np.array([lines[0] for lines in published.nearest[steps.here]])
-    if published.times is not None and (steps.on_a_day or np.isinf(published.cycle)):
-        arrive = published.times[steps.here, -1]
+    arrive = None
+    if times is not None and (steps.on_a_day or np.isinf(published.cycle)):
+        arrive = times[row, -1]
     tree = cKDTree(in_metres(published.lines[:, 0], published.lines))
-    onward = in_metres(published.points[steps.here, -1], published.lines)
+    onward = in_metres(points[row, -1], published.lines)
     near = np.arange(1, min(_NEAR, len(published.lines)) + 1)
 
-    def ranked(rows: Ints, _: Event) -> tuple[Ints, Ints]:
+    def ranked(rows: Ints, _: Event) -> tuple[Floats, Ints, Ints]:
         away, line = tree.query(onward[rows], k=near)
         if arrive is not None and published.line_times is not None:
             minutes = (published.line_times[line, 0] - arrive[rows, None]) / MINUTE
@@ -260,10 +288,16 @@ def _going_on(published: Published, steps: Steps) -> tuple[Ints, Ints]:
         away[line == own[rows, None]] = np.inf
         least = away.min(axis=1, keepdims=True)
         step, place = np.nonzero(away <= least * (1.0 + TIED) + _SAME)
-        return rows[step], line[step, place]
+        away_right = np.where(line == right[rows, None], away, np.inf).min(axis=1, keepdims=True)
+        tied = np.where(np.isfinite(away_right), TIED * away_right + _SAME, 0.0)
+        nearer = (away < away_right - tied).sum(axis=1)
+        alike = np.maximum((away <= away_right + tied).sum(axis=1) - nearer, 1)
+        among = np.clip(np.array([[1], [3]]) - nearer, 0, alike) / alike
+        return (among * np.isfinite(away_right[:, 0])).T, rows[step], line[step, place]
 
-    step, line = zip(*in_parts(ranked, np.arange(len(own)), _AT_ONCE), strict=True)
-    return np.concatenate(step), np.concatenate(line)
+    found = in_parts(ranked, np.arange(len(own)), _AT_ONCE)
+    among, step, line = map(np.concatenate, zip(*found, strict=True))
+    return Ranks(*among.mean(axis=0).tolist()), step, line
 
 
 def in_metres(points: Floats, lines: Floats) -> Floats:
