@@ -149,14 +149,13 @@ def test_a_screen_reader_finds_its_way(see: Open) -> None:
 
 
 def test_the_evaluation_fits_a_phone(see: Open) -> None:
-    """Wide tables scroll by themselves, their first column stays, and not the page."""
+    """Tables scroll by themselves, if at all, and their first column stays."""
     release = trajanon.anonymize(toy(), 2, effort="fast")
     found = trajanon.evaluate(toy(), release.trajectories, release.report)
     seen = see(found.html, PHONE)
     assert seen.js("document.documentElement.scrollWidth") <= PHONE[0]
     seen.page.locator("summary").first.click()
     table = seen.page.get_by_role("region", name="Attacks").first
-    assert table.evaluate("(one) => one.scrollWidth > one.clientWidth")
     table.evaluate("(one) => { one.scrollLeft = 60; }")
     cell = table.locator("th[scope=row]").first.bounding_box()
     assert cell is not None

@@ -40,7 +40,7 @@ def stages_of(how: dict[str, Any], k: int) -> list[str]:
     if how.get("effort") == "fast" and how["refine"] == "anneal":
         steps = ["descent"]
     if how.get("effort") == "best":
-        steps = [*steps, "recombination", "regions"]
+        steps = [*steps, "recombination", *(["regions"] if k > SOLVED else [])]
     return [*(["path", "MHM"] if method == "hm2" else [method]), *steps]
 
 
