@@ -14,6 +14,7 @@ from ways import OURS, every_way, is_slow, method_of, seeds
 from trajanon.arrays import Floats, Ints
 from trajanon.microaggregation import microaggregate
 from trajanon.partition import Partition, dense
+from trajanon.search.annealing import SOLVED
 from trajanon.trajectories import Trajectories
 
 pytestmark = pytest.mark.usefixtures("few_moves")
