@@ -220,7 +220,8 @@ class Page:
                 with ui.element("li"):
                     ui.label(sentence)
         for remedy in judged["remedies"]:
-            ui.label(remedy["sentence"])
+            helps = remedy["sentence"]
+            ui.label(f"What helps: {helps[0].lower()}{helps[1:]}.")
         _link("The whole evaluation, for you alone", PAGE)
 
     def _attacked(self) -> None:
