@@ -12,11 +12,7 @@ _LEAST = 5.0  # metres, which every line is off its road
 
 
 class Network(NamedTuple):
-    """Streets from junction to junction, made of straight segments.
-
-    A segment runs along its street from its tail to its head. Direction 0 of a street is that way,
-    direction 1 is back; a state is 2 street + direction.
-    """
+    """Streets of segments, tail to head; a state is 2 street + direction, which is 1 for back."""
 
     lat: NDArray[np.float64]  # degrees, of each node, (v,)
     lon: NDArray[np.float64]  # (v,)
@@ -184,11 +180,7 @@ def want(network, target, search, mark):
 
 @bare
 def nearest_ways(network, here, left, limit, search, mark):
-    """Measure the ways from where a state leaves its street to the nodes that are wanted.
-
-    Up to a limit in metres, and not back on the street unless its end is a dead one. ``stamp`` has
-    the mark where `away` is known.
-    """
+    """Measure ways to nodes wanted, within metres; ``stamp`` has the mark where one is known."""
     away, via, stamp, wanted, heap, keys = search
     start, reverse = exit_of(network, here), here ^ 1
     alone = network.first[start + 1] - network.first[start] <= 1
@@ -250,10 +242,7 @@ def straight_between(here, there):
 
 @bare
 def go_on(network, matching, straight, p, spread, room, mark):
-    """Lead the best path to each state of a point from those of the one before; the last mark.
-
-    Where none leads there, paths begin again.
-    """
+    """Lead the best path to each state of a point, or begin again if none leads; the last mark."""
     paths, search, gained = room.paths, room.search, room.gained
     limit = 2.0 * straight + matching.slack
     states, offset = paths.state[p, : paths.states[p]], paths.offset[p]
@@ -328,10 +317,7 @@ def last_state(score):
 
 @bare
 def match_lines(network, matching, points, near_all, first, room, matched):
-    """Match lines, (n, m, 2), from the first on, as many as have streets near them.
-
-    A line that leaves the roads is matched in pieces.
-    """
+    """Match lines from the first on that have streets near; in pieces if they leave roads."""
     way, walked, linked = matched
     m, mark = points.shape[1], 0
     paths = room.paths
@@ -376,10 +362,7 @@ def go_along(found, at, metres, point):
 
 @bare
 def trace_ways(network, matching, points, matched, first, end, search, found):
-    """Follow matched lines along all streets that they take; how many these are in all.
-
-    What ``found`` has no room for is counted only.
-    """
+    """Follow matched lines along all streets; how many in all, if ``found`` has room or not."""
     way, walked, linked = matched
     heap, at, mark = search.heap, 0, 0
     for line in range(first, end):

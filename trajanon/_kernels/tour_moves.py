@@ -74,11 +74,7 @@ def reverse_places(tour, i, j):
 
 @bare
 def reverse_stretch(tour, first, last, step):
-    """Turn round the stretch that leads from one city to another along ``step``.
-
-    The shorter side of the tour is turned, which gives the same cycle, perhaps read the other way:
-    returns the step that now leads as ``step`` did.
-    """
+    """Turn round a stretch, or the rest if shorter; the step that now leads as ``step`` did."""
     size = tour.order.shape[0]
     i, j = tour.position[first], tour.position[last]
     if step < 0:

@@ -50,10 +50,7 @@ def placed(
 
 
 def _places(tracks: Tracks, points: int) -> tuple[Ints, Ints]:
-    """List where windows may begin: the window, and the place among the points of all runs.
-
-    First the places where they are, then those of windows that are alone in their recordings.
-    """
+    """List where windows may begin, where they are first: the window, and the place in all runs."""
     assert tracks.recording is not None
     recording, n = tracks.recording_of, len(tracks.run)
     alone = np.flatnonzero(np.bincount(recording)[recording] == 1)

@@ -148,11 +148,7 @@ def take(windows: Windows, rows: Ints | slice) -> Windows:
 def part_of(
     windows: Windows, rows: Ints, first: Ints, last: Ints, *, chained: bool
 ) -> tuple[Windows, Ints]:
-    """Take some windows, and where on their runs the starts of these are counted from.
-
-    Each for itself from its first start to its last; or, if chained, neighbours on a run share what
-    is free.
-    """
+    """Take some windows, and where starts count from; chained, those of a run share its room."""
     before = windows.before[rows] if chained else np.full(len(rows), -1)
     found = np.searchsorted(rows, before).clip(max=len(rows) - 1)
     follows = (before >= 0) & (rows[found] == before)
@@ -212,10 +208,7 @@ def window_neighbours(
 def _build_places(
     windows: Windows, start: Ints, axes: Floats
 ) -> tuple[NDArray[np.float32], Ints, Ints]:
-    """The places where windows are searched for, (v,), and the place of each window, (n,).
-
-    Of each place its record in the axes, and its window, rising.
-    """
+    """Where windows are searched for: records in the axes, the window of each, and places now."""
     first, last = start_ranges(windows, start)
     pace = np.maximum(_PACE, (last - first) // _PLACES)
     back, on = (start - first) // pace, (last - start) // pace

@@ -1,9 +1,4 @@
-"""The papers' tables, measured again: each a function of a data set.
-
-It takes the data set, the number of runs of each method that uses chance, and a progress; it yields
-nothing for a data set that the table does not have. Every kernel is compiled on a few records
-before it is timed.
-"""
+"""The papers' tables, measured again, each of a data set; kernels are compiled before timing."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -161,10 +156,7 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
 
 
 def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
-    """Compressed paths: thesis Tables 5.1 to 5.4, compression paper Tables 1 to 4.
-
-    The best cut of each path is taken, with its members by distance or by row, in both directions.
-    """
+    """Compressed paths, the best cut of each: thesis Tables 5.1 to 5.4, paper 1 to 4."""
     row, ks = partial(measurements_of, "compression", dataset.name), range(3, 11)
     yield from _by_distance("compression", dataset, ks)
     path = _run_as("concorde", dataset)
@@ -212,10 +204,7 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
 
 
 def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
-    """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX.
-
-    Neighbours are those within k - 1 steps, as in the paper; the thesis counts the next alone.
-    """
+    """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
     row, ks = partial(measurements_of, "mf-tsp", dataset.name), (3, 4, 5, 10)

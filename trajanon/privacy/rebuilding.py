@@ -199,10 +199,7 @@ def _along(root: Floats, alike: Floats) -> Floats:
 
 
 def _factors(alike: Floats, white: Floats) -> Floats:
-    """By what noise follows from that at the three points before, and its variance, (m, 4).
-
-    Of noise in its own units, of 1; what a place of the map is off is noise, too.
-    """
+    """By what noise follows from the three points before, and its variance, in units of 1."""
     fix = 0.5 * _FIX**2 * (white**2).sum(axis=(1, 2))
     factors = np.zeros((len(alike), 4))
     for point in range(len(alike)):
@@ -237,11 +234,7 @@ def _followed(places: Places, walk: Walk) -> Floats:
 def _places_near(
     plan: "_Map", hidden: int, found: "_Smoothed", middle: Floats, inverse: Floats
 ) -> Places:
-    """Give the places near each point of a way; where there are none, the point itself.
-
-    Without what only the hidden subject shows; with the middle of the companions, and the inverse
-    root of how far a member is from it.
-    """
+    """Give the places near each point, or itself, but what only the hidden subject shows."""
     smooth, unsure = found.way, found.unsure
     at, worth = list[Floats](), list[Floats]()
     heading = np.gradient(smooth, axis=0)

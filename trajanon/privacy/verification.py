@@ -85,10 +85,7 @@ def verification(published: Published, noise: Noise, *, seed: int = 0) -> Verifi
 
 
 def drawn(labels: Ints, owners: Ints, k: int, seed: int) -> Ints:
-    """Draw groups of k trajectories of k subjects, (s, k), each in random order.
-
-    The first member of each is the one who is hidden.
-    """
+    """Draw groups of k trajectories of k subjects, (s, k), in random order, the hidden first."""
     of_k = (np.bincount(labels) == k) & (subjects_per_group(labels, dense(owners)) == k)
     groups, random = np.flatnonzero(of_k), np.random.default_rng(seed)
     chosen = random.choice(groups, min(_DRAWN, len(groups)), replace=False)
@@ -156,10 +153,7 @@ class _Search:
             now, worth, misfit = sets[best], float(likely[best]), float(left[best])
 
     def _likelihood(self, members: Floats) -> tuple[Floats, Floats]:
-        """How likely sets of members are, (s, k, m, 2), about their line: as a logarithm, (s,).
-
-        Also the squares of the noise that is left, in its own units, which are about 2 m.
-        """
+        """How likely sets of members are, as a logarithm, and the squares of the noise left."""
         mean = members.mean(axis=1)
         away = members - mean[:, None]
         spread = np.einsum("skma,skmb->smab", away, away) / self._k + _STILL**2 * np.eye(2)

@@ -34,16 +34,13 @@ the place of a move; in between it falls geometrically. Most is gained in the mi
 slowly. The hot part finds where whole groups belong; it is short, as most moves are made then."""
 
 LARGE_HOT, LARGE_COLD = 1.4, 0.1
-"""Of a large table. Moves are few, and none are spent on what descent does as well: half a percent
-less is lost than between the other two."""
+"""Of a large table, whose moves are few: none are spent on what descent does as well."""
 
 LEAST, FULL = 0.01875, 5_625
-"""A large table of n records gets LEAST + FULL / n of the moves per record: instead of 8,000 a
-record 2,400 with 20,000 records, and 195 with a million, where they still take most of the time."""
+"""A large table of n records gets LEAST + FULL / n of the moves: 2,400 a record with 20,000."""
 
 LARGE_PASS, FEWEST = 250, 4
-"""Moves per record of a large table's pass at most, and passes at least. Its blocks need other
-borders often: 300 moves in 3 passes lose 0.9 % more than in 6."""
+"""Moves per record of a large table's pass at most, and passes at least; with 3, 0.9 % are lost."""
 
 PASSES_AT_ONCE = 4  # of one block, between two looks at its runs: the first waits for the others
 SOLVED = 5  # up to this k recombination solves regions, or comes near it, and none is annealed
@@ -59,9 +56,7 @@ _AT_ONCE = 10_000  # records at a time, for a thread that finds temperatures
 QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution
 
 NEARNESS = 5.0
-"""The farthest neighbours are drawn e^-5 times as often as the nearest, as more good moves lead
-to the nearest. At 0 the same moves lose a tenth of a percent more, and take a tenth more time; at
-8 some tables lose more again."""
+"""The farthest neighbours are drawn e^-5 times as often as the nearest; at 0, 0.1 % are lost."""
 
 
 class Field(NamedTuple):
@@ -195,11 +190,7 @@ def schedule(problem: Problem) -> tuple[int, Floats]:
 
 
 def anneal_regions(problem: Problem, labels: Ints) -> Ints:
-    """Anneal each region of a table several times, and keep what gains.
-
-    A run ends well in one place and badly in another, and which is which is left to chance. A small
-    region on its own is tried again, and whatever gains in any place of it is kept.
-    """
+    """Anneal small regions again and again, and keep what gains: how a run ends is chance."""
     labels = dense(labels)
     if sse(problem.records, labels) == 0.0:
         return labels
@@ -290,10 +281,7 @@ def warmth(records: Floats, neighbours: NDArray[np.integer], k: int, lost: float
 
 
 def tempered(away: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
-    """Find that square root from squared distances to the nearest, the second, ...
-
-    And from what each record loses, on average.
-    """
+    """Find that root from squared distances to the nearest, the second, ..., and the loss."""
     near, apart, beyond = min(k, count), np.zeros(1), np.zeros(1)
     for rank, distances in enumerate(away):
         beyond = beyond + distances

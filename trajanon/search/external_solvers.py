@@ -26,8 +26,7 @@ ASKED, TOUR, SEED = "problem.tsp", "problem.sol", "SEED"
 MOST_RECORDS = 20_000  # then the file has 3 GB, and a solver needs more than twice that
 
 FEWEST = 9
-"""Fewer records are tried in every order: below ten cities Concorde turns to another
-method, which takes no length above 2^15, and pyconcorde may crash."""
+"""Fewer are tried in every order: below ten cities Concorde's method is another, or crashes."""
 
 _SUMS_BELOW = 2**31 - 1
 
@@ -116,10 +115,7 @@ def lkh(problem: Problem) -> Ints:
 
 
 def _path_by(solver: str, command: Sequence[str], problem: Problem) -> Ints:
-    """Find a short path by a solver that runs in a process and a folder of its own.
-
-    So Ctrl-C ends it at once, and its files, its output and its crash stay there.
-    """
+    """Find a short path by a solver in a process and folder of its own, which Ctrl-C ends."""
     records = problem.records
     n = len(records)
     if n > MOST_RECORDS:

@@ -64,10 +64,7 @@ def usefulness(
     true_ends: Bools | None = None,
     seconds: Seconds | None = None,
 ) -> Usefulness:
-    """Measure the usefulness of trajectories as released.
-
-    Of ends that are not true, (n, 2), the flows from cell to cell are not counted.
-    """
+    """Measure the usefulness of trajectories as released; flows of those with true ends."""
     both = original, released
     whole = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
     return Usefulness(
@@ -111,10 +108,7 @@ def hours_left(original: Floats, released: Floats, seconds: Seconds) -> HoursLef
 
 
 def time_errors(original: Floats, released: Floats) -> tuple[Floats, Floats]:
-    """Measure how far departures are off, and durations, in seconds, (n,).
-
-    By a clock that does not go round: of a day that begins at 03:00, 02:59 is its last minute.
-    """
+    """How far departures and durations are off, in seconds, by a clock that does not go round."""
     departed: Floats = np.abs(released[:, 0] - original[:, 0])
     return departed, np.abs(durations(released) - durations(original))
 
