@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from trajanon.errors import BadInput, FileProblem
@@ -206,30 +205,21 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     seconds = measurements(results, "compression", dataset, "seconds")
     if losses.empty or seconds.empty:
         return None
-    methods = seconds["method"].unique().tolist()
-    of_default = seconds["by"].str.endswith("both")
+    methods = seconds["method"].tolist()
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 3.4)
-    for dotted, (_, row) in zip(of_default, seconds.iterrows(), strict=True):
-        same = (losses["method"] == row["method"]) & (losses["by"] == row["by"])
-        ours = losses[same].sort_values("k")["ours"]
-        look = marks(methods.index(row["method"]))
-        look |= {"linestyle": ":", "markerfacecolor": "white"} if dotted else {}
-        ax.plot(ours, [row["ours"]] * len(ours), linewidth=0.8, **look)
+    for number, row in enumerate(seconds.to_dict("records")):
+        ours = losses[losses["method"] == row["method"]].sort_values("k")["ours"]
+        ax.plot(ours, [row["ours"]] * len(ours), linewidth=0.8, **marks(number))
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel(_LOSS)
     ax.set_ylabel("seconds to find the path")
-    kinds = [
-        Line2D([], [], color=INK, linewidth=0.8, label="back in row order"),
-        Line2D([], [], color=INK, linewidth=0.8, linestyle=":", label="the better of two orders"),
-    ]
-    legend_below(figure, 3, methods, kinds if of_default.any() else ())
+    legend_below(figure, 3, methods)
     ks = sorted(losses["k"].unique())
     caption = (
-        f"Information loss of {dataset} against the seconds of finding the path, on one core, with "
-        "members of a compressed record back in the order of rows, or in the better of two orders. "
+        f"Information loss of {dataset} against the seconds of finding the path, on one core. "
         f"Points: k = {ks[0]:g} to {ks[-1]:g}, from left to right; means of the runs. {_AXES}"
     )
     return Picture("seconds", figure, caption)

@@ -99,22 +99,16 @@ class Matched(NamedTuple):
 
 def room_for(nodes: int, points: int, states: int) -> Room:
     """Make room for lines of given numbers of points on a network of given size."""
-    both = (points, 2 * states)
-    via, stamp, wanted = (np.zeros(nodes, dtype=np.int64) for _ in range(3))
+    both, whole = (points, 2 * states), np.int64
+    via, stamp, wanted = (np.zeros(nodes, whole) for _ in range(3))
+    heap, count = np.empty(_WAITING, whole), np.empty(points, whole)
+    state, before = np.empty(both, whole), np.empty(both, whole)
     return Room(
-        Search(_floats(nodes), via, stamp, wanted, _whole(_WAITING), _floats(_WAITING)),
-        Paths(_whole(both), _floats(both), _floats(both), _whole(both), _whole(points)),
-        _floats(2 * states),
-        _floats(points),
+        Search(np.empty(nodes), via, stamp, wanted, heap, np.empty(_WAITING)),
+        Paths(state, np.empty(both), np.empty(both), before, count),
+        np.empty(2 * states),
+        np.empty(points),
     )
-
-
-def _floats(shape: int | tuple[int, int]) -> NDArray[np.float64]:
-    return np.empty(shape)
-
-
-def _whole(shape: int | tuple[int, int]) -> NDArray[np.int64]:
-    return np.empty(shape, dtype=np.int64)
 
 
 @bare
@@ -361,11 +355,11 @@ def go_along(found, at, metres, point):
 
 
 @bare
-def trace_ways(network, matching, points, matched, first, end, search, found):
+def trace_ways(network, matching, points, matched, search, found):
     """Follow matched lines along all streets; how many in all, if ``found`` has room or not."""
     way, walked, linked = matched
     heap, at, mark = search.heap, 0, 0
-    for line in range(first, end):
+    for line in range(points.shape[0]):
         for p in range(way.shape[1]):
             there = way[line, p]
             if there < 0:

@@ -20,7 +20,7 @@ from trajanon.arrays import Floats, Ints
 from trajanon.loss import sse
 from trajanon.neighbours import grow_trees, in_leaves, leaf_size
 from trajanon.tracks import STEPS, Tracks
-from trajanon.workers import Result, in_parts
+from trajanon.workers import in_parts
 
 _AT_ONCE = 10_000  # windows that a thread reads at a time
 _PACE = 2 * STEPS  # steps between two places where a window is looked for: twice the spacing
@@ -61,7 +61,7 @@ def build_windows(
         share=np.ones(numbers),
     )
     # Subtract one record first: sums of squares far from zero lose precision.
-    origin = records_at(take(windows, np.arange(1)), tracks.start[:1])[0]
+    origin = records_at(windows._replace(place=windows.place[:1]), tracks.start[:1])[0]
     about = windows._replace(mean=origin)
     mean = summed(about, tracks.start, lambda some: some.sum(axis=0)) / len(size)
     squares = summed(about, tracks.start, lambda some: ((some - mean) ** 2).sum(axis=0))
@@ -76,15 +76,6 @@ def records_at(windows: Windows, start: Ints) -> Floats:
     records = np.empty((len(start), len(windows.mean)))
     read_records(windows, start, records)
     return records
-
-
-def measured_at(windows: Windows, start: Ints, measure: Callable[[Floats], Result]) -> list[Result]:
-    """Measure the records of windows at their starts, in the same batches for any threads."""
-
-    def batch(rows: Ints, stop: Event) -> Result:
-        return measure(records_at(take(windows, rows), start[rows]))
-
-    return in_parts(batch, np.arange(len(start)), _AT_ONCE)
 
 
 def turned_at(windows: Windows, start: Ints, axes: Floats) -> Floats:
@@ -107,8 +98,12 @@ def fill_turned(
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
-    """Sum up a measure of the records of windows at their starts."""
-    return np.asarray(np.sum(measured_at(windows, start, measure), axis=0))
+    """Sum up a measure of windows at their starts, in the same batches for any threads."""
+
+    def batch(rows: Ints, stop: Event) -> Floats:
+        return measure(records_at(windows._replace(place=windows.place[rows]), start[rows]))
+
+    return np.asarray(np.sum(in_parts(batch, np.arange(len(start)), _AT_ONCE), axis=0))
 
 
 def centred(windows: Windows, start: Ints) -> Windows:
@@ -138,11 +133,6 @@ def start_ranges(
     last[earlier] = start[earlier] + ahead
     far = SIGHT * windows.stride * (len(windows.mean) // 2)
     return np.maximum(first, start - far), np.minimum(last, start + far)
-
-
-def take(windows: Windows, rows: Ints | slice) -> Windows:
-    """Take some windows, to read their records: where they start."""
-    return windows._replace(place=windows.place[rows])
 
 
 def part_of(

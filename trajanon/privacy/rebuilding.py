@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
+from trajanon._kernels.ways import Places, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import metres, number_of, percent
@@ -127,7 +127,7 @@ def rebuilding(
         points = (published.points[some] - origin) * scale
         hidden = int(published.owners[some[0]])
         guesses = _guesses(line, points[1:], noise, plan, hidden, spacing)
-        return [_off(guess, points[0]) for guess in (*guesses, line)]
+        return [float(np.hypot(*(guess - points[0]).T).mean()) for guess in (*guesses, line)]
 
     found = in_parts(tried, np.arange(len(members)), 1)
     *rebuilt, off = np.median(found, axis=0).tolist()
@@ -213,8 +213,8 @@ def _factors(alike: Floats, white: Floats) -> Floats:
 def _walk(places: Places, left: Floats, white: Floats, factors: Floats, hop: float) -> Walk:
     count = len(places.at)
     walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
-    seen = Seen(np.ascontiguousarray(left), np.ascontiguousarray(white))
-    likeliest_ways(places, seen, factors, np.array([hop, _HOP, _HEADING]), walk)
+    seen, white = np.ascontiguousarray(left), np.ascontiguousarray(white)
+    likeliest_ways(places, seen, white, factors, np.array([hop, _HOP, _HEADING]), walk)
     return walk
 
 
@@ -306,8 +306,3 @@ def _different(numbers: Ints) -> Ints:
     """Sort numbers and drop repeated ones, several times faster than `numpy.unique`."""
     numbers = np.sort(numbers)
     return np.asarray(numbers[np.flatnonzero(np.diff(numbers, prepend=-1))])
-
-
-def _off(line: Floats, member: Floats) -> float:
-    """Measure how far the points of a line are from those of a member, mean."""
-    return float(np.hypot(*(line - member).T).mean())

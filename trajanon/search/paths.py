@@ -236,12 +236,7 @@ def _shortened(
             problem.progress(_TASK, done, total)
             shorten(tour, or_opt, min(_CHUNK, total - done))
         problem.progress(_TASK, total, total)
-    return cut_at_dummy(tour)
-
-
-def cut_at_dummy(tour: Tour) -> Ints:
-    """Cut a tour at the dummy into a path."""
-    return np.roll(tour.order, -int(tour.position[-1]))[1:]
+    return np.roll(tour.order, -int(tour.position[-1]))[1:]  # cut at the dummy
 
 
 def near_lists(records: Floats, known: Neighbours | None = None) -> NearLists:
