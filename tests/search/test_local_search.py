@@ -219,19 +219,6 @@ def shuffled_tour(kind: str, seed: int, n: int) -> Tour:
     return tour
 
 
-@given(kind=kinds, seed=seeds, n=sizes, or_opt=...)
-def test_no_exchange_is_overlooked_where_every_city_is_looked_at(
-    kind: str, seed: int, n: int, or_opt: bool
-) -> None:
-    tour = shuffled_tour(kind, seed, n)
-    while improve(tour, or_opt) > 0.0:
-        for city in tour.order:
-            enqueue(tour, city)
-    reached = length(tour)
-    for other in naive.tours_two_links_away(tour.records, tour.order.tolist(), tour.neighbours):
-        assert naive.tour_length(tour.records, other) >= reached - 1e-8
-
-
 @given(seed=seeds, n=sizes, count=st.integers(0, 8), data=st.data())
 def test_all_but_the_first_reversals_are_taken_back(
     seed: int, n: int, count: int, data: st.DataObject
