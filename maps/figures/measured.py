@@ -91,7 +91,8 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
             drawn = {dataset: draw(results, dataset) for dataset in datasets}
             for name, picture in drawn.items():
                 if picture is not None:
-                    pictures.append(replace(picture, name=f"{picture.name}-{_slug(name)}"))
+                    slug = re.sub(r"[^\w-]+", "-", name).strip("-").lower()
+                    pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
             if without := ", ".join(name for name in datasets if drawn[name] is None):
                 left_out.append(f"{kind}: {path} has no {needed} of {without}")
     if not pictures:
@@ -124,10 +125,6 @@ def measurements(results: pd.DataFrame, table: str, dataset: str, *statistics: s
     """Take the rows of a table and a data set."""
     of_table = (results["table"] == table) & (results["dataset"] == dataset)
     return results[of_table & results["statistic"].isin(statistics)]
-
-
-def _slug(dataset: str) -> str:
-    return re.sub(r"[^\w-]+", "-", dataset).strip("-").lower()
 
 
 def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:

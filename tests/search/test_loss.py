@@ -101,13 +101,6 @@ def test_sse_and_means_are_the_naive_ones(seed: int, n: int, shift: float) -> No
         assert mean == pytest.approx(records[labels == group].mean(axis=0), rel=1e-12)
 
 
-def test_equal_records_have_exactly_their_common_mean() -> None:
-    records = np.full((7, 2), 0.1) * [1.0, 1e9]
-    labels = np.array([0, 1, 0, 1, 1, 0, 0])
-    assert np.array_equal(loss.group_means(records, labels)[labels], records)
-    assert loss.sse(records, labels) == 0.0
-
-
 def test_information_loss_of_equal_records_is_0() -> None:
     assert loss.information_loss(0.0, 0.0) == 0.0
     assert loss.information_loss(1.0, 4.0) == 25.0

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.compiled import bare, inlined
+from trajanon._kernels.compiled import bare
 from trajanon._kernels.group_state import NONE
 
 
@@ -235,13 +235,6 @@ def enter_cuts(pricing, search, depth, record):
     return due
 
 
-@inlined
-def leave_cuts(pricing, search, record):
-    """Count a member no longer, which has left."""
-    for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
-        search.held[pricing.cuts_of[i]] -= 1
-
-
 @bare
 def begin_group(pricing, search):
     """Begin with the root, which all others may join."""
@@ -256,24 +249,6 @@ def begin_group(pricing, search):
             count += 1
     search.listed[1] = count
     search.earned[1] = pricing.prices[root] - enter_cuts(pricing, search, _ROOT, root)
-
-
-@inlined
-def join_group(pricing, search, size, depth):
-    """Let the last of ``depth + 1`` members join the others."""
-    # Those after it in the list may join next.
-    record, rest = search.members[depth], search.following[depth]
-    search.listed[depth + 1] = search.listed[depth] - rest
-    for i in range(search.listed[depth + 1]):
-        other = search.near[depth, rest + i]
-        search.near[depth + 1, i] = other
-        search.to_members[depth + 1, other] = (
-            search.to_members[depth, other] + pricing.distances[record, other]
-        )
-        search.half_duals[depth + 1, other] = search.half_duals[depth, other]
-    due = enter_cuts(pricing, search, depth + 1, record)
-    cost = search.to_members[depth, record] / size
-    search.earned[depth + 1] = search.earned[depth] + pricing.prices[record] - cost - due
 
 
 @bare
@@ -291,7 +266,9 @@ def search_group(pricing, search, size, least, nodes, place):
         at_most = search.earned[depth] + search.score[depth, first:last].sum()
         if last > search.listed[depth] or at_most <= least:
             depth -= 1
-            leave_cuts(pricing, search, search.members[depth])
+            record = search.members[depth]
+            for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
+                search.held[pricing.cuts_of[i]] -= 1
             continue
         nodes -= 1
         search.following[depth] += 1
@@ -300,8 +277,21 @@ def search_group(pricing, search, size, least, nodes, place):
         if depth + 1 - different_subjects(pricing.subjects, group) > size - pricing.k:
             continue
         if depth + 1 < size:
-            join_group(pricing, search, size, depth)
+            # Those after it in the list may join next.
+            record, rest = search.members[depth], search.following[depth]
+            search.listed[depth + 1] = search.listed[depth] - rest
+            for i in range(search.listed[depth + 1]):
+                other = search.near[depth, rest + i]
+                search.near[depth + 1, i] = other
+                search.to_members[depth + 1, other] = (
+                    search.to_members[depth, other] + pricing.distances[record, other]
+                )
+                search.half_duals[depth + 1, other] = search.half_duals[depth, other]
+            due = enter_cuts(pricing, search, depth + 1, record)
+            cost = search.to_members[depth, record] / size
+            earned = search.earned[depth] + pricing.prices[record] - cost - due
             depth += 1
+            search.earned[depth] = earned
             keep_promising(pricing, search, depth, size, least)
         elif place == search.found.shape[0]:
             nodes = 0
@@ -338,10 +328,7 @@ def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
 
 @bare
 def search_groups(pricing, search, roots, least, nodes, at_most):
-    """Find the group round each root that earns most, or every one above ``least``.
-
-    Round a record: no member has a smaller sum of squared distances to the others.
-    """
+    """Find the best group round each root, the one nearest to all, or every one above a least."""
     for row in range(search.sizes.shape[0]):
         search.sizes[row] = 0
     place, complete = 0, True

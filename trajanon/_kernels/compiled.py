@@ -64,9 +64,8 @@ class Kernel:
 def kernel(function: Callable[..., Any], **more: bool) -> Kernel:
     """Make a kernel of a function, with more options of numba's.
 
-    A bare number in a call is a type of its own, for which what is called would be compiled once
-    more: such numbers are constants of numpy's types. Arrays are assigned and added number by
-    number: numba compiles its messages about shapes for seconds.
+    Bare numbers in calls are types of their own, so they are constants of numpy's types. Arrays are
+    assigned number by number: numba compiles its messages about shapes for seconds.
     """
     return Kernel(function, **more)
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.common import insert_rising
 from trajanon._kernels.compiled import bare
 
 _WAITING = 1 << 16  # nodes that may wait in a search
@@ -288,11 +289,7 @@ def spread_of(near, ordered):
     n = 0
     for p in range(near.many.shape[0]):
         if near.many[p]:
-            place = n
-            while place > 0 and ordered[place - 1] > near.far[p, 0]:
-                ordered[place] = ordered[place - 1]
-                place -= 1
-            ordered[place] = near.far[p, 0]
+            insert_rising(ordered, ordered, n, near.far[p, 0], near.far[p, 0])
             n += 1
     if n == 0:
         return _LEAST

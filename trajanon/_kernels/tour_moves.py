@@ -268,10 +268,7 @@ def kick(tour):
 
 @bare
 def shorten(tour, or_opt, kicks):
-    """Look at every city until none has a move; then kick, and keep what is no longer.
-
-    Neighbour lists are not symmetric: a city may gain where its surroundings have not changed.
-    """
+    """Improve till no city has a move, as lists are not symmetric; then kick, and improve again."""
     while improve(tour, or_opt) > 0.0:
         for city in tour.order:
             enqueue(tour, city)

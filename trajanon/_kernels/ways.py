@@ -46,10 +46,8 @@ def expect_noise(walk, factors, start, end):
 def likeliest_ways(places, seen, white, factors, hop, walk):
     """Find the likeliest way to each place, point by point (A. Viterbi, 1967).
 
-    The noise at a point, in its own units, follows from that at the three before it, by the factors
-    in ``factors`` (m, 4), but for a variance, which stands last; those three are of the likeliest
-    way to the place before. ``hop`` (3,) holds the length of a hop, and the variances of that as a
-    share, and of how far headings are from it.
+    Noise follows from that at the three points before by ``factors``, (m, 4), but for a variance,
+    the last. ``hop`` (3,) holds the length of one, its variance as a share, and that of headings.
     """
     at, first = places.at, places.first
     for point in range(seen.shape[0]):

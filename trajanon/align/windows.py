@@ -17,7 +17,6 @@ from trajanon._kernels.sliding_windows import (
     tell_each_other,
 )
 from trajanon.arrays import Floats, Ints
-from trajanon.loss import sse
 from trajanon.neighbours import grow_trees, in_leaves, leaf_size
 from trajanon.tracks import STEPS, Tracks
 from trajanon.workers import in_parts
@@ -31,13 +30,10 @@ _TREES = 3  # of places: with four, a million drawn windows come 0.4 % nearer to
 def build_windows(
     tracks: Tracks, points: int, departure: Floats | None = None, weights: Floats | None = None
 ) -> Windows:
-    """Lay out tracks for windows of ``points`` points that slide on them.
+    """Lay out tracks for windows of ``points`` points, and their ``departure``, with weights.
 
-    Where a ``departure`` is given for each point of the tracks, windows that start there have it as
-    a number more, and all numbers have ``weights``.
-
-    Windows of a run keep their order, and a spacing between the last point of one and the first of
-    the next; or what lies between them now, if that is less.
+    Windows of a run keep their order, and a spacing from the last point of one to the first of the
+    next; or what lies between them now, if that is less.
     """
     size = np.diff(tracks.first)[tracks.run]
     order = np.lexsort((tracks.start, tracks.run))
@@ -116,11 +112,10 @@ def centred(windows: Windows, start: Ints) -> Windows:
 def start_ranges(
     windows: Windows, start: Ints, random: np.random.Generator | None = None
 ) -> tuple[Ints, Ints]:
-    """Find the first and the last start of each window while all others stay.
+    """Find the first and the last start of each window while all others stay, near where it is.
 
     If random, what lies between the windows of a run is shared out among them, so that all may
-    slide at once. Each stays within two lengths of a window from where it is: where few windows
-    were kept of long tracks, there would be too much to look at.
+    slide at once.
     """
     first, last = np.zeros_like(start), windows.most.copy()
     later = np.flatnonzero(windows.before >= 0)
@@ -171,18 +166,12 @@ class Aligned(NamedTuple):
     labels: Ints  # group of each window, (n,)
 
 
-def lost_at(windows: Windows, aligned: Aligned) -> float:
-    """Sum up what windows lose in groups 0..g-1."""
-    return sse(records_at(windows, aligned.start), aligned.labels)
-
-
 def window_neighbours(
     windows: Windows, start: Ints, axes: Floats, count: int
 ) -> NDArray[np.integer[Any]]:
     """Find windows that come near each one, if either of the two slides, (n, c).
 
-    Trees halve the places of all windows: every eighth step that they may slide to, or fewer where
-    they have much room. Each window, where it is, is compared with those that share a leaf with it.
+    By trees of all places, every eighth step, or farther apart: each is compared with its leaf.
     """
     n = len(start)
     rows, window, here = _build_places(windows, start, axes)

@@ -1,7 +1,4 @@
-"""Column generation: columns come in until none would lower the optimum, and cuts lift it.
-
-Subset-row cuts: of the groups that hold two or more of three records, one may be chosen.
-"""
+"""Column generation: columns come in while they lower the optimum, and subset-row cuts lift it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -72,12 +69,9 @@ def generate(
 ) -> Relaxation:
     """Add columns of negative reduced cost until there are none, or a limit is met.
 
-    Groups are grown round each record first; only where none of them is new, or where there are
-    cuts, which growing ignores, all groups are searched. ``steady``: grow at a moving average of
-    the prices, which begins with the problem's; large groups need it, as prices swing a lot.
-
-    Source: Wentges (Int. Trans. Oper. Res. 4, 1997), "Weighted Dantzig-Wolfe decomposition for
-    linear mixed-integer programming".
+    Groups are grown first; where none is new, or cuts are there, which growing ignores, all are
+    searched. ``steady``: grow at a moving average of the prices, as large groups need (Wentges,
+    Int. Trans. Oper. Res. 4, 1997).
     """
     rounds = GENERATION_ROUNDS if rounds is None else rounds
     average, inertia = pricing.prices, INERTIA if steady else 0.0
@@ -113,8 +107,6 @@ def tighten(
     steady: bool = False,
 ) -> Relaxation:
     """Generate columns, cut off solutions that share a record's groups out, and repeat.
-
-    The cuts change the prices, so other columns are then needed.
 
     Source: Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts.
     """

@@ -88,11 +88,7 @@ def _run_as(by: str, dataset: Dataset) -> str:
 def _paths_cut(
     dataset: Dataset, ks: Sequence[int], repeats: int, step: Callable[[], None], **options: Any
 ) -> tuple[Floats, Floats, Floats]:
-    """Find paths a run and cut them for every k; a path through groups has its own for each.
-
-    Gives losses and path lengths, (ks, runs), and the seconds of a path and of its first cut,
-    (2, runs).
-    """
+    """Cut paths: losses and lengths, (ks, runs); seconds of a path and its first cut, (2, runs)."""
     losses, lengths = np.empty((2, len(ks), repeats))
     seconds = np.empty((2, repeats))
     of_each_k = options.get("heuristic") in THROUGH_GROUPS.values()

@@ -101,17 +101,14 @@ def rebuilding(
 ) -> Rebuilding | None:
     """Rebuild one hidden member of groups from the others, and from where other people go.
 
-    The adversary knows the companions, and how displacements follow from a group: all but the key.
-    Taken from k times the line, companions leave the hidden member and k times the displacement.
-    He smooths that by how far members are from each other, and infers by turns how the group
-    spreads, which the hidden member changes, and where that member was. Then he tries all places of
-    the map near this, and takes the likeliest way: from place to place in hops of ``spacing``
-    metres (without it, of any one length), along the headings of those who went there, rather where
-    many went; the rest, which is displacement, has to go on as such noise does.
+    The adversary knows all but the key. Taken from k times the line, companions leave the hidden
+    member and k times the displacement, which he smooths, inferring by turns how the group spreads
+    and where the member was. Of the map, but for what only the hidden subject shows, he tries all
+    places near this, and takes the likeliest way: in hops of ``spacing`` metres (without it, of any
+    one length), along known headings, rather where many went, while the rest goes on as noise does.
 
-    ``published`` is the release beside the originals as they were averaged. Nothing is on the map
-    that only the hidden member's own subject shows. Tried are 40 groups of k trajectories of k
-    subjects, drawn from ``seed``. None if there are no such groups, or trajectories have no hops.
+    Tried are 40 groups of k trajectories of k subjects, by ``seed``. None if there are none, or
+    trajectories have no hops.
     """
     k, m = published.k, published.points.shape[1]
     members = drawn(published.labels, published.owners, k, seed)[:TRIED]

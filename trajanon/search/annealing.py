@@ -131,7 +131,8 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
 
 def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
     """Run the annealing several times, each time with other moves: the local optima."""
-    runs = [labels] * _run_count(problem)
+    # A table of several blocks keeps the cores busy by itself, and gets fewer runs.
+    runs = [labels] * max(problem.budget.runs // block_count(len(labels)), 1)
     few = np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k
     if few or sse(problem.records, labels) == 0.0:
         return runs  # all is one group, or nothing can be better
@@ -156,11 +157,6 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
         return descend(block_of(problem, stop), labels)
 
     return in_threads([partial(descend_in_thread, labels) for labels in best])
-
-
-def _run_count(problem: Problem) -> int:
-    """A table of several blocks keeps the cores busy by itself, and gets fewer runs."""
-    return max(problem.budget.runs // block_count(len(problem.subjects)), 1)
 
 
 def anneal_passes(field: Field, runs: list[Ints], moves: int, heats: Floats) -> list[Ints]:
@@ -197,7 +193,8 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
     field, random = build_field(problem, labels), problem.random
     moves = min(problem.budget.moves_per_record, REGION_MOVES)  # per record, in a round
     _, heats = cooling(moves, PASS, 1, REGION_HOT, REGION_COLD)
-    rounds = int(REGION_SHARE * _run_count(problem) * problem.budget.moves_per_record / moves)
+    runs = max(problem.budget.runs // block_count(len(labels)), 1)
+    rounds = int(REGION_SHARE * runs * problem.budget.moves_per_record / moves)
 
     def anneal_one(labels: Ints, rows: Ints, word: np.uint64, stop: Event) -> Ints:
         region = block_of(problem, stop, rows)
@@ -221,10 +218,8 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
 def cross(records: Floats, one: Ints, other: Ints) -> Ints:
     """Take from two partitions the groups of the better one, wherever they part ways.
 
-    Two partitions are joined to places: the smallest sets of records that are whole groups in both.
-
-    Source: Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition crossover for
-    the traveling salesman problem", do so with two tours.
+    As Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition crossover for the
+    traveling salesman problem", do with two tours.
     """
     from scipy.sparse import coo_array  # takes long to load: most methods need none
     from scipy.sparse.csgraph import connected_components
@@ -233,6 +228,7 @@ def cross(records: Floats, one: Ints, other: Ints) -> Ints:
     shared = coo_array(
         (np.ones(len(one)), (one, ones + other)), shape=(ones + others, ones + others)
     )
+    # The smallest sets of records that are whole groups in both.
     places, place = connected_components(shared, directed=False)
     lost = np.bincount(place[:ones], sse_of_groups(records, one), places)
     other_lost = np.bincount(place[ones:], sse_of_groups(records, other), places)

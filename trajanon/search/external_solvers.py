@@ -1,8 +1,6 @@
-"""Paths by external solvers: Concorde and LKH.
+"""Paths by external solvers, Concorde and LKH: tours through records and a dummy, cut there.
 
-A solver finds a tour through the records and a dummy city; the path is the tour cut there. It reads
-a TSPLIB file, with distances as whole numbers, and holds an n x n matrix of them. It writes the
-number of cities and then their numbers, from 0, as Concorde does.
+They read a TSPLIB file of whole numbers, and write the number of cities and these, from 0.
 """
 
 import shutil

@@ -28,8 +28,7 @@ Heuristic = Callable[[Problem, int | None], Ints]
 def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
     """Let a search that chooses its own start take one, or None.
 
-    The start then plays the dummy: it is at distance 0 from the others, which get their shortest
-    path, and stands before the nearer end of that.
+    The start then plays the dummy, and stands before the nearer end of the others' path.
 
     Source: Maya-López, Solanas (ApplePies 2019), section II C.
     """

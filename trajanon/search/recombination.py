@@ -19,12 +19,7 @@ from trajanon.search.blocks import BLOCK, block_of, draw_blocks, put_together
 from trajanon.workers import in_threads
 
 SIZES = {4: (200, 300, 400, 500, BLOCK), 5: (200, 300, 400, 500), 6: (150, 250, 400)}
-"""Records of a region at most, from round to round, up to which k.
-
-Small regions are solved at once, and what they gain narrows the gap, which tells what
-columns the larger ones need; each round has other borders. Regions grow no further once
-they are not solved any more. At k = 5 those of a block seldom are, and take most of the
-time. With k > 6 the search for columns has no end."""
+"""Records of a region at most, by round, up to which k: small ones narrow the gap of larger."""
 
 REPEATED, REPEATS = 500, 20_000
 """Rounds of the first size are repeated, twice or until so many records were regrouped."""
