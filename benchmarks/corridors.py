@@ -18,7 +18,7 @@ _OFF = 4.0  # metres, standard deviation across the street
 _HELD = 0.9  # of what a position is off, at the next point
 
 
-def corridors(n: int, seed: int = 0, points: int = POINTS, spacing: float = SPACING) -> Floats:
+def corridors(n: int, seed: int = 0, points: int = POINTS) -> Floats:
     """Draw n ways of some points: records of numbers lat1, lon1, ..."""
     random = np.random.default_rng(seed)
     busy = random.pareto(1.2, _STREETS) + 0.05  # avenues, and streets hardly used
@@ -30,13 +30,12 @@ def corridors(n: int, seed: int = 0, points: int = POINTS, spacing: float = SPAC
     lying = heading % 2 == 0
     place = np.array([np.where(lying, along, across), np.where(lying, across, along)])
     off = random.normal(size=(2, n)) * _OFF
-    held = _HELD ** (spacing / SPACING)
     ways = np.empty((n, points, 2))
     for number in range(points):
         ways[:, number] = (place[::-1] * _BLOCK + off).T
-        off *= held
-        off += random.normal(size=(2, n)) * (_OFF * np.sqrt(1.0 - held**2))
-        _drive(random, busy, heading, place, spacing / _BLOCK)
+        off *= _HELD
+        off += random.normal(size=(2, n)) * (_OFF * np.sqrt(1.0 - _HELD**2))
+        _drive(random, busy, heading, place, SPACING / _BLOCK)
     ways -= _STREETS * _BLOCK / 2
     ways /= DEGREE * np.array([1.0, np.cos(np.radians(_CENTRE[0]))])
     ways += _CENTRE

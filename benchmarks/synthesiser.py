@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.sparse.csgraph import shortest_path
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.times import HOUR
 from trajanon.utility.displacements import lengths
@@ -59,10 +59,15 @@ def synthesised(points: Floats, seconds: Floats, epsilon: float, seed: int = 0) 
 
     def noisy(counts: Floats | Ints, what: str) -> Floats:
         """Counts, to which a trip adds 1 in all, made private; they add up to n again."""
-        return _of_sum(counts + random.laplace(0.0, 1 / (SHARES[what] * epsilon), counts.shape), n)
+        drawn = counts + random.laplace(0.0, 1 / (SHARES[what] * epsilon), counts.shape)
+        flat = np.sort(drawn.ravel())[::-1]  # from all is taken what is too much (Norm-Sub)
+        excess = (np.cumsum(flat) - n) / np.arange(1, len(flat) + 1)
+        return np.maximum(drawn - excess[np.flatnonzero(flat > excess)[-1]], 0.0)
 
     grid = _divided(places, epsilon, noisy)
-    c, near = len(grid.low), _touching(grid)
+    gap = np.maximum(grid.low[:, None], grid.low) - np.minimum(grid.high[:, None], grid.high)
+    c = len(grid.low)
+    near = (gap < 1.0).all(axis=2) & ~np.eye(c, dtype=np.bool_)  # cells that touch
     fewest = shortest_path(near, unweighted=True).astype(np.int64)  # moves from cell to cell
     moves, trips, detours = np.zeros((c, c)), np.zeros((c, c)), np.zeros(_DETOURS)
     for row in grid.cells(places):
@@ -105,12 +110,6 @@ def _divided(places: Floats, epsilon: float, noisy: Callable[[Floats, str], Floa
     return _Grid(size, parts, low, high)
 
 
-def _touching(grid: _Grid) -> Bools:
-    """Find which cells touch, (c, c)."""
-    gap = np.maximum(grid.low[:, None], grid.low) - np.minimum(grid.high[:, None], grid.high)
-    return np.asarray((gap < 1.0).all(axis=2) & ~np.eye(len(grid.low), dtype=np.bool_))
-
-
 def _walked(
     random: np.random.Generator, chain: Floats, start: Ints, end: Ints, steps: Ints
 ) -> Ints:
@@ -129,13 +128,6 @@ def _walked(
             visited[some, step] = np.where(sums[:, -1] > 0.0, after, end[some])
     visited[np.arange(len(steps)), np.maximum(steps, 1)] = end
     return visited
-
-
-def _of_sum(noisy: Floats, n: int) -> Floats:
-    """Take from all counts what lets those above zero add up to n (Norm-Sub)."""
-    flat = np.sort(noisy.ravel())[::-1]
-    excess = (np.cumsum(flat) - n) / np.arange(1, len(flat) + 1)
-    return np.maximum(noisy - excess[np.flatnonzero(flat > excess)[-1]], 0.0)
 
 
 def _drawn(random: np.random.Generator, weights: Floats, n: int) -> Ints:

@@ -206,10 +206,7 @@ def on_streets(lines: ReleasedLines, roads: RoadsToFollow) -> tuple[pd.DataFrame
 
 
 def in_cells(lines: ReleasedLines) -> tuple[pd.DataFrame, Floats]:
-    """People and their speed in each cell; metres of each line.
-
-    Rounded times, those of a clock, tell the speed of whole lines alone.
-    """
+    """People and their speed in each cell (by whole lines if by a clock); metres of each line."""
     metres = displacement(lines.points[:, :-1], lines.points[:, 1:])
     people = np.repeat(lines.people, metres.shape[1])
     hops = pd.DataFrame({"cell": cells(lines.points[:, :-1], CELL).ravel(), "people": people})

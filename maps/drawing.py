@@ -39,32 +39,6 @@ class Drawing(NamedTuple):
     bounds: list[list[float]]  # south-west and north-east corner, as lat, lon
 
 
-class _Whole(NamedTuple):
-    """All groups of a release, also where the page draws some."""
-
-    lines: Floats  # (g, m, 2)
-    times: Floats | None  # (g, m)
-    sizes: Ints  # originals of each, (g,)
-    moved: Floats  # their mean displacement, (g,)
-    density: "Cells"  # of the originals
-    by_hour: Ints  # departures of the originals; empty without times
-
-    @property
-    def worst(self) -> Ints:
-        """The groups that moved farthest."""
-        return np.argsort(-self.moved, kind="stable")[:_WORST]
-
-    def drawn(self) -> Ints:
-        """Choose the groups that a page draws: all, or some at random."""
-        most = max(1, _POINTS // self.lines.shape[1])
-        order = np.random.default_rng(0).permutation(len(self.sizes))
-        order = np.append(self.worst, order[~np.isin(order, self.worst)])
-        before = np.cumsum(self.sizes[order]) - self.sizes[order]
-        chosen = before < most
-        chosen[: len(self.worst)] = True
-        return np.sort(order[chosen])
-
-
 def match(
     trajectories: Trajectories, release: Trajectories, report: Mapping[str, Any]
 ) -> tuple[Matched, Report]:
@@ -111,67 +85,54 @@ def released_alone(release: Trajectories) -> Drawing:
 
 
 def release_and_originals(found: Matched, report: Report) -> Drawing:
-    """Draw a release and its originals."""
-    whole = _counted(found, report)
-    groups = whole.drawn()
-    if len(groups) < len(found.lines):
-        rows = np.isin(found.labels, groups)
-        found = found._replace(
-            labels=dense(found.labels[rows]), lines=found.lines[groups], slid=found.slid.take(rows)
-        )
-    return _drawing(found, report, whole, groups)
-
-
-def _counted(found: Matched, report: Report) -> _Whole:
-    """Count originals on a map that is as wide as they are."""
-    slid, labels, clock = found.slid, found.labels, clock_in(report)
-    cells, by_hour = Cells(corners(slid.points)), np.empty(0, dtype=np.int64)
-    cells.add(slid.points)
-    if clock is not None and slid.times is not None:
-        by_hour = counts_by_hour(clock, hours_of(clock, clock.of(slid.times)))
-    far = displacement(slid.points, found.lines[labels]).mean(axis=1)
-    sizes = np.bincount(labels)
-    return _Whole(found.lines, found.times, sizes, np.bincount(labels, far) / sizes, cells, by_hour)
-
-
-def _drawing(found: Matched, report: Report, whole: _Whole, number: Ints) -> Drawing:
-    """Draw the groups found; ``number`` says which of the whole each of them is."""
-    windows, tracks = found.slid.points, found.slid.tracks
-    sizes, slid = whole.sizes, report.get("alignment") is not None
-    place = np.full(len(sizes), -1)
-    place[number] = np.arange(len(number))
+    """Draw a release and its originals: all groups, or some at random, and counts of all."""
+    whole, clock, sizes = found, clock_in(report), np.bincount(found.labels)
+    density, released = (Cells(corners(whole.slid.points)) for _ in range(2))
+    density.add(whole.slid.points)
+    released.add(whole.lines, sizes)
+    far = displacement(whole.slid.points, whole.lines[whole.labels]).mean(axis=1)
+    moved = np.bincount(whole.labels, far) / sizes
+    worst = np.argsort(-moved, kind="stable")[:_WORST]
+    order = np.random.default_rng(0).permutation(len(sizes))
+    order = np.append(worst, order[~np.isin(order, worst)])
+    chosen = np.cumsum(sizes[order]) - sizes[order] < max(1, _POINTS // whole.lines.shape[1])
+    chosen[: len(worst)] = True
+    number = np.sort(order[chosen])
+    rows = np.isin(whole.labels, number)
+    if len(number) < len(sizes):
+        slid, labels = whole.slid.take(rows), dense(whole.labels[rows])
+        found = found._replace(labels=labels, lines=whole.lines[number], slid=slid)
     ends = np.cumsum(np.bincount(found.labels))[:-1]
     members = np.split(np.argsort(found.labels, kind="stable"), ends)
     about = {
         **_panel(report, sizes),
-        "drawn": _sample_note(len(number), len(sizes), (len(windows), int(sizes.sum()))),
-        "slid": slid,
-        "groups": _groups(number, sizes) | {"moved": np.round(whole.moved[number], 1).tolist()},
-        "total": {"groups": len(sizes), "originals": int(sizes.sum())},
-        "worst": place[whole.worst].tolist(),
+        "drawn": _sample_note(len(number), len(sizes), (len(found.labels), len(whole.labels))),
+        "slid": report.get("alignment") is not None,
+        "groups": _groups(number, sizes) | {"moved": np.round(moved[number], 1).tolist()},
+        "total": {"groups": len(sizes), "originals": len(whole.labels)},
+        "worst": np.searchsorted(number, worst).tolist(),
     }
-    released = Cells(whole.density.bounds)
-    released.add(whole.lines, sizes)
     layers = {
-        "originals": steps(windows),
+        "originals": steps(found.slid.points),
         "members": [each.tolist() for each in members],
         "released": steps(found.lines),
-        **whole.density.layer("originals"),
+        **density.layer("originals"),
         **released.layer("released"),
     }
-    clock, times = clock_in(report), found.slid.times
-    if clock is not None and times is not None and whole.times is not None:
+    if clock is not None and whole.slid.times is not None and whole.times is not None:
+        hours = hours_of(clock, clock.of(whole.slid.times))
         _add_departures(about, clock, number, whole.times, sizes)
-        about["departures"]["originals"] = whole.by_hour.tolist()
-        layers["hours-originals"] = hours_of(clock, clock.of(times)).tolist()
-    if slid and tracks is not None:
+        about["departures"]["originals"] = counts_by_hour(clock, hours).tolist()
+        layers["hours-originals"] = hours[rows].tolist()
+    tracks = found.slid.tracks
+    if about["slid"] and tracks is not None:
         runs, run = np.unique(tracks.run, return_inverse=True)
         layers["tracks"] = bends(
             tracks.points[begin:end]
             for begin, end in zip(tracks.first[runs], tracks.first[runs + 1], strict=True)
         )
         layers["runs"] = [np.unique(run[each]).tolist() for each in members]
-    return Drawing(about, layers, whole.density.bounds)
+    return Drawing(about, layers, density.bounds)
 
 
 def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
@@ -291,7 +252,9 @@ class Cells:
         (south, west), (north, east) = bounds
         squeeze = float(np.cos(np.radians((south + north) / 2)))
         extent = max(north - south, (east - west) * squeeze) * DEGREE
-        self._wide = _nice(max(extent / _ACROSS, _LEAST))
+        wide = max(extent / _ACROSS, _LEAST)
+        power = 10.0 ** np.floor(np.log10(wide))
+        self._wide = float(next(n * power for n in (1, 2, 5, 10) if n * power >= wide))
         self._degrees = self._wide / DEGREE / np.array([1.0, squeeze])  # of a cell
         self._keys, self._counts = np.empty((2, 0), np.int64)  # of each cell with points
 
@@ -311,9 +274,3 @@ class Cells:
         cells = np.column_stack([corner.astype(np.int64), self._counts])
         size = np.rint(self._degrees / _STEP).astype(np.int64).tolist()
         return {f"density-{name}": {"metres": self._wide, "size": size, "cells": cells.tolist()}}
-
-
-def _nice(metres: float) -> float:
-    """Round up to 1, 2, 5, 10, 20, 50, ... metres."""
-    power = 10.0 ** np.floor(np.log10(metres))
-    return float(next(n * power for n in (1, 2, 5, 10) if n * power >= metres))

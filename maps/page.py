@@ -14,7 +14,6 @@ from jinja2 import Environment, PackageLoader
 
 from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput
-from trajanon.files.report import Report
 from trajanon.maps.drawing import PALETTE, Drawing, match, release_and_originals, released_alone
 from trajanon.release import Release, with_report
 from trajanon.trajectories import Trajectories
@@ -150,21 +149,15 @@ def compare(
     <!-- For the holder of the data, not for publication. -->
     """
     found, typed = match(trajectories, *with_report(release, report))
-    drawing = release_and_originals(found, typed)
-    return _for_the_holder(drawing, typed, trajectories, view=view, tiles=tiles)
-
-
-def _for_the_holder(
-    drawing: Drawing, report: Report, shown: Trajectories, **how: Any
-) -> folium.Map:
-    if how["view"] not in VIEWS:
-        raise BadInput(f"`view` {how['view']!r} is not known; choose from {', '.join(VIEWS)}")
+    if view not in VIEWS:
+        raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(VIEWS)}")
     return _page_of(
-        drawing,
+        release_and_originals(found, typed),
+        view=view,
         title="trajanon: originals and release, for the holder of the data",
-        notice=str(report["notice"]),
-        attribution=report.get("attribution") or shown.attribution,
-        **how,
+        notice=str(typed["notice"]),
+        attribution=typed.get("attribution") or trajectories.attribution,
+        tiles=tiles,
     )
 
 

@@ -37,18 +37,6 @@ def is_centre(records: Floats, group: list[int], centre: int) -> bool:
     return sums[centre] <= min(sums.values()) + 1e-12
 
 
-def most_earned(records: Floats, prices: Floats, subjects: Ints, k: int, centre: int) -> float:
-    """What the best group round a record earns; -inf without any."""
-    return max(
-        (
-            earnings(records, prices, group)
-            for group in every_group(len(records), k, subjects)
-            if centre in group and is_centre(records, group, centre)
-        ),
-        default=-np.inf,
-    )
-
-
 def grown_group(records: Floats, prices: Floats, subjects: Ints, k: int, seed: int) -> list[int]:
     """The best of the groups that a record goes through when it grows greedily."""
     m = len(records)

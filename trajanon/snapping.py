@@ -254,7 +254,7 @@ def traced(
     while True:
         whole = np.empty((2, room), np.int64)
         found = Found(whole[0], whole[1], np.empty(room), np.empty(room), np.empty(room))
-        n = trace_ways(network, how, lines, on, 0, len(lines), search, found)
+        n = trace_ways(network, how, lines, on, search, found)
         if n <= room:
             return Found._make(column[:n] for column in found)
         search.stamp[:], search.wanted[:], room = 0, 0, n

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from trajanon.errors import BadInput, FileProblem
@@ -92,7 +91,8 @@ def of_benchmark(path: str | os.PathLike[str]) -> tuple[list[Picture], list[str]
             drawn = {dataset: draw(results, dataset) for dataset in datasets}
             for name, picture in drawn.items():
                 if picture is not None:
-                    pictures.append(replace(picture, name=f"{picture.name}-{_slug(name)}"))
+                    slug = re.sub(r"[^\w-]+", "-", name).strip("-").lower()
+                    pictures.append(replace(picture, name=f"{picture.name}-{slug}"))
             if without := ", ".join(name for name in datasets if drawn[name] is None):
                 left_out.append(f"{kind}: {path} has no {needed} of {without}")
     if not pictures:
@@ -125,10 +125,6 @@ def measurements(results: pd.DataFrame, table: str, dataset: str, *statistics: s
     """Take the rows of a table and a data set."""
     of_table = (results["table"] == table) & (results["dataset"] == dataset)
     return results[of_table & results["statistic"].isin(statistics)]
-
-
-def _slug(dataset: str) -> str:
-    return re.sub(r"[^\w-]+", "-", dataset).strip("-").lower()
 
 
 def _boxes(results: pd.DataFrame, dataset: str) -> Picture | None:
@@ -206,30 +202,21 @@ def _trade_off(results: pd.DataFrame, dataset: str) -> Picture | None:
     seconds = measurements(results, "compression", dataset, "seconds")
     if losses.empty or seconds.empty:
         return None
-    methods = seconds["method"].unique().tolist()
-    of_default = seconds["by"].str.endswith("both")
+    methods = seconds["method"].tolist()
     figure, (ax,) = panels(1, 1, ONE_COLUMN, 3.4)
-    for dotted, (_, row) in zip(of_default, seconds.iterrows(), strict=True):
-        same = (losses["method"] == row["method"]) & (losses["by"] == row["by"])
-        ours = losses[same].sort_values("k")["ours"]
-        look = marks(methods.index(row["method"]))
-        look |= {"linestyle": ":", "markerfacecolor": "white"} if dotted else {}
-        ax.plot(ours, [row["ours"]] * len(ours), linewidth=0.8, **look)
+    for number, row in enumerate(seconds.to_dict("records")):
+        ours = losses[losses["method"] == row["method"]].sort_values("k")["ours"]
+        ax.plot(ours, [row["ours"]] * len(ours), linewidth=0.8, **marks(number))
     ax.set_yscale("log")
     ax.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     ax.yaxis.set_minor_formatter(NullFormatter())
     ax.set_xlabel(_LOSS)
     ax.set_ylabel("seconds to find the path")
-    kinds = [
-        Line2D([], [], color=INK, linewidth=0.8, label="back in row order"),
-        Line2D([], [], color=INK, linewidth=0.8, linestyle=":", label="the better of two orders"),
-    ]
-    legend_below(figure, 3, methods, kinds if of_default.any() else ())
+    legend_below(figure, 3, methods)
     ks = sorted(losses["k"].unique())
     caption = (
-        f"Information loss of {dataset} against the seconds of finding the path, on one core, with "
-        "members of a compressed record back in the order of rows, or in the better of two orders. "
+        f"Information loss of {dataset} against the seconds of finding the path, on one core. "
         f"Points: k = {ks[0]:g} to {ks[-1]:g}, from left to right; means of the runs. {_AXES}"
     )
     return Picture("seconds", figure, caption)

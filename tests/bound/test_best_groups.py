@@ -61,14 +61,6 @@ def test_no_group_loses_its_promise_and_no_partition_its_rank(
     assert np.array_equal(labels, best_groups(*args)), "it does not repeat itself"
 
 
-def test_a_group_of_the_incumbent_may_be_of_any_size() -> None:
-    """One subject has so many records that no column of 2k - 1 could hold them."""
-    subjects = np.array([0] * 9 + [1, 2, 1])
-    records = np.arange(12.0)[:, None]
-    incumbent = np.zeros(12, dtype=np.int64)
-    assert best_groups(records, 2, subjects, incumbent).tolist() == [0] * 12
-
-
 @pytest.mark.parametrize(
     ("limit", "value"),
     [

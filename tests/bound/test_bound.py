@@ -126,21 +126,16 @@ def said(pricing: PricingProblem) -> Relaxation:
     return Relaxation(pricing.prices.sum() - pricing.cut_duals.sum(), pricing, proven=True)
 
 
-@given(seed=seeds, n=st.integers(4, 10), k=st.integers(2, 3))
-def test_any_prices_and_tolls_prove_a_true_bound(seed: int, n: int, k: int) -> None:
-    records, pricing = random_pricing(seed, n, k)
-    sse, _ = prove(said(pricing), 2)
-    assert 0.0 <= sse <= naive.least_sse(records, k)
-
-
 @given(seed=seeds, n=st.integers(4, 10), k=st.integers(2, 3), nodes=st.integers(1, 9))
-def test_a_search_cut_short_proves_a_true_bound(seed: int, n: int, k: int, nodes: int) -> None:
+def test_any_prices_and_a_search_cut_short_prove_true_bounds(
+    seed: int, n: int, k: int, nodes: int
+) -> None:
     records, pricing = random_pricing(seed, n, k)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(bound, "NODES", nodes)
         sse, _ = prove(said(pricing), 2)
-    assert 0.0 <= sse <= naive.least_sse(records, k)
-    assert sse <= prove(said(pricing), 2)[0] + 1e-12
+    assert 0.0 <= sse <= prove(said(pricing), 2)[0] + 1e-12
+    assert prove(said(pricing), 2)[0] <= naive.least_sse(records, k)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +267,6 @@ def test_nothing_is_proven_beyond_what_was_reached() -> None:
     ("X", "k", "upper", "error", "message"),
     [
         ([[1.0], [np.nan], [2.0]], 2, None, BadInput, "record 1, column 0 is nan"),
-        ([[1.0], [np.inf], [2.0]], 2, None, BadInput, "record 1, column 0 is inf"),
         ([1.0, 2.0], 2, None, BadInput, "shape"),
         ([[1.0], [2.0]], 3, None, TooFewRecords, "2 records cannot form a group"),
         ([[1.0], [2.0]], 1, None, BadInput, "k must be at least 2"),

@@ -3,53 +3,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from pricings import different, peoples, random_pricing, seeds
+from pricings import peoples, random_pricing, seeds
 
 from trajanon import workers
-from trajanon._kernels.column_search import earnings, room_for, search_groups
+from trajanon._kernels.column_search import room_for, search_groups
 from trajanon.bound.pricing import FoundGroups, groups_within, search_best, with_cuts
-
-
-@given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
-def test_the_search_finds_the_group_that_earns_most_round_each_record(
-    seed: int, m: int, k: int, people: int | None, grid: bool
-) -> None:
-    records, pricing = random_pricing(seed, m, k, people, grid)
-    room, least = room_for(pricing, m, every=False), -1.0
-    at_most, found, sizes = np.zeros(m), room.found, room.sizes
-    assert search_groups(pricing, room, np.arange(m), least, 10**6, at_most)[0]
-    for record in range(m):
-        most = naive_columns.most_earned(
-            records, pricing.prices, pricing.subjects, pricing.k, record
-        )
-        if most > least + 1e-9:
-            group = found[record, : sizes[record]]
-            assert group[0] == record
-            assert len(set(group.tolist())) == len(group)
-            assert different(pricing, group) >= pricing.k
-            assert len(group) <= 2 * pricing.k - 1
-            got = naive_columns.earnings(records, pricing.prices, group.tolist())
-            assert got >= most - 1e-9
-            assert earnings(pricing, group) == pytest.approx(got)
-        group = found[record, : sizes[record]]
-        assert at_most[record] == pytest.approx(earnings(pricing, group) if len(group) else least)
-
-
-@given(seed=seeds, m=st.integers(2, 9), k=st.integers(2, 4), people=peoples, grid=...)
-def test_every_group_that_earns_enough_is_found(
-    seed: int, m: int, k: int, people: int | None, grid: bool
-) -> None:
-    records, pricing = random_pricing(seed, m, k, people, grid)
-    room, least = room_for(pricing, 2000, every=True), 0.5
-    found, sizes = room.found, room.sizes
-    assert search_groups(pricing, room, np.arange(m), least, 10**6, np.zeros(m))[0]
-    got = {tuple(sorted(found[i, : sizes[i]].tolist())) for i in np.flatnonzero(sizes)}
-    every = naive_columns.every_group(m, pricing.k, pricing.subjects)
-    earned = {
-        tuple(group): naive_columns.earnings(records, pricing.prices, group) for group in every
-    }
-    assert got <= {group for group in earned if earned[group] > least - 1e-9}
-    assert got >= {group for group in earned if earned[group] > least + 1e-9}
 
 
 def test_a_search_without_room_says_so() -> None:
@@ -71,13 +29,21 @@ def test_a_search_cut_short_says_so_and_still_bounds_what_groups_earn() -> None:
         assert complete == bool((at_most == most).all())
 
 
-@given(seed=seeds, m=st.integers(3, 9), k=st.integers(2, 4), cuts=st.integers(1, 12), every=...)
-def test_tolls_are_paid_once_by_groups_that_hold_two_of_three(
-    seed: int, m: int, k: int, cuts: int, every: bool
+@given(
+    seed=seeds,
+    m=st.integers(3, 9),
+    k=st.integers(2, 4),
+    people=peoples,
+    grid=...,
+    cuts=st.integers(0, 12),
+    every=...,
+)
+def test_groups_found_earn_most_and_pay_once_for_two_of_three(
+    seed: int, m: int, k: int, people: int | None, grid: bool, cuts: int, every: bool
 ) -> None:
-    records, pricing = random_pricing(seed, m, k, None, grid=False)
+    records, pricing = random_pricing(seed, m, k, people, grid)
     rng = np.random.default_rng(seed)
-    of = np.array([rng.choice(m, 3, replace=False) for _ in range(cuts)])
+    of = np.array([rng.choice(m, 3, replace=False) for _ in range(cuts)], np.int64).reshape(-1, 3)
     pricing = with_cuts(pricing, of, rng.exponential(0.5, cuts).round(1))
     found = groups_within(pricing, 1.0, 10**4) if every else search_best(pricing, -1.0, 10**6)
     earned = {

@@ -131,22 +131,17 @@ def stay(groups: Groups, record: int) -> list[int]:
 
 
 @given(groups=states(), k=st.integers(1, 4))
-def test_a_record_may_leave_where_k_different_subjects_stay(groups: Groups, k: int) -> None:
-    for x in range(len(groups.labels)):
-        assert may_leave(groups, x, k) == (len(set(stay(groups, x))) >= k)
-
-
-@given(groups=states(), k=st.integers(1, 4))
-def test_a_record_may_take_a_place_where_k_different_subjects_are_there_then(
+def test_a_record_may_leave_or_be_replaced_where_k_different_subjects_are_then(
     groups: Groups, k: int
 ) -> None:
     for x in range(len(groups.labels)):
+        others = stay(groups, x)
+        assert may_leave(groups, x, k) == (len(set(others)) >= k)
         if groups.different[groups.labels[x]] < k:
             continue
-        for z in range(len(groups.labels)):
-            if groups.labels[z] != groups.labels[x]:
-                there = {*stay(groups, x), int(groups.subjects[z])}
-                assert may_replace(groups, x, z, k) == (len(there) >= k)
+        for z in np.flatnonzero(groups.labels != groups.labels[x]).tolist():
+            there = {*others, int(groups.subjects[z])}
+            assert may_replace(groups, x, z, k) == (len(there) >= k)
 
 
 # What is kept while records move

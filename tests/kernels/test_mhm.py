@@ -26,47 +26,27 @@ def test_the_latest_start_is_the_naive_one(subjects: list[int], k: int) -> None:
 @given(
     seed=seeds,
     n=st.integers(2, 12),
-    p=st.integers(1, 3),
     k=st.integers(2, 12),
+    people=st.none() | st.integers(2, 8),
     shift=st.sampled_from([0.0, 1e6]),
     kind=st.sampled_from(["normal", "grid", "equal"]),
+    runs=st.booleans(),
 )
 def test_no_other_cut_of_the_path_loses_less(
-    seed: int, n: int, p: int, k: int, shift: float, kind: str
+    seed: int, n: int, k: int, people: int | None, shift: float, kind: str, runs: bool
 ) -> None:
-    k = min(k, n)
     rng = np.random.default_rng(seed)
+    subjects = np.arange(n) if people is None else rng.integers(0, people, n)
+    subjects = np.sort(subjects) if runs else subjects
+    k, p = min(k, len(set(subjects.tolist()))), int(rng.integers(1, 4))
     records = {
         "normal": rng.normal(size=(n, p)),
         "grid": rng.integers(0, 3, (n, p)).astype(float),
         "equal": np.full((n, p), 0.3),
     }[kind] + shift
-    labels = cut(records, np.arange(n), k)
-    sizes = np.bincount(labels)
-    assert k <= sizes.min()
-    assert sizes.max() <= 2 * k - 1
-    least = naive.least_cut(records, range(n), k)
-    assert naive.sse(records, labels) == pytest.approx(least, rel=1e-7, abs=1e-9)
-
-
-@given(
-    seed=seeds,
-    n=st.integers(2, 12),
-    k=st.integers(2, 5),
-    people=st.integers(2, 8),
-    shift=st.sampled_from([0.0, 1e6]),
-    runs=st.booleans(),
-)
-def test_with_subjects_no_other_cut_of_the_path_loses_less(
-    seed: int, n: int, k: int, people: int, shift: float, runs: bool
-) -> None:
-    rng = np.random.default_rng(seed)
-    subjects = rng.integers(0, people, n)
-    if runs:
-        subjects.sort()
-    k = min(k, len(set(subjects.tolist())))
-    records = rng.normal(size=(n, 2)) + shift
     labels = cut(records, subjects, k)
     assert naive.holds(labels, subjects, k)
+    if people is None:
+        assert np.bincount(labels).max() <= 2 * k - 1
     least = naive.least_cut(records, subjects.tolist(), k)
     assert naive.sse(records, labels) == pytest.approx(least, rel=1e-7, abs=1e-9)

@@ -31,14 +31,16 @@ def test_insertion_comes_near_the_published_losses(heuristic: str, dataset: str)
     assert parts.mean() == pytest.approx(1.0, abs=0.1 if unlike else 0.03)
 
 
-def exact(kind: str, seed: int, n: int) -> Floats:
-    """Many equal distances, all of them whole numbers."""
+def records_of(kind: str, seed: int, n: int) -> Floats:
+    """Random ones, or with many equal distances, all of them whole numbers."""
     rng = np.random.default_rng(seed)
-    if kind == "line":
-        return rng.integers(0, 6, (n, 1)).astype(float)
-    if kind == "rectangle":
-        return rng.integers(0, 2, (n, 2)).astype(float) @ np.diag([3.0, 4.0])
-    return np.full((n, 2), 2.0)
+    return {
+        "normal": rng.normal(size=(n, rng.integers(2, 5))),
+        "grid": rng.integers(0, 4, (n, 2)).astype(float),
+        "line": rng.integers(0, 6, (n, 1)).astype(float),
+        "rectangle": rng.integers(0, 2, (n, 2)).astype(float) @ np.diag([3.0, 4.0]),
+        "equal": np.full((n, 2), 2.0),
+    }[kind]
 
 
 def turn_of(seed: int, n: int) -> list[int]:
@@ -46,44 +48,17 @@ def turn_of(seed: int, n: int) -> list[int]:
     return turn
 
 
-@given(seed=seeds, n=st.integers(1, 20), p=st.integers(2, 4), rule=rules)
-def test_insertion_is_its_slow_twin(seed: int, n: int, p: int, rule: int) -> None:
-    records = np.random.default_rng(seed).normal(size=(n, p))
-    turn = turn_of(seed, n)
+@pytest.mark.parametrize("kind", ["normal", "grid", "line", "rectangle", "equal"])
+@given(seed=seeds, n=st.integers(1, 18), rule=rules)
+def test_insertion_is_its_slow_twin(kind: str, seed: int, n: int, rule: int) -> None:
+    """Of equal cities the first in turn is inserted."""
+    n = n if kind == "normal" else min(n, 6)
+    records, turn = records_of(kind, seed, n), turn_of(seed, n)
     path = tuple(inserted(records, np.array(turn), rule).tolist())
     assert path in naive_paths.insertion(records, turn, rule)
-
-
-@given(seed=seeds, n=st.integers(1, 15), p=st.integers(2, 4))
-def test_cheapest_insertion_is_its_slow_twin(seed: int, n: int, p: int) -> None:
-    records = np.random.default_rng(seed).normal(size=(n, p))
-    turn = turn_of(seed, n)
-    path = tuple(inserted(records, np.array(turn), None).tolist())
-    assert path in naive_paths.cheapest_insertion(records, turn)
-
-
-@given(
-    kind=st.sampled_from(["line", "rectangle", "equal"]),
-    seed=seeds,
-    n=st.integers(1, 6),
-    rule=rules,
-)
-def test_of_equal_cities_the_first_in_turn_is_inserted(
-    kind: str, seed: int, n: int, rule: int
-) -> None:
-    records, turn = exact(kind, seed, n), turn_of(seed, n)
-    path = tuple(inserted(records, np.array(turn), rule).tolist())
-    assert path in naive_paths.insertion(records, turn, rule)
-    path = tuple(inserted(records, np.array(turn), None).tolist())
-    assert path in naive_paths.cheapest_insertion(records, turn)
-
-
-@given(seed=seeds, n=st.integers(1, 7), rule=rules)
-def test_on_a_grid_insertion_is_its_slow_twin(seed: int, n: int, rule: int) -> None:
-    records = np.random.default_rng(seed).integers(0, 4, (n, 2)).astype(float)
-    turn = turn_of(seed, n)
-    path = tuple(inserted(records, np.array(turn), rule).tolist())
-    assert path in naive_paths.insertion(records, turn, rule)
+    if kind != "grid":
+        path = tuple(inserted(records, np.array(turn), None).tolist())
+        assert path in naive_paths.cheapest_insertion(records, turn)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -141,10 +141,3 @@ def test_as_many_events_happen_as_are_asked_for() -> None:
     assert shuffling_pass(*laid_out(groups), groups.k, 0.0, 10, 0, 3000) == 10
     left = shuffling_pass(*laid_out(groups), groups.k, 0.1, 3000, 0, 3000)
     assert 3000 - left == pytest.approx(300, abs=5 * np.sqrt(3000 * 0.1 * 0.9))
-
-
-@pytest.mark.parametrize(("n", "k"), [(2, 2), (3, 3), (5, 5), (3, 2), (9, 5)])
-def test_one_group_stays_one_group(n: int, k: int) -> None:
-    records = np.arange(n, dtype=np.float64)[:, None]
-    one = np.zeros(n, dtype=np.int64)
-    assert rcs(*both(grouped(records, one, k)), 1.0, 9).tolist() == [0] * n

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from streets_walked import HOP, SCALE, Writer, grouped, plain, walked
 
-from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
+from trajanon._kernels.ways import Places, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.perturbation import (
@@ -54,7 +54,7 @@ def test_the_likeliest_way_is_that_of_the_slow_twin(seed: int, m: int) -> None:
     count = int(first[-1])
     walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
     places = Places(np.concatenate(at), np.concatenate(own), first)
-    likeliest_ways(places, Seen(seen, white), factors, hop, walk)
+    likeliest_ways(places, seen, white, factors, hop, walk)
     twin = naive.likeliest_ways(at, own, seen, white, factors, hop)
     np.testing.assert_allclose(walk.worth, [worth for row in twin for worth, _ in row])
     for point, row in enumerate(twin):

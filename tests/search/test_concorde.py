@@ -72,12 +72,6 @@ PYCONCORDE = """
 """
 
 
-@pytest.fixture
-def no_concorde(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "concorde", None)
-    monkeypatch.setenv("PATH", "")
-
-
 def install_program(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Put a concorde on the PATH, alone there."""
     program = folder / "bin" / "concorde"
@@ -93,26 +87,26 @@ def install_pyconcorde(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch)
     package.mkdir(parents=True)
     (package / "__init__.py").touch()
     (package / "tsp.py").write_text(textwrap.dedent(NEAREST) + textwrap.dedent(code))
-    monkeypatch.delitem(sys.modules, "concorde", raising=False)
-    monkeypatch.delitem(sys.modules, "concorde.tsp", raising=False)
+    for name in ("concorde", "concorde.tsp"):  # set first, so that it is gone after the test
+        monkeypatch.setitem(sys.modules, name, None)
+        monkeypatch.delitem(sys.modules, name)
     monkeypatch.syspath_prepend(package.parent)
     monkeypatch.setenv("PYTHONPATH", str(package.parent))
     monkeypatch.setenv("PATH", "")
 
 
-def test_without_concorde_it_is_said_what_to_install(no_concorde: None) -> None:
-    with pytest.raises(BadInput, match=r"^Concorde is not installed; .* or choose the heuristic"):
-        concorde(problem(records_of("normal", 0, 10)), None)
-
-
-def test_a_folder_named_concorde_is_not_pyconcorde(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("named_so", [False, True])
+def test_without_concorde_it_is_said_what_to_install(
+    named_so: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "concorde" / "TSP").mkdir(parents=True)  # the sources of the program
-    monkeypatch.delitem(sys.modules, "concorde", raising=False)
-    monkeypatch.syspath_prepend(tmp_path)
+    """A folder named concorde is not pyconcorde."""
+    monkeypatch.setitem(sys.modules, "concorde", None)
     monkeypatch.setenv("PATH", "")
-    with pytest.raises(BadInput, match="not installed"):
+    if named_so:
+        (tmp_path / "concorde" / "TSP").mkdir(parents=True)  # the sources of the program
+        monkeypatch.delitem(sys.modules, "concorde")
+        monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(BadInput, match=r"^Concorde is not installed; .* or choose the heuristic"):
         concorde(problem(records_of("normal", 0, 10)), None)
 
 

@@ -78,20 +78,20 @@ def test_swapping_gives_the_printed_groups_of_the_hospital(method: str) -> None:
 # Slow twins
 
 
+@pytest.mark.parametrize("how", ["v-mdav", "md", "mdav"])
 @given(seed=seeds, n=sizes, k=ks, p=columns, gamma=gammas)
-def test_v_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int, gamma: float) -> None:
+def test_groups_are_those_of_the_slow_twin(
+    how: str, seed: int, n: int, k: int, p: int, gamma: float
+) -> None:
     k = min(k, n)
     records = np.random.default_rng(seed).normal(size=(n, p))
-    labels = grown(problem(records, k), gamma)
-    assert groups_of(labels) == naive.v_mdav(records, k, gamma)
-
-
-@given(seed=seeds, n=sizes, k=ks, p=columns)
-def test_md_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
-    k = min(k, n)
-    records = np.random.default_rng(seed).normal(size=(n, p))
-    labels = md(problem(records, k))
-    assert groups_of(labels) == naive.md(records, k)
+    labels = group(how, records, k, np.arange(n), gamma)
+    expected = {
+        "v-mdav": lambda: naive.v_mdav(records, k, gamma),
+        "md": lambda: naive.md(records, k),
+        "mdav": lambda: naive.mdav(records, k),
+    }[how]()
+    assert groups_of(labels) == expected
 
 
 @given(seed=seeds, n=sizes, grid=st.booleans(), p=columns)
@@ -156,15 +156,6 @@ def test_mdav_gives_the_published_losses(name: str) -> None:
     for k, il in zip(range(3, 11), CLASSIC[name].split(), strict=True):
         partition = trajanon.microaggregate(X, k, method="mdav", refine="none")
         assert f"{partition.information_loss:.4f}" == il
-
-
-@given(seed=seeds, n=st.integers(2, 40), k=st.integers(2, 8), p=st.integers(1, 4))
-def test_mdav_groups_as_its_slow_twin(seed: int, n: int, k: int, p: int) -> None:
-    k = min(k, n)
-    records = np.random.default_rng(seed).normal(size=(n, p))
-    labels = mdav(problem(records, k))
-    groups = [set(np.flatnonzero(labels == g)) for g in range(labels.max() + 1)]
-    assert groups == naive.mdav(records, k)
 
 
 Some = tuple[Floats, Ints, np.random.Generator]

@@ -3,7 +3,6 @@
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 from drawn_paths import records_of
 from naive_paths import assert_is_path, least_length
@@ -31,8 +30,8 @@ def elkai() -> None:
     pytest.importorskip("elkai", reason="LKH comes with the extra lkh")
 
 
-@pytest.mark.parametrize("n", [3, 8, 10])
-@pytest.mark.parametrize("kind", ["normal", "grid", "heavy"])
+@pytest.mark.parametrize("n", [1, 3, 8, 10])
+@pytest.mark.parametrize("kind", ["normal", "grid", "heavy", "equal"])
 @pytest.mark.parametrize("begins", [False, True])
 @pytest.mark.usefixtures("elkai")
 def test_lkh_finds_the_shortest_path(n: int, kind: str, begins: bool, temporary: Path) -> None:
@@ -44,14 +43,6 @@ def test_lkh_finds_the_shortest_path(n: int, kind: str, begins: bool, temporary:
         expected = least_length(records)
         assert path_length(records, path) == pytest.approx(expected, rel=1e-6)
     assert list(temporary.iterdir()) == []
-
-
-@pytest.mark.parametrize("n", [1, 9, 30])
-@pytest.mark.parametrize("start", [None, -1])
-@pytest.mark.usefixtures("elkai")
-def test_equal_records_get_a_path(n: int, start: int | None) -> None:
-    begin = None if start is None else start % n
-    assert_is_path(lkh(problem(np.full((n, 2), 0.7)), begin), n, begin)
 
 
 @pytest.mark.usefixtures("elkai")

@@ -114,38 +114,27 @@ every_heuristic = pytest.mark.parametrize(
 
 
 @every_heuristic
-@pytest.mark.parametrize("n", [1, 2, 3, 5, 7, 20])
-@pytest.mark.parametrize("kind", ["normal", "grid", "equal"])
-def test_a_path_begins_at_its_start(heuristic: str, n: int, kind: str) -> None:
-    records = records_of(kind, n, n)
-    for start in [None, *range(min(n, 7))]:
-        for k in (2, 3):
-            path = path_by(heuristic, records, start, k=k)
-            assert path.dtype == np.int64
-            assert sorted(path.tolist()) == list(range(n))
-            assert start is None or path[0] == start
-
-
-@every_heuristic
 @given(
+    kind=st.sampled_from(["normal", "grid", "equal"]),
     seed=seeds,
-    n=st.integers(2, 25),
+    n=st.integers(1, 25),
     k=st.integers(2, 6),
     people=st.integers(2, 8),
     runs=st.booleans(),
 )
 @settings(max_examples=25)
-def test_a_path_begins_at_the_record_of_a_subject_that_is_needed(
-    heuristic: str, seed: int, n: int, k: int, people: int, runs: bool
+def test_a_path_begins_at_its_start_though_its_subject_be_needed(
+    heuristic: str, kind: str, seed: int, n: int, k: int, people: int, runs: bool
 ) -> None:
     """Without their start the records may be of k - 1 subjects."""
     rng = np.random.default_rng(seed)
     subjects = dense(rng.integers(0, people, n))
     subjects = np.sort(subjects) if runs else subjects
     k = min(k, int(subjects.max()) + 1)
-    records = records_of("normal", seed, n)
+    records = records_of(kind, seed, n)
     for start in [None, *range(n)]:
         path = path_by(heuristic, records, start, seed, k, subjects)
+        assert path.dtype == np.int64
         assert sorted(path.tolist()) == list(range(n))
         assert start is None or path[0] == start
 
@@ -217,19 +206,6 @@ def shuffled_tour(kind: str, seed: int, n: int) -> Tour:
     tour.order[:] = np.random.default_rng(seed).permutation(n + 1)
     tour.position[tour.order] = np.arange(n + 1)
     return tour
-
-
-@given(kind=kinds, seed=seeds, n=sizes, or_opt=...)
-def test_no_exchange_is_overlooked_where_every_city_is_looked_at(
-    kind: str, seed: int, n: int, or_opt: bool
-) -> None:
-    tour = shuffled_tour(kind, seed, n)
-    while improve(tour, or_opt) > 0.0:
-        for city in tour.order:
-            enqueue(tour, city)
-    reached = length(tour)
-    for other in naive.tours_two_links_away(tour.records, tour.order.tolist(), tour.neighbours):
-        assert naive.tour_length(tour.records, other) >= reached - 1e-8
 
 
 @given(seed=seeds, n=sizes, count=st.integers(0, 8), data=st.data())

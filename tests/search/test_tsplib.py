@@ -56,16 +56,8 @@ def test_the_problem_is_the_distances_and_a_dummy_at_none(
     exact = np.array([[naive.distance(a, b) for b in records] for a in records])
     scale = 2 * max(exact[0]) / ((2**31 - 1) // (n + 1) - 1)
     assert np.abs(matrix[1:, 1:] * scale - exact).max() <= 0.5001 * scale
-
-
-@given(kind=kinds, seed=seeds, n=st.integers(2, 30))
-def test_no_sum_along_a_tour_leaves_32_bits(tmp_path: Path, kind: str, seed: int, n: int) -> None:
-    records = records_of(kind, seed, n)
-    records[0] += 1.0
-    _, rows = problem_of(records, tmp_path)
-    longest = max(map(max, rows))
-    assert longest * (n + 1) < 2**31
-    assert max(map(max, rows[1:])) * (n + 1) > 2**28  # nor is much precision lost
+    # No sum along a tour leaves 32 bits, nor is much precision lost.
+    assert 2**28 < matrix[1:].max() * (n + 1) < 2**31
 
 
 @pytest.mark.parametrize("text", ["4\n0 2 \n1 3 \n", " 4\r\n0 2 1 3\r\n"])

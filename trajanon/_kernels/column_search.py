@@ -5,17 +5,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from trajanon._kernels.compiled import bare, inlined
+from trajanon._kernels.compiled import bare
 from trajanon._kernels.group_state import NONE
 
 
 class PricingProblem(NamedTuple):
-    """Records, the price of each, and subset-row cuts: the state of the pricing kernels.
-
-    A group earns the prices of its members, less its SSE (the sum of its squared pair distances
-    divided by its size), less the duals of the cuts that count it: its reduced cost, negated.
-    Growing ignores the cuts; the search is exact.
-    """
+    """Records, prices, cuts. A group earns prices, less its SSE and the duals of its cuts."""
 
     distances: NDArray[np.float64]  # squared distance of each pair, (m, m)
     # Half the sum of squared distances of each record to its 0, 1, ... nearest others, (m, size of
@@ -77,10 +72,7 @@ def sum_distances(pricing, members, to_members):
 
 @bare
 def grow_group(pricing, members, started, to_members):
-    """Grow ``members`` from the first ``started``, which stay; the best size, 0 if none holds k.
-
-    ``to_members`` is room for a number of each record.
-    """
+    """Grow ``members`` from the first ``started``, which stay; the best size, 0 if none holds k."""
     sum_distances(pricing, members[:started], to_members)
     best_size, most = 0, -np.inf
     for size in range(started, members.shape[0] + 1):
@@ -137,10 +129,7 @@ def exchange_member(pricing, members, to_members):
 
 @bare
 def grow_groups(pricing, started, exchanged, found, sizes, to_members):
-    """Grow each group ``found`` from the first ``started``, who stay at first.
-
-    Then members are ``exchanged``, if asked for, while that earns more.
-    """
+    """Grow each ``found`` from the first ``started``; then exchange members while that earns."""
     for i in range(found.shape[0]):
         sizes[i] = grow_group(pricing, found[i], started, to_members)
         if exchanged and sizes[i]:
@@ -153,10 +142,7 @@ _ROOT = np.int64(1)  # members of a group that has only begun
 
 
 class Search(NamedTuple):
-    """State of the branch and bound over the groups of one size round a record, the root.
-
-    What has an axis ``size`` is indexed by the depth: the number of members so far.
-    """
+    """Branch and bound over groups of one size round the root; by depth where it is (size,)."""
 
     members: NDArray[np.int64]  # the group so far, (size,), the root first
     near: NDArray[np.int64]  # records that may join, the best first, (size, m)
@@ -191,10 +177,7 @@ def insert_largest(largest, value):
 
 @bare
 def bound_by_root(pricing, search, record):
-    """What a member adds at most, if the first is the nearest to all of them.
-
-    Then its squared distances to the others sum to at most twice the SSE.
-    """
+    """What a member adds at most: distances to the root sum to twice the SSE at most."""
     return pricing.prices[record] - pricing.distances[search.members[0], record] / 2.0
 
 
@@ -252,13 +235,6 @@ def enter_cuts(pricing, search, depth, record):
     return due
 
 
-@inlined
-def leave_cuts(pricing, search, record):
-    """Count a member no longer, which has left."""
-    for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
-        search.held[pricing.cuts_of[i]] -= 1
-
-
 @bare
 def begin_group(pricing, search):
     """Begin with the root, which all others may join."""
@@ -275,31 +251,9 @@ def begin_group(pricing, search):
     search.earned[1] = pricing.prices[root] - enter_cuts(pricing, search, _ROOT, root)
 
 
-@inlined
-def join_group(pricing, search, size, depth):
-    """Let the last of ``depth + 1`` members join the others."""
-    # Those after it in the list may join next.
-    record, rest = search.members[depth], search.following[depth]
-    search.listed[depth + 1] = search.listed[depth] - rest
-    for i in range(search.listed[depth + 1]):
-        other = search.near[depth, rest + i]
-        search.near[depth + 1, i] = other
-        search.to_members[depth + 1, other] = (
-            search.to_members[depth, other] + pricing.distances[record, other]
-        )
-        search.half_duals[depth + 1, other] = search.half_duals[depth, other]
-    due = enter_cuts(pricing, search, depth + 1, record)
-    cost = search.to_members[depth, record] / size
-    search.earned[depth + 1] = search.earned[depth] + pricing.prices[record] - cost - due
-
-
 @bare
 def search_group(pricing, search, size, least, nodes, place):
-    """Find the group of a size round ``search.members[0]`` that earns most, or every.
-
-    ``found[place]`` takes the best, if it earns more than ``least``; or from there on ``found``
-    takes every group that does.
-    """
+    """Find the group of a size round the root that earns most, at ``place``, or every one."""
     begin_group(pricing, search)
     keep_promising(pricing, search, _ROOT, size, least)
     most = least
@@ -312,7 +266,9 @@ def search_group(pricing, search, size, least, nodes, place):
         at_most = search.earned[depth] + search.score[depth, first:last].sum()
         if last > search.listed[depth] or at_most <= least:
             depth -= 1
-            leave_cuts(pricing, search, search.members[depth])
+            record = search.members[depth]
+            for i in range(pricing.first_cut[record], pricing.first_cut[record + 1]):
+                search.held[pricing.cuts_of[i]] -= 1
             continue
         nodes -= 1
         search.following[depth] += 1
@@ -321,8 +277,21 @@ def search_group(pricing, search, size, least, nodes, place):
         if depth + 1 - different_subjects(pricing.subjects, group) > size - pricing.k:
             continue
         if depth + 1 < size:
-            join_group(pricing, search, size, depth)
+            # Those after it in the list may join next.
+            record, rest = search.members[depth], search.following[depth]
+            search.listed[depth + 1] = search.listed[depth] - rest
+            for i in range(search.listed[depth + 1]):
+                other = search.near[depth, rest + i]
+                search.near[depth + 1, i] = other
+                search.to_members[depth + 1, other] = (
+                    search.to_members[depth, other] + pricing.distances[record, other]
+                )
+                search.half_duals[depth + 1, other] = search.half_duals[depth, other]
+            due = enter_cuts(pricing, search, depth + 1, record)
+            cost = search.to_members[depth, record] / size
+            earned = search.earned[depth] + pricing.prices[record] - cost - due
             depth += 1
+            search.earned[depth] = earned
             keep_promising(pricing, search, depth, size, least)
         elif place == search.found.shape[0]:
             nodes = 0
@@ -359,10 +328,7 @@ def room_for(pricing: PricingProblem, groups: int, every: bool) -> Search:
 
 @bare
 def search_groups(pricing, search, roots, least, nodes, at_most):
-    """Find the group round each root that earns most, or every one above ``least``.
-
-    Round a record: no member has a smaller sum of squared distances to the others.
-    """
+    """Find the best group round each root, the one nearest to all, or every one above a least."""
     for row in range(search.sizes.shape[0]):
         search.sizes[row] = 0
     place, complete = 0, True

@@ -42,10 +42,7 @@ def insert_rising(values, items, place, value, item):
 
 @bare
 def keep_nearest(nearest, away, item, distance):
-    """Insert an item in a list of the nearest, each at its least distance.
-
-    ``away`` are their squared distances, rising; a free place holds -1.
-    """
+    """Insert an item in a list of the nearest, each once, rising; a free place holds -1."""
     place = away.shape[0] - 1
     for rank in range(place):
         if nearest[rank] == item:

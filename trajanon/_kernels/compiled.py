@@ -27,10 +27,7 @@ class _Cache:
 
 
 class Kernel:
-    """A function that is compiled on first use, once as Python and once as kernels call it.
-
-    Kept if any folder can be written is what Python calls: it holds the kernels that it calls.
-    """
+    """A function compiled on first use, as Python calls it, which is kept, and as kernels do."""
 
     def __init__(self, function: Callable[..., Any], **more: bool) -> None:
         update_wrapper(self, function)
@@ -67,19 +64,14 @@ class Kernel:
 def kernel(function: Callable[..., Any], **more: bool) -> Kernel:
     """Make a kernel of a function, with more options of numba's.
 
-    A bare number in a call is a type of its own, for which what is called would be compiled once
-    more: such numbers are constants of numpy's types. Arrays are assigned and added number by
-    number: numba compiles its messages about shapes for seconds.
+    Bare numbers in calls are types of their own, so they are constants of numpy's types. Arrays are
+    assigned number by number: numba compiles its messages about shapes for seconds.
     """
     return Kernel(function, **more)
 
 
 def bare(function: Callable[..., Any]) -> Kernel:
-    """Compile a loop that makes no arrays, without counting references to those given.
-
-    numba counts at every call and at every row, for all threads to see: of random moves that takes
-    a fifth of the time.
-    """
+    """Compile a loop that makes no arrays: to count references to those given takes a fifth."""
     return kernel(function, _nrt=False)
 
 
@@ -90,11 +82,7 @@ def inlined(function: Callable[..., Any]) -> Kernel:
 
 @cache
 def forget_older(folder: str) -> None:
-    """Remove what was compiled from other sources than these.
-
-    numba looks at the file of a kernel, but not at those of the kernels it calls: a mended one
-    would live on in its callers.
-    """
+    """Remove what other sources gave: numba does not look at the kernels that a kernel calls."""
     sources = sha256()
     for file in sorted(Path(__file__).parent.glob("*.py")):
         sources.update(file.read_bytes())

@@ -1,8 +1,4 @@
-"""Moves of descent: of one record, of two, of three, and of whole groups.
-
-Groups are dissolved, created and split if that changes the SSE by less than a limit; returned is
-how many records have moved.
-"""
+"""Moves of descent: of one record, of two, of three, and of whole groups, below a limit."""
 
 from typing import NamedTuple
 
@@ -188,10 +184,7 @@ def touch(descent, count, number):
 
 @bare
 def dissolve_group(descent, group, limit):
-    """Send the members, one after the other, to the near group that each costs least.
-
-    As of `create_group` and `split_group`, returned is how many were sent, and may stay there.
-    """
+    """Send members to near groups, each where it costs least; how many were sent, and may stay."""
     groups = descent.groups
     count = gather(descent, group)
     change = 0.0
@@ -287,10 +280,7 @@ def split_group(descent, group, k, limit):
 
 @bare
 def descent_pass(descent, what, k, moves, start, stop):
-    """Look at records or groups from start to stop once; the moves made so far.
-
-    One kernel for all moves: what they share is compiled once.
-    """
+    """Look at records or groups once, in one kernel for all moves; the moves made so far."""
     for item in range(start, stop):
         if what == RECORDS:
             if not surroundings_changed(descent, item):

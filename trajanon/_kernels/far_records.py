@@ -47,10 +47,7 @@ def farthest_pair(records, outer_first, radius, opposite, reach, labels):
 
 @bare
 def nearest_of_other_subjects(records, remaining, subjects, centre, near, distance):
-    """Fill in the nearest records of other subjects: one of each, the nearest first; how many.
-
-    Of equals the first record. ``distance`` is room for how far each is.
-    """
+    """Fill in the nearest of other subjects, one of each, the first of equals; how many."""
     count, found = near.shape[0], 0
     for record in remaining:
         if subjects[record] == subjects[centre]:

@@ -54,10 +54,7 @@ def place_along(direction, point):
 
 @bare
 def halve(tree, start, stop):
-    """Part the points from start to stop across a line between two, about in halves; the border.
-
-    About: the middle is that of some of them.
-    """
+    """Part points across a line between two, about in halves, by the middle of some; the border."""
     points, order, spare = tree.points, tree.order, tree.spare
     some, along, direction = tree.some, tree.along, tree.direction
     for i in range(_LOOKED_AT):
@@ -90,10 +87,7 @@ def halve(tree, start, stop):
 
 @bare
 def grow(tree, leaf):
-    """Halve the points, about, until no part holds more than a leaf; how many leaves there are.
-
-    Near leaves are near each other in the order.
-    """
+    """Halve points until no part holds more than a leaf; the leaves, near ones together."""
     borders, waiting = tree.borders, tree.waiting
     waiting[0, 0], waiting[0, 1] = 0, tree.order.shape[0]
     height, leaves = 1, 0

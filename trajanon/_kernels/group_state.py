@@ -186,10 +186,7 @@ def joining_change(groups, record, group):
 
 @bare
 def replacing_change(groups, leaving, entering, enters):
-    """What a record's group changes by with another in its place.
-
-    ``enters`` is the squared distance of that other one to the group's centroid.
-    """
+    """What a record's group changes by with another in its place, so far from the centroid."""
     group = groups.labels[leaving]
     leaves = squared_distance(groups.records[leaving], groups.centroids[group])
     apart = squared_distance(groups.records[entering], groups.records[leaving])

@@ -33,10 +33,7 @@ def walk(records, start, waiting, order):
 
 @bare
 def shortest_walk(records, neighbours, near, first, last, waiting, order, best, shortest):
-    """Walk from first, ..., last-1, no farther than ``shortest``; ``best`` takes the best path.
-
-    There is room for the records still ``waiting``, (n,), and for an ``order``, (n,).
-    """
+    """Walk from first, ..., last-1, no farther than ``shortest``; ``best`` takes the best path."""
     n = records.shape[0]
     for start in range(first, last):
         for record in range(n):
@@ -69,11 +66,7 @@ def shortest_walk(records, neighbours, near, first, last, waiting, order, best, 
 
 @bare
 def greedy_fragments(edges, links, other_end):
-    """Take edges, (m, 2), in turn, unless they fork or close a circle.
-
-    The ``links`` of each record, (n, 2), are -1 before; the ``other_end`` of its fragment is itself
-    before, and right of ends only.
-    """
+    """Take edges, (m, 2), in turn, unless they fork or close a circle; ``links`` are -1 before."""
     for edge in range(edges.shape[0]):
         a, b = edges[edge, 0], edges[edge, 1]
         if links[a, 1] >= 0 or links[b, 1] >= 0 or other_end[a] == b:
@@ -86,10 +79,7 @@ def greedy_fragments(edges, links, other_end):
 
 @bare
 def join_fragments(records, links, ends, used, order):
-    """Walk fragment by fragment from the first of the ``ends``, always on to the nearest free one.
-
-    ``used`` are no records before.
-    """
+    """Walk fragment by fragment from the first of the ``ends``, on to the nearest free one."""
     free, city, filled = ends.shape[0], ends[0], 0
     while True:
         previous = -1
@@ -150,10 +140,7 @@ def look_for_place(tour, city):
 
 @bare
 def insert_chosen(tour, waiting, chosen, left):
-    """Insert the chosen one of the waiting cities at its best place; which one it is.
-
-    The others keep their order: it decides between equals.
-    """
+    """Insert one of the waiting cities at its best place; the others keep their order."""
     city = waiting[chosen]
     before = tour.place[city]
     tour.following[city] = tour.following[before]
@@ -165,11 +152,7 @@ def insert_chosen(tour, waiting, chosen, left):
 
 @bare
 def insert_by_rule(tour, waiting, away, rule):
-    """Let a tour grow by nearest (-1), farthest (1) or arbitrary (0) insertion.
-
-    ``waiting`` are the cities to insert, and ``away``, (n + 1,), infinite, how far each is from the
-    tour.
-    """
+    """Let a tour grow by nearest (-1), farthest (1) or arbitrary (0) insertion."""
     newest = tour.start
     for left in range(waiting.shape[0], 0, -1):
         chosen = 0
@@ -207,10 +190,7 @@ def insert_cheapest(tour, waiting):
 
 @bare
 def fill_latest_starts(subjects, k, held, latest):
-    """For each end of a group on the path, the latest start that gives k subjects, -1 for none.
-
-    ``held`` is 0 for each subject.
-    """
+    """For each end of a group on the path, the latest start that gives k subjects, -1 for none."""
     different = 0
     start = 0
     for end in range(subjects.shape[0]):
@@ -228,12 +208,7 @@ def fill_latest_starts(subjects, k, held, latest):
 
 @bare
 def mark_optimal_cut(records, path, latest, to_later, cost, best_start, starts):
-    """Mark the start of each optimal group on the path, from the latest starts, (n,).
-
-    ``to_later``, (n,), sums squared distances of a record to those behind it, from 0; ``cost`` is
-    of the first records of the path, grouped best, (n + 1,), infinite but of none; ``best_start``,
-    (n + 1,), and ``starts``, (n,), are 0.
-    """
+    """Mark the start of each optimal group on a path, from latest starts; the rest is room."""
     n = path.shape[0]
     for end in range(n):
         earliest = 0

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from trajanon._kernels.common import insert_rising
 from trajanon._kernels.compiled import bare
 
 _WAITING = 1 << 16  # nodes that may wait in a search
@@ -12,11 +13,7 @@ _LEAST = 5.0  # metres, which every line is off its road
 
 
 class Network(NamedTuple):
-    """Streets from junction to junction, made of straight segments.
-
-    A segment runs along its street from its tail to its head. Direction 0 of a street is that way,
-    direction 1 is back; a state is 2 street + direction.
-    """
+    """Streets of segments, tail to head; a state is 2 street + direction, which is 1 for back."""
 
     lat: NDArray[np.float64]  # degrees, of each node, (v,)
     lon: NDArray[np.float64]  # (v,)
@@ -103,22 +100,16 @@ class Matched(NamedTuple):
 
 def room_for(nodes: int, points: int, states: int) -> Room:
     """Make room for lines of given numbers of points on a network of given size."""
-    both = (points, 2 * states)
-    via, stamp, wanted = (np.zeros(nodes, dtype=np.int64) for _ in range(3))
+    both, whole = (points, 2 * states), np.int64
+    via, stamp, wanted = (np.zeros(nodes, whole) for _ in range(3))
+    heap, count = np.empty(_WAITING, whole), np.empty(points, whole)
+    state, before = np.empty(both, whole), np.empty(both, whole)
     return Room(
-        Search(_floats(nodes), via, stamp, wanted, _whole(_WAITING), _floats(_WAITING)),
-        Paths(_whole(both), _floats(both), _floats(both), _whole(both), _whole(points)),
-        _floats(2 * states),
-        _floats(points),
+        Search(np.empty(nodes), via, stamp, wanted, heap, np.empty(_WAITING)),
+        Paths(state, np.empty(both), np.empty(both), before, count),
+        np.empty(2 * states),
+        np.empty(points),
     )
-
-
-def _floats(shape: int | tuple[int, int]) -> NDArray[np.float64]:
-    return np.empty(shape)
-
-
-def _whole(shape: int | tuple[int, int]) -> NDArray[np.int64]:
-    return np.empty(shape, dtype=np.int64)
 
 
 @bare
@@ -184,11 +175,7 @@ def want(network, target, search, mark):
 
 @bare
 def nearest_ways(network, here, left, limit, search, mark):
-    """Measure the ways from where a state leaves its street to the nodes that are wanted.
-
-    Up to a limit in metres, and not back on the street unless its end is a dead one. ``stamp`` has
-    the mark where `away` is known.
-    """
+    """Measure ways to nodes wanted, within metres; ``stamp`` has the mark where one is known."""
     away, via, stamp, wanted, heap, keys = search
     start, reverse = exit_of(network, here), here ^ 1
     alone = network.first[start + 1] - network.first[start] <= 1
@@ -250,10 +237,7 @@ def straight_between(here, there):
 
 @bare
 def go_on(network, matching, straight, p, spread, room, mark):
-    """Lead the best path to each state of a point from those of the one before; the last mark.
-
-    Where none leads there, paths begin again.
-    """
+    """Lead the best path to each state of a point, or begin again if none leads; the last mark."""
     paths, search, gained = room.paths, room.search, room.gained
     limit = 2.0 * straight + matching.slack
     states, offset = paths.state[p, : paths.states[p]], paths.offset[p]
@@ -305,11 +289,7 @@ def spread_of(near, ordered):
     n = 0
     for p in range(near.many.shape[0]):
         if near.many[p]:
-            place = n
-            while place > 0 and ordered[place - 1] > near.far[p, 0]:
-                ordered[place] = ordered[place - 1]
-                place -= 1
-            ordered[place] = near.far[p, 0]
+            insert_rising(ordered, ordered, n, near.far[p, 0], near.far[p, 0])
             n += 1
     if n == 0:
         return _LEAST
@@ -328,10 +308,7 @@ def last_state(score):
 
 @bare
 def match_lines(network, matching, points, near_all, first, room, matched):
-    """Match lines, (n, m, 2), from the first on, as many as have streets near them.
-
-    A line that leaves the roads is matched in pieces.
-    """
+    """Match lines from the first on that have streets near; in pieces if they leave roads."""
     way, walked, linked = matched
     m, mark = points.shape[1], 0
     paths = room.paths
@@ -375,14 +352,11 @@ def go_along(found, at, metres, point):
 
 
 @bare
-def trace_ways(network, matching, points, matched, first, end, search, found):
-    """Follow matched lines along all streets that they take; how many these are in all.
-
-    What ``found`` has no room for is counted only.
-    """
+def trace_ways(network, matching, points, matched, search, found):
+    """Follow matched lines along all streets; how many in all, if ``found`` has room or not."""
     way, walked, linked = matched
     heap, at, mark = search.heap, 0, 0
-    for line in range(first, end):
+    for line in range(points.shape[0]):
         for p in range(way.shape[1]):
             there = way[line, p]
             if there < 0:

@@ -10,11 +10,7 @@ from trajanon._kernels.compiled import bare, inlined, kernel
 
 
 class Windows(NamedTuple):
-    """Where windows may slide, and what record a window is at each place.
-
-    A window that starts at s is the record of its run's points s, s + stride, ...; and of its
-    departure, where that counts.
-    """
+    """Where windows may slide: one at s has its run's points s, s + stride, ..., and departure."""
 
     points: NDArray[np.int32]  # of all runs one after another in ticks, (t, 2)
     stride: int  # from one point of a window to the next
@@ -168,10 +164,7 @@ def slid_exchange_change(groups, x, record, z):
 
 @bare
 def slide_alone(descent, windows, start, x, record):
-    """Slide a window to where that gains most while the others stay; whether it does.
-
-    There is room for two records.
-    """
+    """Slide a window to where that gains most while the others stay; whether it does."""
     groups, (here, best) = descent.groups, record
     sight = SIGHT * windows.stride * (here.shape[0] // 2)
     first, last = max(0, start[x] - sight), min(windows.most[x], start[x] + sight)

@@ -74,11 +74,7 @@ def reverse_places(tour, i, j):
 
 @bare
 def reverse_stretch(tour, first, last, step):
-    """Turn round the stretch that leads from one city to another along ``step``.
-
-    The shorter side of the tour is turned, which gives the same cycle, perhaps read the other way:
-    returns the step that now leads as ``step`` did.
-    """
+    """Turn round a stretch, or the rest if shorter; the step that now leads as ``step`` did."""
     size = tour.order.shape[0]
     i, j = tour.position[first], tour.position[last]
     if step < 0:
@@ -272,10 +268,7 @@ def kick(tour):
 
 @bare
 def shorten(tour, or_opt, kicks):
-    """Look at every city until none has a move; then kick, and keep what is no longer.
-
-    Neighbour lists are not symmetric: a city may gain where its surroundings have not changed.
-    """
+    """Improve till no city has a move, as lists are not symmetric; then kick, and improve again."""
     while improve(tour, or_opt) > 0.0:
         for city in tour.order:
             enqueue(tour, city)

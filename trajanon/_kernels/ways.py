@@ -21,13 +21,6 @@ class Places(NamedTuple):
     first: NDArray[np.int64]  # of each point, and all, (m + 1,)
 
 
-class Seen(NamedTuple):
-    """A place and its noise at each point, and what gives the noise a variance of 1."""
-
-    at: NDArray[np.float64]  # (m, 2)
-    white: NDArray[np.float64]  # (m, 2, 2)
-
-
 class Walk(NamedTuple):
     """The likeliest way to each place."""
 
@@ -50,16 +43,14 @@ def expect_noise(walk, factors, start, end):
 
 
 @bare
-def likeliest_ways(places, seen, factors, hop, walk):
+def likeliest_ways(places, seen, white, factors, hop, walk):
     """Find the likeliest way to each place, point by point (A. Viterbi, 1967).
 
-    The noise at a point, in its own units, follows from that at the three before it, by the factors
-    in ``factors`` (m, 4), but for a variance, which stands last; those three are of the likeliest
-    way to the place before. ``hop`` (3,) holds the length of a hop, and the variances of that as a
-    share, and of how far headings are from it.
+    Noise follows from that at the three points before by ``factors``, (m, 4), but for a variance,
+    the last. ``hop`` (3,) holds the length of one, its variance as a share, and that of headings.
     """
-    at, first, white = places.at, places.first, seen.white
-    for point in range(seen.at.shape[0]):
+    at, first = places.at, places.first
+    for point in range(seen.shape[0]):
         start, end = first[point], first[point + 1]
         variance = factors[point, 3]
         behind = first[max(point - 1, 0)]
@@ -71,7 +62,7 @@ def likeliest_ways(places, seen, factors, hop, walk):
                 if walk.worth[i] > walk.worth[best]:
                     best = i
         for j in range(start, end):
-            dx, dy = seen.at[point, 0] - at[j, 0], seen.at[point, 1] - at[j, 1]
+            dx, dy = seen[point, 0] - at[j, 0], seen[point, 1] - at[j, 1]
             x = white[point, 0, 0] * dx + white[point, 0, 1] * dy
             y = white[point, 1, 0] * dx + white[point, 1, 1] * dy
             walk.noise[j, 0], walk.noise[j, 1] = x, y

@@ -14,7 +14,7 @@ from trajanon.align.windows import (
     Aligned,
     build_windows,
     centred,
-    lost_at,
+    records_at,
     start_ranges,
     summed,
     turned_at,
@@ -60,9 +60,8 @@ def align(
 ) -> tuple[Trajectories, Partition]:
     """Slide trajectories on their tracks, and regroup them, to be near their groups.
 
-    Where a trajectory begins on its track is an accident of the cutting: two people who went the
-    same way get trajectories that differ by where theirs begin. With a timing, the search sees the
-    departure of a window wherever it slides.
+    Where one begins on its track is an accident of the cutting: two people who went the same way
+    get trajectories that differ by that. With a timing, the search sees departures as well.
     """
     since, tracks = perf_counter(), trajectories.tracks
     if tracks is None:
@@ -121,11 +120,11 @@ class WindowLog(SearchLog):
         super().__init__()
         self.windows, self.aligned = windows, aligned
         self._all = float(summed(windows, aligned.start, lambda some: (some**2).sum()))
-        self.lost = lost_at(windows, aligned)
+        self.lost = loss.sse(records_at(windows, aligned.start), aligned.labels)
 
     def offer_windows(self, aligned: Aligned) -> None:
         """Keep windows and groups that lose less than all before."""
-        lost = lost_at(self.windows, aligned)
+        lost = loss.sse(records_at(self.windows, aligned.start), aligned.labels)
         if lost < self.lost:
             self.aligned, self.lost = aligned, lost
 
@@ -138,9 +137,8 @@ class WindowLog(SearchLog):
 def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
     """Slide windows, and regroup them, to lose less; the log keeps the best.
 
-    First windows slide to where their groups lose least, until none gains. Then random moves,
-    ever colder, slide windows and change groups. In the end windows settle: they slide and change
-    groups until neither gains. All is done in blocks.
+    They slide until none gains; then random moves, ever colder, slide and regroup them; in the end
+    they slide and change groups until neither gains. All is done in blocks.
     """
     windows, aligned = log.windows, log.aligned
 
@@ -172,7 +170,7 @@ def search_windows(problem: Problem, log: WindowLog, *, regroup: bool) -> None:
 def window_field(problem: Problem, windows: Windows, aligned: Aligned) -> tuple[Floats, Field]:
     """Find axes, (p, q), and neighbours and temperatures for windows where they are."""
     here = centred(windows, aligned.start)
-    lost = lost_at(here, aligned)
+    lost = loss.sse(records_at(here, aligned.start), aligned.labels)
     axes = axes_of(here, aligned.start, lost)
     near = window_neighbours(windows, aligned.start, axes, neighbour_count(problem.k))
     records = turned_at(here, aligned.start, axes)

@@ -25,9 +25,8 @@ def placed(
 ) -> Trajectories:
     """Put windows, each the only one of its recording, where windows of others are nearest.
 
-    A first look from afar, over all runs of the recording: windows then slide on the run where they
-    are, some lengths at most. Each is put where the k - 1 nearest of other subjects are nearest; as
-    they move as well, all look again.
+    Over all runs of the recording, where the k - 1 nearest of other subjects are nearest, in turns:
+    sliding then stays on a run.
     """
     tracks, n = trajectories.tracks, len(trajectories)
     if tracks is None or tracks.recording is None or n < k:
@@ -50,10 +49,7 @@ def placed(
 
 
 def _places(tracks: Tracks, points: int) -> tuple[Ints, Ints]:
-    """List where windows may begin: the window, and the place among the points of all runs.
-
-    First the places where they are, then those of windows that are alone in their recordings.
-    """
+    """List where windows may begin, where they are first: the window, and the place in all runs."""
     assert tracks.recording is not None
     recording, n = tracks.recording_of, len(tracks.run)
     alone = np.flatnonzero(np.bincount(recording)[recording] == 1)

@@ -52,11 +52,7 @@ def work_in_blocks(
     chained: bool = False,
     watch: Callable[[], None] = unwatched,
 ) -> Aligned:
-    """Work in blocks of whole groups that are near each other in axes, all at once.
-
-    What lies between the windows of a run is shared out among them at random first, so that those
-    in several blocks never meet; if chained, those in one block share their parts again.
-    """
+    """Work in blocks of near groups, all at once; those of a run share its free room at random."""
     first, last = start_ranges(windows, aligned.start, problem.random)
     records = turned_at(windows, aligned.start, axes)
 

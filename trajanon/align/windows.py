@@ -17,10 +17,9 @@ from trajanon._kernels.sliding_windows import (
     tell_each_other,
 )
 from trajanon.arrays import Floats, Ints
-from trajanon.loss import sse
 from trajanon.neighbours import grow_trees, in_leaves, leaf_size
 from trajanon.tracks import STEPS, Tracks
-from trajanon.workers import Result, in_parts
+from trajanon.workers import in_parts
 
 _AT_ONCE = 10_000  # windows that a thread reads at a time
 _PACE = 2 * STEPS  # steps between two places where a window is looked for: twice the spacing
@@ -31,13 +30,10 @@ _TREES = 3  # of places: with four, a million drawn windows come 0.4 % nearer to
 def build_windows(
     tracks: Tracks, points: int, departure: Floats | None = None, weights: Floats | None = None
 ) -> Windows:
-    """Lay out tracks for windows of ``points`` points that slide on them.
+    """Lay out tracks for windows of ``points`` points, and their ``departure``, with weights.
 
-    Where a ``departure`` is given for each point of the tracks, windows that start there have it as
-    a number more, and all numbers have ``weights``.
-
-    Windows of a run keep their order, and a spacing between the last point of one and the first of
-    the next; or what lies between them now, if that is less.
+    Windows of a run keep their order, and a spacing from the last point of one to the first of the
+    next; or what lies between them now, if that is less.
     """
     size = np.diff(tracks.first)[tracks.run]
     order = np.lexsort((tracks.start, tracks.run))
@@ -61,7 +57,7 @@ def build_windows(
         share=np.ones(numbers),
     )
     # Subtract one record first: sums of squares far from zero lose precision.
-    origin = records_at(take(windows, np.arange(1)), tracks.start[:1])[0]
+    origin = records_at(windows._replace(place=windows.place[:1]), tracks.start[:1])[0]
     about = windows._replace(mean=origin)
     mean = summed(about, tracks.start, lambda some: some.sum(axis=0)) / len(size)
     squares = summed(about, tracks.start, lambda some: ((some - mean) ** 2).sum(axis=0))
@@ -76,15 +72,6 @@ def records_at(windows: Windows, start: Ints) -> Floats:
     records = np.empty((len(start), len(windows.mean)))
     read_records(windows, start, records)
     return records
-
-
-def measured_at(windows: Windows, start: Ints, measure: Callable[[Floats], Result]) -> list[Result]:
-    """Measure the records of windows at their starts, in the same batches for any threads."""
-
-    def batch(rows: Ints, stop: Event) -> Result:
-        return measure(records_at(take(windows, rows), start[rows]))
-
-    return in_parts(batch, np.arange(len(start)), _AT_ONCE)
 
 
 def turned_at(windows: Windows, start: Ints, axes: Floats) -> Floats:
@@ -107,8 +94,12 @@ def fill_turned(
 
 
 def summed(windows: Windows, start: Ints, measure: Callable[[Floats], Floats]) -> Floats:
-    """Sum up a measure of the records of windows at their starts."""
-    return np.asarray(np.sum(measured_at(windows, start, measure), axis=0))
+    """Sum up a measure of windows at their starts, in the same batches for any threads."""
+
+    def batch(rows: Ints, stop: Event) -> Floats:
+        return measure(records_at(windows._replace(place=windows.place[rows]), start[rows]))
+
+    return np.asarray(np.sum(in_parts(batch, np.arange(len(start)), _AT_ONCE), axis=0))
 
 
 def centred(windows: Windows, start: Ints) -> Windows:
@@ -121,11 +112,10 @@ def centred(windows: Windows, start: Ints) -> Windows:
 def start_ranges(
     windows: Windows, start: Ints, random: np.random.Generator | None = None
 ) -> tuple[Ints, Ints]:
-    """Find the first and the last start of each window while all others stay.
+    """Find the first and the last start of each window while all others stay, near where it is.
 
     If random, what lies between the windows of a run is shared out among them, so that all may
-    slide at once. Each stays within two lengths of a window from where it is: where few windows
-    were kept of long tracks, there would be too much to look at.
+    slide at once.
     """
     first, last = np.zeros_like(start), windows.most.copy()
     later = np.flatnonzero(windows.before >= 0)
@@ -140,19 +130,10 @@ def start_ranges(
     return np.maximum(first, start - far), np.minimum(last, start + far)
 
 
-def take(windows: Windows, rows: Ints | slice) -> Windows:
-    """Take some windows, to read their records: where they start."""
-    return windows._replace(place=windows.place[rows])
-
-
 def part_of(
     windows: Windows, rows: Ints, first: Ints, last: Ints, *, chained: bool
 ) -> tuple[Windows, Ints]:
-    """Take some windows, and where on their runs the starts of these are counted from.
-
-    Each for itself from its first start to its last; or, if chained, neighbours on a run share what
-    is free.
-    """
+    """Take some windows, and where starts count from; chained, those of a run share its room."""
     before = windows.before[rows] if chained else np.full(len(rows), -1)
     found = np.searchsorted(rows, before).clip(max=len(rows) - 1)
     follows = (before >= 0) & (rows[found] == before)
@@ -185,18 +166,12 @@ class Aligned(NamedTuple):
     labels: Ints  # group of each window, (n,)
 
 
-def lost_at(windows: Windows, aligned: Aligned) -> float:
-    """Sum up what windows lose in groups 0..g-1."""
-    return sse(records_at(windows, aligned.start), aligned.labels)
-
-
 def window_neighbours(
     windows: Windows, start: Ints, axes: Floats, count: int
 ) -> NDArray[np.integer[Any]]:
     """Find windows that come near each one, if either of the two slides, (n, c).
 
-    Trees halve the places of all windows: every eighth step that they may slide to, or fewer where
-    they have much room. Each window, where it is, is compared with those that share a leaf with it.
+    By trees of all places, every eighth step, or farther apart: each is compared with its leaf.
     """
     n = len(start)
     rows, window, here = _build_places(windows, start, axes)
@@ -212,10 +187,7 @@ def window_neighbours(
 def _build_places(
     windows: Windows, start: Ints, axes: Floats
 ) -> tuple[NDArray[np.float32], Ints, Ints]:
-    """The places where windows are searched for, (v,), and the place of each window, (n,).
-
-    Of each place its record in the axes, and its window, rising.
-    """
+    """Where windows are searched for: records in the axes, the window of each, and places now."""
     first, last = start_ranges(windows, start)
     pace = np.maximum(_PACE, (last - first) // _PLACES)
     back, on = (start - first) // pace, (last - start) // pace

@@ -1,7 +1,4 @@
-"""Column generation: columns come in until none would lower the optimum, and cuts lift it.
-
-Subset-row cuts: of the groups that hold two or more of three records, one may be chosen.
-"""
+"""Column generation: columns come in while they lower the optimum, and subset-row cuts lift it."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,16 +24,13 @@ from trajanon.partition import dense
 from trajanon.progress import Progress, silent
 
 GENERATION_ROUNDS = 100
-"""Linear programmes solved at most. Up to k = 5, 60 rounds sufficed on 1,080 records;
-large groups of many records would go on for hundreds, for little."""
+"""Linear programmes solved at most. Up to k = 5, 60 sufficed on 1,080 records."""
 
 POOL = 30
-"""Columns per record at which no more are generated; 20 are rarely needed, and 7 at k = 10 on
-tracks."""
+"""Columns per record at which no more are generated; 20 are rarely needed, and 7 at k = 10."""
 
 INERTIA, LEAST_INERTIA = 0.8, 0.1
-"""Share of the average so far in the moving average of the prices. It is halved, and soon 0, when
-no group grown at the average earns at the prices themselves."""
+"""Share of the average so far in that of the prices; halved, and soon 0, where it finds nothing."""
 
 CUT_ROUNDS = 50  # times that cuts are added at most; ten sufficed up to k = 5
 CUTS_PER_RECORD = 5  # cuts that a record takes part in, of those added at once: the most violated
@@ -51,11 +45,7 @@ CHOICE_GAP = 1e-4  # share of the SSE that the choice of groups may leave on the
 def best_groups(
     records: Floats, k: int, subjects: Ints, incumbent: Ints, *, progress: Progress = silent
 ) -> Ints:
-    """Group a few hundred records better, nearly as well as can be.
-
-    Source: Castro, Gentile and Spagnolo-Arrizabalaga (PSD 2022), "An optimization-based
-    decomposition heuristic for the microaggregation problem", section 4.
-    """
+    """Group a few hundred records nearly as well as can be (Castro et al., PSD 2022, section 4)."""
     incumbent = dense(incumbent)
     pricing = pricing_problem(records, k, subjects)
     master = Master(pricing.distances, incumbent)
@@ -79,12 +69,9 @@ def generate(
 ) -> Relaxation:
     """Add columns of negative reduced cost until there are none, or a limit is met.
 
-    Groups are grown round each record first; only where none of them is new, or where there are
-    cuts, which growing ignores, all groups are searched. ``steady``: grow at a moving average of
-    the prices, which begins with the problem's; large groups need it, as prices swing a lot.
-
-    Source: Wentges (Int. Trans. Oper. Res. 4, 1997), "Weighted Dantzig-Wolfe decomposition for
-    linear mixed-integer programming".
+    Groups are grown first; where none is new, or cuts are there, which growing ignores, all are
+    searched. ``steady``: grow at a moving average of the prices, as large groups need (Wentges,
+    Int. Trans. Oper. Res. 4, 1997).
     """
     rounds = GENERATION_ROUNDS if rounds is None else rounds
     average, inertia = pricing.prices, INERTIA if steady else 0.0
@@ -121,8 +108,6 @@ def tighten(
 ) -> Relaxation:
     """Generate columns, cut off solutions that share a record's groups out, and repeat.
 
-    The cuts change the prices, so other columns are then needed.
-
     Source: Jepsen, Petersen, Spoorendonk, Pisinger (Oper. Res. 56, 2008), subset-row cuts.
     """
     progress("Cutting", 0, None)
@@ -145,10 +130,7 @@ def tighten(
 
 
 def violated_cuts(groups: Sequence[tuple[int, ...]], shares: Floats, known: Ints) -> Ints:
-    """Find the cuts that a solution violates, beside the known ones, the most violated first.
-
-    A cut is violated where the groups that hold two or more of its records have shares above 1.
-    """
+    """Find new cuts with shares above 1 of groups of two records or more, the worst first."""
     together: dict[tuple[int, ...], float] = {}
     for column in np.flatnonzero((shares > _WHOLE) & (shares < 1.0 - _WHOLE)).tolist():
         for size in (2, 3):

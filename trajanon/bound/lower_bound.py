@@ -24,13 +24,10 @@ from trajanon.settings import EFFORTS, EffortName
 PAIRWISE = 5_000  # records up to which all their distances are held, at 16 bytes a pair
 
 BOUND_ROUNDS = 200
-"""Linear programmes solved at most between two rounds of cuts. Up to k = 5, 91 sufficed
-on 1,080 records; 113 at k = 10 on 1,000 tracks."""
+"""Linear programmes solved at most between two rounds of cuts; 113 sufficed at k = 10."""
 
 SMALL = 5
-"""Up to this k the first columns are groups of every size, grown from each near pair.
-Above it these are too many: the first columns are the nearest records, and the prices begin at
-what the records of some partition cost."""
+"""Up to this k the first columns are grown from near pairs, above it the nearest records: fewer."""
 
 NODES = 20_000  # of the search round a record that proves that no group earns more than it costs
 ACCURACY = 1e-6  # share of the bound that the proof may take back from the linear programme

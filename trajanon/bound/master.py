@@ -27,11 +27,7 @@ class Relaxation(NamedTuple):
 
 
 class Master:
-    """A pool of groups, and the linear programme that parts the records into them.
-
-    At its optimum no column earns more than it costs. The first columns are the groups of an
-    incumbent, numbered from 0.
-    """
+    """A pool of groups, an incumbent's first, and the linear programme that parts records."""
 
     def __init__(self, distances: Floats, incumbent: Ints) -> None:
         self.groups: list[tuple[int, ...]] = []
@@ -96,11 +92,7 @@ class Master:
         looks: float = np.inf,
         watch: Callable[[], None] = unwatched,
     ) -> tuple[Ints, bool]:
-        """Choose columns that hold each record once, of the least SSE within limits.
-
-        The search begins with the incumbent, and may ask ``looks`` times whether to go on. Returns
-        the groups, and whether it ended before its limits.
-        """
+        """Choose columns that hold each record once; the groups, and whether no limit was met."""
         incumbent = np.arange(self._incumbent.max() + 1)
         columns = np.union1d(self.within(relaxation), incumbent)
         count = len(columns)
@@ -176,10 +168,7 @@ def add_rows(
 def solve_programme(
     programme: highspy.Highs, watch: Callable[[], None], looks: float = np.inf
 ) -> None:
-    """Solve a programme in a thread of its own, so that Ctrl-C ends it.
-
-    HiGHS refuses another number of threads than it had when it first ran in a thread.
-    """
+    """Solve in a thread of its own, so that Ctrl-C ends it; HiGHS keeps its number of threads."""
     (status,) = in_threads([partial(_run, programme, looks)], watch)
     if status == highspy.HighsStatus.kError:
         model_status = programme.modelStatusToString(programme.getModelStatus())

@@ -23,8 +23,7 @@ LEAST_EARNINGS = 1e-7  # squared standard deviations, of a group: no programme i
 NEAREST = 4  # neighbours to start first groups with; with fewer, prices swing for many rounds
 
 PRICING_NODES = 20_000
-"""Nodes of a search through all groups round a record: some hundredths of a second. Up to
-k = 5, a tenth sufficed on 1,080 records."""
+"""Nodes of a search round a record, some hundredths of a second; a tenth sufficed to k = 5."""
 
 HALVINGS = 10  # how often the gap is halved for a record that has too many groups within it
 _GROWN_AT_ONCE, _SEARCHED_AT_ONCE = 64, 8  # records of one call, a fraction of a second
@@ -142,11 +141,7 @@ def search_best(
 def groups_within(
     pricing: PricingProblem, gap: float, room: int, watch: Callable[[], None] = unwatched
 ) -> FoundGroups:
-    """Search for all groups that cost up to a gap more than they earn.
-
-    Round a record that has more than ``room`` of them, take those within a half of the gap, or a
-    quarter, ...: where records are dense, groups differ by less.
-    """
+    """Search for all groups that lose up to a gap; up to a half, ..., if over ``room`` do."""
 
     def within(roots: Ints, stop: Event) -> FoundGroups:
         search, at_most = room_for(pricing, room, every=True), np.full(len(roots), np.inf)

@@ -1,7 +1,4 @@
-"""What only the papers' tables need: methods, paths and refinements, and the tables themselves.
-
-The registries of the search call `add` when a name of these is first used.
-"""
+"""What only the papers' tables need; the search calls `add` when a name of these is first used."""
 
 from trajanon.microaggregation import REFINEMENTS, in_one_step
 from trajanon.papers.decomposition import decomposition

@@ -48,10 +48,7 @@ def start(problem: Problem) -> Ints:
 
 
 def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) -> Ints:
-    """Regroup each part of the table by column generation (steps 4 to 6).
-
-    None makes parts of some 1,500 / k records.
-    """
+    """Regroup parts of the table, or of 1,500 / k records, by column generation (steps 4 to 6)."""
     from trajanon.bound.column_generation import best_groups  # loads HiGHS: nothing else does
 
     n = len(labels)
@@ -70,10 +67,7 @@ def regroup_parts(problem: Problem, labels: Ints, subsets: int | None = None) ->
 
 
 def fill_parts(labels: Ints, subsets: int) -> list[Ints]:
-    """Fill parts with whole groups, one after the other: the rows of each part.
-
-    A part is full from round(n / subsets) records on; the last one takes the rest.
-    """
+    """Fill parts of n / subsets records or more with whole groups in turn: the rows of each."""
     least = max(round(len(labels) / subsets), 1)
     sizes = np.bincount(labels)
     part_of, part, held = np.empty(len(sizes), dtype=np.int64), 0, 0

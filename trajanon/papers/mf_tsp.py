@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 from scipy.sparse import csr_array, vstack
 
-from trajanon.arrays import Bools, Ints
+from trajanon.arrays import Ints
 from trajanon.problem import Problem
 from trajanon.progress import silent
 from trajanon.search.distance_methods import mdav
@@ -82,7 +82,12 @@ def group_by_counts(problem: Problem, met: csr_array) -> Ints:
     for i, j in zip(pairs.row[most_first], pairs.col[most_first], strict=True):
         if waiting[i] and waiting[j] and subjects[i] != subjects[j]:
             near = vstack([met[[i]], back[[j]]], format="csr")
-            group = _grown(problem, near, waiting, [int(i), int(j)])
+            group, of = [int(i), int(j)], subjects[near.indices]
+            while len(group) < problem.k:
+                free = waiting[near.indices] & ~np.isin(of, subjects[group])
+                if not free.any():
+                    break
+                group.append(int(near.indices[free][near.data[free].argmax()]))
             waiting[group] = False
             if len(group) == problem.k:
                 groups.append(group)
@@ -94,18 +99,6 @@ def group_by_counts(problem: Problem, met: csr_array) -> Ints:
     for number, group in enumerate(groups):
         labels[group] = number
     return labels
-
-
-def _grown(problem: Problem, rows: csr_array, waiting: Bools, pair: list[int]) -> list[int]:
-    """Let the records that are met most often with one of a pair join it, up to k."""
-    subjects = problem.subjects
-    group = pair.copy()
-    while len(group) < problem.k:
-        free = waiting[rows.indices] & ~np.isin(subjects[rows.indices], subjects[group])
-        if not free.any():
-            break
-        group.append(int(rows.indices[free][rows.data[free].argmax()]))
-    return group
 
 
 def _place(problem: Problem, groups: list[list[int]], rest: Ints) -> None:

@@ -1,9 +1,4 @@
-"""The papers' tables, measured again: each a function of a data set.
-
-It takes the data set, the number of runs of each method that uses chance, and a progress; it yields
-nothing for a data set that the table does not have. Every kernel is compiled on a few records
-before it is timed.
-"""
+"""The papers' tables, measured again, each of a data set; kernels are compiled before timing."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
@@ -93,11 +88,7 @@ def _run_as(by: str, dataset: Dataset) -> str:
 def _paths_cut(
     dataset: Dataset, ks: Sequence[int], repeats: int, step: Callable[[], None], **options: Any
 ) -> tuple[Floats, Floats, Floats]:
-    """Find paths a run and cut them for every k; a path through groups has its own for each.
-
-    Gives losses and path lengths, (ks, runs), and the seconds of a path and of its first cut,
-    (2, runs).
-    """
+    """Cut paths: losses and lengths, (ks, runs); seconds of a path and its first cut, (2, runs)."""
     losses, lengths = np.empty((2, len(ks), repeats))
     seconds = np.empty((2, repeats))
     of_each_k = options.get("heuristic") in THROUGH_GROUPS.values()
@@ -161,10 +152,7 @@ def hm2_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
 
 
 def compression_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
-    """Compressed paths: thesis Tables 5.1 to 5.4, compression paper Tables 1 to 4.
-
-    The best cut of each path is taken, with its members by distance or by row, in both directions.
-    """
+    """Compressed paths, the best cut of each: thesis Tables 5.1 to 5.4, paper 1 to 4."""
     row, ks = partial(measurements_of, "compression", dataset.name), range(3, 11)
     yield from _by_distance("compression", dataset, ks)
     path = _run_as("concorde", dataset)
@@ -212,10 +200,7 @@ def rcs_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Me
 
 
 def mf_tsp_table(dataset: Dataset, repeats: int, progress: Progress) -> Iterator[Measurement]:
-    """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX.
-
-    Neighbours are those within k - 1 steps, as in the paper; the thesis counts the next alone.
-    """
+    """MF-TSP, from n paths that all k share: thesis Tables 3.2 and 3.4, MF-TSP paper Table IX."""
     if not dataset.measured_by(("Census", "Tarragona")):
         return
     row, ks = partial(measurements_of, "mf-tsp", dataset.name), (3, 4, 5, 10)

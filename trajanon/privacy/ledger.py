@@ -1,8 +1,4 @@
-"""The ledger: the holder's private list of releases, as keyed digests.
-
-A file of SQLite. Each row is a release. It is announced before its files get their names, and
-settled after that, so that a run that is killed leaves a ledger that says so.
-"""
+"""The ledger: the holder's private list of releases, as keyed digests, in a file of SQLite."""
 
 import hmac
 import json
@@ -104,10 +100,7 @@ class Ledger:
         return hmac.digest(self._key, b"lines", "sha256")
 
     def keyed(self, marks: Hashes, progress: Progress = silent) -> Hashes:
-        """Make digests of marks, as of `Trajectories`, with the key of the ledger, (n, HOPS).
-
-        What identifies trajectories are their hops; 0 where one has fewer.
-        """
+        """Make digests of the hops in marks with the key, (n, HOPS); 0 where one has fewer."""
         hops = marks[:, 1:]
         keyed = np.zeros(hops.shape, dtype=np.uint64)
         for begin in range(0, len(hops), _AT_ONCE):
@@ -118,11 +111,7 @@ class Ledger:
         return keyed
 
     def sort(self, hops: Hashes, run: Ints | None) -> Sorted:
-        """Sort trajectories into new ones, and those that were released before.
-
-        Where windows may slide, what was released of a ``run`` may lie anywhere on it: all of the
-        run counts as released.
-        """
+        """Sort into new ones, and those released before: all of a ``run`` that windows slide on."""
         group = np.arange(len(hops)) if run is None else dense(run)
         known = np.zeros(group.max(initial=-1) + 1, dtype=np.bool_)
         for entry in self.entries:
@@ -169,11 +158,7 @@ class Ledger:
         return forgotten
 
     def verify(self) -> list[tuple[Entry, str]]:
-        """Look at the files of all releases; settle or forget those from killed runs.
-
-        Gives each release, as it was, and what was found: ``in place``, ``changed`` or ``gone``; or
-        ``settled`` and ``forgotten`` for those from killed runs.
-        """
+        """Look whether all releases are in place, changed or gone; mend those of killed runs."""
         found = []
         for entry in self.entries:
             if entry.told["settled"]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
-from trajanon._kernels.ways import Places, Seen, Walk, likeliest_ways
+from trajanon._kernels.ways import Places, Walk, likeliest_ways
 from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import metres, number_of, percent
@@ -101,17 +101,14 @@ def rebuilding(
 ) -> Rebuilding | None:
     """Rebuild one hidden member of groups from the others, and from where other people go.
 
-    The adversary knows the companions, and how displacements follow from a group: all but the key.
-    Taken from k times the line, companions leave the hidden member and k times the displacement.
-    He smooths that by how far members are from each other, and infers by turns how the group
-    spreads, which the hidden member changes, and where that member was. Then he tries all places of
-    the map near this, and takes the likeliest way: from place to place in hops of ``spacing``
-    metres (without it, of any one length), along the headings of those who went there, rather where
-    many went; the rest, which is displacement, has to go on as such noise does.
+    The adversary knows all but the key. Taken from k times the line, companions leave the hidden
+    member and k times the displacement, which he smooths, inferring by turns how the group spreads
+    and where the member was. Of the map, but for what only the hidden subject shows, he tries all
+    places near this, and takes the likeliest way: in hops of ``spacing`` metres (without it, of any
+    one length), along known headings, rather where many went, while the rest goes on as noise does.
 
-    ``published`` is the release beside the originals as they were averaged. Nothing is on the map
-    that only the hidden member's own subject shows. Tried are 40 groups of k trajectories of k
-    subjects, drawn from ``seed``. None if there are no such groups, or trajectories have no hops.
+    Tried are 40 groups of k trajectories of k subjects, by ``seed``. None if there are none, or
+    trajectories have no hops.
     """
     k, m = published.k, published.points.shape[1]
     members = drawn(published.labels, published.owners, k, seed)[:TRIED]
@@ -127,7 +124,7 @@ def rebuilding(
         points = (published.points[some] - origin) * scale
         hidden = int(published.owners[some[0]])
         guesses = _guesses(line, points[1:], noise, plan, hidden, spacing)
-        return [_off(guess, points[0]) for guess in (*guesses, line)]
+        return [float(np.hypot(*(guess - points[0]).T).mean()) for guess in (*guesses, line)]
 
     found = in_parts(tried, np.arange(len(members)), 1)
     *rebuilt, off = np.median(found, axis=0).tolist()
@@ -199,10 +196,7 @@ def _along(root: Floats, alike: Floats) -> Floats:
 
 
 def _factors(alike: Floats, white: Floats) -> Floats:
-    """By what noise follows from that at the three points before, and its variance, (m, 4).
-
-    Of noise in its own units, of 1; what a place of the map is off is noise, too.
-    """
+    """By what noise follows from the three points before, and its variance, in units of 1."""
     fix = 0.5 * _FIX**2 * (white**2).sum(axis=(1, 2))
     factors = np.zeros((len(alike), 4))
     for point in range(len(alike)):
@@ -216,8 +210,8 @@ def _factors(alike: Floats, white: Floats) -> Floats:
 def _walk(places: Places, left: Floats, white: Floats, factors: Floats, hop: float) -> Walk:
     count = len(places.at)
     walk = Walk(np.zeros((count, 4)), np.zeros(count), np.zeros(count, dtype=np.int64))
-    seen = Seen(np.ascontiguousarray(left), np.ascontiguousarray(white))
-    likeliest_ways(places, seen, factors, np.array([hop, _HOP, _HEADING]), walk)
+    seen, white = np.ascontiguousarray(left), np.ascontiguousarray(white)
+    likeliest_ways(places, seen, white, factors, np.array([hop, _HOP, _HEADING]), walk)
     return walk
 
 
@@ -237,11 +231,7 @@ def _followed(places: Places, walk: Walk) -> Floats:
 def _places_near(
     plan: "_Map", hidden: int, found: "_Smoothed", middle: Floats, inverse: Floats
 ) -> Places:
-    """Give the places near each point of a way; where there are none, the point itself.
-
-    Without what only the hidden subject shows; with the middle of the companions, and the inverse
-    root of how far a member is from it.
-    """
+    """Give the places near each point, or itself, but what only the hidden subject shows."""
     smooth, unsure = found.way, found.unsure
     at, worth = list[Floats](), list[Floats]()
     heading = np.gradient(smooth, axis=0)
@@ -313,8 +303,3 @@ def _different(numbers: Ints) -> Ints:
     """Sort numbers and drop repeated ones, several times faster than `numpy.unique`."""
     numbers = np.sort(numbers)
     return np.asarray(numbers[np.flatnonzero(np.diff(numbers, prepend=-1))])
-
-
-def _off(line: Floats, member: Floats) -> float:
-    """Measure how far the points of a line are from those of a member, mean."""
-    return float(np.hypot(*(line - member).T).mean())

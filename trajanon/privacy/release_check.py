@@ -245,10 +245,7 @@ def _inspected(path: Path, write: Writer | None = None, *, keep: bool) -> _Inspe
 
 
 def _parts(folder: Path, *, keep: bool) -> tuple[list[_Inspected], list[str]]:
-    """Inspect a folder of parts, one of them in memory at a time.
-
-    A trajectory may occur in several parts: it is counted in all of them.
-    """
+    """Inspect a folder of parts, one in memory at a time; trajectories count across all of them."""
     parts = release_parts(folder)
     files: list[_Inspected] = []
     problems: list[str] = []

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Floats, Ints
 from trajanon.geodesy import metres_of_degrees
 from trajanon.number_text import number_of, percent
 from trajanon.partition import dense, subjects_per_group
@@ -64,14 +64,12 @@ class Verified:
 def verification(published: Published, noise: Noise, *, seed: int = 0) -> Verified | None:
     """Verify groups by likelihood.
 
-    The adversary knows all tracks and where windows lie on them. For each line he starts from
-    the k nearest trajectories of different subjects, and exchanges one of them as long as that
-    makes the rest of the displacement more likely as such ``noise``. If the result does not fit, he
-    starts from others. He is sure of members that fit if all others he tried are together less
-    likely than 5 %.
+    The adversary knows all tracks. For each line he starts from the k nearest trajectories of
+    different subjects, and exchanges one as long as the rest is more likely to be such ``noise``;
+    if the result does not fit, he starts from others. He is sure of members that fit if all others
+    he tried are together less likely than 5 %.
 
-    ``published`` is the release with the originals that were averaged. It tries 40 groups of
-    k trajectories of k subjects, drawn from ``seed``. None if there are no such groups, or
+    Tried are 40 groups of k trajectories of k subjects, by ``seed``. None if there are none, or
     trajectories have no hops.
     """
     k, m = published.k, published.points.shape[1]
@@ -85,10 +83,7 @@ def verification(published: Published, noise: Noise, *, seed: int = 0) -> Verifi
 
 
 def drawn(labels: Ints, owners: Ints, k: int, seed: int) -> Ints:
-    """Draw groups of k trajectories of k subjects, (s, k), each in random order.
-
-    The first member of each is the one who is hidden.
-    """
+    """Draw groups of k trajectories of k subjects, (s, k), in random order, the hidden first."""
     of_k = (np.bincount(labels) == k) & (subjects_per_group(labels, dense(owners)) == k)
     groups, random = np.flatnonzero(of_k), np.random.default_rng(seed)
     chosen = random.choice(groups, min(_DRAWN, len(groups)), replace=False)
@@ -120,7 +115,7 @@ class _Search:
         """Find the likeliest members of a line among trajectories near it, and whether for sure."""
         k, owners = self._k, self._owners[near]
         points = self._points[near] - self._lines[line]
-        nearest = np.flatnonzero(np.isin(near, self._different(near)[: 2 * k]))
+        nearest = np.sort(np.unique(owners, return_index=True)[1])[: 2 * k]  # one of each
         if len(nearest) < k:
             return near[nearest], False
         known: dict[tuple[int, ...], float] = {}
@@ -147,7 +142,7 @@ class _Search:
             sets = np.repeat(now[None], len(out), axis=0)
             sets[np.arange(len(out)), out] = into
             sets = np.unique(np.sort(sets, axis=1), axis=0)
-            sets = sets[_all_different(owners[sets])]
+            sets = sets[(np.diff(np.sort(owners[sets], axis=1), axis=1) != 0).all(axis=1)]
             likely, left = self._likelihood(points[sets])
             known.update(zip(map(tuple, sets.tolist()), likely.tolist(), strict=True))
             best = int(likely.argmax())
@@ -156,10 +151,7 @@ class _Search:
             now, worth, misfit = sets[best], float(likely[best]), float(left[best])
 
     def _likelihood(self, members: Floats) -> tuple[Floats, Floats]:
-        """How likely sets of members are, (s, k, m, 2), about their line: as a logarithm, (s,).
-
-        Also the squares of the noise that is left, in its own units, which are about 2 m.
-        """
+        """How likely sets of members are, as a logarithm, and the squares of the noise left."""
         mean = members.mean(axis=1)
         away = members - mean[:, None]
         spread = np.einsum("skma,skmb->smab", away, away) / self._k + _STILL**2 * np.eye(2)
@@ -177,11 +169,3 @@ class _Search:
         count = min(max(_NEAR, 3 * self._k), len(away))
         some = np.argpartition(away, count - 1)[:count]
         return np.asarray(some[np.lexsort((some, away[some]))])
-
-    def _different(self, near: Ints) -> Ints:
-        """Take the first of each subject."""
-        return np.asarray(near[np.sort(np.unique(self._owners[near], return_index=True)[1])])
-
-
-def _all_different(owners: Ints) -> Bools:
-    return np.asarray((np.diff(np.sort(owners, axis=1), axis=1) != 0).all(axis=1))

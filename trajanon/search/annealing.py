@@ -34,16 +34,13 @@ the place of a move; in between it falls geometrically. Most is gained in the mi
 slowly. The hot part finds where whole groups belong; it is short, as most moves are made then."""
 
 LARGE_HOT, LARGE_COLD = 1.4, 0.1
-"""Of a large table. Moves are few, and none are spent on what descent does as well: half a percent
-less is lost than between the other two."""
+"""Of a large table, whose moves are few: none are spent on what descent does as well."""
 
 LEAST, FULL = 0.01875, 5_625
-"""A large table of n records gets LEAST + FULL / n of the moves per record: instead of 8,000 a
-record 2,400 with 20,000 records, and 195 with a million, where they still take most of the time."""
+"""A large table of n records gets LEAST + FULL / n of the moves: 2,400 a record with 20,000."""
 
 LARGE_PASS, FEWEST = 250, 4
-"""Moves per record of a large table's pass at most, and passes at least. Its blocks need other
-borders often: 300 moves in 3 passes lose 0.9 % more than in 6."""
+"""Moves per record of a large table's pass at most, and passes at least; with 3, 0.9 % are lost."""
 
 PASSES_AT_ONCE = 4  # of one block, between two looks at its runs: the first waits for the others
 SOLVED = 5  # up to this k recombination solves regions, or comes near it, and none is annealed
@@ -59,9 +56,7 @@ _AT_ONCE = 10_000  # records at a time, for a thread that finds temperatures
 QUANTILES = -np.log((np.arange(4096) + 0.5) / 4096)  # of the exponential distribution
 
 NEARNESS = 5.0
-"""The farthest neighbours are drawn e^-5 times as often as the nearest, as more good moves lead
-to the nearest. At 0 the same moves lose a tenth of a percent more, and take a tenth more time; at
-8 some tables lose more again."""
+"""The farthest neighbours are drawn e^-5 times as often as the nearest; at 0, 0.1 % are lost."""
 
 
 class Field(NamedTuple):
@@ -136,7 +131,8 @@ def anneal(problem: Problem, labels: Ints) -> Ints:
 
 def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
     """Run the annealing several times, each time with other moves: the local optima."""
-    runs = [labels] * _run_count(problem)
+    # A table of several blocks keeps the cores busy by itself, and gets fewer runs.
+    runs = [labels] * max(problem.budget.runs // block_count(len(labels)), 1)
     few = np.count_nonzero(np.bincount(problem.subjects)) < 2 * problem.k
     if few or sse(problem.records, labels) == 0.0:
         return runs  # all is one group, or nothing can be better
@@ -161,11 +157,6 @@ def anneal_runs(problem: Problem, labels: Ints) -> list[Ints]:
         return descend(block_of(problem, stop), labels)
 
     return in_threads([partial(descend_in_thread, labels) for labels in best])
-
-
-def _run_count(problem: Problem) -> int:
-    """A table of several blocks keeps the cores busy by itself, and gets fewer runs."""
-    return max(problem.budget.runs // block_count(len(problem.subjects)), 1)
 
 
 def anneal_passes(field: Field, runs: list[Ints], moves: int, heats: Floats) -> list[Ints]:
@@ -195,18 +186,15 @@ def schedule(problem: Problem) -> tuple[int, Floats]:
 
 
 def anneal_regions(problem: Problem, labels: Ints) -> Ints:
-    """Anneal each region of a table several times, and keep what gains.
-
-    A run ends well in one place and badly in another, and which is which is left to chance. A small
-    region on its own is tried again, and whatever gains in any place of it is kept.
-    """
+    """Anneal small regions again and again, and keep what gains: how a run ends is chance."""
     labels = dense(labels)
     if sse(problem.records, labels) == 0.0:
         return labels
     field, random = build_field(problem, labels), problem.random
     moves = min(problem.budget.moves_per_record, REGION_MOVES)  # per record, in a round
     _, heats = cooling(moves, PASS, 1, REGION_HOT, REGION_COLD)
-    rounds = int(REGION_SHARE * _run_count(problem) * problem.budget.moves_per_record / moves)
+    runs = max(problem.budget.runs // block_count(len(labels)), 1)
+    rounds = int(REGION_SHARE * runs * problem.budget.moves_per_record / moves)
 
     def anneal_one(labels: Ints, rows: Ints, word: np.uint64, stop: Event) -> Ints:
         region = block_of(problem, stop, rows)
@@ -230,10 +218,8 @@ def anneal_regions(problem: Problem, labels: Ints) -> Ints:
 def cross(records: Floats, one: Ints, other: Ints) -> Ints:
     """Take from two partitions the groups of the better one, wherever they part ways.
 
-    Two partitions are joined to places: the smallest sets of records that are whole groups in both.
-
-    Source: Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition crossover for
-    the traveling salesman problem", do so with two tours.
+    As Whitley, Hains and Howe (GECCO 2009), "Tunneling between optima: partition crossover for the
+    traveling salesman problem", do with two tours.
     """
     from scipy.sparse import coo_array  # takes long to load: most methods need none
     from scipy.sparse.csgraph import connected_components
@@ -242,6 +228,7 @@ def cross(records: Floats, one: Ints, other: Ints) -> Ints:
     shared = coo_array(
         (np.ones(len(one)), (one, ones + other)), shape=(ones + others, ones + others)
     )
+    # The smallest sets of records that are whole groups in both.
     places, place = connected_components(shared, directed=False)
     lost = np.bincount(place[:ones], sse_of_groups(records, one), places)
     other_lost = np.bincount(place[ones:], sse_of_groups(records, other), places)
@@ -290,10 +277,7 @@ def warmth(records: Floats, neighbours: NDArray[np.integer], k: int, lost: float
 
 
 def tempered(away: Iterable[Floats], count: int, k: int, lost: float) -> Floats:
-    """Find that square root from squared distances to the nearest, the second, ...
-
-    And from what each record loses, on average.
-    """
+    """Find that root from squared distances to the nearest, the second, ..., and the loss."""
     near, apart, beyond = min(k, count), np.zeros(1), np.zeros(1)
     for rank, distances in enumerate(away):
         beyond = beyond + distances

@@ -23,11 +23,7 @@ def block_count(n: int) -> int:
 def draw_blocks(
     records: Floats, labels: Ints, random: np.random.Generator, most: int | None = None
 ) -> Iterator[Ints]:
-    """Part records into blocks of whole groups that are near each other.
-
-    The groups are cut in two across a random direction, and each part again, until there are as few
-    blocks as can be, of much the same size; blocks that are drawn again have other borders.
-    """
+    """Part records into few even blocks of whole near groups, by cuts across random directions."""
     centroids, sizes = group_means(records, labels), np.bincount(labels)
     members, behind = np.argsort(labels, kind="stable"), np.cumsum(sizes)
     waiting = [(np.arange(len(sizes)), -(-len(labels) // (most or BLOCK)))]

@@ -17,8 +17,7 @@ from trajanon.search.blocks import block_of, draw_blocks, neighbours_within, put
 from trajanon.workers import in_threads
 
 SETTLED = 0.03
-"""A block is left when a round makes fewer moves than this share of its records: the last moves
-gain a thousandth, for a fifth of the time."""
+"""A block is left at fewer moves than this share of its records: the last gain a thousandth."""
 
 TINY_GAIN = 1e-12  # of the largest squared distance to the mean: a gain below is rounding
 _CHUNK = 3_000  # records times k, looked at between two words about progress
@@ -163,11 +162,7 @@ def settle(
     task: str = "Moving records",
     enough: float | None = None,
 ) -> None:
-    """Make moves in groups that are laid out until none gains.
-
-    Or until a round makes no more than ``enough``: then moves of three groups that have become
-    possible out of a record's sight are left to what follows, which sees other blocks anyway.
-    """
+    """Make moves until none gains, or, in blocks, a round makes no more than ``enough``."""
     chunk = max(_CHUNK // problem.k, 1)
     moves, rounds, complete = 0, 0, True
     while True:

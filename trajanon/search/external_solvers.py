@@ -1,8 +1,6 @@
-"""Paths by external solvers: Concorde and LKH.
+"""Paths by external solvers, Concorde and LKH: tours through records and a dummy, cut there.
 
-A solver finds a tour through the records and a dummy city; the path is the tour cut there. It reads
-a TSPLIB file, with distances as whole numbers, and holds an n x n matrix of them. It writes the
-number of cities and then their numbers, from 0, as Concorde does.
+They read a TSPLIB file of whole numbers, and write the number of cities and these, from 0.
 """
 
 import shutil
@@ -26,8 +24,7 @@ ASKED, TOUR, SEED = "problem.tsp", "problem.sol", "SEED"
 MOST_RECORDS = 20_000  # then the file has 3 GB, and a solver needs more than twice that
 
 FEWEST = 9
-"""Fewer records are tried in every order: below ten cities Concorde turns to another
-method, which takes no length above 2^15, and pyconcorde may crash."""
+"""Fewer are tried in every order: below ten cities Concorde's method is another, or crashes."""
 
 _SUMS_BELOW = 2**31 - 1
 
@@ -116,10 +113,7 @@ def lkh(problem: Problem) -> Ints:
 
 
 def _path_by(solver: str, command: Sequence[str], problem: Problem) -> Ints:
-    """Find a short path by a solver that runs in a process and a folder of its own.
-
-    So Ctrl-C ends it at once, and its files, its output and its crash stay there.
-    """
+    """Find a short path by a solver in a process and folder of its own, which Ctrl-C ends."""
     records = problem.records
     n = len(records)
     if n > MOST_RECORDS:

@@ -103,14 +103,11 @@ def find_paths(problem: Problem) -> list[Ints]:
     """Find a short path, the order of the records, (n,); with compression, several to choose from.
 
     A compressed path leads through the centroids of MDAV's groups of c or more records, whatever
-    their subjects: MHM takes care of these. Members then take the place of their centroid, by
-    distance to the centroid of all records, and in the order of their rows. The path has two
-    directions, which members do not follow, so each direction makes another path. At k = c the cut
-    of each loses no more than the groups themselves, where records are counted.
+    their subjects. Members then take the place of their centroid, by distance to the centroid of
+    all records, and in the order of their rows; either way along the path.
 
     Source: Maya-López, Martínez-Ballesté, Casino (Expert Systems with Applications 2023), Algorithm
-    1, which inserts members by distance. Its program (github.com/armandomayalopez/Compress-TSP-MHM)
-    inserts them by row, standardises the centroids again, and cuts one direction.
+    1, which inserts members by distance; its program does by row, and cuts one direction.
     """
     settings, n = problem.settings, len(problem.records)
     find = HEURISTICS[settings.heuristic]

@@ -22,15 +22,13 @@ from trajanon.workers import in_parts, in_threads
 _AT_ONCE = 10_000  # steps that a thread measures
 
 Heuristic = Callable[[Problem, int | None], Ints]
-"""A problem, and the record that the path begins with or None to leave that open, to the order of
-the records on the path, (n,)."""
+"""A problem, and the record the path begins with, or None, to the order of records on it, (n,)."""
 
 
 def from_any_start(search: Callable[[Problem], Ints]) -> Heuristic:
     """Let a search that chooses its own start take one, or None.
 
-    The start then plays the dummy: it is at distance 0 from the others, which get their shortest
-    path, and stands before the nearer end of that.
+    The start then plays the dummy, and stands before the nearer end of the others' path.
 
     Source: Maya-López, Solanas (ApplePies 2019), section II C.
     """
@@ -149,12 +147,10 @@ FEW = 5
 """Fewer records are tried in every order: a kick needs two stretches."""
 
 NEIGHBOURS = 16
-"""Candidates of a move. Ten are filled by the twelve months of one utility (EIA), and
-the links between utilities then stay bad; twice as many change little."""
+"""Candidates of a move. Ten are filled by the twelve months of one utility (EIA)."""
 
 PATH_BLOCK = 1_000
-"""Records of a block, about. Joining the first links takes time with the square of it;
-and what is lost at a border, the search that follows mends."""
+"""Records of a block, about: the time to join links grows with its square."""
 
 _LISTS_AT_ONCE = 500  # records at a time, for a thread that measures distances
 
@@ -239,12 +235,7 @@ def _shortened(
             problem.progress(_TASK, done, total)
             shorten(tour, or_opt, min(_CHUNK, total - done))
         problem.progress(_TASK, total, total)
-    return cut_at_dummy(tour)
-
-
-def cut_at_dummy(tour: Tour) -> Ints:
-    """Cut a tour at the dummy into a path."""
-    return np.roll(tour.order, -int(tour.position[-1]))[1:]
+    return np.roll(tour.order, -int(tour.position[-1]))[1:]  # cut at the dummy
 
 
 def near_lists(records: Floats, known: Neighbours | None = None) -> NearLists:
@@ -274,11 +265,7 @@ def greedy(records: Floats, near: NearLists) -> Ints:
 
 
 def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random.Generator) -> Tour:
-    """Make a path a tour through the dummy, every city to be looked at.
-
-    Heavy columns can make it so long that gains of rounding alone are above what the search takes
-    for rounding, and it never ends: such a tour is made shorter by a power of two.
-    """
+    """Make a path a tour through the dummy; a far one is shortened, as rounding would be gain."""
     n, away = len(records), near.away
     _, exponent = np.frexp(np.abs(records).max())
     if exponent > _FARTHEST:
@@ -300,11 +287,7 @@ def tour_through(records: Floats, path: Ints, near: NearLists, random: np.random
 
 
 def _path_in_blocks(problem: Problem, near: Approximate) -> Ints:
-    """Visit the blocks of a large table one after the other.
-
-    A block is some leaves of a tree that follow each other; its path is found among the leading
-    axes, and runs in the direction that begins nearer to the end of the last.
-    """
+    """Visit blocks of a large table, leaves of a tree, in turn, each from its nearer end."""
     place = np.empty(len(near.order), dtype=np.int64)
     place[near.order] = np.arange(len(place))
     leaves = max(PATH_BLOCK * (len(near.borders) - 1) // len(place), 1)

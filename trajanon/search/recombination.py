@@ -19,20 +19,13 @@ from trajanon.search.blocks import BLOCK, block_of, draw_blocks, put_together
 from trajanon.workers import in_threads
 
 SIZES = {4: (200, 300, 400, 500, BLOCK), 5: (200, 300, 400, 500), 6: (150, 250, 400)}
-"""Records of a region at most, from round to round, up to which k.
-
-Small regions are solved at once, and what they gain narrows the gap, which tells what
-columns the larger ones need; each round has other borders. Regions grow no further once
-they are not solved any more. At k = 5 those of a block seldom are, and take most of the
-time. With k > 6 the search for columns has no end."""
+"""Records of a region at most, by round, up to which k: small ones narrow the gap of larger."""
 
 REPEATED, REPEATS = 500, 20_000
-"""Rounds with regions of the first size are repeated, at least twice, until they have regrouped
-the second number of records in all."""
+"""Rounds of the first size are repeated, twice or until so many records were regrouped."""
 
 ENOUGH, IDLE = 1e-5, 6
-"""Rounds of a size end when 6 in a row gain less than this share of the SSE each. After each of the
-first two of these there is room for twice as many columns."""
+"""Rounds of a size end when 6 in a row gain less; after each of two there is twice the room."""
 
 UNSOLVED = 2_000
 """They also end when this many records were in regions left unsolved, which take the time."""
@@ -40,17 +33,13 @@ UNSOLVED = 2_000
 POOL_SIZE = 4_000  # records of a region at most where groups of the local optima are all there is
 
 ROOM, LEAST_ROOM = 10, 1_500
-"""Groups round a record that may be columns besides those of the local optima; more, if a region
-could not have the second number of columns in all."""
+"""Groups round a record that may be columns besides, or so many of a region in all."""
 
 REGION_NODES = 200  # of the branch and bound in a region
 REGION_GAP = 1e-5  # share of the SSE that the choice of groups may leave on the table
 
 POOL_LOOKS, LOOKS = 50, 150
-"""How often the branch and bound may ask whether to go on, in the pool alone and in a region.
-
-It asks many times between two nodes, most often between the first ones. On one machine 150 times
-took some seconds in a region; in the pool they took ten, and gained no more than 50."""
+"""How often the branch and bound may ask to go on, in the pool and in a region: some seconds."""
 
 _TINY = 1e-7  # of a squared standard deviation: as exact as the linear programme is
 
@@ -193,11 +182,7 @@ def _regroup(
 def _price(
     master: Master, pricing: PricingProblem, before: Ints, room: int, progress: Progress
 ) -> Relaxation:
-    """Bound what can be reached, and add the columns with which it may be.
-
-    The bound needs many columns more, and next to none of them is in a good partition: but for
-    those in its solution they are forgotten.
-    """
+    """Bound what can be reached, and add the columns of the solution, and all within the gap."""
     bounding = Master(pricing.distances, before)
     bounding.add(np.array(group) for group in master.groups)
     bounding.add(first_groups(pricing))

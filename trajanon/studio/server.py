@@ -106,11 +106,7 @@ async def _bring(work: Work, name: str, request: Request) -> None:
 
 
 class Guard:
-    """Refuses what does not come from a page of the studio itself.
-
-    The address that is opened holds a secret, which becomes a cookie. Host keeps out names that
-    somebody else lets point to this machine, Origin keeps out pages of others.
-    """
+    """Refuses all but pages of the studio, by a secret in the address, by Host and by Origin."""
 
     def __init__(self, app: ASGIApp, port: int, secret: str) -> None:
         self.app, self.port, self.secret = app, port, secret

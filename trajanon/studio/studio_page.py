@@ -1,7 +1,7 @@
 """The page: files, choices, a running command, and its results; equal in every tab."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -201,7 +201,16 @@ class Page:
                 f'src="/out/{MAP}" title="Map: originals and release" sandbox="allow-scripts" '
                 'loading="lazy"'  # before it is in sight it has no size to draw in
             )
-            self._attacked()
+            found = results["evaluate"]
+            cells = {
+                "k": f"{found['k']}, this release",
+                "points moved by, mean": metres(found["utility"]["displacement"]["mean"]),
+                "best attack finds its target": percent(self.work.chance("release")),
+                "limit, 1/k": percent(1.0 / found["k"]),
+                "best attack on the originals": percent(self.work.chance("originals")),
+            }
+            columns = [{"name": n, "label": n, "field": n, "align": "left"} for n in cells]
+            ui.table(columns=columns, rows=[cells], row_key="k").props("flat dense wrap-cells")
         with _section("5. Save"):
             ui.label("Make the release again first.").bind_visibility_from(
                 self.work, "chosen", backward=lambda _: not self.work.released
@@ -212,7 +221,7 @@ class Page:
             links.bind_visibility_from(self.work, "chosen", backward=lambda _: self.work.released)
 
     def _verdict(self) -> None:
-        judged = self.work.verdict
+        judged = self.work.results["evaluate"]["verdict"]
         tone = "holds" if self.work.publishable else "trouble"
         ui.label(judged["headline"]).classes(tone).props('role="status"')
         with ui.element("ul"):
@@ -223,25 +232,6 @@ class Page:
             helps = remedy["sentence"]
             ui.label(f"What helps: {helps[0].lower()}{helps[1:]}.")
         _link("The whole evaluation, for you alone", PAGE)
-
-    def _attacked(self) -> None:
-        """Show what this k costs and protects."""
-        found = self.work.results["evaluate"]
-        _table(
-            [
-                *("k", "points moved by, mean", "best attack finds its target", "limit, 1/k"),
-                "best attack on the originals",
-            ],
-            [
-                (
-                    f"{found['k']}, this release",
-                    metres(found["utility"]["displacement"]["mean"]),
-                    percent(self.work.chance("release")),
-                    percent(1.0 / found["k"]),
-                    percent(self.work.chance("originals")),
-                )
-            ],
-        )
 
 
 def _section(title: str) -> ui.element:
@@ -261,12 +251,6 @@ def _choice(field: Field, chosen: dict[str, Any], choices: Mapping[Any, str] | N
     if field.hint:
         element.props(f'hint="{field.hint}"')
     element.bind_value(chosen, field.name)
-
-
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    columns = [{"name": name, "label": name, "field": name, "align": "left"} for name in head]
-    cells = [dict(zip(head, row, strict=True)) for row in rows]
-    ui.table(columns=columns, rows=cells, row_key=head[0]).props("flat dense wrap-cells")
 
 
 def _link(words: str, name: str, *, save: bool = False) -> None:

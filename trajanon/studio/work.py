@@ -105,13 +105,8 @@ class Work:
     @property
     def publishable(self) -> bool:
         """Whether nothing speaks against publishing the release that was made last."""
-        return self.verdict["kind"] != "stop" and bool(self.results["check"]["holds"])
-
-    @property
-    def verdict(self) -> Mapping[str, Any]:
-        """What was judged of the release that was made last."""
-        found: Mapping[str, Any] = self.results["evaluate"]["verdict"]
-        return found
+        judged = self.results["evaluate"]["verdict"]["kind"]
+        return judged != "stop" and bool(self.results["check"]["holds"])
 
     def _needed(self, commands: Sequence[str]) -> list[str]:
         """Leave out the public map of what must not be published."""

@@ -17,10 +17,7 @@ _LEAST, _STEP, _BINS = 1e-3, 0.002, 12_500
 
 
 def summary(metres: Floats | Metres) -> dict[str, float]:
-    """Sum up distances in metres, ready for JSON: mean, median, 95 %, the farthest.
-
-    They are put in another order, for there may be too many to copy.
-    """
+    """Sum up distances, which it reorders: mean, median, 95 %, the farthest."""
     mean, farthest = float(metres.mean(dtype=np.float64)), float(metres.max())
     flat = metres.reshape(-1)
     return {
@@ -84,10 +81,7 @@ def displacement(original: Floats, released: Floats) -> Floats:
 
 
 def moved_to(points: Floats, lines: Floats, labels: Ints) -> Metres:
-    """Measure how far trajectories were moved to the lines of their groups.
-
-    As `displacement`, but some at a time, for there may be very many.
-    """
+    """Measure how far trajectories were moved to the lines of their groups, some at a time."""
     metres = np.empty(points.shape[:2], dtype=np.float32)
 
     def measure(rows: Ints, stop: Event) -> None:
@@ -99,10 +93,7 @@ def moved_to(points: Floats, lines: Floats, labels: Ints) -> Metres:
 
 
 def until_rest(points: Floats) -> Bools:
-    """Tell which points of trajectories, (n, m, 2), come before the last stay, or begin it, (n, m).
-
-    A day of few trips stays at its last place for long, which counts as one point.
-    """
+    """Tell which points, (n, m), come before the last stay of a day, or begin it."""
     rests = (points[:, :-1] == points[:, -1:]).all(axis=2)
     later = np.logical_and.accumulate(rests[:, ::-1], axis=1)[:, ::-1]
     return np.column_stack([np.ones(len(points), dtype=np.bool_), ~later])

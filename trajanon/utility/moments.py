@@ -12,10 +12,7 @@ _MOST = 10  # pairs of columns for which the correlation is reported
 
 
 def moments(before: Floats, after: Floats, names: Sequence[str]) -> dict[str, Any]:
-    """Tell the moments of columns, (n, p), as pairs of before and after, ready for JSON.
-
-    Of the correlations those that changed most; a constant column has none.
-    """
+    """Moments of columns before and after, for JSON; of correlations those that changed most."""
     old, new = loss.standardise(before), loss.standardise(after)
     spreads = _spreads(before, old), _spreads(after, new)
     varies = (spreads[0] > 0.0) & (spreads[1] > 0.0)

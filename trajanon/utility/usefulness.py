@@ -64,10 +64,7 @@ def usefulness(
     true_ends: Bools | None = None,
     seconds: Seconds | None = None,
 ) -> Usefulness:
-    """Measure the usefulness of trajectories as released.
-
-    Of ends that are not true, (n, 2), the flows from cell to cell are not counted.
-    """
+    """Measure the usefulness of trajectories as released; flows of those with true ends."""
     both = original, released
     whole = np.ones(len(original), np.bool_) if true_ends is None else true_ends.all(axis=1)
     return Usefulness(
@@ -111,10 +108,7 @@ def hours_left(original: Floats, released: Floats, seconds: Seconds) -> HoursLef
 
 
 def time_errors(original: Floats, released: Floats) -> tuple[Floats, Floats]:
-    """Measure how far departures are off, and durations, in seconds, (n,).
-
-    By a clock that does not go round: of a day that begins at 03:00, 02:59 is its last minute.
-    """
+    """How far departures and durations are off, in seconds, by a clock that does not go round."""
     departed: Floats = np.abs(released[:, 0] - original[:, 0])
     return departed, np.abs(durations(released) - durations(original))
 
@@ -136,11 +130,7 @@ def up_to_last(classes: Ints) -> list[int]:
 
 
 def cells(points: Floats, metres: float) -> Ints:
-    """Number the cell that each point lies in.
-
-    Cells are as wide as they are high at every latitude: each row of cells has as many as fit round
-    the Earth there.
-    """
+    """Number the cell of each point: as wide as high at every latitude, in rows round the Earth."""
     row = np.floor(points[..., 0] * (DEGREE / metres)).astype(np.int64)
     middle = np.radians((row + 0.5) * (metres / DEGREE))
     width = metres / (DEGREE * np.cos(np.clip(middle, -np.pi / 2, np.pi / 2)) + 1e-9)
@@ -162,12 +152,7 @@ def flows(points: Floats, cell: float) -> Ints:
 
 
 def flow_similarity(one: Ints, other: Ints) -> float:
-    """Compare the origin-destination matrices of two sets of trips, given as `flows`.
-
-    With the hour of departure as one column more, those of each hour.
-
-    Source: M. Lenormand et al., "A universal model of commuting networks", PLOS ONE 7 (2012).
-    """
+    """Compare flows, perhaps with hours: their common part (Lenormand et al., PLOS ONE 7, 2012)."""
     _, cell = np.unique(np.concatenate([one, other]), axis=0, return_inverse=True)
     cell, many = cell.reshape(-1), cell.max(initial=-1) + 1
     before, after = (np.bincount(each, minlength=many) for each in np.split(cell, [len(one)]))
