@@ -145,10 +145,7 @@ def anonymized_table(given: Trajectories, asked: Request) -> Result:
 def grouped(
     given: Trajectories, asked: Request, each: OneEach | None = None
 ) -> tuple[TrajectoryGroups, Bools, dict[str, Any] | None]:
-    """Group trajectories, or take their groups; slide and mend them.
-
-    Also gives who was left out, (n,), and what was mended.
-    """
+    """Group trajectories, slide and mend them; also who was left out, (n,), and what was mended."""
     if given.unit == "day":
         return _grouped_days(given, asked)
     groups = _grouped_and_slid(given, asked, each)
@@ -259,10 +256,7 @@ def tallied(
 def finished(
     asked: Request, tally: Tally, provenance: Mapping[str, Any], subject: Ints | None, **more: Any
 ) -> Result:
-    """Put the lines of all groups into their order, and report them; ``more`` is reported, too.
-
-    A release with points farther off than its trajectories are long is refused.
-    """
+    """Put the lines of all groups into their order, and report them; ``more`` is reported, too."""
     release, timing, kept = asked.release, asked.timing, tally.labels >= 0
     labels = tally.labels[kept]
     people = None if subject is None else subject[kept]

@@ -61,11 +61,7 @@ def whole_days(
 def one_each(
     trajectories: Trajectories, k: int, search: Settings, timing: Timing | None, progress: Progress
 ) -> OneEach:
-    """Choose one trajectory of each person, the one that costs its group least; and the groups.
-
-    All are grouped, and each person keeps the one nearest to its group. These are grouped
-    again, and people exchange theirs for one nearer to the group until no exchange helps.
-    """
+    """Choose of each person the trajectory that costs its group least; and group these."""
     assert trajectories.subject is not None
     since, stopped = perf_counter(), False
     columns, weights = search_columns(trajectories, timing)

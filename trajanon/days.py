@@ -21,11 +21,7 @@ class Days(NamedTuple):
 
 
 def days_of(trips: Trajectories, most: int, timezone: str) -> Days:
-    """Put the trips of each person on each local day together, by their departures.
-
-    A day begins at 03:00, and takes the place of ``most`` trips: one of fewer stays at its last
-    place from there on. One of more is left out, for a part of it would pass for the whole.
-    """
+    """Put the trips of each person on each local day together, by their departures."""
     assert trips.subject is not None
     assert trips.times is not None
     n, m = trips.points.shape[:2]

@@ -142,11 +142,7 @@ def microaggregate(
 
 
 def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, bool]:
-    """Group records by the method, or take the groups given, and regroup them by the refinement.
-
-    The labels are numbered 0..g-1 in the order in which groups first appear. Ctrl-C during the
-    refinement ends it: the best groups so far then, and True.
-    """
+    """Group records by the method, or take groups, and refine them; True if Ctrl-C ended that."""
     settings, log, stopped = problem.settings, problem.log, False
     if labels is None:
         labels = dense(METHODS[settings.method](problem))

@@ -120,11 +120,7 @@ def neighbours_of(records: Floats, count: int, known: Neighbours | None) -> Ints
 
 
 def exact_neighbours(records: Floats, count: int) -> Ints:
-    """Find the nearest other records of each record, (n, count).
-
-    A kd-tree finds them on the records turned to their principal axes, where the first few
-    coordinates say most about a distance.
-    """
+    """Find the nearest other records of each record, (n, count), by a kd-tree."""
     from scipy.spatial import cKDTree  # takes a third of a second to load: MDAV needs none
 
     n = len(records)
@@ -139,10 +135,7 @@ def exact_neighbours(records: Floats, count: int) -> Ints:
 
 
 def grow_trees(points: NDArray[Any], leaf: int, count: int) -> list[tuple[Ints, Ints]]:
-    """Grow trees of points: the order of each, (n,), and where its leaves begin, (leaves + 1,).
-
-    Near leaves are near each other in the order.
-    """
+    """Grow trees of points: the order of each, (n,), and where its leaves begin, (leaves + 1,)."""
 
     def grown(seed: int, stop: Event) -> tuple[Ints, Ints]:
         tree = sprout(points, leaf, seed)
@@ -165,10 +158,7 @@ def in_leaves(compare: Callable[..., None], order: Ints, borders: Ints, *lists: 
 def nearest_points(
     tree: "cKDTree", points: Floats, count: int, within: float = np.inf
 ) -> tuple[Floats, Ints]:
-    """Find the points of a tree nearest to each of some, in threads that Ctrl-C ends.
-
-    The tree's own threads would go on after Ctrl-C, in memory that is given back.
-    """
+    """Find the points of a tree nearest to each of some, in threads that Ctrl-C ends."""
 
     def ask(some: Floats, _: Event) -> Any:
         return tree.query(some, k=range(1, count + 1), distance_upper_bound=within)

@@ -305,10 +305,7 @@ def _surveyed(table: Table, looks: Sequence[Look]) -> tuple[Table, NDArray[np.fl
 
 
 def split(places: NDArray[np.float32], run: Ints, counted: Ints, k: int, shards: int) -> list[Ints]:
-    """Split rows into shards by halving them where they are spread most; give the rows of each.
-
-    All rows of a run are in one shard. Halves of fewer than k subjects stay together.
-    """
+    """Split rows by halving them where they are spread most; runs and k subjects stay together."""
     _, first, unit = np.unique(run, return_index=True, return_inverse=True)
     found: list[Ints] = []
 

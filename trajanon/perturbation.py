@@ -47,10 +47,7 @@ def correlation(points: int, length: float = LENGTH) -> Floats:
 
 
 def spread_around(spread: Floats) -> Floats:
-    """Give the covariance of groups around each point, (..., m, 2, 2), by how near points are.
-
-    A fifth of it goes any way.
-    """
+    """Give the covariance of groups around each point, (..., m, 2, 2); a fifth goes any way."""
     place = np.arange(spread.shape[-3])
     near = np.exp(-0.5 * ((place[:, None] - place) / _AROUND) ** 2)
     around = np.einsum("...iab,ij->...jab", spread, near / near.sum(axis=0))
@@ -59,10 +56,7 @@ def spread_around(spread: Floats) -> Floats:
 
 
 def displacement_root(spread: Floats, parts: Floats) -> Floats:
-    """Give the root of the covariance of displacements, (..., m, 2, 2), in metres.
-
-    A line goes aside as its members do around a point; where all go the same way, so does it.
-    """
+    """Give the root of the covariance of displacements, (..., m, 2, 2), in metres."""
     return np.asarray(SIZE * _root(spread_around(spread)) / parts[..., None, None, None])
 
 
@@ -130,12 +124,7 @@ def perturbed_times(
     key: bytes,
     subjects: Ints | None = None,
 ) -> Floats:
-    """Write the mean times of each group, (g, m), on the step of the clock.
-
-    The departure and the duration are moved as places are: by an s-th of the group's width, which
-    is here the mean distance from the mean departure, or duration. A line departs within the day or
-    week of the clock.
-    """
+    """Write the mean times of each group, (g, m): departure and duration moved as places are."""
     means, sizes = group_means(seconds, labels), np.bincount(labels)
     parts = group_parts(labels, subjects)
     drawn = _normal(_seeds(np.dstack([points, seconds]), labels, key, b"times"), 2, key)
@@ -155,10 +144,7 @@ def perturbed_times(
 
 
 def group_parts(labels: Ints, subjects: Ints | None) -> Floats:
-    """How many times each group is as large as what a subject has in it at most, (g,).
-
-    Where all is of one subject there are no others to subtract, and the group is as large as it is.
-    """
+    """How many times each group is as large as what a subject has in it at most, (g,)."""
     sizes = np.bincount(labels).astype(np.float64)
     if subjects is None:
         return sizes

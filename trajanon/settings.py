@@ -249,10 +249,7 @@ def parameters_of(kind: type) -> list[Parameter]:
 
 
 def takes_settings(*kinds: type) -> Callable[[Function], Function]:
-    """Let a function have the options of some classes in place of ``**options``.
-
-    help() and editors show them, and another name is refused as Python does.
-    """
+    """Let a function have options of some classes in place of ``**options``, as help() says."""
 
     def showing(function: Function) -> Function:
         own = signature(function)

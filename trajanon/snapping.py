@@ -112,10 +112,7 @@ def streets_of(
 
 
 def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]:
-    """Chain segments to streets: the street of each in their order, the segment, and if it turns.
-
-    A street ends where three or more meet, or one, or where directions change.
-    """
+    """Chain segments to streets, which end at junctions: the street, the segment, if it turns."""
     some = np.flatnonzero(passable.any(axis=1))
     touching: list[list[int]] = [[] for _ in range(nodes)]  # 2 segment + 1 at its head
     for segment in some.tolist():

@@ -177,11 +177,7 @@ def streets(
 def count_on_streets(
     lines: ReleasedLines, network: Network, progress: Progress = silent
 ) -> StreetCounts:
-    """Follow lines on a network, and count their people on its streets, once on each.
-
-    Rounded times tell the pace of a line as a whole; without a clock, times are exact, and tell it
-    from point to point.
-    """
+    """Follow lines on a network, and count their people on its streets, once on each."""
     n, m = lines.points.shape[:2]
     states = 2 * len(network.whole)
     people, count, by_hour = (np.zeros(size, np.int64) for size in (states, states, 24 * states))
@@ -232,10 +228,7 @@ def compared(
 def street_usefulness(
     before: Ints, after: Ints, length: Floats, speeds: tuple[Floats, Floats] | None = None
 ) -> StreetUsefulness:
-    """Compare people on streets, (n,), of the originals and of a release.
-
-    ``length`` is that of each street in metres.
-    """
+    """Compare people on streets, (n,), of a length in metres, of the originals and of a release."""
     from scipy.stats import kendalltau, spearmanr
 
     used = np.flatnonzero(before >= FEWEST)

@@ -214,11 +214,7 @@ def _check_names(table: pd.DataFrame, what: object) -> None:
 
 
 def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Write decimal commas as points; also name a cell that makes a column uncertain.
-
-    Three digits behind a mark may be thousands or decimals, if a column has no other fractions.
-    Between commas a point means decimals, and so does a comma between semicolons.
-    """
+    """Write decimal commas as points; also name a cell that makes a column uncertain."""
     plain, doubts = dict[str, pd.Series](), dict[str, str]()
     for name, column in table.items():
         if separator == "," or not _holds_texts(column):

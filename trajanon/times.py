@@ -100,11 +100,7 @@ class Clock:
         return {"of-day": DAY, "of-week": WEEK}.get(self.times, np.inf)
 
     def of(self, times: Floats) -> Floats:
-        """Count seconds since 1970-01-01 UTC by this clock, (n, m), the departure first.
-
-        Local time for the departure; from there on seconds as they pass, also over midnight and
-        where clocks are changed.
-        """
+        """Count seconds since 1970-01-01 UTC by this clock, (n, m): local time at the departure."""
         if self.times == "date":
             return times
         local = _local(times[:, 0], self.timezone) - (_MONDAY if self.times == "of-week" else 0)
@@ -156,10 +152,7 @@ def zone_of(lat: float, lon: float) -> str:
 
 
 def departure_days(trajectories: Trajectories) -> Ints | None:
-    """Number the local days on which trajectories depart, (n,); None where no times are known.
-
-    One without times has a day of its own.
-    """
+    """Number the local days of departures, (n,), one each where unknown; None where all are."""
     if trajectories.times is None:
         return None
     departures = trajectories.times[:, 0]

@@ -349,10 +349,7 @@ def unit_of(provenance: Mapping[str, Any]) -> str:
 
 
 def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
-    """Put trajectories one after another, with what all of them have.
-
-    Subjects and traces of equal numbers are the same; the provenance is left to the caller.
-    """
+    """Put trajectories one after another, with what all of them have but their provenance."""
 
     def joined(name: str, join: Callable[..., Any] = np.concatenate) -> Any:
         values = [getattr(part, name) for part in parts]

@@ -397,10 +397,7 @@ MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"
 
 
 def too_few(k: int, groups: int, *, records: int | None, people: int | None) -> str:
-    """Say which k does not hold, of records or of people; empty if both hold.
-
-    ``records`` and ``people`` count the groups that hold fewer than k; None is unknown.
-    """
+    """Say which k fails, by the groups with fewer records, or people (None: unknown)."""
     if people:
         lack = f"{people:,} of {number_of(groups, 'group')} hold fewer than {k} different subjects"
         if records:

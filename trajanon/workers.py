@@ -112,11 +112,7 @@ def each_done(
 def on_cluster(
     client: "Client", task: Callable[[Given], Result], given: Iterable[Given]
 ) -> Generator[Result, None, None]:
-    """Do tasks on workers, two ahead for each of their threads; give results in order.
-
-    A result stays with its worker until its turn comes. Dask does the tasks of a lost worker again,
-    and cancels those with results that are no longer needed.
-    """
+    """Do tasks on workers, two ahead for each of their threads; give results in order."""
     from distributed.scheduler import KilledWorker
 
     # Not pure: a file may have changed since it was read. The task goes to each worker once.

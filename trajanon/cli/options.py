@@ -46,10 +46,7 @@ def options(
     texts: str = "",
     **helps: Help,
 ) -> Callable[[Command], Command]:
-    """Declare the parameters of a command by their helps; its ``**options`` take the settings.
-
-    ``groups`` are sections of the help, and the command parses the options in ``texts`` itself.
-    """
+    """Declare a command by helps and their groups; it parses the options in ``texts`` itself."""
     group = {name: title for title, names in (groups or {}).items() for name in names.split()}
     order = {name: place for place, name in enumerate([*group, *_LAST])}
     of_settings = [one for kind in (ReleaseSettings, Settings, *settings) for one in fields(kind)]
