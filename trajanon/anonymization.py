@@ -34,7 +34,7 @@ from trajanon.partition import (
 from trajanon.perturbation import new_key
 from trajanon.privacy.chains import counts_of, drives_left, people_left
 from trajanon.progress import Progress, silent
-from trajanon.release import Release, Result, Rows, published_with
+from trajanon.release import Release, Result, own_rows, published_with
 from trajanon.released_lines import TrajectoryGroups
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
@@ -264,26 +264,26 @@ def finished(
     line = dense(keys)
     first = np.unique(line, return_index=True)[1]
     lines, times = tally.lines[first], None if tally.times is None else tally.times[first]
-    rows = Rows(release.rows, line[labels], None if release.as_published else people)
-    copies, order = np.bincount(rows.line[rows.own]), in_order(lines, times)
-    by_subjects = rows.subject is not None
-    if rows.subject is not None and broken_promises(labels, rows.subject, asked.k):
+    counted = None if release.as_published else people
+    own, rows = own_rows(release.rows, line[labels], counted)
+    copies, order = np.bincount(line[labels][own]), in_order(lines, times)
+    if counted is not None and broken_promises(labels, counted, asked.k):
         raise TrajanonError(f"a group has fewer than {asked.k} subjects; please report it")
     held = None if people is None else subjects_per_group(labels, people).tolist()
-    equal, errors = np.flatnonzero(np.bincount(line) > 1), {**tally.errors}
+    errors = {**tally.errors}
     moved, length = errors.pop("displacement"), errors.pop("length")
     if not release.as_published:
         refuse_far(moved["mean"], length["mean"], asked.k, unit_of(provenance))
     report = {
-        "notice": _notice(asked, provenance, known=by_subjects),
+        "notice": _notice(asked, provenance, known=counted is not None),
         "unit": unit_of(provenance),
         "n": len(labels),
         "k": asked.k,
-        "counted": "subjects" if by_subjects else "records",
+        "counted": "records" if counted is None else "subjects",
         "as_published": release.as_published,
         "groups": len(tally.lines),
         "lines": len(lines),
-        "rows": rows.account,
+        "rows": rows,
         "source": source_of(provenance),
         "subject_names_merged": Merged.counted_in(provenance)._asdict(),
         "attribution": provenance.get("attribution"),
@@ -304,7 +304,6 @@ def finished(
         "subjects_per_group": held,
         "labels": labels.tolist(),
         "line_keys": keys.tolist(),
-        "groups_of_equal_lines": [np.flatnonzero(line == one).tolist() for one in equal],
         **more,
     }
     if timing is not None and times is not None:
@@ -319,9 +318,9 @@ def finished(
     source = provenance.get("attribution") if asked.roads is None else OSM_ATTRIBUTION
     words = published_with(
         marked(source) if release.as_published else source,
-        rows.way,
+        rows["way"],
         timing.clock if timing else None,
-        by_subjects=by_subjects,
+        by_subjects=counted is not None,
     )
     times = None if times is None else times[order]
     return Result(lines[order], times, copies[order], words, report)

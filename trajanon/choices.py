@@ -47,15 +47,15 @@ def whole_days(
     if untimed == len(trips):
         raise BadInput("`days` needs the times of trips, and there are none: leave it out")
     zone = settings.timezone or zone_of(*trips.points.mean(axis=(0, 1)))
-    days = days_of(trips, settings.days, zone)
+    days, _, too_many = days_of(trips, settings.days, zone)
     account = {"most": settings.days, "timezone": zone, "untimed": untimed}
-    account |= {"days": len(days.trajectories) + days.too_many, "too_many": days.too_many}
-    if not len(days.trajectories):
+    account |= {"days": len(days) + too_many, "too_many": too_many}
+    if not len(days):
         raise BadInput(
-            f"no day can be released: all {days.too_many:,} have more than {settings.days} trips; "
+            f"no day can be released: all {too_many:,} have more than {settings.days} trips; "
             "raise `days`, or leave it out and release trips"
         )
-    return days.trajectories, account
+    return days, account
 
 
 def one_each(

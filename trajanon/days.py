@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,16 +11,11 @@ from trajanon.times import local_days
 from trajanon.trajectories import Trajectories
 
 
-class Days(NamedTuple):
-    """Days of at most a given number of trips, and how the others were left out."""
+def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories, Ints, int]:
+    """Put the trips of each person on each local day together, one after another.
 
-    trajectories: Trajectories  # a day each, (d, trips m, 2): one trip after another
-    of_trip: Ints  # the day of each trip, (n,); -1 if its day has too many, or without a time
-    too_many: int  # days of more trips
-
-
-def days_of(trips: Trajectories, most: int, timezone: str) -> Days:
-    """Put the trips of each person on each local day together, by their departures."""
+    Also gives the day of each trip, (n,), -1 of those in none, and how many days have too many.
+    """
     assert trips.subject is not None
     assert trips.times is not None
     n, m = trips.points.shape[:2]
@@ -54,7 +48,7 @@ def days_of(trips: Trajectories, most: int, timezone: str) -> Days:
         times=np.maximum.accumulate(times.reshape(-1, most * m), axis=1),  # recorded twice at once
         true_ends=np.column_stack([trips.known_ends[begins, 0], trips.known_ends[ends, 1]]),
     )
-    return Days(of_day, of_trip, int((~fits).sum()))
+    return (of_day, of_trip, int((~fits).sum()))
 
 
 def trips_of_days(days: Trajectories) -> Ints:

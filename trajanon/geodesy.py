@@ -23,8 +23,6 @@ def radii(latitude: Floats) -> tuple[Floats, Floats]:
 def metres_of_degrees(latitude: Floats) -> Floats:
     """Measure a degree of latitude and one of longitude.
 
-    Examples
-    --------
     >>> metres_of_degrees(np.array(60.0)).round().tolist()
     [111412.0, 55800.0]
     """

@@ -46,10 +46,6 @@ class Ends(NamedTuple):
     free: Bools  # ends that are no place of anybody's: cut at the border, or public, (n, e)
     distinct: int  # places that a group needs
 
-    def take(self, rows: Ints) -> "Ends":
-        """Keep those of some trips."""
-        return Ends(self.points[rows], self.free[rows], self.distinct)
-
     def far(self, ones: Ints, others: Ints) -> Bools:
         """Tell which ends of some trips are in other places than those of others, (s, t, e)."""
         away = displacement(self.points[ones][:, None], self.points[others])
@@ -261,7 +257,8 @@ class _Groups:
             return {"groups": 0, "exchanged": 0, "left": 0}
         kept = np.flatnonzero(self.labels >= 0)
         there = np.unique(self.labels[kept])
-        lacking = self.ends.take(kept).lacking(np.searchsorted(there, self.labels[kept]))
+        of_kept = Ends(self.ends.points[kept], self.ends.free[kept], self.ends.distinct)
+        lacking = of_kept.lacking(np.searchsorted(there, self.labels[kept]))
         offended, exchanged = there[lacking].tolist(), 0
         for group in offended:
             rows = self.members[group]

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from trajanon import loss
 from trajanon.arrays import Bools, Floats, Ints
@@ -81,17 +82,7 @@ class Partition:
         return loss.information_loss(self.sse, self.sst)
 
     def lines(self, points: Floats) -> Floats:
-        """Centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import trajanon
-        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> partition = trajanon.microaggregate(points.reshape(2, 4), k=2)
-        >>> partition.lines(points).round(4).tolist()
-        [[[40.1, 2.0], [40.1, 3.0]]]
-        """
+        """Centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2)."""
         return self.centroids.reshape(-1, *points.shape[1:])
 
     @property
@@ -122,7 +113,7 @@ def check_enough(n: int, k: int, different: int | None = None, what: str = "reco
         )
 
 
-def dense(labels: Ints) -> Ints:
+def dense(labels: NDArray[Any]) -> Ints:
     """Renumber groups 0..g-1 in the order in which they first appear.
 
     >>> dense(np.array([7, 7, 3, 9, 3])).tolist()

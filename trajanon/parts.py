@@ -264,25 +264,23 @@ def in_shards(
             f"a part in {table.folder} has {largest:,} trajectories, and only {capacity:,} fit "
             "into the memory at once: write smaller parts, or raise `memory`"
         )
-    owners = read_owners(table.folder, subjects_exact=exact)
-    refuse_attribution(owners.provenance.get("attribution"))
-    every = np.arange(owners.n)
-    counted = every if owners.subject is None else owners.subject
-    check_enough(owners.n, k, len(np.unique(counted)), "trajectory")
-    table = replace(table, subject=owners.subject, provenance=owners.provenance)
+    n, (subject, run, provenance) = table.file.n, read_owners(table.folder, subjects_exact=exact)
+    refuse_attribution(provenance.get("attribution"))
+    counted = np.arange(n) if subject is None else subject
+    check_enough(n, k, len(np.unique(counted)), "trajectory")
+    table = replace(table, subject=subject, provenance=provenance)
     table, places = _surveyed(table, each("Reading parts", partial(_look, table), table.parts))
-    run = every if owners.run is None else owners.run
-    rows = split(places, run, counted, k, shards)
+    rows = split(places, np.arange(n) if run is None else run, counted, k, shards)
     if (largest := max(map(len, rows))) > capacity:
         raise BadInput(
             f"{largest:,} trajectories lie in one place, or are of few subjects, and only "
             f"{capacity:,} fit into the memory at once: raise `memory`"
         )
     read = Stage("reading", None, perf_counter() - since)
-    tally = _joined(owners.n, rows, each("Grouping shards", partial(_search, table), rows))
+    tally = _joined(n, rows, each("Grouping shards", partial(_search, table), rows))
     searched = Stage("shards", tally.loss, perf_counter() - since - read.seconds)
     tally = tally._replace(stages=(read, searched))
-    return finished(table.asked, tally, owners.provenance, owners.subject, shards=len(rows))
+    return finished(table.asked, tally, provenance, subject, shards=len(rows))
 
 
 def _surveyed(table: Table, looks: Sequence[Look]) -> tuple[Table, NDArray[np.float32]]:

@@ -20,8 +20,6 @@ from trajanon.utility import moved_to
 from trajanon.utility.displacements import until_rest
 from trajanon.utility.usefulness import time_errors
 
-_HALF = 180.0  # degrees of longitude; what spans more is nearer across the antimeridian
-
 
 @dataclass(frozen=True, eq=False)
 class TrajectoryGroups:
@@ -101,7 +99,7 @@ def _refuse_groups_across(points: Floats, labels: Ints) -> None:
     most = np.full((2, int(labels.max(initial=-1)) + 1), -np.inf)
     np.maximum.at(most[0], labels, longitude.max(axis=1))
     np.maximum.at(most[1], labels, -longitude.min(axis=1))
-    if across := int((most.sum(axis=0) > _HALF).sum()):
+    if across := int((most.sum(axis=0) > 180.0).sum()):
         what = number_of(across, "group spans", "groups span")
         raise BadInput(
             f"{what} more than 180 degrees of longitude, as on both sides of the antimeridian, and "

@@ -295,7 +295,9 @@ def street_table(found: StreetCounts, roads: RoadsToFollow, states: Ints) -> "Ge
     import geopandas
     import shapely
 
-    network, osm = roads.network, _with_ids(roads)
+    if (osm := roads.osm) is None:
+        raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
+    network = roads.network
     begin = np.searchsorted(network.street, np.arange(len(network.whole) + 1))
     longest = _longest(network, osm)
     ways, shapes = list[str](), list[Floats]()
@@ -333,9 +335,3 @@ def _longest(network: Network, osm: OsmStreets) -> Ints:
     street, way = pairs
     order = np.lexsort((np.bincount(pair.reshape(-1), network.length), street))
     return np.asarray(way[order][np.append(np.diff(street[order]) > 0, True)])
-
-
-def _with_ids(roads: RoadsToFollow) -> OsmStreets:
-    if roads.osm is None:
-        raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
-    return roads.osm

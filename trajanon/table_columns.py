@@ -321,10 +321,7 @@ def weights_of(
                 f"the weight of {name!r} in `weights` must be a number from 0 to {HEAVIEST:g} "
                 f"(got {weight!r})"
             )
-    given = {name: float(weights.get(name, 1.0)) for name in source.chosen}
-    if not any(given.values()):
-        raise BadInput(f"all `weights` of {what} are 0; give a column more")
-    return given
+    return {name: float(weights.get(name, 1.0)) for name in source.chosen}
 
 
 def occurrences(path: Path, columns: Sequence[str]) -> tuple[list[str], pd.Series]:

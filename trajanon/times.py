@@ -35,11 +35,7 @@ kepler.gl takes no number of fewer than nine digits for a time.
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
 _MONDAY = 4 * DAY  # from 1970-01-01, a Thursday
 
-_SECOND = np.timedelta64(1, "s")
 _WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
-_OF_TIMES = ("minute_worth", "time_step", "timezone")
-
-Dates = NDArray[np.datetime64]
 
 _SENTENCES = {
     "of-day": "times are seconds since 00:00 local time ({zone}) of a day that begins at 03:00, "
@@ -255,7 +251,7 @@ def timing_for(
 ) -> Timing | None:
     """Do as `timing_of`, for n trajectories of which departures and arrivals are known, (n, 2)."""
     if settings.times is None:
-        for name in _OF_TIMES:
+        for name in ("minute_worth", "time_step", "timezone"):
             value = getattr(settings, name)
             of_days = name == "timezone" and settings.days is not None
             if value != getattr(ReleaseSettings, name) and not of_days:
@@ -293,7 +289,7 @@ def timing_for(
     return Timing(clock, settings.minute_worth)
 
 
-def instants(times: Floats, clock: Clock | None) -> Dates:
+def instants(times: Floats, clock: Clock | None) -> NDArray[np.datetime64]:
     """Turn times into dates of microseconds; without a clock they count from 1970.
 
     >>> instants(np.array([1.5]), None)
@@ -342,7 +338,7 @@ def _since(clock: Clock | None, texts: list[Any]) -> Floats | None:
         dates = np.array([text[:-1] for text in texts], dtype="datetime64[us]")
     except ValueError:  # a month 13
         return None
-    seconds: Floats = (dates - _begin(clock)) / _SECOND
+    seconds: Floats = (dates - _begin(clock)) / np.timedelta64(1, "s")
     if clock is None:
         return seconds
     times = clock.rounded(seconds)

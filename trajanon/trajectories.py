@@ -120,7 +120,9 @@ class Trajectories:
             object.__setattr__(self, "trace", numbered(self.trace, exact=True).number)
         refuse_off_earth(self.points, "trajectory {} has a point that")
         if self.times is not None:
-            refuse_odd_times(self.times, "trajectory {}")
+            begins = np.zeros((n, m), dtype=np.bool_)
+            begins[:, :1] = True
+            refuse_odd_times_along(self.times.ravel(), begins.ravel(), "trajectory {}")
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
 
@@ -322,13 +324,6 @@ class Trajectories:
         tracks, m = self.tracks.slid(start), self.points.shape[1]
         times = tracks.times_of_windows(m)
         return replace(self, points=tracks.windows(m), tracks=tracks, times=times)
-
-
-def refuse_odd_times(times: Floats, what: str) -> None:
-    """Refuse times, (n, m), that no trajectory has; ``what`` has a place for its number."""
-    begins = np.zeros(times.shape, dtype=np.bool_)
-    begins[:, :1] = True
-    refuse_odd_times_along(times.ravel(), begins.ravel(), what)
 
 
 def _is_whole(values: object) -> bool:

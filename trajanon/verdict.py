@@ -197,8 +197,11 @@ def _of_drives_and_places(report: Mapping[str, Any]) -> Iterator[_Found]:
     elif "persons" not in report and "shards" in report and knows_people(report):
         yield f"{OF_A_LINE}; with several shards, a person's lines are not checked together.", None
     if (share := _left(report, "one_place")) > IN_ONE_PLACE:
+        distinct, places = report.get("distinct_ends", 2), "one place of 200 m"
+        if distinct > 2:
+            places = f"fewer than {distinct} places, 200 m apart"
         yield (
-            f"All {units} of {percent(share, 2)} of the lines begin or end in {_places(report)}, "
+            f"All {units} of {percent(share, 2)} of the lines begin or end in {places}, "
             "which these lines show.",
             _remedy("To leave out the ends of recordings", "extract", trim_ends=200),
         )
@@ -333,11 +336,6 @@ def source(report: Mapping[str, Any]) -> str:
 def _listed(counts: Mapping[str, int]) -> str:
     most = sorted(((n, why) for why, n in counts.items() if n), key=lambda one: -one[0])
     return ", ".join(f"{n:,} {why}" for n, why in most)
-
-
-def _places(report: Mapping[str, Any]) -> str:
-    distinct = report.get("distinct_ends", 2)
-    return "one place of 200 m" if distinct < 3 else f"fewer than {distinct} places, 200 m apart"
 
 
 def followed(report: Mapping[str, Any]) -> str:

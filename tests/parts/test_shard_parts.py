@@ -24,8 +24,8 @@ from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 def surveyed(folder: Path) -> Table:
     with parquet_of(Folder(str(folder)), look_at_schema) as file:
         asked = Request.of(2, {"align": False})
-    owners = read_owners(folder)
-    return Table(Folder(str(folder)), file, asked, owners.subject, owners.provenance)
+    subject, _, provenance = read_owners(folder)
+    return Table(Folder(str(folder)), file, asked, subject, provenance)
 
 
 def all_of(table: Table) -> Floats:

@@ -45,7 +45,7 @@ def write_rows(
 
 def whose(folder: Path) -> list[int]:
     """The subject of each row, numbered in the order of their first rows."""
-    subject = read_owners(folder).subject
+    subject = read_owners(folder)[0]
     assert subject is not None
     return [int(number) for number in dense(subject)]
 

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from trajanon.evaluation.evidence import Evaluation
 
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
-_AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
 
 
 @options(
@@ -76,7 +75,7 @@ def evaluate(
             from trajanon import extract
             from trajanon.cli.map_command import box_around
 
-            around = box_around(trajectories.points, _AROUND)
+            around = box_around(trajectories.points)
             streets = extract.roads_to_follow(roads, mode, bbox=around)
         if ks is None:
             ks = sorted({2, k, 10}) if len(trajectories) <= _FEW else []

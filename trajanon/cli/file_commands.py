@@ -14,8 +14,6 @@ from trajanon.cli.options import ANONYMIZED, names_of, options
 from trajanon.errors import BadInput
 from trajanon.number_text import number_of
 
-_ACTIONS = ("show", "verify", "forget")
-
 
 @options(
     released="A released file, or a folder of parts.",
@@ -89,13 +87,6 @@ def _of_table(file: Path, k: int, columns: Sequence[str]) -> tuple[dict[str, Any
     )
 
 
-def _each(found: "trajanon.Findings") -> str:
-    return (
-        f"each of its {found.groups:,} different trajectories occurs at least {found.k} times "
-        f"({found.trajectories:,} in all)"
-    )
-
-
 def _of_release(
     released: Path,
     k: int,
@@ -116,7 +107,11 @@ def _of_release(
     if certificate is not None:
         differs = repeated(read_certificate(certificate), released, found)
         found = replace(found, problems=[*found.problems, *differs])
-    said = f"{released} holds for {found.answered}: {_each(found)}, and {found.claim}{counted}"
+    said = (
+        f"{released} holds for {found.answered}: each of its {found.groups:,} different "
+        f"trajectories occurs at least {found.k} times ({found.trajectories:,} in all), and "
+        f"{found.claim}{counted}"
+    )
     if against:
         beside = " and ".join(map(str, against))
         said += f"; also beside {beside} no fewer than {k} stand behind each"
@@ -164,7 +159,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
     """Look into the ledger of your releases, or mend it: show, verify or forget."""
     from trajanon.privacy.ledger import opened
 
-    if action not in _ACTIONS:
+    if action not in ("show", "verify", "forget"):
         raise BadInput(f"trajanon ledger takes show, verify or forget (got {action!r})")
     if (action == "forget") != (release is not None):
         wants = "the number of a release, which show lists" if release is None else "no number"

@@ -11,7 +11,6 @@ from trajanon.number_text import number_of
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
-_AROUND = 0.01  # degrees: a kilometre
 _SUFFIXES = (".parquet", ".gpkg", ".geojson", ".csv")
 
 _WORTH = {
@@ -70,7 +69,7 @@ def streets(
     with bars() as progress, replacing(*outputs, inputs=read, public=outputs) as (draft, sheet):
         lines = released_lines(release)
         if roads is not None:
-            network = roads_to_follow(roads, mode, bbox=box_around(lines.points, _AROUND))
+            network = roads_to_follow(roads, mode, bbox=box_around(lines.points))
             table = counted(lines, network, least_people=least_people, progress=progress)
             what = "street"
         elif zones is not None:

@@ -252,8 +252,7 @@ def days_in(trajectories: Trajectories, report: Report) -> tuple[Trajectories, I
         return trajectories, np.arange(len(trajectories))
     if trajectories.subject is None or trajectories.times is None:
         raise BadInput(NOT_TOGETHER)
-    days = days_of(trajectories, choice["most"], choice["timezone"])
-    return days.trajectories, days.of_trip
+    return days_of(trajectories, choice["most"], choice["timezone"])[:2]
 
 
 def all_labels_in(report: Report) -> Ints:
