@@ -67,7 +67,7 @@ def matched(trajectories: Trajectories, release: Trajectories, report: Report) -
     different = release.take(first)
     keys, own_row = report.get("line_keys") or [], own_rows_in(report)
     digest = digest_of(slid.points, labels, None if clock is None else slid.times)
-    if len(keys) <= labels.max() or digest != report.get("averaged"):
+    if len(keys) <= labels.max() or digest != report.get("averaged", digest):
         raise BadInput(NOT_TOGETHER)
     line = by_key(different, np.array(keys, dtype=np.int64)[labels])
     if not np.array_equal(np.bincount(line[own_row], minlength=len(first)), copies):
