@@ -34,7 +34,7 @@ from trajanon.partition import (
 from trajanon.perturbation import new_key
 from trajanon.privacy.chains import counts_of, drives_left, people_left
 from trajanon.progress import Progress, silent
-from trajanon.release import Release, Result, own_rows, published_with
+from trajanon.release import Release, Result, own_rows
 from trajanon.released_lines import TrajectoryGroups
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
@@ -316,12 +316,13 @@ def finished(
         laid = {"on_roads": on_roads, "as_they_were": len(lines) - on_roads}
         report["roads"] = {"keep_off": asked.roads.keep_off, **laid}
     source = provenance.get("attribution") if asked.roads is None else OSM_ATTRIBUTION
-    words = published_with(
-        marked(source) if release.as_published else source,
-        rows["way"],
-        timing.clock if timing else None,
-        by_subjects=counted is not None,
-    )
+    words = {"attribution": marked(source) if release.as_published else source}
+    if counted is not None:
+        words["counted"] = "subjects"
+    if release.rows == "lines":
+        words["rows"] = "lines"
+    if timing is not None:
+        words["times"] = timing.clock.sentence
     times = None if times is None else times[order]
     return Result(lines[order], times, copies[order], words, report)
 

@@ -7,9 +7,6 @@ TrajanonError
 │   └── NoTrajectories               nothing in the source became a trajectory
 ├── FileProblem (OSError)            a file cannot be read, or not be written
 └── ServerProblem (ConnectionError)  the OSM server cannot be reached, or refused
-
-Each message is one sentence that names the thing, the value and the way out; the command line
-prints it as it is and exits with 2.
 """
 
 _MOST = 1_000

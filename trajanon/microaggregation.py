@@ -21,8 +21,6 @@ from trajanon.subjects import column_of, numbered
 
 _LOG = logging.getLogger(__name__)
 
-LAST_STEP = {"hm2": "MHM"}  # of a method, where it has several
-
 Refinement = Callable[[Problem, Ints], Ints]
 """A problem and the groups of its records, (n,), to new labels of groups of no larger SSE.
 Every group keeps k different subjects."""
@@ -146,7 +144,7 @@ def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, boo
     settings, log, stopped = problem.settings, problem.log, False
     if labels is None:
         labels = dense(METHODS[settings.method](problem))
-        log.end_step(LAST_STEP.get(settings.method, settings.method), labels)
+        log.end_step("MHM" if settings.method == "hm2" else settings.method, labels)
     if settings.refine != "none":
         try:
             REFINEMENTS[settings.refine](problem, labels)

@@ -28,8 +28,9 @@ from trajanon.files.trajectory_files import (
 from trajanon.loss import information_loss
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import Stage, check_enough
+from trajanon.privacy.ledger import opened
 from trajanon.progress import Progress, silent
-from trajanon.publication import LedgerLike, anonymized, check_ledger, opened_for
+from trajanon.publication import LedgerLike, anonymized, check_ledger
 from trajanon.release import Result, json_report
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, takes_settings
@@ -139,8 +140,10 @@ def anonymize_parts(
             table = Table(folder, file, asked)
         check_enough(file.n, k, what="trajectory")
         capacity = capacity_of(table, bytes_given)
-        book = stack.enter_context(opened_for(ledger))
-        entry = None if book is None else stack.enter_context(book.recording(out))
+        book = entry = None
+        if ledger is not None:
+            book = stack.enter_context(opened(ledger, new=True))
+            entry = stack.enter_context(book.recording(out))
         if (shards := shards_for(file.n, capacity)) > 1:
             needs = [name for name in _ALONE if getattr(asked.release, name)]
             if needs := needs + ["ledger"] * (ledger is not None):

@@ -26,7 +26,6 @@ The width is the root mean square distance of members from their mean.
 LENGTH = 6.0
 """Points over which displacements are correlated."""
 
-_KEY = 32  # bytes
 _ANY_WAY = 0.2  # share of a displacement's variance that does not follow the group's spread
 _AROUND = 3.0  # points, the standard deviation of the weights of the spread around a point
 _LEAST, _MOST = 0.5, 2.0  # of its mean, a duration
@@ -36,7 +35,7 @@ _LANES = 4  # numbers of 64 bits in a group's seed
 
 def new_key() -> bytes:
     """Draw a secret key: anyone who has it can compute every displacement."""
-    return secrets.token_bytes(_KEY)
+    return secrets.token_bytes(32)
 
 
 def correlation(points: int, length: float = LENGTH) -> Floats:
@@ -93,11 +92,7 @@ def perturbed(
 
     Anyone who holds all other members of a group of s subtracts them from s times its line and has
     the last, off by s times the displacement. So this is as large as an s-th of the group's width,
-    points aside as members do, who are farthest apart along streets, or from street to street, and
-    follows from them by a keyed hash: the same group is moved alike in every release, and without
-    the key, guesses of a group cannot be tried. It is smooth, so that lines are, and of no
-    shape that gives it away. Anyone who is in a group c times is left c times: such a group
-    counts as one of s / c. Where ``subjects`` are None, each trajectory has its own.
+    and follows from its members by a keyed hash: without the key, guesses cannot be tried.
     """
     m = points.shape[1]
     # What rounding adds keeps the matrix of equal points positive.

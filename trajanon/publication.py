@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -89,7 +89,7 @@ def anonymize_file(
     check_ledger(ledger, asked.release)
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
     replaced = replacing(out, report_path(out), inputs=inputs, public=[out])
-    with opened_for(ledger) as book:
+    with nullcontext() if ledger is None else opened(ledger, new=True) as book:
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:
             result, entered = anonymized(source, asked, book, exact=subjects_exact)
@@ -124,11 +124,6 @@ def check_ledger(ledger: LedgerLike, settings: ReleaseSettings) -> None:
         raise BadInput("`as_published` is not for publication: leave out `ledger`")
     if settings.days is not None and ledger is not None:
         raise BadInput("`days` releases days, and a ledger knows trips: leave out `ledger`")
-
-
-def opened_for(ledger: LedgerLike) -> AbstractContextManager[Ledger | None]:
-    """Open the ledger that was asked for, or make it."""
-    return nullcontext() if ledger is None else opened(ledger, new=True)
 
 
 @contextmanager

@@ -18,7 +18,6 @@ from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.number_text import number_of, page, shown
 from trajanon.partition import first_of_each
-from trajanon.times import Clock
 from trajanon.trajectories import Trajectories
 from trajanon.verdict import Verdict, cost, verdict
 
@@ -197,20 +196,6 @@ def on_disk(release: Release) -> Iterator[Path]:
         path = Path(folder) / "release.parquet"
         release.write(path)
         yield path
-
-
-def published_with(
-    attribution: str | None, way: str, clock: Clock | None, *, by_subjects: bool
-) -> dict[str, Any]:
-    """The provenance of a release: its source, what one row stands for, and its times."""
-    words = {"attribution": attribution}
-    if by_subjects and way != "trajectories":
-        words["counted"] = "subjects"
-    if way == "lines":
-        words["rows"] = "lines"
-    if clock is not None:
-        words["times"] = clock.sentence
-    return words
 
 
 def json_report(account: Mapping[str, Any]) -> str:

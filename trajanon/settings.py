@@ -1,9 +1,4 @@
-"""The options of the search and of a release: their defaults, checks and help, written once.
-
-Public functions take them as ``**options: Any``, under `takes_settings`, and make ``Settings`` or
-``ReleaseSettings`` of them; an unknown name is a TypeError, as of any function. Importing this
-module loads no library.
-"""
+"""The options of the search and of a release: their defaults, checks and help, written once."""
 
 import re
 from collections.abc import Callable, Mapping

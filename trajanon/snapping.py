@@ -82,9 +82,8 @@ def streets_of(
 ) -> tuple[Network, Ints]:
     """Make a network of straight segments, (s,), between nodes at some degrees, (v,).
 
-    Each may be ``passable`` from its tail to its head, and back, (s, 2), or else is left out. Where
-    ways are chosen, a metre of a segment counts for as many as it is ``dear``, (s,). The segment
-    given of each of the network's own is returned, too.
+    A metre of a segment counts for as many as it is ``dear``, (s,). Also gives the segment of each
+    of the network's own.
     """
     from pyproj import Geod
 
@@ -159,6 +158,10 @@ def matched(lines: Floats, network: Network, how: Matching, progress: Progress =
 
     jobs = (partial(task, first) for first in range(0, n, _AT_ONCE))
     in_threads(jobs, lambda: progress("Laying lines on roads", sum(done), n))
+    way, walked, linked = found
+    for p in range(1, m):  # lines that wait on a street do not go back on it
+        same = linked[:, p] & (way[:, p] == way[:, p - 1])
+        walked[same, p] = np.maximum(walked[same, p], walked[same, p - 1])
     return found
 
 
@@ -205,15 +208,6 @@ def near_streets(network: Network, tree: "STRtree", lines: Floats, how: Matching
     return near._replace(many=near.many.reshape(shape[:2]))
 
 
-def kept_on(found: Matched) -> Matched:
-    """Keep lines that wait on a street from going back on it."""
-    way, walked, linked = found
-    for p in range(1, way.shape[1]):
-        same = linked[:, p] & (way[:, p] == way[:, p - 1])
-        walked[same, p] = np.maximum(walked[same, p], walked[same, p - 1])
-    return found
-
-
 def snapped(
     lines: Floats, network: Network, keep_off: float = KEEP_OFF, progress: Progress = silent
 ) -> Snapped:
@@ -222,7 +216,7 @@ def snapped(
     Equal shares of that way would move points along it by what the way is longer than the line.
     """
     how = _HOW._replace(within=keep_off)
-    way, walked, linked = kept_on(matched(lines, network, how, progress))
+    way, walked, linked = matched(lines, network, how, progress)
     on_roads = (way[:, 0] >= 0) & linked[:, 1:].all(axis=1)
     street, back = np.divmod(way[on_roads], 2)
     walked = np.where(back, network.whole[street] - walked[on_roads], walked[on_roads])
@@ -245,7 +239,7 @@ def traced(
 ) -> Found:
     """Follow lines, (n, m, 2), along all streets that they take."""
     lines = np.ascontiguousarray(lines)
-    on = kept_on(matched(lines, network, how, progress))
+    on = matched(lines, network, how, progress)
     search = room_for(len(network.lat), 1, 1).search
     room = 4 * lines.shape[0] * lines.shape[1]
     while True:

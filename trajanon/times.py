@@ -55,12 +55,7 @@ def _zones() -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How the times of a release are counted.
-
-    ``of-day``, in seconds since 00:00 local time of the day on which a trajectory departs; a day of
-    transport begins at 03:00, so departures lie from 03:00 to 27:00. ``of-week``, the same since
-    Monday. ``date``, in seconds since 1970-01-01 UTC.
-    """
+    """How the times of a release are counted, as its sentence says: departures from 03:00 on."""
 
     times: str  # one of these
     timezone: str  # the local zone, by its name in the IANA database
@@ -219,10 +214,8 @@ def search_columns(
 def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> float:
     """Weigh the departure beside coordinates, all of them standardised.
 
-    A minute between two departures then adds to their squared distance what a displacement of
-    ``minute_worth`` metres at every point adds, in any direction: half of it to the north, half to
-    the east. ``middle`` is the mean place of each point, degrees, (m, 2), and ``spread`` the
-    standard deviation of each column that the search sees, in degrees and seconds, (2 m + 1,).
+    A minute then counts as ``minute_worth`` metres at every point, in any direction. ``spread`` is
+    the standard deviation of each column that the search sees, (2 m + 1,).
     """
     degree = np.radians(np.column_stack(radii(np.radians(middle[:, 0])))).ravel()  # in metres
     metres = spread[:-1] * degree
@@ -303,9 +296,7 @@ def instants(times: Floats, clock: Clock | None) -> NDArray[np.datetime64]:
 def going_on(times: Floats, step: float) -> Floats:
     """Let times that are rounded to a step go on from point to point, along the last axis.
 
-    Points of one time get times evenly about it, less than half a step off: rounded, they are what
-    they were. The first point keeps its time, and so does the last, if it has a later one; if all
-    have one time, the last comes nearly half a step later.
+    Points of one time get times evenly about it: rounded, they are what they were.
 
     >>> going_on(np.array([0.0, 0.0, 60.0, 60.0]), 60.0).tolist()
     [0.0, 20.0, 40.0, 60.0]

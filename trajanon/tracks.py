@@ -85,9 +85,8 @@ class TrackPoints:
 class Tracks:
     """The runs that trajectories were cut from, and where on them each one lies.
 
-    A run is an unbroken piece of track inside the box. A trajectory on it is a window: every
-    `STEPS`-th point of the run, from its start on. Starts count in steps. A window may slide on its
-    run; where the recordings of the runs are known, to any run of its recording.
+    A window is every `STEPS`-th point of a run, and may slide on it; where the recordings of the
+    runs are known, to any run of its recording.
     """
 
     points: TrackPoints  # latitude and longitude

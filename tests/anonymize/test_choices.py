@@ -14,7 +14,7 @@ from commands import Run
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from planted import UNTIMED
-from shards import shards_of, write_parts
+from shards import write_parts
 
 import trajanon
 from trajanon import maps
@@ -208,18 +208,6 @@ def test_what_no_day_can_be_is_one_sentence() -> None:
         trajanon.anonymize(busy, 2, days=1)
     with pytest.raises(TooFewSubjects, match="none has as many trips as days of 9 people"):
         trajanon.anonymize(trips, 9, days=2)
-
-
-@pytest.mark.parametrize("how", [("--one-line-each",), ("--days", "2")])
-def test_choices_need_all_trips_at_once(run: Run, how: tuple[str, ...]) -> None:
-    write_parts(Path("trips"), trips_of(40, 3, 3, 2))
-    command = ("anonymize", "trips", "-k", "3", "--effort", "fast", *how)
-    with shards_of(40):
-        answer = run(*command)
-    assert answer.code == 2
-    assert f"{how[0]} needs all trajectories at once" in answer.sentence
-    answer = run(*command)
-    assert answer.code == 0, answer.err
 
 
 class Everywhere:

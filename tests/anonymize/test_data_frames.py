@@ -127,7 +127,7 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
             {"recording": "ride"},
             "`recording` names a column of a data frame, and Trajectories have none",
         ),
-        (fixes(lon=2.0), {"subject": "who"}, "; raise `max_pause`. For other limits, g"),
+        (fixes(lon=2.0), {"subject": "who"}, "; raise `max_pause`. For other columns or limits, g"),
     ],
 )
 def test_what_cannot_be_a_release_is_refused(frame: Any, asked: dict[str, Any], said: str) -> None:

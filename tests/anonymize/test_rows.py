@@ -12,7 +12,7 @@ import pytest
 from commands import Run
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from planted import K, groups, written
+from planted import K, groups
 from toy import crowd
 
 import trajanon
@@ -269,8 +269,3 @@ def test_the_screen_says_how_many_rows_are_written(tmp_path: Path, run: Run) -> 
         }[way]
         assert f"Wrote {what} to {out}" in answer.out
     assert rows["lines"] < rows["subjects"] < 60
-
-
-def test_files_of_rows_are_checked_as_before(tmp_path: Path) -> None:
-    found = trajanon.check(written(tmp_path / "r.csv"), K)
-    assert (found.holds, found.counted) == (True, False)

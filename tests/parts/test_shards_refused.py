@@ -101,6 +101,7 @@ ALL = "needs all trajectories at once"
     [
         ({"as_published": True}, ALL),
         ({"one_line_each": True}, ALL),
+        ({"days": 2}, ALL),
         ({"ledger": "trips.ledger"}, ALL),
         ({"distinct_ends": 4}, "must be at most k, 3"),
     ],

@@ -146,8 +146,11 @@ def _read_texts(how: Mapping[str, Any]) -> dict[str, Any]:
     from trajanon.extract.sources.columns import parse_columns
 
     read: dict[str, Any] = {}
-    if "per_recording" in how:
-        read["per_recording"] = _number(how["per_recording"])
+    if (text := how.get("per_recording")) is not None:
+        try:
+            read["per_recording"] = None if text.strip().lower() == "all" else int(text)
+        except ValueError as error:
+            raise BadInput(f"--per-recording must be 1, or all (got {text!r})") from error
     for one in fields(Rules):
         if "unit" in one.metadata and one.name in how:
             flag = f"--{one.name.replace('_', '-')}"
@@ -155,15 +158,6 @@ def _read_texts(how: Mapping[str, Any]) -> dict[str, Any]:
     if how.get("columns"):
         read["columns"] = parse_columns(how["columns"])
     return read
-
-
-def _number(text: str) -> int | None:
-    """Read how many windows a recording gives."""
-    if text.strip().lower() == "all":
-        return None
-    with suppress(ValueError):
-        return int(text)
-    raise BadInput(f"--per-recording must be 1, or all (got {text!r})")
 
 
 def _limit(option: str, unit: str, text: str) -> "Limit":

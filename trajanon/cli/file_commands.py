@@ -98,12 +98,17 @@ def _of_release(
 ) -> tuple[dict[str, Any], str]:
     from trajanon.evaluation.release_certificate import read_certificate, repeated
     from trajanon.files.report import report_beside
+    from trajanon.subjects import nameless
     from trajanon.verdict import verdict
 
     if originals is None:
         found, counted = trajanon.check(released, k, against=against), ""
     else:
-        found, counted = _beside(originals, released, k, against, exact=exact)
+        read = trajanon.read_trajectories(originals, subjects_exact=exact)
+        found = trajanon.check(released, k, trajectories=read, against=against)
+        counted = f"; {k} different subjects in each group"
+        if unknown := nameless(read.provenance):
+            counted += f", where each of {unknown:,} recordings without a name counts as one"
     if certificate is not None:
         differs = repeated(read_certificate(certificate), released, found)
         found = replace(found, problems=[*found.problems, *differs])
@@ -133,20 +138,6 @@ def _of_release(
         if judged.sentences:
             said += "\nSay beside it:" + "".join(f"\n- {one}" for one in judged.sentences)
     return account, said
-
-
-def _beside(
-    originals: Path, released: Path, k: int, against: Sequence[Path], *, exact: bool
-) -> "tuple[trajanon.Findings, str]":
-    """Check a release beside its originals; also say what was counted in these."""
-    from trajanon.subjects import nameless
-
-    read = trajanon.read_trajectories(originals, subjects_exact=exact)
-    found = trajanon.check(released, k, trajectories=read, against=against)
-    said = f"; {k} different subjects in each group"
-    if unknown := nameless(read.provenance):
-        said += f", where each of {unknown:,} recordings without a name counts as one"
-    return found, said
 
 
 @options(

@@ -196,11 +196,6 @@ def promise_in(report: Report) -> tuple[int, str]:
     return report["k"], report["counted"]
 
 
-def unit_in(report: Report) -> str:
-    """Take from a report what a released line is of: a trip, or a trajectory."""
-    return report.get("unit", "trajectory")
-
-
 def clock_in(report: Report) -> Clock | None:
     """Take from a report what the times of its release count from; None if that has none."""
     if (times := report.get("times")) is None:

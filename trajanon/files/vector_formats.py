@@ -166,10 +166,11 @@ def _read_collection(path: Path, name: str) -> Lines:
         else:
             times = seconds_in([one[name].get("datetimes") for one in features], sentence)
         counts = {name: [one.get(name) for one in beside] for name in COUNTED}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+    except (
+        *(OSError, ValueError, LookupError, TypeError, AttributeError),
+        *(OverflowError, RecursionError),
+    ) as error:
         raise FileProblem(f"cannot read {path} as a collection of features") from error
-    except RecursionError as error:
-        raise FileProblem(f"{path} is nested too deeply for a collection of features") from error
     known = None
     if any(some is not None for some in times):  # a height of 0 and a time follow the places
         lines, known = [line[:, :2] if line.shape[1:] == (4,) else line for line in lines], times
