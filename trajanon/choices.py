@@ -66,17 +66,11 @@ def one_each(
     since, stopped = perf_counter(), False
     columns, weights = search_columns(trajectories, timing)
     records, person = standardise(columns, weights), dense(trajectories.subject)
+    how: dict[str, Any] = {"weights": weights, "progress": progress, **asdict(search)}
 
     def grouped(rows: Ints) -> Ints:
         nonlocal stopped
-        found = microaggregate(
-            columns[rows],
-            k,
-            subjects=person[rows],
-            weights=weights,
-            progress=progress,
-            **asdict(search),
-        )
+        found = microaggregate(columns[rows], k, subjects=person[rows], **how)
         stopped |= found.stopped
         return found.labels
 

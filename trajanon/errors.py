@@ -9,11 +9,8 @@ TrajanonError
 └── ServerProblem (ConnectionError)  the OSM server cannot be reached, or refused
 """
 
-_MOST = 1_000
-"""Characters of a message."""
 
-
-def printable(text: str, most: int = _MOST) -> str:
+def printable(text: str, most: int = 1_000) -> str:
     r"""Escape what a terminal would obey or hide, and cut out the middle of long text.
 
     >>> print(printable("a\x1b[2Jb"), printable("from the first to the last", 9))

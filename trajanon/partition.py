@@ -1,6 +1,6 @@
 """A k-partition, and the promise it keeps."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any
 
@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon import loss
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.number_text import UNITS, number_of
 
@@ -25,11 +25,7 @@ class Stage:
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {
-            "name": self.name,
-            "information_loss": self.information_loss,
-            "seconds": round(self.seconds, 3),
-        }
+        return asdict(self) | {"seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,14 +127,6 @@ def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
     pairs = np.sort(labels * count + subjects)
     first = np.diff(pairs, prepend=-1) > 0
     return np.bincount(pairs[first] // count)
-
-
-def first_of_each(labels: Ints, subjects: Ints) -> Bools:
-    """Tell whether a record is the first of its subject in its group, shape (n,)."""
-    pairs = dense(labels) * len(labels) + dense(subjects)
-    first = np.zeros(len(labels), dtype=np.bool_)
-    first[np.unique(pairs, return_index=True)[1]] = True
-    return first
 
 
 def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:

@@ -56,16 +56,11 @@ def spread_around(spread: Floats) -> Floats:
 
 def displacement_root(spread: Floats, parts: Floats) -> Floats:
     """Give the root of the covariance of displacements, (..., m, 2, 2), in metres."""
-    return np.asarray(SIZE * _root(spread_around(spread)) / parts[..., None, None, None])
-
-
-def _root(covariance: Floats) -> Floats:
-    """Take the symmetric root of covariances, (..., 2, 2)."""
-    determinant = determinants(covariance).clip(0.0)[..., None, None]
-    trace = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None]
-    side = np.sqrt(determinant)
-    unit = np.sqrt(trace + 2.0 * side)
-    return np.asarray((covariance + side * np.eye(2)) / np.where(unit > 0.0, unit, 1.0))
+    covariance = spread_around(spread)
+    side = np.sqrt(determinants(covariance).clip(0.0))[..., None, None]
+    unit = np.sqrt(np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] + 2.0 * side)
+    root = (covariance + side * np.eye(2)) / np.where(unit > 0.0, unit, 1.0)  # the symmetric one
+    return np.asarray(SIZE * root / parts[..., None, None, None])
 
 
 def determinants(matrices: Floats) -> Floats:

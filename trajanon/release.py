@@ -17,7 +17,7 @@ from trajanon.errors import BadInput
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.number_text import number_of, page, shown
-from trajanon.partition import first_of_each
+from trajanon.partition import dense
 from trajanon.trajectories import Trajectories
 from trajanon.verdict import Verdict, cost, verdict
 
@@ -126,11 +126,9 @@ class Release:
         """The content and cost of the release, as far as the report has them."""
         n, m = self.trajectories.points.shape[:2]
         report, what = self.report, f"{number_of(n, 'row')} of {m} points"
-        if {"lines", "k", "counted"} <= report.keys():
-            lines = number_of(report["lines"], "line")
-            what += f" on {lines}, k = {report['k']} {report['counted']}"
-        if not {"displacement", "information_loss"} <= report.keys():
+        if "lines" not in report:
             return [("Release", what)]
+        what += f" on {number_of(report['lines'], 'line')}, k = {report['k']} {report['counted']}"
         return [("Release", what), ("Cost", cost(report))]
 
 
@@ -216,8 +214,10 @@ def _written(value: Any, depth: int) -> str:
 
 def own_rows(asked: str, line: Ints, subject: Ints | None) -> tuple[Bools, dict[str, Any]]:
     """Tell which trajectories have rows, (n,), the first of a subject on a line; and an account."""
-    known = subject is not None
-    own = np.ones(len(line), dtype=np.bool_) if subject is None else first_of_each(line, subject)
+    known, own = subject is not None, np.ones(len(line), dtype=np.bool_)
+    if subject is not None:
+        own[:] = False
+        own[np.unique(line * len(line) + dense(subject), return_index=True)[1]] = True
     return own, {
         "way": asked if known or asked == "lines" else "trajectories",
         "trajectories": len(line),

@@ -18,7 +18,7 @@ from trajanon.files.report import report_beside
 from trajanon.privacy.release_check import check
 from trajanon.progress import Progress, silent
 from trajanon.release import Release
-from trajanon.snapping import OsmStreets, RoadsToFollow, traced
+from trajanon.snapping import RoadsToFollow, traced
 from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.verdict import verdict
@@ -299,7 +299,10 @@ def street_table(found: StreetCounts, roads: RoadsToFollow, states: Ints) -> "Ge
         raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
     network = roads.network
     begin = np.searchsorted(network.street, np.arange(len(network.whole) + 1))
-    longest = _longest(network, osm)
+    pairs, pair = np.unique(np.stack([network.street, osm.way]), axis=1, return_inverse=True)
+    order = np.lexsort((np.bincount(pair.reshape(-1), network.length), pairs[0]))
+    # The way that has most of each street, (c,).
+    longest = pairs[1][order][np.append(np.diff(pairs[0][order]) > 0, True)]
     ways, shapes = list[str](), list[Floats]()
     for street, back in zip(*np.divmod(states, 2), strict=True):
         of_it, step = slice(begin[street], begin[street + 1]), -1 if back else 1
@@ -327,11 +330,3 @@ def street_table(found: StreetCounts, roads: RoadsToFollow, states: Ints) -> "Ge
     )
     counted.attrs["attribution"] = OSM_ATTRIBUTION
     return counted
-
-
-def _longest(network: Network, osm: OsmStreets) -> Ints:
-    """The way that has most of each street, (c,)."""
-    pairs, pair = np.unique(np.stack([network.street, osm.way]), axis=1, return_inverse=True)
-    street, way = pairs
-    order = np.lexsort((np.bincount(pair.reshape(-1), network.length), street))
-    return np.asarray(way[order][np.append(np.diff(street[order]) > 0, True)])

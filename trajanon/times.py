@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from functools import cache
 from typing import Any
@@ -167,13 +167,7 @@ class Timing:
     @property
     def account(self) -> dict[str, Any]:
         """How times are released, ready for JSON."""
-        clock = self.clock
-        return {
-            "times": clock.times,
-            "timezone": clock.timezone,
-            "step": clock.step,
-            "minute_worth": self.minute_worth,
-        }
+        return asdict(self.clock) | {"minute_worth": self.minute_worth}
 
     def alone(self, times: Floats) -> dict[str, Any]:
         """Name the hours in which one line alone departs, and count all, ready for JSON."""

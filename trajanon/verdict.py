@@ -172,9 +172,8 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
 
 def _of_days(report: Mapping[str, Any]) -> Iterator[_Found]:
     choice = report.get("choice") or {}
-    if (share := 1.0 - report.get("n", 0) / max(choice.get("days", 0), 1)) <= DAYS_LEFT_OUT:
-        return
-    if "most" in choice:
+    share = 1.0 - report.get("n", 0) / max(choice.get("days", 0), 1)
+    if "most" in choice and share > DAYS_LEFT_OUT:
         yield (
             f"{percent(share, 2)} of the days are left out: {choice['too_many']:,} have more than "
             f"{number_of(choice['most'], 'trip')}, and the others find fewer than {report['k']} "

@@ -65,7 +65,10 @@ def anonymize(
     **how: Any,
 ) -> None:
     """Replace each trajectory by the centroid of a group of at least k."""
-    from trajanon.cli.report_tables import rows_of, show_release, without_lists
+    # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
+    from trajanon.cli.report_tables import bars, rows_of, show_release, without_lists
+    from trajanon.files.report import report_path
+    from trajanon.publication import anonymize_file
 
     if refine is not None:
         how["refine"] = refine
@@ -93,11 +96,6 @@ def anonymize(
             if value is not None:
                 make_one = "make one with trajanon extract --partition 100000"
                 raise BadInput(f"{name} {value} is for a folder of parts: {make_one}")
-        # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
-        from trajanon.cli.report_tables import bars
-        from trajanon.files.report import report_path
-        from trajanon.publication import anonymize_file
-
         beside = str(report_path(Path(out)))
         with bars() as progress:
             report = anonymize_file(trajectories, out, progress=progress, **how)
