@@ -155,13 +155,11 @@ def in_leaves(compare: Callable[..., None], order: Ints, borders: Ints, *lists: 
     in_threads([partial(batch, borders[s : s + size + 1]) for s in starts])
 
 
-def nearest_points(
-    tree: "cKDTree", points: Floats, count: int, within: float = np.inf
-) -> tuple[Floats, Ints]:
+def nearest_points(tree: "cKDTree", points: Floats, count: int) -> tuple[Floats, Ints]:
     """Find the points of a tree nearest to each of some, in threads that Ctrl-C ends."""
 
     def ask(some: Floats, _: Event) -> Any:
-        return tree.query(some, k=range(1, count + 1), distance_upper_bound=within)
+        return tree.query(some, k=range(1, count + 1))
 
     away, which = zip(*in_parts(ask, points, _QUERIES), strict=True)
     return np.concatenate(away), np.concatenate(which)
