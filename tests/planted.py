@@ -77,10 +77,3 @@ def run_sql(path: Path, *commands: str, tidy: bool = True) -> None:
                 database.execute(definition)
         if tidy:
             database.execute("VACUUM")
-
-
-def retold(path: Path, text: str, other: str) -> str:
-    old = written(path).read_text(encoding="utf-8")
-    assert text in old
-    path.write_text(old.replace(text, other, 1), encoding="utf-8")
-    return problems(path)

@@ -1,13 +1,4 @@
-"""What can go wrong, as one small tree.
-
-TrajanonError
-├── BadInput (ValueError)            what was asked for, or given, cannot be used
-│   ├── TooFewRecords                fewer records than the group size k
-│   ├── TooFewSubjects               fewer different subjects than the group size k
-│   └── NoTrajectories               nothing in the source became a trajectory
-├── FileProblem (OSError)            a file cannot be read, or not be written
-└── ServerProblem (ConnectionError)  the OSM server cannot be reached, or refused
-"""
+"""What can go wrong, as one small tree; each is also the error of Python that it is nearest to."""
 
 
 def printable(text: str, most: int = 1_000) -> str:

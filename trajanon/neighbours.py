@@ -57,8 +57,7 @@ class Approximate(NamedTuple):
 class Neighbours:
     """The nearest records of each record of a table, found when they are first asked for.
 
-    They are exact up to 10,000 records, or one leaf. In larger tables they are records that share a
-    leaf of a tree, near in the leading principal axes, which leave out 1e-5 of the variance.
+    Exact in small tables; in larger ones records that share a leaf of a tree.
 
     Source: Dasgupta and Freund (STOC 2008), "Random projection trees and low dimensional
     manifolds"; Silpa-Anan and Hartley (CVPR 2008), "Optimised KD-trees for fast image descriptor

@@ -292,11 +292,6 @@ def test_release_and_report_are_written_together_or_not_at_all(tmp_path: Path) -
     assert [path.name for path in tmp_path.iterdir()] == ["out.report.json"]
 
 
-def test_a_missing_report_is_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(FileProblem, match="run trajanon anonymize again"):
-        read_report(tmp_path / "out.csv")
-
-
 @pytest.mark.parametrize(
     ("counts", "says"),
     [

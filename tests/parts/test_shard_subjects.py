@@ -97,13 +97,6 @@ def test_whose_a_row_is_does_not_depend_on_the_parts(
     assert dense(read).tolist() == expected
 
 
-def test_a_trace_without_number_is_not_trace_0(tmp_path: Path) -> None:
-    """A missing value is written as 0, and must not be taken for one."""
-    rows = [(None, None), (5, 0), (None, 0), (6, None)]
-    folder = write_rows(tmp_path / "trips", rows, [4], subject=pa.int64(), trace=pa.int64())
-    assert whose(folder) == [0, 1, 1, 2]
-
-
 def test_k_people_stand_behind_a_line_however_rows_were_parted(tmp_path: Path) -> None:
     """Eight people, of whom one part knows the names and another the traces only."""
     n = 240

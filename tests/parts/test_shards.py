@@ -188,15 +188,6 @@ def test_shards_lose_little_beside_the_whole(tmp_path: Path) -> None:
     assert losses[0] < losses[1] < 1.3 * losses[0]
 
 
-def test_equal_records_become_one_line(tmp_path: Path) -> None:
-    source = write_folder(tmp_path / "trips", np.repeat(walks(1), 200, axis=0))
-    with shards_of(30), groups_told() as groups:
-        report = anonymize_parts(str(source), str(out_of(tmp_path)), 3)
-    assert report["information_loss"] == pytest.approx(0.0, abs=1e-6)
-    assert np.bincount(groups.labels).min() >= 3
-    assert len(set(released(out_of(tmp_path)))) == 1
-
-
 def test_a_shard_of_too_few_subjects_is_joined_with_its_neighbour(tmp_path: Path) -> None:
     points = walks(200)
     points[:60] += 0.05  # one person, far from all others

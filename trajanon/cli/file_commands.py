@@ -163,9 +163,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
                 "trajectories count as new. If anybody has it, they will be in two releases."
             )
             return
-        found = [(entry, "") for entry in book.entries]
-        if action == "verify":
-            found = book.verify()
+        found = book.verify() if action == "verify" else [(one, "") for one in book.entries]
     killed = f"its run was killed, see: trajanon ledger verify {ledger}"
     states = [state or killed * (not entry.told["settled"]) for entry, state in found]
     if as_json:

@@ -43,9 +43,6 @@ _GPX = """\
 """
 
 
-# GeoPackage
-
-
 def _write_geopackage(path: Path, release: Trajectories) -> None:
     """Write a release; its words are the description of its layer, times a column of JSON."""
     import geopandas
@@ -135,9 +132,6 @@ def _contents_of_geopackage(path: Path) -> tuple[str, dict[str, Any]]:
     return f"SQLite {version}", found
 
 
-# Feature collections
-
-
 def _write_collection(
     path: Path, words: dict[str, str], columns: dict[str, Any], name: str, geometries: Iterable[Any]
 ) -> None:
@@ -209,9 +203,6 @@ def _dates(times: NDArray[np.datetime64], unit: Any = "ms") -> NDArray[np.str_]:
     return np.char.add(np.datetime_as_string(times, unit=unit), "Z")
 
 
-# GPX
-
-
 def _write_gpx(path: Path, release: Trajectories) -> None:
     """Write a track for each line, without a name; a comment is the only place for a count."""
     layout = Layout.of(release)
@@ -268,9 +259,6 @@ def _read_gpx(path: Path) -> Lines:
         name = next((one[1] for one in found if one), COUNTED[0])
         counts[name] = [None if one is None else int(one[2]) for one in found]
     return Lines.of_points(lines).with_words(attribution, times, sentence, counts)
-
-
-# CSV
 
 
 def _write_csv(path: Path, release: Trajectories) -> None:
