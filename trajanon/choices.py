@@ -17,8 +17,6 @@ from trajanon.settings import ReleaseSettings, Settings
 from trajanon.times import Timing, search_columns, zone_of
 from trajanon.trajectories import Trajectories
 
-_ROUNDS = 20  # in which people take the trip that suits their group best; most need few
-
 
 class OneEach(NamedTuple):
     """One trajectory of each person, in groups."""
@@ -82,7 +80,7 @@ def one_each(
     labels = grouped(np.arange(len(person)))
     rows = cheapest(group_means(records, labels)[labels])
     labels = grouped(rows)
-    for _ in range(_ROUNDS):
+    for _ in range(20):  # most need few
         before, rows = rows, cheapest(group_means(records[rows], labels)[labels][person])
         if np.array_equal(before, rows):
             break

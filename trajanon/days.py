@@ -65,15 +65,9 @@ def of_equally_many(days: Trajectories) -> Iterator[tuple[Ints, Trajectories]]:
     m = days.points.shape[1] // days.provenance["days"]
     for count in np.unique(trips).tolist():
         some = np.flatnonzero(trips == count)
-        yield (
-            some,
-            replace(
-                days.take(some),
-                points=days.points[some, : count * m],
-                times=None if days.times is None else days.times[some, : count * m],
-                provenance={**days.provenance, "days": count},
-            ),
-        )
+        times = None if days.times is None else days.times[some, : count * m]
+        points, words = days.points[some, : count * m], {**days.provenance, "days": count}
+        yield some, replace(days.take(some), points=points, times=times, provenance=words)
 
 
 def staying(lines: Floats, trips: Ints, most: int) -> Floats:

@@ -5,8 +5,7 @@ import numpy as np
 from trajanon.arrays import Floats
 
 EQUATOR = 6_378_137.0  # metres, the equatorial radius of WGS 84
-FLATTENING = 1 / 298.257223563  # of WGS 84
-ECCENTRICITY_SQUARED = 1 - (1 - FLATTENING) ** 2  # as PROJ computes it, to the last bit
+ECCENTRICITY_SQUARED = 1 - (1 - 1 / 298.257223563) ** 2  # as PROJ computes it, to the last bit
 
 EARTH = 6_371_000.0  # metres, the mean radius
 DEGREE = 111_195.0  # metres of a degree on a sphere of the mean radius

@@ -17,9 +17,6 @@ BY_BLANKS = "subject names merged (blanks, accents)"
 NAMELESS = "recordings of unknown subjects"
 """How provenance counts names that are one subject's, and recordings without any."""
 
-_UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs")
-"""Unicode's categories of invisible characters: controls, formats, separators."""
-
 _WHOLE = re.compile(r"(-?\d+)\.0+")  # what a gap in a column makes of a whole number
 
 
@@ -31,7 +28,8 @@ def spelled(name: str) -> str:
     """
     name = " ".join(name.split())
     if not name.isprintable() or not name.isascii():
-        seen = [n for n, c in enumerate(name) if unicodedata.category(c) not in _UNSEEN]
+        unseen = ("Cc", "Cf", "Zl", "Zp", "Zs")  # controls, formats, separators
+        seen = [n for n, c in enumerate(name) if unicodedata.category(c) not in unseen]
         name = name[seen[0] : seen[-1] + 1] if seen else ""
         name = unicodedata.normalize("NFC", name)
     found = _WHOLE.fullmatch(name) if name.endswith("0") else None

@@ -24,7 +24,6 @@ ALL = ["all"]
 
 _FORMATS = (".csv", ".parquet")
 _HEAD = 4096  # bytes, by which the encoding is judged
-_JUDGED = 100  # rows, by which the names of columns are judged
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
 """How programs write a cell without a value, in lower case."""
@@ -186,7 +185,7 @@ def _value_in_header(table: pd.DataFrame) -> str | None:
     published.
     """
     for number, name in enumerate(table):
-        below = [cell for cell in table.iloc[:_JUDGED, number] if not _is_missing(cell)]
+        below = [cell for cell in table.iloc[:100, number] if not _is_missing(cell)]
         form = _form(name)
         alike = re.search("[9@]", form) and below and form == _form(below[0])
         if name and (not re.match(r"[^\W\d]", name) or _is_missing(name) or name in below or alike):

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from datetime import datetime
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -26,14 +25,7 @@ MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800  # seconds
 BEGINS = 3 * HOUR
 """Local time at which a day of transport begins: fewest are under way then."""
 
-DOCUMENTED_DAY = datetime(2001, 1, 1)
-"""A Monday: where a format wants a date, seconds of a day or of a week are counted from here.
-
-kepler.gl takes no number of fewer than nine digits for a time.
-"""
-
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONDAY = 4 * DAY  # from 1970-01-01, a Thursday
 
 _WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
 
@@ -94,7 +86,8 @@ class Clock:
         """Count seconds since 1970-01-01 UTC by this clock, (n, m): local time at the departure."""
         if self.times == "date":
             return times
-        local = _local(times[:, 0], self.timezone) - (_MONDAY if self.times == "of-week" else 0)
+        local = _local(times[:, 0], self.timezone)
+        local -= 4 * DAY * (self.times == "of-week")  # from 1970-01-01, a Thursday
         departure = np.mod(local - BEGINS, self.round) + BEGINS
         return departure[:, None] + (times - times[:, :1])
 
@@ -183,11 +176,7 @@ class Timing:
 def search_columns(
     trajectories: Trajectories, timing: Timing | None, spread: Floats | None = None
 ) -> tuple[Floats, Floats | None]:
-    """What the search sees, (n, 2 m): records; with times also the departure, last; and weights.
-
-    With the ``spread`` of the coordinates of a whole table, (2 m,), those of a shard count as if
-    they were standardised by it.
-    """
+    """What the search sees, (n, 2 m): records; with times also the departure, last; and weights."""
     columns = trajectories.records
     if timing is not None:
         columns = np.hstack([columns, timing.seconds(trajectories)[:, :1]])
@@ -331,5 +320,6 @@ def _since(clock: Clock | None, texts: list[Any]) -> Floats | None:
 
 
 def _begin(clock: Clock | None) -> np.datetime64:
+    # A Monday for seconds of a day or of a week: kepler.gl takes no time of fewer than nine digits.
     counts_days = clock is not None and clock.times != "date"
-    return np.datetime64(DOCUMENTED_DAY if counts_days else "1970-01-01", "us")
+    return np.datetime64("2001-01-01" if counts_days else "1970-01-01", "us")

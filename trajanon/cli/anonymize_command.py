@@ -13,8 +13,6 @@ from trajanon.settings import ReleaseSettings, Settings
 PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aeroway=aerodrome"
 """Tags of places where everybody may be known to be."""
 
-PLACE = 200.0  # metres around them
-
 
 @options(
     ReleaseSettings,
@@ -86,7 +84,7 @@ def anonymize(
     if public_places is not None:
         from trajanon.extract import hidden
 
-        how["public_places"] = hidden(public_places, PUBLIC, radius=PLACE)
+        how["public_places"] = hidden(public_places, PUBLIC, radius=200.0)
     if in_parts:
         if public_places is not None:
             raise BadInput("--public-places is for a file of trajectories: put the parts into one")

@@ -27,8 +27,6 @@ _NAME = 80
 LINES = "TRAJANON_PROGRESS"
 """Set to ``lines``, this lets a program that runs a command know how far it is."""
 
-_OFTEN = 0.2  # seconds between two such lines
-
 
 @contextmanager
 def bars() -> Iterator[Progress]:
@@ -67,7 +65,7 @@ def _lines() -> Progress:
 
     def tell(task: str, done: float, total: float | None, note: str = "") -> None:
         nonlocal last
-        if task != last[0] or monotonic() - last[1] > _OFTEN:
+        if task != last[0] or monotonic() - last[1] > 0.2:
             last = task, monotonic()
             said = {"task": task, "done": done, "total": total, "note": note}
             print(json.dumps(said), file=sys.stderr, flush=True)  # noqa: T201 -- JSON escapes, too

@@ -26,8 +26,6 @@ COUNTED = ("people", "records")
 MOST_ROWS = 10**7
 """Rows that the lines of a file may count."""
 
-_BEYOND = 253_402_300_800.0  # seconds from 1970 to the year 10000
-
 
 def rounded(degrees: Floats) -> Floats:
     """Round coordinates as they are written; there is one zero."""
@@ -211,8 +209,8 @@ def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
             values = np.array(row, dtype=np.float64) + 0.0
             if values.shape == (m,):
                 times[number] = values
-    with np.errstate(invalid="ignore"):  # NaN is no time either
-        times[~(np.abs(times) < _BEYOND).all(axis=1)] = np.nan
+    with np.errstate(invalid="ignore"):  # NaN is no time either, nor the year 10000
+        times[~(np.abs(times) < 253_402_300_800.0).all(axis=1)] = np.nan
     return times
 
 

@@ -26,7 +26,6 @@ from trajanon.tracks import Tracks
 from trajanon.trajectories import HOPS, Trajectories
 
 _LOG = logging.getLogger(__name__)
-_FLAT = 2  # coordinates of a point without height
 _TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories
 
 
@@ -302,7 +301,7 @@ def _points(path: object, file: ParquetParts) -> Floats:
             lines = arrow.geometries_of(batch)
         sizes |= {*np.unique(shapely.get_num_coordinates(lines)).tolist()}
         flat &= bool((shapely.get_type_id(lines) == shapely.GeometryType.LINESTRING).all())
-        flat &= shapely.get_coordinate_dimension(lines).max() == _FLAT
+        flat &= shapely.get_coordinate_dimension(lines).max() == 2  # no heights
         points.append(shapely.get_coordinates(lines)[:, ::-1])
     least, most = min(sizes, default=0), max(sizes, default=0)
     if least < most or not flat or most < 2:

@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 _LAYER = "anonymized"
 
-_NO_TIME = "1970-01-01T00:00:00.000Z"
-"""For the time of the last change, which GeoPackage wants."""
-
 _COUNTERS = (24, 92)
 """Where SQLite counts its transactions: GDAL makes one more now and then, so they are set to 1."""
 
@@ -66,7 +63,8 @@ def write_layer(path: Path, table: "GeoDataFrame", layer: str, words: str | None
     try:
         table.to_file(path, driver="GPKG", layer=layer, engine="pyogrio", **options)
         with closing(sqlite3.connect(path)) as file:
-            file.execute("UPDATE gpkg_contents SET last_change = ?", [_NO_TIME])
+            no_time = "1970-01-01T00:00:00.000Z"  # GeoPackage wants one
+            file.execute("UPDATE gpkg_contents SET last_change = ?", [no_time])
             file.commit()
         with path.open("r+b") as header:
             for place in _COUNTERS:
