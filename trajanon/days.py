@@ -12,10 +12,7 @@ from trajanon.trajectories import Trajectories
 
 
 def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories, Ints, int]:
-    """Put the trips of each person on each local day together, one after another.
-
-    Also gives the day of each trip, (n,), -1 of those in none, and how many days have too many.
-    """
+    """Make days of trips; also the day of each, -1 of those in none, and how many have too many."""
     assert trips.subject is not None
     assert trips.times is not None
     n, m = trips.points.shape[:2]

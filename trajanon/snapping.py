@@ -77,11 +77,7 @@ class RoadsToFollow(NamedTuple):
 def streets_of(
     lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools, dear: Floats
 ) -> tuple[Network, Ints]:
-    """Make a network of straight segments, (s,), between nodes at some degrees, (v,).
-
-    A metre of a segment counts for as many as it is ``dear``, (s,). Also gives the segment of each
-    of the network's own.
-    """
+    """Make a network of segments, (s,), between nodes, (v,); and the segment of each of its own."""
     from pyproj import Geod
 
     street, order, back = _chains(len(lat), tail, head, passable)
@@ -90,6 +86,7 @@ def streets_of(
     begin = np.flatnonzero(np.diff(street, prepend=-1))
     last = np.append(begin[1:], len(street)) - 1
     whole = np.add.reduceat(length, begin)
+    # Where ways are chosen, a metre counts for as many as it is dear.
     dear = np.add.reduceat(dear[order] * length, begin) / np.maximum(whole, 1e-9)
     before = np.cumsum(length) - length
     before -= before[begin][street]

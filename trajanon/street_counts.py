@@ -33,10 +33,7 @@ _WAY = 10.0  # metres, or half of a street, that a line must go to count on it
 _LINES = 5_000  # that are followed at once
 
 BUSIEST_STREETS = 1_000
-FEWEST = 4
-"""People on a street that is compared."""
-MANY = 20
-"""People by whom a speed is compared."""
+FEWEST, MANY = 4, 20  # people on a street that is compared, and by whom a speed is
 _CLASSES = (FEWEST, 20, 50, 100, 200)
 
 

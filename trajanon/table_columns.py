@@ -179,11 +179,7 @@ def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
 
 
 def _value_in_header(table: pd.DataFrame) -> str | None:
-    """Find a name that is like a value, as if the first line were a row of values.
-
-    A header taken for a row costs the user a line to write, a row taken for a header is a person
-    published.
-    """
+    """Find a name like a value: a row that is taken for a header is a person published."""
     for number, name in enumerate(table):
         below = [cell for cell in table.iloc[:100, number] if not _is_missing(cell)]
         form = _form(name)

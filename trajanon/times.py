@@ -195,11 +195,7 @@ def search_columns(
 
 
 def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> float:
-    """Weigh the departure beside coordinates, all of them standardised.
-
-    A minute then counts as ``minute_worth`` metres at every point, in any direction. ``spread`` is
-    the standard deviation of each column that the search sees, (2 m + 1,).
-    """
+    """Weigh the departure: a minute counts as ``minute_worth`` metres at every point, any way."""
     degree = np.radians(np.column_stack(radii(np.radians(middle[:, 0])))).ravel()  # in metres
     metres = spread[:-1] * degree
     if not metres.any():  # all go the same way: hours alone tell them apart

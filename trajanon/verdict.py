@@ -100,6 +100,7 @@ class Verdict:
         }
 
 
+_ONE_OF_EACH = Remedy("Take one window of each recording.", "trajanon extract --windows")
 _Found = tuple[str, Remedy | None]
 
 
@@ -239,7 +240,7 @@ def _of_windows(report: Mapping[str, Any]) -> Iterator[_Found]:
         yield (
             "Anyone who follows a drive from line to line may be left with fewer than "
             f"{report['k']} subjects; with several shards this is not checked.",
-            _one_of_each(),
+            _ONE_OF_EACH,
         )
 
 
@@ -249,12 +250,8 @@ def _of_drives(report: Mapping[str, Any]) -> _Found:
         "Pieces of one drive lie end to end: anyone who follows it from line to line is left "
         f"with fewer than {report['k']} subjects in {chained['drives_below']:,} of "
         f"{number_of(chained['drives'], 'drive')}.",
-        _one_of_each(),
+        _ONE_OF_EACH,
     )
-
-
-def _one_of_each() -> Remedy:
-    return _remedy("Take one window of each recording", "extract", windows=True)
 
 
 def _betrayed(report: Mapping[str, Any]) -> float:

@@ -42,16 +42,10 @@ def check(
     there, counts, too. Whether k different people stand behind each is counted with
     --trajectories.
     """
-    asked = {
-        "--columns": columns,
-        "--trajectories": trajectories,
-        "--against": against or None,
-        "--certificate": certificate,
-    }
-    given = [name for name, value in asked.items() if value is not None]
-    if columns is not None and len(given) > 1:
-        raise BadInput(f"{given[0]} and {given[1]} are different checks: run one after the other")
+    others = {"trajectories": trajectories, "against": against, "certificate": certificate}
     if columns is not None:
+        for name in filter(others.get, others):
+            raise BadInput(f"--columns and --{name} are different checks: run one after the other")
         account, said = _of_table(released, k, names_of(columns))
     else:
         beside = trajectories, against or [], certificate
@@ -165,13 +159,12 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
             return
         found = book.verify() if action == "verify" else [(one, "") for one in book.entries]
     killed = f"its run was killed, see: trajanon ledger verify {ledger}"
-    states = [state or killed * (not entry.told["settled"]) for entry, state in found]
+    found = [(one, state or killed * (not one.told["settled"])) for one, state in found]
     if as_json:
-        pairs = zip(found, states, strict=True)
-        releases = [{"number": one.number, **one.told, "state": state} for (one, _), state in pairs]
-        show_json({"releases": releases})
+        told = [{"number": one.number, **one.told, "state": state} for one, state in found]
+        show_json({"releases": told})
         return
-    for (entry, _), state in zip(found, states, strict=True):
+    for entry, state in found:
         note = entry.told
         released = number_of(note["n"], "trajectory", "trajectories")
         what = f"{released}, k = {note['k']} {note['counted']}"
