@@ -127,7 +127,8 @@ def anonymize(
         return anonymize_trajectories(trajectories, k, **how, **options)
     for role, name in named.items():
         if not isinstance(name, str):
-            raise BadInput(f"`{role}` must be the name of a column, a text (got {type(name)})")
+            kind = type(name).__name__
+            raise BadInput(f"`{role}` must be the name of a column, a text (got a {kind})")
     if recording is not None:
         named["id"] = named.pop("recording")
     trips = _trips_of(trajectories, named)
