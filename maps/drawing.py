@@ -7,7 +7,7 @@ import numpy as np
 
 from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput
-from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, released_of, unit_in
+from trajanon.files.report import NOT_TOGETHER, Report, checked, clock_in, released_of
 from trajanon.geodesy import DEGREE
 from trajanon.number_text import UNITS, metres, number_of, percent, span
 from trajanon.partition import dense
@@ -137,7 +137,11 @@ def release_and_originals(found: Matched, report: Report) -> Drawing:
 
 def _panel(report: Report, sizes: Ints) -> dict[str, Any]:
     """Say what a holder wants to know first: headline, verdict and facts."""
-    said, units, moved = verdict(report), UNITS[unit_in(report)], report["displacement"]
+    said, units, moved = (
+        verdict(report),
+        UNITS[report.get("unit", "trajectory")],
+        report["displacement"],
+    )
     counted = "subjects" if report["counted"] == "subjects" else units
     # With times, the search saw departures as well.
     lost = "Loss of places and departures" if report.get("times") else "Information loss"

@@ -15,7 +15,6 @@ from trajanon.partition import dense
 SHARED = Path(__file__).parents[2] / "shared"
 REAL, REFERENCE = SHARED / "realdata", SHARED / "reference"
 THESIS = SHARED / "papers/002_7832640af6ec4874.txt"
-MF_TSP_PAPER = SHARED / "papers/004_3f8e572e4b2b9bb3.txt"
 OSM, DATASETS = REAL / "osm_pbf", REFERENCE / "datasets"
 
 needs_real_data = pytest.mark.skipif(not REAL.is_dir(), reason="../shared/realdata is not here")

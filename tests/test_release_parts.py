@@ -15,17 +15,6 @@ from trajanon.files.trajectory_files import write_partition
 from trajanon.release import Release, json_report, on_disk
 from trajanon.trajectories import Trajectories
 
-METRES = {"mean": 1.0, "median": 1.0, "p95": 1.0, "max": 1.0}
-REPORT: dict[str, Any] = {
-    "notice": "",
-    "n": 6,
-    "k": 2,
-    "information_loss": 1.0,
-    "stages": [],
-    "labels": [0] * 6,
-    "displacement": METRES,
-}
-
 
 @pytest.fixture(scope="module")
 def windows(madrid: Trajectories) -> Trajectories:

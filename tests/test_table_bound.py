@@ -115,8 +115,6 @@ def test_ctrl_c_in_the_bound_keeps_what_the_search_found(
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["nothing.csv", "-k", 3], "there is no nothing.csv"),
-        (["table.csv", "-k", 1], "k must be at least 2 (got 1)"),
         (["table.csv", "-k", 11], "10 records cannot form a group of k = 11"),
         (["table.csv", "-k", 3, "--columns", "c"], "has no column 'c'"),
         (["table.csv", "-k", 3, "--effort", "x"], "--effort 'x' is not known"),

@@ -34,7 +34,7 @@ from trajanon.partition import (
 from trajanon.perturbation import new_key
 from trajanon.privacy.chains import counts_of, drives_left, people_left
 from trajanon.progress import Progress, silent
-from trajanon.release import Release, Result, Rows, published_with
+from trajanon.release import Release, Result, own_rows
 from trajanon.released_lines import TrajectoryGroups
 from trajanon.settings import EFFORTS, ReleaseSettings, Settings, settings_of, takes_settings
 from trajanon.snapping import RoadsToFollow
@@ -145,10 +145,7 @@ def anonymized_table(given: Trajectories, asked: Request) -> Result:
 def grouped(
     given: Trajectories, asked: Request, each: OneEach | None = None
 ) -> tuple[TrajectoryGroups, Bools, dict[str, Any] | None]:
-    """Group trajectories, or take their groups; slide and mend them.
-
-    Also gives who was left out, (n,), and what was mended.
-    """
+    """Group trajectories, slide and mend them; also who was left out, (n,), and what was mended."""
     if given.unit == "day":
         return _grouped_days(given, asked)
     groups = _grouped_and_slid(given, asked, each)
@@ -259,10 +256,7 @@ def tallied(
 def finished(
     asked: Request, tally: Tally, provenance: Mapping[str, Any], subject: Ints | None, **more: Any
 ) -> Result:
-    """Put the lines of all groups into their order, and report them; ``more`` is reported, too.
-
-    A release with points farther off than its trajectories are long is refused.
-    """
+    """Put the lines of all groups into their order, and report them; ``more`` is reported, too."""
     release, timing, kept = asked.release, asked.timing, tally.labels >= 0
     labels = tally.labels[kept]
     people = None if subject is None else subject[kept]
@@ -270,26 +264,26 @@ def finished(
     line = dense(keys)
     first = np.unique(line, return_index=True)[1]
     lines, times = tally.lines[first], None if tally.times is None else tally.times[first]
-    rows = Rows(release.rows, line[labels], None if release.as_published else people)
-    copies, order = np.bincount(rows.line[rows.own]), in_order(lines, times)
-    by_subjects = rows.subject is not None
-    if rows.subject is not None and broken_promises(labels, rows.subject, asked.k):
+    counted = None if release.as_published else people
+    own, rows = own_rows(release.rows, line[labels], counted)
+    copies, order = np.bincount(line[labels][own]), in_order(lines, times)
+    if counted is not None and broken_promises(labels, counted, asked.k):
         raise TrajanonError(f"a group has fewer than {asked.k} subjects; please report it")
     held = None if people is None else subjects_per_group(labels, people).tolist()
-    equal, errors = np.flatnonzero(np.bincount(line) > 1), {**tally.errors}
+    errors = {**tally.errors}
     moved, length = errors.pop("displacement"), errors.pop("length")
     if not release.as_published:
         refuse_far(moved["mean"], length["mean"], asked.k, unit_of(provenance))
     report = {
-        "notice": _notice(asked, provenance, known=by_subjects),
+        "notice": _notice(asked, provenance, known=counted is not None),
         "unit": unit_of(provenance),
         "n": len(labels),
         "k": asked.k,
-        "counted": "subjects" if by_subjects else "records",
+        "counted": "records" if counted is None else "subjects",
         "as_published": release.as_published,
         "groups": len(tally.lines),
         "lines": len(lines),
-        "rows": rows.account,
+        "rows": rows,
         "source": source_of(provenance),
         "subject_names_merged": Merged.counted_in(provenance)._asdict(),
         "attribution": provenance.get("attribution"),
@@ -310,7 +304,6 @@ def finished(
         "subjects_per_group": held,
         "labels": labels.tolist(),
         "line_keys": keys.tolist(),
-        "groups_of_equal_lines": [np.flatnonzero(line == one).tolist() for one in equal],
         **more,
     }
     if timing is not None and times is not None:
@@ -323,12 +316,13 @@ def finished(
         laid = {"on_roads": on_roads, "as_they_were": len(lines) - on_roads}
         report["roads"] = {"keep_off": asked.roads.keep_off, **laid}
     source = provenance.get("attribution") if asked.roads is None else OSM_ATTRIBUTION
-    words = published_with(
-        marked(source) if release.as_published else source,
-        rows.way,
-        timing.clock if timing else None,
-        by_subjects=by_subjects,
-    )
+    words = {"attribution": marked(source) if release.as_published else source}
+    if counted is not None:
+        words["counted"] = "subjects"
+    if release.rows == "lines":
+        words["rows"] = "lines"
+    if timing is not None:
+        words["times"] = timing.clock.sentence
     times = None if times is None else times[order]
     return Result(lines[order], times, copies[order], words, report)
 

@@ -92,10 +92,7 @@ def remove_abandoned(folder: Path, place: Path) -> str:
 def replacing(
     *outputs: Path, inputs: Iterable[Path] = (), public: Collection[Path] = ()
 ) -> Iterator[tuple[Path, ...]]:
-    """Give a file to write in for each output; move all into place at the end, or none.
-
-    Enter it before the long work: what cannot be written is found out first.
-    """
+    """Give a file to write in for each output, before long work; move all into place, or none."""
     _refuse_inputs(outputs, inputs)
     with _drafts(outputs) as drafts:
         yield tuple(draft.path for draft in drafts)
@@ -140,10 +137,7 @@ def check_outputs(*outputs: Path, inputs: Iterable[Path] = ()) -> None:
 def replacing_folder(
     output: Path, ours: Callable[[str], bool], inputs: Iterable[Path] = (), *, public: bool = False
 ) -> Iterator[Path]:
-    """Give a folder to write in; move it into place at the end, for its owner only or public.
-
-    The output may hold only names that are ``ours``; if it changes meanwhile, it stays.
-    """
+    """Give a folder to write in, in place of one of names that are ``ours``; moved at the end."""
     place = _place(output)
     _refuse_inputs([place], [above for path in inputs for above in (path, *_place(path).parents)])
     if place.exists() and not place.is_dir():

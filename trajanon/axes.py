@@ -1,7 +1,4 @@
-"""Principal axes of standardised records, and records turned to them.
-
-Sums run in a fixed order, so that the number of cores changes nothing.
-"""
+"""Principal axes of standardised records, alike on any number of cores; records turned to them."""
 
 import numpy as np
 

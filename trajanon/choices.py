@@ -17,8 +17,6 @@ from trajanon.settings import ReleaseSettings, Settings
 from trajanon.times import Timing, search_columns, zone_of
 from trajanon.trajectories import Trajectories
 
-_ROUNDS = 20  # in which people take the trip that suits their group best; most need few
-
 
 class OneEach(NamedTuple):
     """One trajectory of each person, in groups."""
@@ -47,40 +45,30 @@ def whole_days(
     if untimed == len(trips):
         raise BadInput("`days` needs the times of trips, and there are none: leave it out")
     zone = settings.timezone or zone_of(*trips.points.mean(axis=(0, 1)))
-    days = days_of(trips, settings.days, zone)
+    days, _, too_many = days_of(trips, settings.days, zone)
     account = {"most": settings.days, "timezone": zone, "untimed": untimed}
-    account |= {"days": len(days.trajectories) + days.too_many, "too_many": days.too_many}
-    if not len(days.trajectories):
+    account |= {"days": len(days) + too_many, "too_many": too_many}
+    if not len(days):
         raise BadInput(
-            f"no day can be released: all {days.too_many:,} have more than {settings.days} trips; "
+            f"no day can be released: all {too_many:,} have more than {settings.days} trips; "
             "raise `days`, or leave it out and release trips"
         )
-    return days.trajectories, account
+    return days, account
 
 
 def one_each(
     trajectories: Trajectories, k: int, search: Settings, timing: Timing | None, progress: Progress
 ) -> OneEach:
-    """Choose one trajectory of each person, the one that costs its group least; and the groups.
-
-    All are grouped, and each person keeps the one nearest to its group. These are grouped
-    again, and people exchange theirs for one nearer to the group until no exchange helps.
-    """
+    """Choose of each person the trajectory that costs its group least; and group these."""
     assert trajectories.subject is not None
     since, stopped = perf_counter(), False
     columns, weights = search_columns(trajectories, timing)
     records, person = standardise(columns, weights), dense(trajectories.subject)
+    how: dict[str, Any] = {"weights": weights, "progress": progress, **asdict(search)}
 
     def grouped(rows: Ints) -> Ints:
         nonlocal stopped
-        found = microaggregate(
-            columns[rows],
-            k,
-            subjects=person[rows],
-            weights=weights,
-            progress=progress,
-            **asdict(search),
-        )
+        found = microaggregate(columns[rows], k, subjects=person[rows], **how)
         stopped |= found.stopped
         return found.labels
 
@@ -92,7 +80,7 @@ def one_each(
     labels = grouped(np.arange(len(person)))
     rows = cheapest(group_means(records, labels)[labels])
     labels = grouped(rows)
-    for _ in range(_ROUNDS):
+    for _ in range(20):  # most need few
         before, rows = rows, cheapest(group_means(records[rows], labels)[labels][person])
         if np.array_equal(before, rows):
             break

@@ -17,9 +17,6 @@ if TYPE_CHECKING:
 
 _LOG = logging.getLogger(__name__)
 
-_ROLES = {"recording": "id"}
-"""What extraction calls a parameter, where it calls it otherwise."""
-
 _OTHERS = (
     "For other columns or limits, give the Trajectories that trajanon.extract.cut makes of "
     "trajanon.extract.from_frame"
@@ -132,7 +129,9 @@ def anonymize(
         if not isinstance(name, str):
             kind = type(name).__name__
             raise BadInput(f"`{role}` must be the name of a column, a text (got a {kind})")
-    trips = _trips_of(trajectories, {_ROLES.get(role, role): named[role] for role in named})
+    if recording is not None:
+        named["id"] = named.pop("recording")
+    trips = _trips_of(trajectories, named)
     release = anonymize_trajectories(trips, k, **how, **options)
     counts = trips.provenance["counts"]
     release.report["extraction"] = {what: count for what, count in counts.items() if count}

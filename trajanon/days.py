@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,20 +11,8 @@ from trajanon.times import local_days
 from trajanon.trajectories import Trajectories
 
 
-class Days(NamedTuple):
-    """Days of at most a given number of trips, and how the others were left out."""
-
-    trajectories: Trajectories  # a day each, (d, trips m, 2): one trip after another
-    of_trip: Ints  # the day of each trip, (n,); -1 if its day has too many, or without a time
-    too_many: int  # days of more trips
-
-
-def days_of(trips: Trajectories, most: int, timezone: str) -> Days:
-    """Put the trips of each person on each local day together, by their departures.
-
-    A day begins at 03:00, and takes the place of ``most`` trips: one of fewer stays at its last
-    place from there on. One of more is left out, for a part of it would pass for the whole.
-    """
+def days_of(trips: Trajectories, most: int, timezone: str) -> tuple[Trajectories, Ints, int]:
+    """Make days of trips; also the day of each, -1 of those in none, and how many have too many."""
     assert trips.subject is not None
     assert trips.times is not None
     n, m = trips.points.shape[:2]
@@ -58,7 +45,7 @@ def days_of(trips: Trajectories, most: int, timezone: str) -> Days:
         times=np.maximum.accumulate(times.reshape(-1, most * m), axis=1),  # recorded twice at once
         true_ends=np.column_stack([trips.known_ends[begins, 0], trips.known_ends[ends, 1]]),
     )
-    return Days(of_day, of_trip, int((~fits).sum()))
+    return (of_day, of_trip, int((~fits).sum()))
 
 
 def trips_of_days(days: Trajectories) -> Ints:
@@ -75,15 +62,9 @@ def of_equally_many(days: Trajectories) -> Iterator[tuple[Ints, Trajectories]]:
     m = days.points.shape[1] // days.provenance["days"]
     for count in np.unique(trips).tolist():
         some = np.flatnonzero(trips == count)
-        yield (
-            some,
-            replace(
-                days.take(some),
-                points=days.points[some, : count * m],
-                times=None if days.times is None else days.times[some, : count * m],
-                provenance={**days.provenance, "days": count},
-            ),
-        )
+        times = None if days.times is None else days.times[some, : count * m]
+        points, words = days.points[some, : count * m], {**days.provenance, "days": count}
+        yield some, replace(days.take(some), points=points, times=times, provenance=words)
 
 
 def staying(lines: Floats, trips: Ints, most: int) -> Floats:

@@ -1,22 +1,7 @@
-"""What can go wrong, as one small tree.
-
-TrajanonError
-├── BadInput (ValueError)            what was asked for, or given, cannot be used
-│   ├── TooFewRecords                fewer records than the group size k
-│   ├── TooFewSubjects               fewer different subjects than the group size k
-│   └── NoTrajectories               nothing in the source became a trajectory
-├── FileProblem (OSError)            a file cannot be read, or not be written
-└── ServerProblem (ConnectionError)  the OSM server cannot be reached, or refused
-
-Each message is one sentence that names the thing, the value and the way out; the command line
-prints it as it is and exits with 2.
-"""
-
-_MOST = 1_000
-"""Characters of a message."""
+"""What can go wrong, as one small tree; each is also the error of Python that it is nearest to."""
 
 
-def printable(text: str, most: int = _MOST) -> str:
+def printable(text: str, most: int = 1_000) -> str:
     r"""Escape what a terminal would obey or hide, and cut out the middle of long text.
 
     >>> print(printable("a\x1b[2Jb"), printable("from the first to the last", 9))

@@ -5,8 +5,7 @@ import numpy as np
 from trajanon.arrays import Floats
 
 EQUATOR = 6_378_137.0  # metres, the equatorial radius of WGS 84
-FLATTENING = 1 / 298.257223563  # of WGS 84
-ECCENTRICITY_SQUARED = 1 - (1 - FLATTENING) ** 2  # as PROJ computes it, to the last bit
+ECCENTRICITY_SQUARED = 1 - (1 - 1 / 298.257223563) ** 2  # as PROJ computes it, to the last bit
 
 EARTH = 6_371_000.0  # metres, the mean radius
 DEGREE = 111_195.0  # metres of a degree on a sphere of the mean radius
@@ -23,8 +22,6 @@ def radii(latitude: Floats) -> tuple[Floats, Floats]:
 def metres_of_degrees(latitude: Floats) -> Floats:
     """Measure a degree of latitude and one of longitude.
 
-    Examples
-    --------
     >>> metres_of_degrees(np.array(60.0)).round().tolist()
     [111412.0, 55800.0]
     """

@@ -3,12 +3,10 @@
 import ctypes
 from contextlib import suppress
 
-_M_ARENA_MAX = -8  # of glibc's malloc.h
-
 
 def share_a_heap() -> None:
     """Let threads take what others freed: glibc gives each a heap, which keeps up to 64 MB."""
-    _ask("mallopt", _M_ARENA_MAX, 1)
+    _ask("mallopt", -8, 1)  # M_ARENA_MAX of malloc.h
 
 
 def give_back() -> None:

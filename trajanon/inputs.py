@@ -17,7 +17,6 @@ Finite = Annotated[float, msgspec.Meta(ge=-sys.float_info.max, le=sys.float_info
 Whole = Annotated[int, msgspec.Meta(ge=-sys.maxsize, le=sys.maxsize)]
 
 _HEAD = 4096  # bytes that tell
-_NOT_UTF8 = "is not UTF-8, perhaps Latin-1 or Windows-1252"
 
 
 def regular(path: Path) -> Path:
@@ -41,7 +40,8 @@ def seems_utf16(text: bytes) -> bool:
 
 def other_encoding(text: bytes) -> str:
     """Say what a text that is not UTF-8 seems to be, and the way out."""
-    is_like = "seems to be UTF-16" if seems_utf16(text) else _NOT_UTF8
+    latin = "is not UTF-8, perhaps Latin-1 or Windows-1252"
+    is_like = "seems to be UTF-16" if seems_utf16(text) else latin
     return f"{is_like}: save the file as UTF-8, as editors do under Save As, and Excel as CSV UTF-8"
 
 

@@ -73,16 +73,11 @@ def as_weights(weights: ArrayLike, columns: int) -> Floats:
     try:
         given = np.asarray(weights, dtype=np.float64)
     except (TypeError, ValueError) as error:
+        raise BadInput(f"`weights` must be {columns} numbers: {error}") from error
+    inside = ((given >= 0.0) & (given <= HEAVIEST)).all() and given.any()
+    if given.shape != (columns,) or not inside:
         raise BadInput(
-            f"`weights` must be numbers, one for each column ({columns}): {error}"
-        ) from error
-    if given.shape != (columns,):
-        raise BadInput(
-            f"`weights` must be one number for each column ({columns}); got {given.shape}"
-        )
-    if not ((given >= 0.0) & (given <= HEAVIEST)).all() or not given.any():
-        raise BadInput(
-            f"`weights` must be numbers from 0 to {HEAVIEST:g}, one of them above 0 "
+            f"`weights` must be {columns} numbers from 0 to {HEAVIEST:g}, one of them above 0 "
             f"(got {given.tolist()})"
         )
     return given

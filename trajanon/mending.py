@@ -40,18 +40,11 @@ class Surroundings(Protocol):
 
 
 class Ends(NamedTuple):
-    """Where trips begin and end, and how many places a group needs at each end.
-
-    Places are distinct where each is more than 200 m from all others.
-    """
+    """Where trips begin and end, and how many places, 200 m apart, a group needs at each end."""
 
     points: Floats  # latitude and longitude of each end, (n, e, 2)
     free: Bools  # ends that are no place of anybody's: cut at the border, or public, (n, e)
     distinct: int  # places that a group needs
-
-    def take(self, rows: Ints) -> "Ends":
-        """Keep those of some trips."""
-        return Ends(self.points[rows], self.free[rows], self.distinct)
 
     def far(self, ones: Ints, others: Ints) -> Bools:
         """Tell which ends of some trips are in other places than those of others, (s, t, e)."""
@@ -90,10 +83,7 @@ def _bits(row: Bools) -> int:
 
 
 def _places(far: Sequence[int], among: int, most: int) -> int:
-    """Count members each far from all others, as many as there can be, up to ``most``.
-
-    ``far`` has bits for the members that are far from each, ``among`` for those that count.
-    """
+    """Count members each far from all others, up to ``most``; sets of members are bits."""
     best = 0
     while among and best < most:
         one = among & -among
@@ -105,10 +95,7 @@ def _places(far: Sequence[int], among: int, most: int) -> int:
 def ends_of(
     trajectories: Trajectories, distinct: int, public: Surroundings | None = None
 ) -> Ends | None:
-    """Find where trips begin and end, or days.
-
-    A window has no origin and no destination: None.
-    """
+    """Find where trips begin and end, or days; None of windows, which have no origin."""
     if trajectories.unit == "trajectory" or distinct < 2:
         return None
     points, free = trajectories.points[:, [0, -1]], ~trajectories.known_ends
@@ -146,15 +133,7 @@ def mended(
     subjects: Ints | None = None,
     ends: Ends | None = None,
 ) -> tuple[Ints, dict[str, Any]]:
-    """Mend groups 0..g-1; give the group of each trajectory, and an account ready for JSON.
-
-    A group is too wide if members are farther apart than the longest of them is long. Its farthest
-    ones are left out, with the label -1; if too few are left, these join near groups.
-
-    A group that lacks a place at one of its ends exchanges members with near groups, each time the
-    pair that costs least, or is merged with one. Without ``ends`` places do not matter. No group
-    that was fine is made worse.
-    """
+    """Mend groups 0..g-1: the group of each trajectory, -1 if left out, and an account for JSON."""
     own = np.arange(len(labels)) if subjects is None else subjects
     groups = _Groups(points, records, labels, k, own, ends)
     account = {"wide": groups.leave_out_wide(), "one_place": groups.part_ways()}
@@ -278,7 +257,8 @@ class _Groups:
             return {"groups": 0, "exchanged": 0, "left": 0}
         kept = np.flatnonzero(self.labels >= 0)
         there = np.unique(self.labels[kept])
-        lacking = self.ends.take(kept).lacking(np.searchsorted(there, self.labels[kept]))
+        of_kept = Ends(self.ends.points[kept], self.ends.free[kept], self.ends.distinct)
+        lacking = of_kept.lacking(np.searchsorted(there, self.labels[kept]))
         offended, exchanged = there[lacking].tolist(), 0
         for group in offended:
             rows = self.members[group]
@@ -298,11 +278,7 @@ class _Groups:
         return {"groups": len(offended), "exchanged": exchanged, "left": left}
 
     def _exchange(self, group: int, near: list[int]) -> int | None:
-        """Exchange a member with a near group, for one place more; how many groups that mends.
-
-        None if no exchange helps. Replacing x by y in a group of s about a mean changes its SSE by
-        2 d (x - mean) + d d (1 - 1 / s), with d = y - x; and so for the other group.
-        """
+        """Exchange a member for one place more: how many groups that mends; None if none helps."""
         rows = self.members[group]
         if self.ends is None or not near:
             return None

@@ -21,8 +21,6 @@ from trajanon.subjects import column_of, numbered
 
 _LOG = logging.getLogger(__name__)
 
-LAST_STEP = {"hm2": "MHM"}  # of a method, where it has several
-
 Refinement = Callable[[Problem, Ints], Ints]
 """A problem and the groups of its records, (n,), to new labels of groups of no larger SSE.
 Every group keeps k different subjects."""
@@ -142,15 +140,11 @@ def microaggregate(
 
 
 def find_groups(problem: Problem, labels: Ints | None = None) -> tuple[Ints, bool]:
-    """Group records by the method, or take the groups given, and regroup them by the refinement.
-
-    The labels are numbered 0..g-1 in the order in which groups first appear. Ctrl-C during the
-    refinement ends it: the best groups so far then, and True.
-    """
+    """Group records by the method, or take groups, and refine them; True if Ctrl-C ended that."""
     settings, log, stopped = problem.settings, problem.log, False
     if labels is None:
         labels = dense(METHODS[settings.method](problem))
-        log.end_step(LAST_STEP.get(settings.method, settings.method), labels)
+        log.end_step("MHM" if settings.method == "hm2" else settings.method, labels)
     if settings.refine != "none":
         try:
             REFINEMENTS[settings.refine](problem, labels)

@@ -57,8 +57,7 @@ class Approximate(NamedTuple):
 class Neighbours:
     """The nearest records of each record of a table, found when they are first asked for.
 
-    They are exact up to 10,000 records, or one leaf. In larger tables they are records that share a
-    leaf of a tree, near in the leading principal axes, which leave out 1e-5 of the variance.
+    Exact in small tables; in larger ones records that share a leaf of a tree.
 
     Source: Dasgupta and Freund (STOC 2008), "Random projection trees and low dimensional
     manifolds"; Silpa-Anan and Hartley (CVPR 2008), "Optimised KD-trees for fast image descriptor
@@ -120,11 +119,7 @@ def neighbours_of(records: Floats, count: int, known: Neighbours | None) -> Ints
 
 
 def exact_neighbours(records: Floats, count: int) -> Ints:
-    """Find the nearest other records of each record, (n, count).
-
-    A kd-tree finds them on the records turned to their principal axes, where the first few
-    coordinates say most about a distance.
-    """
+    """Find the nearest other records of each record, (n, count), by a kd-tree."""
     from scipy.spatial import cKDTree  # takes a third of a second to load: MDAV needs none
 
     n = len(records)
@@ -139,10 +134,7 @@ def exact_neighbours(records: Floats, count: int) -> Ints:
 
 
 def grow_trees(points: NDArray[Any], leaf: int, count: int) -> list[tuple[Ints, Ints]]:
-    """Grow trees of points: the order of each, (n,), and where its leaves begin, (leaves + 1,).
-
-    Near leaves are near each other in the order.
-    """
+    """Grow trees of points: the order of each, (n,), and where its leaves begin, (leaves + 1,)."""
 
     def grown(seed: int, stop: Event) -> tuple[Ints, Ints]:
         tree = sprout(points, leaf, seed)
@@ -162,16 +154,11 @@ def in_leaves(compare: Callable[..., None], order: Ints, borders: Ints, *lists: 
     in_threads([partial(batch, borders[s : s + size + 1]) for s in starts])
 
 
-def nearest_points(
-    tree: "cKDTree", points: Floats, count: int, within: float = np.inf
-) -> tuple[Floats, Ints]:
-    """Find the points of a tree nearest to each of some, in threads that Ctrl-C ends.
-
-    The tree's own threads would go on after Ctrl-C, in memory that is given back.
-    """
+def nearest_points(tree: "cKDTree", points: Floats, count: int) -> tuple[Floats, Ints]:
+    """Find the points of a tree nearest to each of some, in threads that Ctrl-C ends."""
 
     def ask(some: Floats, _: Event) -> Any:
-        return tree.query(some, k=range(1, count + 1), distance_upper_bound=within)
+        return tree.query(some, k=range(1, count + 1))
 
     away, which = zip(*in_parts(ask, points, _QUERIES), strict=True)
     return np.concatenate(away), np.concatenate(which)

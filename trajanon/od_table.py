@@ -16,8 +16,6 @@ from trajanon.utility.usefulness import cell_middles, cells
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
-_NAMES = ("zone", "id", "name")  # columns that name zones; the first found is used
-
 
 def zone_flows(
     release: ReleasedLines | Release | str | os.PathLike[str],
@@ -107,7 +105,7 @@ def _in_zones(ends: Floats, zones: "GeoDataFrame") -> tuple[Ints, Any, Floats]:
     polygons = np.asarray(zones.geometry.values)
     if not np.isin(shapely.get_type_id(polygons), (3, 6)).all():
         raise BadInput("zones must be polygons")
-    column = next((name for name in _NAMES if name in zones.columns), None)
+    column = next((name for name in ("zone", "id", "name") if name in zones.columns), None)
     given = range(len(zones)) if column is None else zones[column]
     names = np.array([str(one) for one in given], dtype=object)
     for name in names[pd.Index(names).duplicated()]:

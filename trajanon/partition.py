@@ -1,14 +1,15 @@
 """A k-partition, and the promise it keeps."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
 from trajanon import loss
-from trajanon.arrays import Bools, Floats, Ints
+from trajanon.arrays import Floats, Ints
 from trajanon.errors import BadInput, TooFewRecords, TooFewSubjects
 from trajanon.number_text import UNITS, number_of
 
@@ -24,11 +25,7 @@ class Stage:
     @property
     def account(self) -> dict[str, Any]:
         """Ready for JSON."""
-        return {
-            "name": self.name,
-            "information_loss": self.information_loss,
-            "seconds": round(self.seconds, 3),
-        }
+        return asdict(self) | {"seconds": round(self.seconds, 3)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -81,17 +78,7 @@ class Partition:
         return loss.information_loss(self.sse, self.sst)
 
     def lines(self, points: Floats) -> Floats:
-        """Centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2).
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import trajanon
-        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> partition = trajanon.microaggregate(points.reshape(2, 4), k=2)
-        >>> partition.lines(points).round(4).tolist()
-        [[[40.1, 2.0], [40.1, 3.0]]]
-        """
+        """Centroids as lines, (g, m, 2), where records are trajectories, (n, m, 2)."""
         return self.centroids.reshape(-1, *points.shape[1:])
 
     @property
@@ -122,7 +109,7 @@ def check_enough(n: int, k: int, different: int | None = None, what: str = "reco
         )
 
 
-def dense(labels: Ints) -> Ints:
+def dense(labels: NDArray[Any]) -> Ints:
     """Renumber groups 0..g-1 in the order in which they first appear.
 
     >>> dense(np.array([7, 7, 3, 9, 3])).tolist()
@@ -140,14 +127,6 @@ def subjects_per_group(labels: Ints, subjects: Ints) -> Ints:
     pairs = np.sort(labels * count + subjects)
     first = np.diff(pairs, prepend=-1) > 0
     return np.bincount(pairs[first] // count)
-
-
-def first_of_each(labels: Ints, subjects: Ints) -> Bools:
-    """Tell whether a record is the first of its subject in its group, shape (n,)."""
-    pairs = dense(labels) * len(labels) + dense(subjects)
-    first = np.zeros(len(labels), dtype=np.bool_)
-    first[np.unique(pairs, return_index=True)[1]] = True
-    return first
 
 
 def broken_promises(labels: Ints, subjects: Ints, k: int) -> int:

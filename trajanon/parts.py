@@ -28,8 +28,9 @@ from trajanon.files.trajectory_files import (
 from trajanon.loss import information_loss
 from trajanon.neighbours import neighbour_count
 from trajanon.partition import Stage, check_enough
+from trajanon.privacy.ledger import opened
 from trajanon.progress import Progress, silent
-from trajanon.publication import LedgerLike, anonymized, check_ledger, opened_for
+from trajanon.publication import LedgerLike, anonymized, check_ledger
 from trajanon.release import Result, json_report
 from trajanon.remote_folder import Folder
 from trajanon.settings import ReleaseSettings, Settings, bytes_of, takes_settings
@@ -139,8 +140,10 @@ def anonymize_parts(
             table = Table(folder, file, asked)
         check_enough(file.n, k, what="trajectory")
         capacity = capacity_of(table, bytes_given)
-        book = stack.enter_context(opened_for(ledger))
-        entry = None if book is None else stack.enter_context(book.recording(out))
+        book = entry = None
+        if ledger is not None:
+            book = stack.enter_context(opened(ledger, new=True))
+            entry = stack.enter_context(book.recording(out))
         if (shards := shards_for(file.n, capacity)) > 1:
             needs = [name for name in _ALONE if getattr(asked.release, name)]
             if needs := needs + ["ledger"] * (ledger is not None):
@@ -264,25 +267,23 @@ def in_shards(
             f"a part in {table.folder} has {largest:,} trajectories, and only {capacity:,} fit "
             "into the memory at once: write smaller parts, or raise `memory`"
         )
-    owners = read_owners(table.folder, subjects_exact=exact)
-    refuse_attribution(owners.provenance.get("attribution"))
-    every = np.arange(owners.n)
-    counted = every if owners.subject is None else owners.subject
-    check_enough(owners.n, k, len(np.unique(counted)), "trajectory")
-    table = replace(table, subject=owners.subject, provenance=owners.provenance)
+    n, (subject, run, provenance) = table.file.n, read_owners(table.folder, subjects_exact=exact)
+    refuse_attribution(provenance.get("attribution"))
+    counted = np.arange(n) if subject is None else subject
+    check_enough(n, k, len(np.unique(counted)), "trajectory")
+    table = replace(table, subject=subject, provenance=provenance)
     table, places = _surveyed(table, each("Reading parts", partial(_look, table), table.parts))
-    run = every if owners.run is None else owners.run
-    rows = split(places, run, counted, k, shards)
+    rows = split(places, np.arange(n) if run is None else run, counted, k, shards)
     if (largest := max(map(len, rows))) > capacity:
         raise BadInput(
             f"{largest:,} trajectories lie in one place, or are of few subjects, and only "
             f"{capacity:,} fit into the memory at once: raise `memory`"
         )
     read = Stage("reading", None, perf_counter() - since)
-    tally = _joined(owners.n, rows, each("Grouping shards", partial(_search, table), rows))
+    tally = _joined(n, rows, each("Grouping shards", partial(_search, table), rows))
     searched = Stage("shards", tally.loss, perf_counter() - since - read.seconds)
     tally = tally._replace(stages=(read, searched))
-    return finished(table.asked, tally, owners.provenance, owners.subject, shards=len(rows))
+    return finished(table.asked, tally, provenance, subject, shards=len(rows))
 
 
 def _surveyed(table: Table, looks: Sequence[Look]) -> tuple[Table, NDArray[np.float32]]:
@@ -305,10 +306,7 @@ def _surveyed(table: Table, looks: Sequence[Look]) -> tuple[Table, NDArray[np.fl
 
 
 def split(places: NDArray[np.float32], run: Ints, counted: Ints, k: int, shards: int) -> list[Ints]:
-    """Split rows into shards by halving them where they are spread most; give the rows of each.
-
-    All rows of a run are in one shard. Halves of fewer than k subjects stay together.
-    """
+    """Split rows by halving them where they are spread most; runs and k subjects stay together."""
     _, first, unit = np.unique(run, return_index=True, return_inverse=True)
     found: list[Ints] = []
 

@@ -26,7 +26,6 @@ The width is the root mean square distance of members from their mean.
 LENGTH = 6.0
 """Points over which displacements are correlated."""
 
-_KEY = 32  # bytes
 _ANY_WAY = 0.2  # share of a displacement's variance that does not follow the group's spread
 _AROUND = 3.0  # points, the standard deviation of the weights of the spread around a point
 _LEAST, _MOST = 0.5, 2.0  # of its mean, a duration
@@ -36,7 +35,7 @@ _LANES = 4  # numbers of 64 bits in a group's seed
 
 def new_key() -> bytes:
     """Draw a secret key: anyone who has it can compute every displacement."""
-    return secrets.token_bytes(_KEY)
+    return secrets.token_bytes(32)
 
 
 def correlation(points: int, length: float = LENGTH) -> Floats:
@@ -47,10 +46,7 @@ def correlation(points: int, length: float = LENGTH) -> Floats:
 
 
 def spread_around(spread: Floats) -> Floats:
-    """Give the covariance of groups around each point, (..., m, 2, 2), by how near points are.
-
-    A fifth of it goes any way.
-    """
+    """Give the covariance of groups around each point, (..., m, 2, 2); a fifth goes any way."""
     place = np.arange(spread.shape[-3])
     near = np.exp(-0.5 * ((place[:, None] - place) / _AROUND) ** 2)
     around = np.einsum("...iab,ij->...jab", spread, near / near.sum(axis=0))
@@ -59,20 +55,12 @@ def spread_around(spread: Floats) -> Floats:
 
 
 def displacement_root(spread: Floats, parts: Floats) -> Floats:
-    """Give the root of the covariance of displacements, (..., m, 2, 2), in metres.
-
-    A line goes aside as its members do around a point; where all go the same way, so does it.
-    """
-    return np.asarray(SIZE * _root(spread_around(spread)) / parts[..., None, None, None])
-
-
-def _root(covariance: Floats) -> Floats:
-    """Take the symmetric root of covariances, (..., 2, 2)."""
-    determinant = determinants(covariance).clip(0.0)[..., None, None]
-    trace = np.trace(covariance, axis1=-2, axis2=-1)[..., None, None]
-    side = np.sqrt(determinant)
-    unit = np.sqrt(trace + 2.0 * side)
-    return np.asarray((covariance + side * np.eye(2)) / np.where(unit > 0.0, unit, 1.0))
+    """Give the root of the covariance of displacements, (..., m, 2, 2), in metres."""
+    covariance = spread_around(spread)
+    side = np.sqrt(determinants(covariance).clip(0.0))[..., None, None]
+    unit = np.sqrt(np.trace(covariance, axis1=-2, axis2=-1)[..., None, None] + 2.0 * side)
+    root = (covariance + side * np.eye(2)) / np.where(unit > 0.0, unit, 1.0)  # the symmetric one
+    return np.asarray(SIZE * root / parts[..., None, None, None])
 
 
 def determinants(matrices: Floats) -> Floats:
@@ -99,11 +87,7 @@ def perturbed(
 
     Anyone who holds all other members of a group of s subtracts them from s times its line and has
     the last, off by s times the displacement. So this is as large as an s-th of the group's width,
-    points aside as members do, who are farthest apart along streets, or from street to street, and
-    follows from them by a keyed hash: the same group is moved alike in every release, and without
-    the key, guesses of a group cannot be tried. It is smooth, so that lines are, and of no
-    shape that gives it away. Anyone who is in a group c times is left c times: such a group
-    counts as one of s / c. Where ``subjects`` are None, each trajectory has its own.
+    and follows from its members by a keyed hash: without the key, guesses cannot be tried.
     """
     m = points.shape[1]
     # What rounding adds keeps the matrix of equal points positive.
@@ -130,12 +114,7 @@ def perturbed_times(
     key: bytes,
     subjects: Ints | None = None,
 ) -> Floats:
-    """Write the mean times of each group, (g, m), on the step of the clock.
-
-    The departure and the duration are moved as places are: by an s-th of the group's width, which
-    is here the mean distance from the mean departure, or duration. A line departs within the day or
-    week of the clock.
-    """
+    """Write the mean times of each group, (g, m): departure and duration moved as places are."""
     means, sizes = group_means(seconds, labels), np.bincount(labels)
     parts = group_parts(labels, subjects)
     drawn = _normal(_seeds(np.dstack([points, seconds]), labels, key, b"times"), 2, key)
@@ -155,10 +134,7 @@ def perturbed_times(
 
 
 def group_parts(labels: Ints, subjects: Ints | None) -> Floats:
-    """How many times each group is as large as what a subject has in it at most, (g,).
-
-    Where all is of one subject there are no others to subtract, and the group is as large as it is.
-    """
+    """How many times each group is as large as what a subject has in it at most, (g,)."""
     sizes = np.bincount(labels).astype(np.float64)
     if subjects is None:
         return sizes

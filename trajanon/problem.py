@@ -15,11 +15,6 @@ from trajanon.partition import Stage
 from trajanon.progress import Progress, silent
 from trajanon.settings import EFFORTS, Effort, Settings
 
-# Per record. Ten times as many lead to groups that are no better: while it is hot, annealing
-# forgets where it started.
-_KICKS_BEFORE_ANNEALING = 1
-
-
 _Function = TypeVar("_Function")
 
 
@@ -108,7 +103,8 @@ def whole_problem(
     log = SearchLog(records)
     budget = EFFORTS[settings.effort]
     if settings.refine == "anneal" and budget.moves_per_record > 0:
-        budget = budget._replace(kicks_per_record=_KICKS_BEFORE_ANNEALING)
+        # More lead to no better groups: while it is hot, annealing forgets where it started.
+        budget = budget._replace(kicks_per_record=1)
     found = partial(log.end_step, "neighbours")
     near = Neighbours(records, neighbour_count(k), found, progress)
     return Problem(records, subjects, k, random, settings, budget, near, log, progress)

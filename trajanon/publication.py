@@ -1,8 +1,7 @@
 """Publication: a file of trajectories -> a release and its report, with the holder's ledger."""
 
 import os
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,7 +15,7 @@ from trajanon.files.report import report_path
 from trajanon.files.trajectory_files import read_marks, read_trajectories
 from trajanon.mending import Surroundings
 from trajanon.number_text import number_of
-from trajanon.privacy.ledger import Ledger, Sorted, opened
+from trajanon.privacy.ledger import Ledger, opened
 from trajanon.progress import Progress, silent
 from trajanon.release import Result, write_drafts
 from trajanon.remote_folder import Folder
@@ -89,7 +88,7 @@ def anonymize_file(
     check_ledger(ledger, asked.release)
     inputs = [source, *([] if ledger is None else [Path(ledger)])]
     replaced = replacing(out, report_path(out), inputs=inputs, public=[out])
-    with opened_for(ledger) as book:
+    with nullcontext() if ledger is None else opened(ledger, new=True) as book:
         recording = nullcontext() if book is None else book.recording(out)
         with recording as entry, replaced as drafts:
             result, entered = anonymized(source, asked, book, exact=subjects_exact)
@@ -111,9 +110,16 @@ def anonymized(
     run = None if trajectories.tracks is None else trajectories.tracks.recording_of
     keyed = book.keyed(marks, asked.progress)
     found = book.sort(keyed, run)
-    with waiting(found, book):
-        new = trajectories.take(found.new)
-        result = anonymized_table(new, asked.with_key(book.release_key))
+    new, n = int(found.new.sum()), len(found.new)
+    others = f"{number_of(found.known, f'of {n:,} was', f'of {n:,} were')} released before"
+    if not new:
+        raise BadInput(f"nothing is new: {others}, as {book.path} tells")
+    try:
+        keyed_by = asked.with_key(book.release_key)
+        result = anonymized_table(trajectories.take(found.new), keyed_by)
+    except (TooFewRecords, TooFewSubjects) as error:
+        wait = number_of(new, "new one waits", "new ones wait")
+        raise type(error)(f"{others}, and the {wait} for the next time: {error}") from error
     kept = found.told_in(result.report, book.path)
     return result, keyed[kept]
 
@@ -124,22 +130,3 @@ def check_ledger(ledger: LedgerLike, settings: ReleaseSettings) -> None:
         raise BadInput("`as_published` is not for publication: leave out `ledger`")
     if settings.days is not None and ledger is not None:
         raise BadInput("`days` releases days, and a ledger knows trips: leave out `ledger`")
-
-
-def opened_for(ledger: LedgerLike) -> AbstractContextManager[Ledger | None]:
-    """Open the ledger that was asked for, or make it."""
-    return nullcontext() if ledger is None else opened(ledger, new=True)
-
-
-@contextmanager
-def waiting(found: Sorted, ledger: Ledger) -> Iterator[None]:
-    """Say, where too few are new, that these wait for the next time."""
-    new, known, n = int(found.new.sum()), found.known, len(found.new)
-    others = f"{number_of(known, f'of {n:,} was', f'of {n:,} were')} released before"
-    if not new:
-        raise BadInput(f"nothing is new: {others}, as {ledger.path} tells")
-    try:
-        yield
-    except (TooFewRecords, TooFewSubjects) as error:
-        wait = number_of(new, "new one waits", "new ones wait")
-        raise type(error)(f"{others}, and the {wait} for the next time: {error}") from error

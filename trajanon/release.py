@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -18,8 +17,7 @@ from trajanon.errors import BadInput
 from trajanon.files.release_formats import check_release_format, write_release
 from trajanon.files.report import report_path
 from trajanon.number_text import number_of, page, shown
-from trajanon.partition import first_of_each
-from trajanon.times import Clock
+from trajanon.partition import dense
 from trajanon.trajectories import Trajectories
 from trajanon.verdict import Verdict, cost, verdict
 
@@ -103,16 +101,7 @@ class Release:
         Returns
         -------
         geopandas.GeoDataFrame
-            With times, their seconds stand in lists in a column ``times``.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import trajanon
-        >>> points = np.array([[[40.1, 2.0], [40.1, 3.0]]] * 2)
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2)
-        >>> release.to_geodataframe().geometry[0].wkt
-        'LINESTRING (2 40.1, 3 40.1)'
+            As `Trajectories.to_geodataframe` gives.
         """
         return self.trajectories.to_geodataframe()
 
@@ -123,17 +112,6 @@ class Release:
         -------
         pandas.DataFrame
             As `Trajectories.to_dataframe` gives.
-
-        Examples
-        --------
-        >>> import numpy as np
-        >>> import trajanon
-        >>> points = np.array([[[40.0, 2.0], [40.0, 3.0]], [[40.2, 2.0], [40.2, 3.0]]])
-        >>> release = trajanon.anonymize(trajanon.Trajectories(points), k=2, as_published=True)
-        >>> release.to_dataframe().head(2)
-           trajectory   lat  lon
-        0           0  40.1  2.0
-        1           0  40.1  3.0
         """
         return self.trajectories.to_dataframe()
 
@@ -148,11 +126,9 @@ class Release:
         """The content and cost of the release, as far as the report has them."""
         n, m = self.trajectories.points.shape[:2]
         report, what = self.report, f"{number_of(n, 'row')} of {m} points"
-        if {"lines", "k", "counted"} <= report.keys():
-            lines = number_of(report["lines"], "line")
-            what += f" on {lines}, k = {report['k']} {report['counted']}"
-        if not {"displacement", "information_loss"} <= report.keys():
+        if "lines" not in report:
             return [("Release", what)]
+        what += f" on {number_of(report['lines'], 'line')}, k = {report['k']} {report['counted']}"
         return [("Release", what), ("Cost", cost(report))]
 
 
@@ -220,20 +196,6 @@ def on_disk(release: Release) -> Iterator[Path]:
         yield path
 
 
-def published_with(
-    attribution: str | None, way: str, clock: Clock | None, *, by_subjects: bool
-) -> dict[str, Any]:
-    """The provenance of a release: its source, what one row stands for, and its times."""
-    words = {"attribution": attribution}
-    if by_subjects and way != "trajectories":
-        words["counted"] = "subjects"
-    if way == "lines":
-        words["rows"] = "lines"
-    if clock is not None:
-        words["times"] = clock.sentence
-    return words
-
-
 def json_report(account: Mapping[str, Any]) -> str:
     """Write a report as JSON; its first entry, the notice, stands in the first line."""
     return f"{{ {_written(account, 1)[1:].lstrip()}\n"
@@ -250,39 +212,16 @@ def _written(value: Any, depth: int) -> str:
     return "{\n" + ",\n".join(entries) + "\n" + (depth - 1) * " " + "}"
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The rows of a release: of each line one for each different subject, or each trajectory."""
-
-    asked: str  # subjects, trajectories or lines
-    line: Ints  # the line as written that stands for each trajectory, (n,), numbered 0..g-1
-    subject: Ints | None  # of each trajectory, (n,); None: k counts trajectories
-
-    @property
-    def way(self) -> str:
-        """What has a row each: trajectories, where k does not count subjects."""
-        unknown = self.asked == "subjects" and self.subject is None
-        return "trajectories" if unknown else self.asked
-
-    @cached_property
-    def of_subjects(self) -> Bools:
-        """Whether a trajectory is the first of its subject on its line, (n,)."""
-        if self.subject is None:
-            return np.ones(len(self.line), dtype=np.bool_)
-        return first_of_each(self.line, self.subject)
-
-    @property
-    def own(self) -> Bools:
-        """Whether a trajectory has a row of its own, (n,); else its subject has one there."""
-        return np.ones_like(self.of_subjects) if self.way == "trajectories" else self.of_subjects
-
-    @property
-    def account(self) -> dict[str, Any]:
-        """How many rows each way has, and the trajectories without one, ready for JSON."""
-        return {
-            "way": self.way,
-            "trajectories": len(self.line),
-            "subjects": None if self.subject is None else int(self.of_subjects.sum()),
-            "lines": int(self.line.max()) + 1,
-            "without": np.flatnonzero(~self.own).tolist(),
-        }
+def own_rows(asked: str, line: Ints, subject: Ints | None) -> tuple[Bools, dict[str, Any]]:
+    """Tell which trajectories have rows, (n,), the first of a subject on a line; and an account."""
+    known, own = subject is not None, np.ones(len(line), dtype=np.bool_)
+    if subject is not None:
+        own[:] = False
+        own[np.unique(line * len(line) + dense(subject), return_index=True)[1]] = True
+    return own, {
+        "way": asked if known or asked == "lines" else "trajectories",
+        "trajectories": len(line),
+        "subjects": int(own.sum()) if known else None,
+        "lines": int(line.max()) + 1,
+        "without": np.flatnonzero(~own).tolist(),
+    }

@@ -5,7 +5,7 @@ from functools import cached_property
 
 import numpy as np
 
-from trajanon.arrays import Floats, Ints, Metres
+from trajanon.arrays import Floats, Metres
 from trajanon.days import staying, trips_of_days
 from trajanon.errors import BadInput
 from trajanon.files.release_lines import rounded
@@ -19,8 +19,6 @@ from trajanon.trajectories import Trajectories
 from trajanon.utility import moved_to
 from trajanon.utility.displacements import until_rest
 from trajanon.utility.usefulness import time_errors
-
-_HALF = 180.0  # degrees of longitude; what spans more is nearer across the antimeridian
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +35,16 @@ class TrajectoryGroups:
     def written(self) -> Floats:
         """The line of each group as it is written where no roads are followed, (g, m, 2)."""
         whole, labels = self.trajectories, self.partition.labels
-        _refuse_groups_across(whole.points, labels)
+        longitude = whole.points[..., 1]
+        most = np.full((2, int(labels.max(initial=-1)) + 1), -np.inf)
+        np.maximum.at(most[0], labels, longitude.max(axis=1))
+        np.maximum.at(most[1], labels, -longitude.min(axis=1))
+        if across := int((most.sum(axis=0) > 180.0).sum()):  # their mean is far from them
+            what = number_of(across, "group spans", "groups span")
+            raise BadInput(
+                f"{what} more than 180 degrees of longitude, as on both sides of the antimeridian, "
+                "and would have no mean: extract each side with an `area` of its own, or lower `k`"
+            )
         lines = self.partition.lines(whole.points)
         if self.key is None:
             lines = rounded(lines)
@@ -93,17 +100,3 @@ class TrajectoryGroups:
         points = self.trajectories.points
         moved = moved_to(points, self.released, self.partition.labels)
         return moved[until_rest(points)] if self.trajectories.unit == "day" else moved
-
-
-def _refuse_groups_across(points: Floats, labels: Ints) -> None:
-    """Refuse groups that span more than half of the Earth: their mean is far from them."""
-    longitude = points[..., 1]
-    most = np.full((2, int(labels.max(initial=-1)) + 1), -np.inf)
-    np.maximum.at(most[0], labels, longitude.max(axis=1))
-    np.maximum.at(most[1], labels, -longitude.min(axis=1))
-    if across := int((most.sum(axis=0) > _HALF).sum()):
-        what = number_of(across, "group spans", "groups span")
-        raise BadInput(
-            f"{what} more than 180 degrees of longitude, as on both sides of the antimeridian, and "
-            "would have no mean: extract each side with an `area` of its own, or lower `k`"
-        )

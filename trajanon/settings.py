@@ -1,9 +1,4 @@
-"""The options of the search and of a release: their defaults, checks and help, written once.
-
-Public functions take them as ``**options: Any``, under `takes_settings`, and make ``Settings`` or
-``ReleaseSettings`` of them; an unknown name is a TypeError, as of any function. Importing this
-module loads no library.
-"""
+"""The options of the search and of a release: their defaults, checks and help, written once."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -249,10 +244,7 @@ def parameters_of(kind: type) -> list[Parameter]:
 
 
 def takes_settings(*kinds: type) -> Callable[[Function], Function]:
-    """Let a function have the options of some classes in place of ``**options``.
-
-    help() and editors show them, and another name is refused as Python does.
-    """
+    """Let a function have options of some classes in place of ``**options``, as help() says."""
 
     def showing(function: Function) -> Function:
         own = signature(function)

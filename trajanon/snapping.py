@@ -25,7 +25,6 @@ from trajanon._kernels.road_matching import (
 from trajanon.arrays import Bools, Floats, Ints
 from trajanon.files.release_lines import in_order, rounded
 from trajanon.geodesy import metres_of_degrees
-from trajanon.progress import Progress, silent
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.workers import in_threads
 
@@ -61,17 +60,15 @@ class RoadsToFollow(NamedTuple):
     keep_off: float = KEEP_OFF  # metres
     osm: OsmStreets | None = None
 
-    def lay(self, lines: Floats, progress: Progress = silent) -> Snapped:
+    def lay(self, lines: Floats) -> Snapped:
         """Lay lines, (n, m, 2), on the roads, and round them; others stay unchanged."""
-        laid, on_roads = snapped(lines, self.network, self.keep_off, progress)
+        laid, on_roads = snapped(lines, self.network, self.keep_off)
         return Snapped(np.where(on_roads[:, None, None], rounded(laid), lines), on_roads)
 
-    def lay_release(
-        self, release: Trajectories, progress: Progress = silent
-    ) -> tuple[Trajectories, Snapped]:
+    def lay_release(self, release: Trajectories) -> tuple[Trajectories, Snapped]:
         """Lay a release on the roads, each different line once, and sort its rows again."""
         lines, row = np.unique(release.records, axis=0, return_inverse=True)
-        found = self.lay(lines.reshape(-1, *release.points.shape[1:]), progress)
+        found = self.lay(lines.reshape(-1, *release.points.shape[1:]))
         credited = {**release.provenance, "attribution": OSM_ATTRIBUTION}
         laid = replace(release, points=found.lines[row.reshape(-1)], provenance=credited)
         return laid.take(in_order(laid.points, laid.times)), found
@@ -80,12 +77,7 @@ class RoadsToFollow(NamedTuple):
 def streets_of(
     lat: Floats, lon: Floats, tail: Ints, head: Ints, passable: Bools, dear: Floats
 ) -> tuple[Network, Ints]:
-    """Make a network of straight segments, (s,), between nodes at some degrees, (v,).
-
-    Each may be ``passable`` from its tail to its head, and back, (s, 2), or else is left out. Where
-    ways are chosen, a metre of a segment counts for as many as it is ``dear``, (s,). The segment
-    given of each of the network's own is returned, too.
-    """
+    """Make a network of segments, (s,), between nodes, (v,); and the segment of each of its own."""
     from pyproj import Geod
 
     street, order, back = _chains(len(lat), tail, head, passable)
@@ -94,6 +86,7 @@ def streets_of(
     begin = np.flatnonzero(np.diff(street, prepend=-1))
     last = np.append(begin[1:], len(street)) - 1
     whole = np.add.reduceat(length, begin)
+    # Where ways are chosen, a metre counts for as many as it is dear.
     dear = np.add.reduceat(dear[order] * length, begin) / np.maximum(whole, 1e-9)
     before = np.cumsum(length) - length
     before -= before[begin][street]
@@ -112,10 +105,7 @@ def streets_of(
 
 
 def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, Ints, Bools]:
-    """Chain segments to streets: the street of each in their order, the segment, and if it turns.
-
-    A street ends where three or more meet, or one, or where directions change.
-    """
+    """Chain segments to streets, which end at junctions: the street, the segment, if it turns."""
     some = np.flatnonzero(passable.any(axis=1))
     touching: list[list[int]] = [[] for _ in range(nodes)]  # 2 segment + 1 at its head
     for segment in some.tolist():
@@ -142,7 +132,7 @@ def _chains(nodes: int, tail: Ints, head: Ints, passable: Bools) -> tuple[Ints, 
     return np.array(street), np.array(order), np.array(back)
 
 
-def matched(lines: Floats, network: Network, how: Matching, progress: Progress = silent) -> Matched:
+def matched(lines: Floats, network: Network, how: Matching) -> Matched:
     """Match lines, (n, m, 2), to a network."""
     from shapely import STRtree, linestrings
 
@@ -151,17 +141,14 @@ def matched(lines: Floats, network: Network, how: Matching, progress: Progress =
     lines = np.ascontiguousarray(lines)
     n, m = lines.shape[:2]
     found = Matched(np.empty((n, m), np.int64), np.zeros((n, m)), np.empty((n, m), np.bool_))
-    done: list[int] = []
 
     def task(first: int, stop: Event) -> None:
         if not stop.is_set():
             near = near_streets(network, tree, lines[first : first + _AT_ONCE], how)
             room = room_for(len(network.lat), m, how.states)
             match_lines(network, how, lines, near, first, room, found)
-            done.append(len(near.many))
 
-    jobs = (partial(task, first) for first in range(0, n, _AT_ONCE))
-    in_threads(jobs, lambda: progress("Laying lines on roads", sum(done), n))
+    in_threads(partial(task, first) for first in range(0, n, _AT_ONCE))
     return found
 
 
@@ -217,15 +204,12 @@ def kept_on(found: Matched) -> Matched:
     return found
 
 
-def snapped(
-    lines: Floats, network: Network, keep_off: float = KEEP_OFF, progress: Progress = silent
-) -> Snapped:
+def snapped(lines: Floats, network: Network, keep_off: float = KEEP_OFF) -> Snapped:
     """Lay lines, (n, m, 2), on roads: each point at its place on the way that is most likely.
 
     Equal shares of that way would move points along it by what the way is longer than the line.
     """
-    how = _HOW._replace(within=keep_off)
-    way, walked, linked = kept_on(matched(lines, network, how, progress))
+    way, walked, linked = kept_on(matched(lines, network, _HOW._replace(within=keep_off)))
     on_roads = (way[:, 0] >= 0) & linked[:, 1:].all(axis=1)
     street, back = np.divmod(way[on_roads], 2)
     walked = np.where(back, network.whole[street] - walked[on_roads], walked[on_roads])
@@ -243,12 +227,10 @@ def snapped(
     return Snapped(laid, on_roads)
 
 
-def traced(
-    lines: Floats, network: Network, how: Matching = _HOW, progress: Progress = silent
-) -> Found:
+def traced(lines: Floats, network: Network, how: Matching = _HOW) -> Found:
     """Follow lines, (n, m, 2), along all streets that they take."""
     lines = np.ascontiguousarray(lines)
-    on = kept_on(matched(lines, network, how, progress))
+    on = kept_on(matched(lines, network, how))
     search = room_for(len(network.lat), 1, 1).search
     room = 4 * lines.shape[0] * lines.shape[1]
     while True:

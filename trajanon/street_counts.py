@@ -18,7 +18,7 @@ from trajanon.files.report import report_beside
 from trajanon.privacy.release_check import check
 from trajanon.progress import Progress, silent
 from trajanon.release import Release
-from trajanon.snapping import OsmStreets, RoadsToFollow, traced
+from trajanon.snapping import RoadsToFollow, traced
 from trajanon.times import Clock
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories
 from trajanon.verdict import verdict
@@ -33,10 +33,7 @@ _WAY = 10.0  # metres, or half of a street, that a line must go to count on it
 _LINES = 5_000  # that are followed at once
 
 BUSIEST_STREETS = 1_000
-FEWEST = 4
-"""People on a street that is compared."""
-MANY = 20
-"""People by whom a speed is compared."""
+FEWEST, MANY = 4, 20  # people on a street that is compared, and by whom a speed is
 _CLASSES = (FEWEST, 20, 50, 100, 200)
 
 
@@ -177,11 +174,7 @@ def streets(
 def count_on_streets(
     lines: ReleasedLines, network: Network, progress: Progress = silent
 ) -> StreetCounts:
-    """Follow lines on a network, and count their people on its streets, once on each.
-
-    Rounded times tell the pace of a line as a whole; without a clock, times are exact, and tell it
-    from point to point.
-    """
+    """Follow lines on a network, and count their people on its streets, once on each."""
     n, m = lines.points.shape[:2]
     states = 2 * len(network.whole)
     people, count, by_hour = (np.zeros(size, np.int64) for size in (states, states, 24 * states))
@@ -232,10 +225,7 @@ def compared(
 def street_usefulness(
     before: Ints, after: Ints, length: Floats, speeds: tuple[Floats, Floats] | None = None
 ) -> StreetUsefulness:
-    """Compare people on streets, (n,), of the originals and of a release.
-
-    ``length`` is that of each street in metres.
-    """
+    """Compare people on streets, (n,), of a length in metres, of the originals and of a release."""
     from scipy.stats import kendalltau, spearmanr
 
     used = np.flatnonzero(before >= FEWEST)
@@ -302,9 +292,14 @@ def street_table(found: StreetCounts, roads: RoadsToFollow, states: Ints) -> "Ge
     import geopandas
     import shapely
 
-    network, osm = roads.network, _with_ids(roads)
+    if (osm := roads.osm) is None:
+        raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
+    network = roads.network
     begin = np.searchsorted(network.street, np.arange(len(network.whole) + 1))
-    longest = _longest(network, osm)
+    pairs, pair = np.unique(np.stack([network.street, osm.way]), axis=1, return_inverse=True)
+    order = np.lexsort((np.bincount(pair.reshape(-1), network.length), pairs[0]))
+    # The way that has most of each street, (c,).
+    longest = pairs[1][order][np.append(np.diff(pairs[0][order]) > 0, True)]
     ways, shapes = list[str](), list[Floats]()
     for street, back in zip(*np.divmod(states, 2), strict=True):
         of_it, step = slice(begin[street], begin[street + 1]), -1 if back else 1
@@ -332,17 +327,3 @@ def street_table(found: StreetCounts, roads: RoadsToFollow, states: Ints) -> "Ge
     )
     counted.attrs["attribution"] = OSM_ATTRIBUTION
     return counted
-
-
-def _longest(network: Network, osm: OsmStreets) -> Ints:
-    """The way that has most of each street, (c,)."""
-    pairs, pair = np.unique(np.stack([network.street, osm.way]), axis=1, return_inverse=True)
-    street, way = pairs
-    order = np.lexsort((np.bincount(pair.reshape(-1), network.length), street))
-    return np.asarray(way[order][np.append(np.diff(street[order]) > 0, True)])
-
-
-def _with_ids(roads: RoadsToFollow) -> OsmStreets:
-    if roads.osm is None:
-        raise BadInput("these roads have no ids: read them with trajanon.extract.roads_to_follow")
-    return roads.osm

@@ -17,9 +17,6 @@ BY_BLANKS = "subject names merged (blanks, accents)"
 NAMELESS = "recordings of unknown subjects"
 """How provenance counts names that are one subject's, and recordings without any."""
 
-_UNSEEN = ("Cc", "Cf", "Zl", "Zp", "Zs")
-"""Unicode's categories of invisible characters: controls, formats, separators."""
-
 _WHOLE = re.compile(r"(-?\d+)\.0+")  # what a gap in a column makes of a whole number
 
 
@@ -31,7 +28,8 @@ def spelled(name: str) -> str:
     """
     name = " ".join(name.split())
     if not name.isprintable() or not name.isascii():
-        seen = [n for n, c in enumerate(name) if unicodedata.category(c) not in _UNSEEN]
+        unseen = ("Cc", "Cf", "Zl", "Zp", "Zs")  # controls, formats, separators
+        seen = [n for n, c in enumerate(name) if unicodedata.category(c) not in unseen]
         name = name[seen[0] : seen[-1] + 1] if seen else ""
         name = unicodedata.normalize("NFC", name)
     found = _WHOLE.fullmatch(name) if name.endswith("0") else None
@@ -95,11 +93,7 @@ def column_of(values: ArrayLike | Sequence[object]) -> NDArray[Any]:
 
 
 def numbered(values: ArrayLike | Sequence[object], *, exact: bool = False) -> Numbered:
-    """Number whatever tells subjects apart: numbers, names, or both.
-
-    1, 1.0 and "1" are one subject; None, NaN and a name of blanks are none. Exact, names that
-    differ only in case are different subjects.
-    """
+    """Number whatever tells subjects apart; None, NaN and a name of blanks are nobody's name."""
     given = column_of(values)
     if given.dtype.kind not in "iuf":
         given = given.astype(object)
@@ -151,11 +145,7 @@ class Identities(NamedTuple):
 def identities(
     subject: ArrayLike | None, trace: ArrayLike | None, *, exact: bool = False
 ) -> Identities:
-    """Number subjects and traces; a trace without a subject is its own.
-
-    Where a trace names its subject in some rows only, it is that one's in all. Else one person
-    would count as two: as who is named, and as the trace.
-    """
+    """Number subjects and traces; a trace is all of whom it names in some row, or else its own."""
     which = None if trace is None else numbered(trace, exact=True)
     if subject is None:
         number = None if which is None else which.number

@@ -24,7 +24,6 @@ ALL = ["all"]
 
 _FORMATS = (".csv", ".parquet")
 _HEAD = 4096  # bytes, by which the encoding is judged
-_JUDGED = 100  # rows, by which the names of columns are judged
 
 _MISSING = frozenset(("", "na", "n/a", "nan", "null", "none"))
 """How programs write a cell without a value, in lower case."""
@@ -180,13 +179,9 @@ def _read_csv(path: Path) -> tuple[pd.DataFrame, str]:
 
 
 def _value_in_header(table: pd.DataFrame) -> str | None:
-    """Find a name that is like a value, as if the first line were a row of values.
-
-    A header taken for a row costs the user a line to write, a row taken for a header is a person
-    published.
-    """
+    """Find a name like a value: a row that is taken for a header is a person published."""
     for number, name in enumerate(table):
-        below = [cell for cell in table.iloc[:_JUDGED, number] if not _is_missing(cell)]
+        below = [cell for cell in table.iloc[:100, number] if not _is_missing(cell)]
         form = _form(name)
         alike = re.search("[9@]", form) and below and form == _form(below[0])
         if name and (not re.match(r"[^\W\d]", name) or _is_missing(name) or name in below or alike):
@@ -214,11 +209,7 @@ def _check_names(table: pd.DataFrame, what: object) -> None:
 
 
 def _with_points(table: pd.DataFrame, separator: str | None) -> tuple[pd.DataFrame, dict[str, str]]:
-    """Write decimal commas as points; also name a cell that makes a column uncertain.
-
-    Three digits behind a mark may be thousands or decimals, if a column has no other fractions.
-    Between commas a point means decimals, and so does a comma between semicolons.
-    """
+    """Write decimal commas as points; also name a cell that makes a column uncertain."""
     plain, doubts = dict[str, pd.Series](), dict[str, str]()
     for name, column in table.items():
         if separator == "," or not _holds_texts(column):
@@ -325,10 +316,7 @@ def weights_of(
                 f"the weight of {name!r} in `weights` must be a number from 0 to {HEAVIEST:g} "
                 f"(got {weight!r})"
             )
-    given = {name: float(weights.get(name, 1.0)) for name in source.chosen}
-    if not any(given.values()):
-        raise BadInput(f"all `weights` of {what} are 0; give a column more")
-    return given
+    return {name: float(weights.get(name, 1.0)) for name in source.chosen}
 
 
 def occurrences(path: Path, columns: Sequence[str]) -> tuple[list[str], pd.Series]:

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
 from functools import cache
 from typing import Any
 from zoneinfo import available_timezones
@@ -26,20 +25,9 @@ MINUTE, HOUR, DAY, WEEK = 60, 3_600, 86_400, 604_800  # seconds
 BEGINS = 3 * HOUR
 """Local time at which a day of transport begins: fewest are under way then."""
 
-DOCUMENTED_DAY = datetime(2001, 1, 1)
-"""A Monday: where a format wants a date, seconds of a day or of a week are counted from here.
-
-kepler.gl takes no number of fewer than nine digits for a time.
-"""
-
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_MONDAY = 4 * DAY  # from 1970-01-01, a Thursday
 
-_SECOND = np.timedelta64(1, "s")
 _WRITTEN = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
-_OF_TIMES = ("minute_worth", "time_step", "timezone")
-
-Dates = NDArray[np.datetime64]
 
 _SENTENCES = {
     "of-day": "times are seconds since 00:00 local time ({zone}) of a day that begins at 03:00, "
@@ -59,12 +47,7 @@ def _zones() -> frozenset[str]:
 
 @dataclass(frozen=True, slots=True)
 class Clock:
-    """How the times of a release are counted.
-
-    ``of-day``, in seconds since 00:00 local time of the day on which a trajectory departs; a day of
-    transport begins at 03:00, so departures lie from 03:00 to 27:00. ``of-week``, the same since
-    Monday. ``date``, in seconds since 1970-01-01 UTC.
-    """
+    """How the times of a release are counted, as its sentence says: departures from 03:00 on."""
 
     times: str  # one of these
     timezone: str  # the local zone, by its name in the IANA database
@@ -100,14 +83,11 @@ class Clock:
         return {"of-day": DAY, "of-week": WEEK}.get(self.times, np.inf)
 
     def of(self, times: Floats) -> Floats:
-        """Count seconds since 1970-01-01 UTC by this clock, (n, m), the departure first.
-
-        Local time for the departure; from there on seconds as they pass, also over midnight and
-        where clocks are changed.
-        """
+        """Count seconds since 1970-01-01 UTC by this clock, (n, m): local time at the departure."""
         if self.times == "date":
             return times
-        local = _local(times[:, 0], self.timezone) - (_MONDAY if self.times == "of-week" else 0)
+        local = _local(times[:, 0], self.timezone)
+        local -= 4 * DAY * (self.times == "of-week")  # from 1970-01-01, a Thursday
         departure = np.mod(local - BEGINS, self.round) + BEGINS
         return departure[:, None] + (times - times[:, :1])
 
@@ -156,10 +136,7 @@ def zone_of(lat: float, lon: float) -> str:
 
 
 def departure_days(trajectories: Trajectories) -> Ints | None:
-    """Number the local days on which trajectories depart, (n,); None where no times are known.
-
-    One without times has a day of its own.
-    """
+    """Number the local days of departures, (n,), one each where unknown; None where all are."""
     if trajectories.times is None:
         return None
     departures = trajectories.times[:, 0]
@@ -183,13 +160,7 @@ class Timing:
     @property
     def account(self) -> dict[str, Any]:
         """How times are released, ready for JSON."""
-        clock = self.clock
-        return {
-            "times": clock.times,
-            "timezone": clock.timezone,
-            "step": clock.step,
-            "minute_worth": self.minute_worth,
-        }
+        return asdict(self.clock) | {"minute_worth": self.minute_worth}
 
     def alone(self, times: Floats) -> dict[str, Any]:
         """Name the hours in which one line alone departs, and count all, ready for JSON."""
@@ -205,11 +176,7 @@ class Timing:
 def search_columns(
     trajectories: Trajectories, timing: Timing | None, spread: Floats | None = None
 ) -> tuple[Floats, Floats | None]:
-    """What the search sees, (n, 2 m): records; with times also the departure, last; and weights.
-
-    With the ``spread`` of the coordinates of a whole table, (2 m,), those of a shard count as if
-    they were standardised by it.
-    """
+    """What the search sees, (n, 2 m): records; with times also the departure, last; and weights."""
     columns = trajectories.records
     if timing is not None:
         columns = np.hstack([columns, timing.seconds(trajectories)[:, :1]])
@@ -228,13 +195,7 @@ def search_columns(
 
 
 def departure_weight(middle: Floats, spread: Floats, minute_worth: float) -> float:
-    """Weigh the departure beside coordinates, all of them standardised.
-
-    A minute between two departures then adds to their squared distance what a displacement of
-    ``minute_worth`` metres at every point adds, in any direction: half of it to the north, half to
-    the east. ``middle`` is the mean place of each point, degrees, (m, 2), and ``spread`` the
-    standard deviation of each column that the search sees, in degrees and seconds, (2 m + 1,).
-    """
+    """Weigh the departure: a minute counts as ``minute_worth`` metres at every point, any way."""
     degree = np.radians(np.column_stack(radii(np.radians(middle[:, 0])))).ravel()  # in metres
     metres = spread[:-1] * degree
     if not metres.any():  # all go the same way: hours alone tell them apart
@@ -262,7 +223,7 @@ def timing_for(
 ) -> Timing | None:
     """Do as `timing_of`, for n trajectories of which departures and arrivals are known, (n, 2)."""
     if settings.times is None:
-        for name in _OF_TIMES:
+        for name in ("minute_worth", "time_step", "timezone"):
             value = getattr(settings, name)
             of_days = name == "timezone" and settings.days is not None
             if value != getattr(ReleaseSettings, name) and not of_days:
@@ -300,7 +261,7 @@ def timing_for(
     return Timing(clock, settings.minute_worth)
 
 
-def instants(times: Floats, clock: Clock | None) -> Dates:
+def instants(times: Floats, clock: Clock | None) -> NDArray[np.datetime64]:
     """Turn times into dates of microseconds; without a clock they count from 1970.
 
     >>> instants(np.array([1.5]), None)
@@ -314,9 +275,7 @@ def instants(times: Floats, clock: Clock | None) -> Dates:
 def going_on(times: Floats, step: float) -> Floats:
     """Let times that are rounded to a step go on from point to point, along the last axis.
 
-    Points of one time get times evenly about it, less than half a step off: rounded, they are what
-    they were. The first point keeps its time, and so does the last, if it has a later one; if all
-    have one time, the last comes nearly half a step later.
+    Points of one time get times evenly about it: rounded, they are what they were.
 
     >>> going_on(np.array([0.0, 0.0, 60.0, 60.0]), 60.0).tolist()
     [0.0, 20.0, 40.0, 60.0]
@@ -349,7 +308,7 @@ def _since(clock: Clock | None, texts: list[Any]) -> Floats | None:
         dates = np.array([text[:-1] for text in texts], dtype="datetime64[us]")
     except ValueError:  # a month 13
         return None
-    seconds: Floats = (dates - _begin(clock)) / _SECOND
+    seconds: Floats = (dates - _begin(clock)) / np.timedelta64(1, "s")
     if clock is None:
         return seconds
     times = clock.rounded(seconds)
@@ -357,5 +316,6 @@ def _since(clock: Clock | None, texts: list[Any]) -> Floats | None:
 
 
 def _begin(clock: Clock | None) -> np.datetime64:
+    # A Monday for seconds of a day or of a week: kepler.gl takes no time of fewer than nine digits.
     counts_days = clock is not None and clock.times != "date"
-    return np.datetime64(DOCUMENTED_DAY if counts_days else "1970-01-01", "us")
+    return np.datetime64("2001-01-01" if counts_days else "1970-01-01", "us")

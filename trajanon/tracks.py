@@ -23,10 +23,7 @@ _ROWS = 100_000  # that are rounded
 
 
 def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
-    """Refuse points (lat, lon), shape (..., 2), that are no places on Earth; ``unit`` is a degree.
-
-    Without an array of their size where all is well, for there may be a great many.
-    """
+    """Refuse points (lat, lon), (..., 2), that are no places on Earth; ``unit`` is a degree."""
     columns = ((points[..., 0], 90.0 * unit), (points[..., 1], 180.0 * unit))
     if points.size and not all(
         -most <= column.min() and column.max() <= most for column, most in columns
@@ -39,10 +36,7 @@ def refuse_off_earth(points: NDArray[Any], row: str, unit: float = 1.0) -> None:
 
 
 def refuse_odd_times_along(times: Floats, begins: Bools, what: str) -> None:
-    """Refuse times, (t,), that no moving person can have.
-
-    ``begins`` marks the first of each trajectory or run; ``what`` has a place for its number.
-    """
+    """Refuse times, (t,), that nobody can have; ``begins`` marks the first of each ``what``."""
     unknown, goes_on = np.isnan(times), ~begins[1:]
     first, last = _CALENDAR
     for odd, said in (
@@ -67,11 +61,7 @@ def ticks_of(points: Floats) -> NDArray[np.int32]:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrackPoints:
-    """Latitudes and longitudes of tracks in whole ten-millionths of a degree, a centimetre.
-
-    They take half the memory of floats, and are most of what there is to keep. Points that are
-    asked for are degrees.
-    """
+    """Points of tracks in ten-millionths of a degree, to save memory; given in degrees."""
 
     ticks: NDArray[np.int32]  # shape (t, 2)
 
@@ -95,9 +85,8 @@ class TrackPoints:
 class Tracks:
     """The runs that trajectories were cut from, and where on them each one lies.
 
-    A run is an unbroken piece of track inside the box. A trajectory on it is a window: every
-    `STEPS`-th point of the run, from its start on. Starts count in steps. A window may slide on its
-    run; where the recordings of the runs are known, to any run of its recording.
+    A window is every `STEPS`-th point of a run, and may slide on it; where the recordings of the
+    runs are known, to any run of its recording.
     """
 
     points: TrackPoints  # latitude and longitude
@@ -221,10 +210,7 @@ class Tracks:
 
 
 def joined_tracks(parts: Sequence[Tracks]) -> Tracks:
-    """Put tracks of several batches of trajectories one after another.
-
-    Recordings of two parts are different ones.
-    """
+    """Put tracks of batches one after another; recordings of two parts are different ones."""
     size = np.concatenate([np.diff(part.first) for part in parts])
     before = np.cumsum([0] + [len(part.first) - 1 for part in parts])
     times = [part.times for part in parts if part.times is not None]

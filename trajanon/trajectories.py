@@ -120,7 +120,9 @@ class Trajectories:
             object.__setattr__(self, "trace", numbered(self.trace, exact=True).number)
         refuse_off_earth(self.points, "trajectory {} has a point that")
         if self.times is not None:
-            refuse_odd_times(self.times, "trajectory {}")
+            begins = np.zeros((n, m), dtype=np.bool_)
+            begins[:, :1] = True
+            refuse_odd_times_along(self.times.ravel(), begins.ravel(), "trajectory {}")
         if self.tracks is not None:
             self._refuse_other_tracks(self.tracks)
 
@@ -324,13 +326,6 @@ class Trajectories:
         return replace(self, points=tracks.windows(m), tracks=tracks, times=times)
 
 
-def refuse_odd_times(times: Floats, what: str) -> None:
-    """Refuse times, (n, m), that no trajectory has; ``what`` has a place for its number."""
-    begins = np.zeros(times.shape, dtype=np.bool_)
-    begins[:, :1] = True
-    refuse_odd_times_along(times.ravel(), begins.ravel(), what)
-
-
 def _is_whole(values: object) -> bool:
     kind = values.dtype if isinstance(values, np.ndarray) else None
     return kind is not None and kind.kind in "iu" and np.can_cast(kind, np.int64)
@@ -349,10 +344,7 @@ def unit_of(provenance: Mapping[str, Any]) -> str:
 
 
 def joined_trajectories(parts: Sequence[Trajectories]) -> Trajectories:
-    """Put trajectories one after another, with what all of them have.
-
-    Subjects and traces of equal numbers are the same; the provenance is left to the caller.
-    """
+    """Put trajectories one after another, with what all of them have but their provenance."""
 
     def joined(name: str, join: Callable[..., Any] = np.concatenate) -> Any:
         values = [getattr(part, name) for part in parts]

@@ -100,6 +100,7 @@ class Verdict:
         }
 
 
+_ONE_OF_EACH = Remedy("Take one window of each recording.", "trajanon extract --windows")
 _Found = tuple[str, Remedy | None]
 
 
@@ -172,9 +173,8 @@ def _of_people_and_means(report: Mapping[str, Any]) -> Iterator[_Found]:
 
 def _of_days(report: Mapping[str, Any]) -> Iterator[_Found]:
     choice = report.get("choice") or {}
-    if (share := 1.0 - report.get("n", 0) / max(choice.get("days", 0), 1)) <= DAYS_LEFT_OUT:
-        return
-    if "most" in choice:
+    share = 1.0 - report.get("n", 0) / max(choice.get("days", 0), 1)
+    if "most" in choice and share > DAYS_LEFT_OUT:
         yield (
             f"{percent(share, 2)} of the days are left out: {choice['too_many']:,} have more than "
             f"{number_of(choice['most'], 'trip')}, and the others find fewer than {report['k']} "
@@ -197,8 +197,11 @@ def _of_drives_and_places(report: Mapping[str, Any]) -> Iterator[_Found]:
     elif "persons" not in report and "shards" in report and knows_people(report):
         yield f"{OF_A_LINE}; with several shards, a person's lines are not checked together.", None
     if (share := _left(report, "one_place")) > IN_ONE_PLACE:
+        distinct, places = report.get("distinct_ends", 2), "one place of 200 m"
+        if distinct > 2:
+            places = f"fewer than {distinct} places, 200 m apart"
         yield (
-            f"All {units} of {percent(share, 2)} of the lines begin or end in {_places(report)}, "
+            f"All {units} of {percent(share, 2)} of the lines begin or end in {places}, "
             "which these lines show.",
             _remedy("To leave out the ends of recordings", "extract", trim_ends=200),
         )
@@ -237,7 +240,7 @@ def _of_windows(report: Mapping[str, Any]) -> Iterator[_Found]:
         yield (
             "Anyone who follows a drive from line to line may be left with fewer than "
             f"{report['k']} subjects; with several shards this is not checked.",
-            _one_of_each(),
+            _ONE_OF_EACH,
         )
 
 
@@ -247,12 +250,8 @@ def _of_drives(report: Mapping[str, Any]) -> _Found:
         "Pieces of one drive lie end to end: anyone who follows it from line to line is left "
         f"with fewer than {report['k']} subjects in {chained['drives_below']:,} of "
         f"{number_of(chained['drives'], 'drive')}.",
-        _one_of_each(),
+        _ONE_OF_EACH,
     )
-
-
-def _one_of_each() -> Remedy:
-    return _remedy("Take one window of each recording", "extract", windows=True)
 
 
 def _betrayed(report: Mapping[str, Any]) -> float:
@@ -335,11 +334,6 @@ def _listed(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{n:,} {why}" for n, why in most)
 
 
-def _places(report: Mapping[str, Any]) -> str:
-    distinct = report.get("distinct_ends", 2)
-    return "one place of 200 m" if distinct < 3 else f"fewer than {distinct} places, 200 m apart"
-
-
 def followed(report: Mapping[str, Any]) -> str:
     """Say what a release shows of a person with several trips; empty if no subject is known.
 
@@ -397,10 +391,7 @@ MADE_AS_PUBLISHED = f"it holds plain means, made as published, {FOR_COMPARISON}"
 
 
 def too_few(k: int, groups: int, *, records: int | None, people: int | None) -> str:
-    """Say which k does not hold, of records or of people; empty if both hold.
-
-    ``records`` and ``people`` count the groups that hold fewer than k; None is unknown.
-    """
+    """Say which k fails, by the groups with fewer records, or people (None: unknown)."""
     if people:
         lack = f"{people:,} of {number_of(groups, 'group')} hold fewer than {k} different subjects"
         if records:

@@ -112,11 +112,7 @@ def each_done(
 def on_cluster(
     client: "Client", task: Callable[[Given], Result], given: Iterable[Given]
 ) -> Generator[Result, None, None]:
-    """Do tasks on workers, two ahead for each of their threads; give results in order.
-
-    A result stays with its worker until its turn comes. Dask does the tasks of a lost worker again,
-    and cancels those with results that are no longer needed.
-    """
+    """Do tasks on workers, two ahead for each of their threads; give results in order."""
     from distributed.scheduler import KilledWorker
 
     # Not pure: a file may have changed since it was read. The task goes to each worker once.
@@ -183,13 +179,17 @@ def connected(cluster: str) -> Iterator["Client"]:
             if cluster.startswith(_LOCAL):
                 if (workers := int(cluster.removeprefix(_LOCAL))) < 1:
                     raise ValueError
-                with _ctrl_c_ignored():  # by the workers: a terminal sends it to all
+                # A terminal sends Ctrl-C to all: workers ignore it.
+                before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+                try:
                     local = LocalCluster(
                         n_workers=workers,
                         threads_per_worker=1,  # kernels take all cores
                         memory_limit=0,  # tasks are made to fit; spilling would slow them
                         dashboard_address="127.0.0.1:0",
                     )
+                finally:
+                    signal.signal(signal.SIGINT, before)
                 address = ending.enter_context(local).scheduler_address
             elif not cluster.strip():  # such as a variable that is not set
                 raise ValueError
@@ -206,12 +206,3 @@ def connected(cluster: str) -> Iterator["Client"]:
             ) from error
         _threads(client)  # there must be some
         yield client
-
-
-@contextmanager
-def _ctrl_c_ignored() -> Iterator[None]:
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -11,7 +11,7 @@ from planted import UNTIMED
 
 import trajanon
 from trajanon.arrays import Floats
-from trajanon.errors import BadInput, FileProblem, TooFewRecords, TooFewSubjects
+from trajanon.errors import BadInput, FileProblem
 from trajanon.files.report import checked, read_report, report_path
 from trajanon.microaggregation import REFINEMENTS
 from trajanon.partition import dense
@@ -249,17 +249,6 @@ def test_without_subjects_the_report_says_that_nothing_is_known() -> None:
     assert "nothing is known of their subjects" in report["notice"]
 
 
-def test_subjects_that_are_few_are_too_few() -> None:
-    says = "the 40 records come from 1 subject, and k = 4 needs 4"
-    with pytest.raises(TooFewSubjects, match=says):
-        trajanon.anonymize(trajectories(people=1), 4)
-
-
-def test_trajectories_that_are_few_are_too_few() -> None:
-    with pytest.raises(TooFewRecords, match=r"3 .* cannot form a group of k = 4"):
-        trajanon.anonymize(trajectories(3, people=3), 4)
-
-
 def longitudes(*degrees: float) -> Trajectories:
     """Trajectories at these longitudes, each of two points."""
     points = np.zeros((len(degrees), 2, 2))
@@ -301,25 +290,6 @@ def test_release_and_report_are_written_together_or_not_at_all(tmp_path: Path) -
     with pytest.raises(FileProblem, match=r"out\.report\.json"):
         release.write(tmp_path / "out.csv")
     assert [path.name for path in tmp_path.iterdir()] == ["out.report.json"]
-
-
-@pytest.mark.parametrize("name", ["out.txt", "out", "out.json", ".csv"])
-def test_another_suffix_is_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(BadInput, match=r"choose one of \.parquet, \.gpkg"):
-        trajanon.anonymize(trajectories(), 4).write(tmp_path / name)
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_missing_report_is_asked_for(tmp_path: Path) -> None:
-    with pytest.raises(FileProblem, match="run trajanon anonymize again"):
-        read_report(tmp_path / "out.csv")
-
-
-@pytest.mark.parametrize("text", ["", "{", "[1]", "\xff"])
-def test_a_damaged_report_is_refused(tmp_path: Path, text: str) -> None:
-    report_path(tmp_path / "out.csv").write_bytes(text.encode("latin-1"))
-    with pytest.raises(FileProblem, match=r"out\.report\.json"):
-        read_report(tmp_path / "out.csv")
 
 
 @pytest.mark.parametrize(

@@ -6,16 +6,14 @@ from typing import Any
 import numpy as np
 import pytest
 from plain import PUBLISHED
+from planted import UNTIMED
 from shards import shards_of, walks, write_folder
 from toy import crowd
 
 import trajanon
 from trajanon.errors import BadInput
-from trajanon.files.release_formats import RELEASE_FORMATS
 from trajanon.parts import anonymize_parts
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
-
-UNTIMED = [suffix for suffix in RELEASE_FORMATS if suffix != ".mfjson"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from commands import Run
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from planted import UNTIMED
-from shards import shards_of, write_parts
+from shards import write_parts
 
 import trajanon
 from trajanon import maps
@@ -110,24 +110,24 @@ def test_days_are_what_a_dictionary_says(people: int, days: int, most: int, seed
     assert trips.subject is not None
     assert trips.times is not None
     trips.times[np.random.default_rng(seed).random(len(trips)) < 0.1] = np.nan
-    found = days_of(trips, most, MADRID)
+    found, of_trip, too_many = days_of(trips, most, MADRID)
     by_day = defaultdict[tuple[int, Any], list[int]](list)
     for row in np.argsort(trips.times[:, 0], kind="stable").tolist():
         if not np.isnan(trips.times[row, 0]):
             local = datetime.fromtimestamp(trips.times[row, 0] - 3 * 3600, ZoneInfo(MADRID))
             by_day[int(trips.subject[row]), local.date()].append(row)
     whole = [rows for rows in by_day.values() if len(rows) <= most]
-    assert found.too_many == len(by_day) - len(whole)
-    assert len(found.trajectories) == len(whole)
+    assert too_many == len(by_day) - len(whole)
+    assert len(found) == len(whole)
     for rows in whole:
-        (day,) = {*found.of_trip[rows].tolist()}
+        (day,) = {*of_trip[rows].tolist()}
         points = trips.points[rows].reshape(-1, 2)
-        line = found.trajectories.points[day]
+        line = found.points[day]
         np.testing.assert_array_equal(line[: len(points)], points)
         assert (line[len(points) :] == points[-1]).all()
-    assert (found.of_trip >= 0).sum() == sum(map(len, whole))
+    assert (of_trip >= 0).sum() == sum(map(len, whole))
     renamed = replace(trips, subject=-7 * trips.subject)
-    np.testing.assert_array_equal(days_of(renamed, most, MADRID).of_trip, found.of_trip)
+    np.testing.assert_array_equal(days_of(renamed, most, MADRID)[1], of_trip)
 
 
 @given(
@@ -208,18 +208,6 @@ def test_what_no_day_can_be_is_one_sentence() -> None:
         trajanon.anonymize(busy, 2, days=1)
     with pytest.raises(TooFewSubjects, match="none has as many trips as days of 9 people"):
         trajanon.anonymize(trips, 9, days=2)
-
-
-@pytest.mark.parametrize("how", [("--one-line-each",), ("--days", "2")])
-def test_choices_need_all_trips_at_once(run: Run, how: tuple[str, ...]) -> None:
-    write_parts(Path("trips"), trips_of(40, 3, 3, 2))
-    command = ("anonymize", "trips", "-k", "3", "--effort", "fast", *how)
-    with shards_of(40):
-        answer = run(*command)
-    assert answer.code == 2
-    assert f"{how[0]} needs all trajectories at once" in answer.sentence
-    answer = run(*command)
-    assert answer.code == 0, answer.err
 
 
 class Everywhere:

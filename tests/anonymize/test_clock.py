@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from trajanon.times import DAY, HOUR, WEEK, WEEKDAYS, Clock, zone_of
-from trajanon.trajectories import refuse_odd_times
+from trajanon.trajectories import Trajectories
 
 ZONES = (
     "Europe/Madrid",
@@ -91,15 +91,10 @@ def test_parts_of_a_second_are_kept(second: int, zone: str, part: float) -> None
     )
 
 
-def test_no_rows_are_no_times() -> None:
-    for kind in ("of-day", "of-week", "date"):
-        assert Clock(kind, "Europe/Madrid", 300).of(np.empty((0, 5))).shape == (0, 5)
-
-
 @given(st.sampled_from(["of-day", "of-week", "date"]), zones)
 def test_the_first_and_the_last_times_of_the_calendar_can_be_counted(kind: str, zone: str) -> None:
     clock, known = Clock(kind, zone, 300), np.array([[-62_135_510_400.0], [253_402_214_400.0]])
-    refuse_odd_times(known, "{}")
+    Trajectories(np.zeros((2, 1, 2)), times=known)
     counted = clock.of(known)
     assert np.isfinite(counted).all()
     assert clock.hour(counted[:, 0]).min() >= 0
@@ -169,14 +164,7 @@ def test_other_sentences_tell_none(sentence: str | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("place", "zone"),
-    [
-        ((40.42, -3.70), "Europe/Madrid"),
-        ((37.77, -122.42), "America/Los_Angeles"),
-        ((27.7, 85.3), "Asia/Kathmandu"),
-        ((-33.9, 151.2), "Australia/Sydney"),
-        ((-44.0, -176.5), "Pacific/Chatham"),
-    ],
+    ("place", "zone"), [((40.42, -3.70), "Europe/Madrid"), ((-44.0, -176.5), "Pacific/Chatham")]
 )
 def test_a_place_has_its_zone(place: tuple[float, float], zone: str) -> None:
     assert zone_of(*place) == zone

@@ -222,14 +222,6 @@ def test_windows_begin_where_they_were_cut_and_that_is_no_place() -> None:
     assert report["mended"]["one_place"] == {"groups": 0, "exchanged": 0, "left": 0}
 
 
-def test_nothing_is_mended_as_published() -> None:
-    trips = far_apart(300, [5, 17, 120])
-    report = trajanon.anonymize(trips, 4, as_published=True).report
-    assert report["mended"] is report["suppressed"] is None
-    plain = trajanon.microaggregate(trips.records, 4, refine="none")
-    assert report["labels"] == plain.labels.tolist()
-
-
 def test_map_check_and_evaluation_know_who_was_left_out(tmp_path: Path) -> None:
     trips = far_apart(300, [5, 17, 120])
     release = trajanon.anonymize(trips, 4, effort="fast")

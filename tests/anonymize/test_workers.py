@@ -1,5 +1,4 @@
 import threading
-from functools import partial
 from threading import Event
 
 import pytest
@@ -9,19 +8,6 @@ from trajanon.workers import in_threads
 
 SOON = 60.0
 """Seconds after which a test that waits in vain fails."""
-
-
-def number(i: int, _: Event) -> int:
-    return i
-
-
-@pytest.mark.parametrize("cores", [1, 2, 7])
-@pytest.mark.parametrize("count", [1, 2, 20])
-def test_results_come_in_the_order_of_the_jobs(
-    monkeypatch: pytest.MonkeyPatch, cores: int, count: int
-) -> None:
-    monkeypatch.setattr(workers, "cores", lambda: cores)
-    assert in_threads([partial(number, i) for i in range(count)]) == list(range(count))
 
 
 def test_a_job_that_ends_late_keeps_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -104,11 +90,6 @@ def test_what_interrupts_the_wait_comes_out_when_all_jobs_have_ended(
     assert ended
     assert all(ended)
     assert set(threading.enumerate()) <= before
-
-
-def test_nobody_is_told_to_stop_when_all_goes_well() -> None:
-    stops = in_threads([lambda stop: stop] * 3)
-    assert not any(stop.is_set() for stop in stops)
 
 
 def test_somebody_watches_while_work_goes_on() -> None:

@@ -5,25 +5,8 @@ import re
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from commands import Run
-
-from trajanon.files.trajectory_files import write_trajectories
-from trajanon.trajectories import Trajectories
-
-FAST = ("--method", "mdav", "--refine", "none")
-
-
-@pytest.fixture
-def here(run: Run, tmp_path: Path) -> Path:
-    """A folder with trajectories and a release of them."""
-    rng = np.random.default_rng(0)
-    start = np.array([40.4, -3.7]) + rng.normal(0, 0.01, (20, 1, 2))
-    points = start + np.cumsum(rng.normal(0, 0.001, (20, 30, 2)), axis=1)
-    write_trajectories(tmp_path / "trajectories.parquet", Trajectories(points.round(7)))
-    assert run("anonymize", "-k", 2, *FAST).code == 0
-    return tmp_path
 
 
 def page(path: Path) -> dict[str, Any]:

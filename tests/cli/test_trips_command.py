@@ -51,9 +51,7 @@ def test_from_traces_to_a_page(run: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--times", "hourly"], "choose from of-day, of-week, date"),
         (["--times", "of-day", "--timezone", "Madrid"], "--timezone 'Madrid' is not known"),
-        (["--times", "of-day", "--minute-worth", "-3"], "--minute-worth must be a number from 0"),
         (["--times", "of-day", "--time-step", "0.5"], "--time-step must be a whole number"),
         (["--times", "of-day", "--time-step", "soon"], "a time such as 5min or 2h (got 'soon')"),
         (["--minute-worth", "5"], "--minute-worth 5.0 is for releases with times: add --times"),

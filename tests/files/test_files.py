@@ -184,19 +184,6 @@ def test_a_damaged_release_is_a_problem_that_names_the_file(
         read_release(path)
 
 
-@every_format
-@pytest.mark.parametrize("other", UNTIMED)
-def test_another_format_under_a_wrong_suffix_is_a_problem(
-    tmp_path: Path, suffix: str, other: str
-) -> None:
-    if suffix == other:
-        return
-    write_release(tmp_path / f"release{other}", release())
-    path = (tmp_path / f"release{other}").rename(tmp_path / f"release{suffix}")
-    with pytest.raises(FileProblem, match=re.escape(str(path))):
-        read_release(path)
-
-
 OTHERS = {
     "number.geojson": "1",
     "geometry.geojson": '{"features": [{"geometry": []}]}',

@@ -22,7 +22,6 @@ from trajanon.times import Clock
 from trajanon.trajectories import Trajectories, joined_trajectories
 
 every_format = pytest.mark.parametrize("suffix", RELEASE_FORMATS)
-FORMATS = [*RELEASE_FORMATS]
 
 
 def held(n: int = 120, m: int = 4) -> Trajectories:
@@ -200,6 +199,3 @@ def test_a_line_of_another_hour_in_one_part_is_counted_alone(tmp_path: Path) -> 
         write_released(file, of, 21)
     said = trajanon.check(folder, K).problems[-1]
     assert "1 of 5 different trajectories occur fewer than 4 times" in said
-
-
-# Frames and commands

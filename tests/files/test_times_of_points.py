@@ -2,7 +2,6 @@
 
 import json
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +109,6 @@ def test_departures_and_durations_are_columns(tmp_path: Path, suffix: str) -> No
     departures = table["departure"].dt.tz_localize(None).to_numpy()
     assert np.array_equal((departures - MONDAY) / SECONDS, times[:, 0])
     assert np.array_equal(table["duration_min"] * 60, times[:, -1] - times[:, 0])
-
-
-def test_records_are_not_called_people(tmp_path: Path) -> None:
-    made = trajanon.anonymize(replace(crowd(), subject=None), K, effort="fast", rows="lines")
-    made.write(tmp_path / "r.gpkg")
-    assert list(geopandas.read_file(tmp_path / "r.gpkg")) == ["id", "records", "geometry"]
 
 
 @pytest.mark.parametrize(

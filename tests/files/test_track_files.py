@@ -86,7 +86,6 @@ def test_all_runs_of_a_recording_are_read_as_they_were_written(
     ("column", "values", "says"),
     [
         ("runs", [[11], [12]], "its tracks are not as extract writes them"),
-        ("runs", [[11], [0, 11]], "its tracks are not as extract writes them"),
         ("start", [0, 9], "its tracks are not as|its run has 11 points"),
     ],
 )
@@ -232,11 +231,7 @@ def dropped(*names: str) -> Damage:
 
 
 AMISS = "its tracks are not as extract writes them"
-
-
 EMPTY = shapely.to_wkb(shapely.LineString())
-
-
 POINT = shapely.to_wkb(shapely.Point(1, 2))
 
 

@@ -134,7 +134,7 @@ def test_what_cannot_be_drawn_is_refused() -> None:
     with pytest.raises(BadInput, match="'sideways' is not known; choose from overlay"):
         compare(original, release(), report(), view="sideways")
     del short["labels"]
-    with pytest.raises(BadInput, match="it lacks labels"):
+    with pytest.raises(BadInput, match="required field labels"):
         compare(original, release(), short)
 
 

@@ -51,11 +51,6 @@ def changes() -> dict[str, Callable[[Path], object]]:
         ),
         "is gone": lambda at: (at / "trips" / "part-00002.parquet").unlink(),
         "is cut": lambda at: (at / "trips" / "part-00002.parquet").write_bytes(b"PAR1"),
-        "has others": lambda at: (
-            write_folder(at / "more", walks(70, 5), rows=20)
-            .joinpath("part-00000.parquet")
-            .rename(at / "trips" / "part-00002.parquet")
-        ),
         "is as long": lambda at: (
             write_folder(at / "more", walks(70, 5), rows=70)
             .joinpath("part-00000.parquet")

@@ -49,9 +49,7 @@ def test_workers_leave_ctrl_c_and_words_to_the_one_who_started_them(
     assert capfd.readouterr() == ("", "")
 
 
-def test_workers_that_cannot_be_started_are_one_sentence(
-    run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_workers_that_cannot_be_started_are_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     def fails(*_: object, **__: object) -> None:
         msg = "Nanny failed\nto start."
         raise RuntimeError(msg)
@@ -59,9 +57,6 @@ def test_workers_that_cannot_be_started_are_one_sentence(
     monkeypatch.setattr(distributed, "LocalCluster", fails)
     with pytest.raises(ServerProblem, match=r"started with local:2: Nanny failed to start\."):
         connected("local:2").__enter__()
-    write_folder(Path("trajectories"), walks(30))
-    answer = run("anonymize", "trajectories", "-k", "3", "--cluster", "local:2")
-    assert "no workers could be reached or started" in answer.sentence
 
 
 @pytest.mark.parametrize("step", ["_look", "_search", "write_released"])

@@ -45,7 +45,7 @@ def write_rows(
 
 def whose(folder: Path) -> list[int]:
     """The subject of each row, numbered in the order of their first rows."""
-    subject = read_owners(folder).subject
+    subject = read_owners(folder)[0]
     assert subject is not None
     return [int(number) for number in dense(subject)]
 
@@ -95,13 +95,6 @@ def test_whose_a_row_is_does_not_depend_on_the_parts(
     read = read_trajectories(one / "part-00000.parquet").subject
     assert read is not None
     assert dense(read).tolist() == expected
-
-
-def test_a_trace_without_number_is_not_trace_0(tmp_path: Path) -> None:
-    """A missing value is written as 0, and must not be taken for one."""
-    rows = [(None, None), (5, 0), (None, 0), (6, None)]
-    folder = write_rows(tmp_path / "trips", rows, [4], subject=pa.int64(), trace=pa.int64())
-    assert whose(folder) == [0, 1, 1, 2]
 
 
 def test_k_people_stand_behind_a_line_however_rows_were_parted(tmp_path: Path) -> None:

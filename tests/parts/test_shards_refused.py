@@ -54,12 +54,9 @@ def test_too_few_are_refused(tmp_path: Path) -> None:
     ("options", "says"),
     [
         ({"memory": "much"}, "`memory` must be an amount such as 4GB .*'much'"),
-        ({"memory": "1..2GB"}, "`memory` must be an amount"),
         ({"memory": "9" * 400}, "`memory` must be an amount"),
         ({"memory": float("nan")}, "`memory` must be an amount .*nan"),
         ({"memory": "200 MB"}, "`memory` 0.2GB is too little"),
-        ({"method": "magic"}, "`method` 'magic' is not known"),
-        ({"k": 1}, "k must be at least 2"),
     ],
 )
 def test_options_that_make_no_sense_are_refused(
@@ -101,6 +98,7 @@ ALL = "needs all trajectories at once"
     [
         ({"as_published": True}, ALL),
         ({"one_line_each": True}, ALL),
+        ({"days": 2}, ALL),
         ({"ledger": "trips.ledger"}, ALL),
         ({"distinct_ends": 4}, "must be at most k, 3"),
     ],

@@ -114,18 +114,6 @@ def test_what_the_departure_is_worth_decides_on_groups(tmp_path: Path) -> None:
     assert off[0] > 1.2 * off[1] > 1.4 * off[2]
 
 
-def test_the_zone_is_that_of_the_rows_unless_it_is_named(tmp_path: Path) -> None:
-    source = write_parts(tmp_path / "trips", hours(walks(200)), 50)
-    for given_zone, zone in ((None, "Europe/Madrid"), ("Europe/Lisbon", "Europe/Lisbon")):
-        with shards_of(100):
-            report = anonymize_parts(
-                str(source), str(out_of(tmp_path)), 3, times="of-day", timezone=given_zone
-            )
-        assert report["times"]["timezone"] == zone
-        (part,) = out_of(tmp_path).iterdir()
-        assert f"local time ({zone})" in trajanon.read_release(part).provenance["times"]
-
-
 def test_times_are_neither_read_nor_released_unless_they_are_asked_for(tmp_path: Path) -> None:
     trajectories = hours(walks(100))
     source = write_parts(tmp_path / "trips", without(trajectories, slice(50, 100)), 50)
@@ -162,10 +150,6 @@ TRIPS = hours(walks(90))
         (replace(town(1, 90), times=TRIPS.times), {}),
         (TRIPS, {"timezone": "Mars/Base"}),
         (TRIPS, {"times": None, "time_step": 60}),
-    ],
-    ids=[
-        *("some without", "clock stands", "all at once"),
-        *("of a release", "tracks without", "zone", "step without times"),
     ],
 )
 def test_what_a_file_is_refused_for_parts_are_refused_for(

@@ -102,25 +102,19 @@ def test_threads_leave_every_bit(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @given(
-    seed=st.integers(0, 10**6),
-    n=st.integers(1, 30),
-    m=st.integers(1, 20),
-    count=st.integers(1, 25),
-    within=st.sampled_from([0.5, np.inf]),
+    seed=st.integers(0, 10**6), n=st.integers(1, 30), m=st.integers(1, 20), count=st.integers(1, 25)
 )
 @settings(max_examples=50)
-def test_the_nearest_are_those_of_all_distances(
-    seed: int, n: int, m: int, count: int, within: float
-) -> None:
+def test_the_nearest_are_those_of_all_distances(seed: int, n: int, m: int, count: int) -> None:
     rng = np.random.default_rng(seed)
     some, points = rng.normal(size=(m, 2)), rng.normal(size=(n, 2))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neighbours, "_QUERIES", 7)
-        away, which = nearest_points(cKDTree(some), points, count, within)
+        away, which = nearest_points(cKDTree(some), points, count)
     assert away.shape == which.shape == (n, count)
     for point, far, places in zip(points, away, which, strict=True):
         distances = np.hypot(*(some - point).T)
-        near = np.sort(distances[distances < within])[:count]
+        near = np.sort(distances)[:count]
         assert far[: len(near)] == pytest.approx(near)
         assert np.isinf(far[len(near) :]).all()
         assert (places[len(near) :] == m).all()

@@ -69,21 +69,6 @@ def test_the_reference_tables_are_microaggregated(tmp_path: Path, name: str) -> 
         assert after.mean().to_numpy() == pytest.approx(before.mean().to_numpy())
 
 
-def test_all_numbers_of_a_table_are_microaggregated_by_default(tmp_path: Path) -> None:
-    source = DATASETS / "eia.csv"
-    if not source.exists():
-        pytest.skip(f"the reference data are not beside the checkout: {source}")
-    result = microaggregate_table(source, 3, keep=["STATE"], subject="UTILITYID", **MDAV)
-    assert result.report["columns"][:3] == ["YEAR", "MONTH", "RESREVENUE"]
-    assert result.report["dropped"] == ["UTILITYID", "UTILNAME"]
-    out = write(result, tmp_path / "out.csv")
-    assert cells(out)["STATE"].tolist() == cells(source)["STATE"].tolist()
-    assert set(cells(out)["YEAR"]) == {"96.0"}
-    whose = cells(source)["UTILITYID"]
-    rows = cells(out)[result.report["columns"]].agg("|".join, axis=1)
-    assert whose.groupby(rows).nunique().min() >= 3
-
-
 # Any table
 
 

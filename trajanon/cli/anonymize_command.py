@@ -13,8 +13,6 @@ from trajanon.settings import ReleaseSettings, Settings
 PUBLIC = "railway=station,halt,public_transport=station,amenity=bus_station,aeroway=aerodrome"
 """Tags of places where everybody may be known to be."""
 
-PLACE = 200.0  # metres around them
-
 
 @options(
     ReleaseSettings,
@@ -65,7 +63,10 @@ def anonymize(
     **how: Any,
 ) -> None:
     """Replace each trajectory by the centroid of a group of at least k."""
-    from trajanon.cli.report_tables import rows_of, show_release, without_lists
+    # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
+    from trajanon.cli.report_tables import bars, rows_of, show_release, without_lists
+    from trajanon.files.report import report_path
+    from trajanon.publication import anonymize_file
 
     if refine is not None:
         how["refine"] = refine
@@ -83,7 +84,7 @@ def anonymize(
     if public_places is not None:
         from trajanon.extract import hidden
 
-        how["public_places"] = hidden(public_places, PUBLIC, radius=PLACE)
+        how["public_places"] = hidden(public_places, PUBLIC, radius=200.0)
     if in_parts:
         if public_places is not None:
             raise BadInput("--public-places is for a file of trajectories: put the parts into one")
@@ -93,11 +94,6 @@ def anonymize(
             if value is not None:
                 make_one = "make one with trajanon extract --partition 100000"
                 raise BadInput(f"{name} {value} is for a folder of parts: {make_one}")
-        # Loaded before drafts are made: Ctrl-C during an import may end with another exit code.
-        from trajanon.cli.report_tables import bars
-        from trajanon.files.report import report_path
-        from trajanon.publication import anonymize_file
-
         beside = str(report_path(Path(out)))
         with bars() as progress:
             report = anonymize_file(trajectories, out, progress=progress, **how)

@@ -1,8 +1,6 @@
 """trajanon evaluate."""
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import typer
 
@@ -11,11 +9,7 @@ from trajanon.cli.messages import show_json, tell
 from trajanon.cli.options import ANONYMIZED, BOTH, TRAJECTORIES, check_page, options
 from trajanon.errors import BadInput
 
-if TYPE_CHECKING:
-    from trajanon.evaluation.evidence import Evaluation
-
 _FEW = 1_000  # trajectories, which are anonymized with other k in seconds
-_AROUND = 0.01  # degrees: a kilometre, beyond which no road counts
 
 
 @options(
@@ -49,7 +43,7 @@ def evaluate(
     Exit code 0 where the promise holds, 1 where it does not, 2 where nothing could be evaluated.
     """
     from trajanon.atomic_output import replacing
-    from trajanon.cli.report_tables import bars
+    from trajanon.cli.report_tables import bars, show_verdict
     from trajanon.evaluation.evaluation import evaluate as evaluated
     from trajanon.evaluation.release_certificate import certificate
     from trajanon.files import report as reports
@@ -76,7 +70,7 @@ def evaluate(
             from trajanon import extract
             from trajanon.cli.map_command import box_around
 
-            around = box_around(trajectories.points, _AROUND)
+            around = box_around(trajectories.points)
             streets = extract.roads_to_follow(roads, mode, bbox=around)
         if ks is None:
             ks = sorted({2, k, 10}) if len(trajectories) <= _FEW else []
@@ -99,22 +93,15 @@ def evaluate(
     if as_json:
         show_json(evaluation.account)
     else:
-        _show(evaluation, outputs)
+        show_verdict(evaluation.verdict, evaluation.report)
+        if evaluation.curve is not None:
+            tell(evaluation.curve.words)
+        if evaluation.holdout is not None:
+            tell(evaluation.holdout.beside)
+        mine, beside = (" and ".join(map(str, some)) for some in (outputs[:2], public))
+        tell(f"Wrote {mine}, for you alone, and {beside}, to stand beside the release.")
     if not evaluation.holds:
         raise typer.Exit(1)
-
-
-def _show(evaluation: "Evaluation", outputs: Sequence[Path]) -> None:
-    from trajanon.cli.report_tables import show_verdict
-
-    show_verdict(evaluation.verdict, evaluation.report)
-    if evaluation.curve is not None:
-        tell(evaluation.curve.words)
-    if evaluation.holdout is not None:
-        tell(evaluation.holdout.beside)
-    page, account, *public = outputs
-    beside = " and ".join(map(str, public))
-    tell(f"Wrote {page} and {account}, for you alone, and {beside}, to stand beside the release.")
 
 
 def _numbers(text: str) -> list[int]:

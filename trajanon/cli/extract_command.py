@@ -13,7 +13,6 @@ from trajanon.extract.rules import Rules, SourceOptions
 from trajanon.number_text import number_of
 
 if TYPE_CHECKING:
-    from trajanon.extract import Region
     from trajanon.extract.earth.area import AreaLike
     from trajanon.extract.rules import Limit
 
@@ -64,10 +63,16 @@ def extract(
 ) -> None:
     """Turn GPS traces into whole trips, or windows, of 30 points each."""
     from trajanon.cli.report_tables import bars, show_extraction
+    from trajanon.extract.earth.area import area_of
     from trajanon.extract.extraction import OSM_API, extract_to
     from trajanon.workers import connected
 
-    out = _checked(out, partition)
+    out = out or (TRAJECTORIES if partition is None else PARTS)
+    is_file = out.suffix.lower() in (".parquet", ".geoparquet")
+    if partition is None and not is_file:
+        raise BadInput(f"trajectories are written as GeoParquet: {out} must end in .parquet")
+    if partition is not None and is_file:
+        raise BadInput(f"with --partition, --out names a folder (got {out})")
     spacing = how.get("spacing")
     if not windows and spacing is not None:
         raise BadInput(
@@ -76,7 +81,14 @@ def extract(
         )
     where = _where(bbox or [], pbf, hide_near)
     how |= _read_texts(how)
-    how["hidden"] = _hidden(hide_near, pbf, where)
+    if hide_near is not None:
+        if pbf is None:
+            lacks = "needs a file that holds such places: add --pbf FILE.osm.pbf"
+            raise BadInput(f"--hide-near {hide_near} {lacks}")
+        from trajanon.extract import hidden
+
+        area, _ = area_of(where)
+        how["hidden"] = hidden(pbf, hide_near, _RADIUS, None if area is None else area.bounds)
     on_cluster = nullcontext() if cluster is None else connected(cluster)
     with bars() as progress, on_cluster as client:
         how |= {"partition": partition, "client": client, "progress": progress}
@@ -90,16 +102,6 @@ def extract(
     what = number_of(n, "trajectory", "trajectories") if windows else number_of(n, "trip")
     # Folders are named in any case: the next command's default is a file.
     say_written(what, out, TRAJECTORIES, "anonymize", min(4, max(2, subjects)))
-
-
-def _checked(out: Path | None, partition: int | None) -> Path:
-    out = out or (TRAJECTORIES if partition is None else PARTS)
-    is_file = out.suffix.lower() in (".parquet", ".geoparquet")
-    if partition is None and not is_file:
-        raise BadInput(f"trajectories are written as GeoParquet: {out} must end in .parquet")
-    if partition is not None and is_file:
-        raise BadInput(f"with --partition, --out names a folder (got {out})")
-    return out
 
 
 def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLike":
@@ -126,28 +128,16 @@ def _where(names: list[str], pbf: Path | None, hide_near: str | None) -> "AreaLi
     return given
 
 
-def _hidden(tags: str | None, pbf: Path | None, where: "AreaLike") -> "Region | None":
-    """Read what shall be cut out around sensitive places; None for nothing."""
-    if tags is None:
-        return None
-    if pbf is None:
-        raise BadInput(
-            f"--hide-near {tags} needs a file that holds such places: add --pbf FILE.osm.pbf"
-        )
-    from trajanon.extract import hidden
-    from trajanon.extract.earth.area import area_of
-
-    area, _ = area_of(where)
-    return hidden(pbf, tags, _RADIUS, None if area is None else area.bounds)
-
-
 def _read_texts(how: Mapping[str, Any]) -> dict[str, Any]:
     """Read the options that are texts on the command line, and numbers in Python."""
     from trajanon.extract.sources.columns import parse_columns
 
     read: dict[str, Any] = {}
-    if "per_recording" in how:
-        read["per_recording"] = _number(how["per_recording"])
+    if (text := how.get("per_recording")) is not None:
+        try:
+            read["per_recording"] = None if text.strip().lower() == "all" else int(text)
+        except ValueError as error:
+            raise BadInput(f"--per-recording must be 1, or all (got {text!r})") from error
     for one in fields(Rules):
         if "unit" in one.metadata and one.name in how:
             flag = f"--{one.name.replace('_', '-')}"
@@ -155,15 +145,6 @@ def _read_texts(how: Mapping[str, Any]) -> dict[str, Any]:
     if how.get("columns"):
         read["columns"] = parse_columns(how["columns"])
     return read
-
-
-def _number(text: str) -> int | None:
-    """Read how many windows a recording gives."""
-    if text.strip().lower() == "all":
-        return None
-    with suppress(ValueError):
-        return int(text)
-    raise BadInput(f"--per-recording must be 1, or all (got {text!r})")
 
 
 def _limit(option: str, unit: str, text: str) -> "Limit":

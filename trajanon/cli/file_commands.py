@@ -14,8 +14,6 @@ from trajanon.cli.options import ANONYMIZED, names_of, options
 from trajanon.errors import BadInput
 from trajanon.number_text import number_of
 
-_ACTIONS = ("show", "verify", "forget")
-
 
 @options(
     released="A released file, or a folder of parts.",
@@ -44,16 +42,10 @@ def check(
     there, counts, too. Whether k different people stand behind each is counted with
     --trajectories.
     """
-    asked = {
-        "--columns": columns,
-        "--trajectories": trajectories,
-        "--against": against or None,
-        "--certificate": certificate,
-    }
-    given = [name for name, value in asked.items() if value is not None]
-    if columns is not None and len(given) > 1:
-        raise BadInput(f"{given[0]} and {given[1]} are different checks: run one after the other")
+    others = {"trajectories": trajectories, "against": against, "certificate": certificate}
     if columns is not None:
+        for name in filter(others.get, others):
+            raise BadInput(f"--columns and --{name} are different checks: run one after the other")
         account, said = _of_table(released, k, names_of(columns))
     else:
         beside = trajectories, against or [], certificate
@@ -89,13 +81,6 @@ def _of_table(file: Path, k: int, columns: Sequence[str]) -> tuple[dict[str, Any
     )
 
 
-def _each(found: "trajanon.Findings") -> str:
-    return (
-        f"each of its {found.groups:,} different trajectories occurs at least {found.k} times "
-        f"({found.trajectories:,} in all)"
-    )
-
-
 def _of_release(
     released: Path,
     k: int,
@@ -107,16 +92,25 @@ def _of_release(
 ) -> tuple[dict[str, Any], str]:
     from trajanon.evaluation.release_certificate import read_certificate, repeated
     from trajanon.files.report import report_beside
+    from trajanon.subjects import nameless
     from trajanon.verdict import verdict
 
     if originals is None:
         found, counted = trajanon.check(released, k, against=against), ""
     else:
-        found, counted = _beside(originals, released, k, against, exact=exact)
+        read = trajanon.read_trajectories(originals, subjects_exact=exact)
+        found = trajanon.check(released, k, trajectories=read, against=against)
+        counted = f"; {k} different subjects in each group"
+        if unknown := nameless(read.provenance):
+            counted += f", where each of {unknown:,} recordings without a name counts as one"
     if certificate is not None:
         differs = repeated(read_certificate(certificate), released, found)
         found = replace(found, problems=[*found.problems, *differs])
-    said = f"{released} holds for {found.answered}: {_each(found)}, and {found.claim}{counted}"
+    said = (
+        f"{released} holds for {found.answered}: each of its {found.groups:,} different "
+        f"trajectories occurs at least {found.k} times ({found.trajectories:,} in all), and "
+        f"{found.claim}{counted}"
+    )
     if against:
         beside = " and ".join(map(str, against))
         said += f"; also beside {beside} no fewer than {k} stand behind each"
@@ -140,20 +134,6 @@ def _of_release(
     return account, said
 
 
-def _beside(
-    originals: Path, released: Path, k: int, against: Sequence[Path], *, exact: bool
-) -> "tuple[trajanon.Findings, str]":
-    """Check a release beside its originals; also say what was counted in these."""
-    from trajanon.subjects import nameless
-
-    read = trajanon.read_trajectories(originals, subjects_exact=exact)
-    found = trajanon.check(released, k, trajectories=read, against=against)
-    said = f"; {k} different subjects in each group"
-    if unknown := nameless(read.provenance):
-        said += f", where each of {unknown:,} recordings without a name counts as one"
-    return found, said
-
-
 @options(
     action="show what was released; verify that it is still there, and mend what a killed run "
     "left; or forget a release that was never published: its trajectories count as new again.",
@@ -164,7 +144,7 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
     """Look into the ledger of your releases, or mend it: show, verify or forget."""
     from trajanon.privacy.ledger import opened
 
-    if action not in _ACTIONS:
+    if action not in ("show", "verify", "forget"):
         raise BadInput(f"trajanon ledger takes show, verify or forget (got {action!r})")
     if (action == "forget") != (release is not None):
         wants = "the number of a release, which show lists" if release is None else "no number"
@@ -177,17 +157,14 @@ def ledger(action: str, ledger: Path, release: int | None = None, *, as_json: bo
                 "trajectories count as new. If anybody has it, they will be in two releases."
             )
             return
-        found = [(entry, "") for entry in book.entries]
-        if action == "verify":
-            found = book.verify()
+        found = book.verify() if action == "verify" else [(one, "") for one in book.entries]
     killed = f"its run was killed, see: trajanon ledger verify {ledger}"
-    states = [state or killed * (not entry.told["settled"]) for entry, state in found]
+    found = [(one, state or killed * (not one.told["settled"])) for one, state in found]
     if as_json:
-        pairs = zip(found, states, strict=True)
-        releases = [{"number": one.number, **one.told, "state": state} for (one, _), state in pairs]
-        show_json({"releases": releases})
+        told = [{"number": one.number, **one.told, "state": state} for one, state in found]
+        show_json({"releases": told})
         return
-    for (entry, _), state in zip(found, states, strict=True):
+    for entry, state in found:
         note = entry.told
         released = number_of(note["n"], "trajectory", "trajectories")
         what = f"{released}, k = {note['k']} {note['counted']}"

@@ -29,8 +29,6 @@ from trajanon.heap import share_a_heap
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
-_DEFECT = 70  # of the program; 1 is a release that does not hold
-
 app = typer.Typer(
     help="k-anonymous GPS trajectories with the least information loss: "
     "extract, anonymize, check, evaluate, map. For any table of numbers: "
@@ -116,7 +114,7 @@ def _defect() -> int:
     """Show where the program failed; give the exit code."""
     for line in traceback.format_exc().splitlines():
         print(printable(line), file=sys.stderr)  # noqa: T201 -- lines of a traceback
-    return _DEFECT
+    return 70  # 1 is a release that does not hold
 
 
 def main() -> NoReturn:

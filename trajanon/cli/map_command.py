@@ -9,13 +9,12 @@ from trajanon.cli.options import ANONYMIZED, BOTH, MAP, TRAJECTORIES, check_page
 from trajanon.errors import BadInput
 
 if TYPE_CHECKING:
-    from folium import Map
-
     from trajanon.arrays import Floats
     from trajanon.extract import Box
 
 _VIEWS = ("overlay", "side-by-side", "public")
 _TILES = "OpenStreetMap"
+_AROUND = 0.01  # degrees
 
 
 @options(
@@ -45,7 +44,7 @@ def draw(
     """Draw original and released trajectories on a map."""
     from trajanon import maps
     from trajanon.atomic_output import replacing
-    from trajanon.files.report import report_path
+    from trajanon.files.report import read_report, report_path
 
     if view not in _VIEWS:
         raise BadInput(f"`view` {view!r} is not known; choose from {', '.join(_VIEWS)}")
@@ -62,36 +61,23 @@ def draw(
     street_map = None if offline or (tiles or "").lower() == "none" else tiles or _TILES
     with replacing(out, inputs=[*given, report_path(release)], public=[out] * public) as (draft,):
         if public:
-            page = _public(release, street_map)
+            # Arguments are easily swapped, and originals must not look released.
+            if problems := trajanon.check(release, k=2).problems:
+                raise BadInput(f"{release} is no release: {problems[0]}")
+            page = maps.public(trajanon.read_release(release), tiles=street_map)
         else:
-            page = _for_the_holder(given[0], release, view, street_map)
+            released, report = trajanon.read_release(release), read_report(release)
+            shown = trajanon.read_trajectories(given[0])
+            page = maps.compare(shown, released, report, view=view, tiles=street_map)
         draft.write_text(maps.html(page), encoding="utf-8")
     tell(f"Open {out.resolve()} in a browser.")
 
 
-def _public(release: Path, tiles: str | None) -> "Map":
-    from trajanon import maps
-
-    # Arguments are easily swapped, and originals must not look released.
-    if problems := trajanon.check(release, k=2).problems:
-        raise BadInput(f"{release} is no release: {problems[0]}")
-    return maps.public(trajanon.read_release(release), tiles=tiles)
-
-
-def _for_the_holder(originals: Path, released: Path, view: str, tiles: str | None) -> "Map":
-    from trajanon import maps
-    from trajanon.files.report import read_report
-
-    release, report = trajanon.read_release(released), read_report(released)
-    shown = trajanon.read_trajectories(originals)
-    return maps.compare(shown, release, report, view=view, tiles=tiles)
-
-
-def box_around(points: "Floats", margin: float) -> "Box":
-    """Give the box of points, wider by some degrees."""
+def box_around(points: "Floats") -> "Box":
+    """Give the box of points, wider by a kilometre: no road farther off counts."""
     from trajanon.extract import Box
 
     south, west = points.min(axis=(0, 1)).tolist()
     north, east = points.max(axis=(0, 1)).tolist()
-    west, south = max(west - margin, -180.0), max(south - margin, -90.0)
-    return Box(west, south, min(east + margin, 180.0), min(north + margin, 90.0))
+    west, south = max(west - _AROUND, -180.0), max(south - _AROUND, -90.0)
+    return Box(west, south, min(east + _AROUND, 180.0), min(north + _AROUND, 90.0))

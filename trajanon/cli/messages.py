@@ -12,7 +12,6 @@ from typing import Any
 
 import typer
 
-from trajanon._kernels import at_first_compilation
 from trajanon.errors import printable
 
 INTERRUPTED = 130
@@ -86,12 +85,6 @@ def log_to_screen() -> None:
     logging.lastResort = _ToScreen(logging.WARNING)
     if not sys.warnoptions:  # warnings of other packages are for programmers
         warnings.showwarning = lambda *_, **__: None
-
-
-@cache
-def announce_compilation() -> None:
-    """Let the first compilation of a kernel be announced; once, where a command runs others."""
-    at_first_compilation.append(say_compiling)
 
 
 @cache

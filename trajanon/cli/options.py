@@ -36,7 +36,6 @@ _HELPS: dict[str, Help] = {
 }
 _NAMES = {"as_json": "json"}
 _ALSO = {"bbox": "area"}  # second names
-_LAST = ("out", "as_json")
 
 
 def options(
@@ -46,12 +45,9 @@ def options(
     texts: str = "",
     **helps: Help,
 ) -> Callable[[Command], Command]:
-    """Declare the parameters of a command by their helps; its ``**options`` take the settings.
-
-    ``groups`` are sections of the help, and the command parses the options in ``texts`` itself.
-    """
+    """Declare a command by helps and their groups; it parses the options in ``texts`` itself."""
     group = {name: title for title, names in (groups or {}).items() for name in names.split()}
-    order = {name: place for place, name in enumerate([*group, *_LAST])}
+    order = {name: place for place, name in enumerate([*group, "out", "as_json"])}
     of_settings = [one for kind in (ReleaseSettings, Settings, *settings) for one in fields(kind)]
     shared = {one.name: (one.metadata["help"], one.metadata["shown"]) for one in of_settings}
     known = shared | _HELPS | helps

@@ -62,9 +62,6 @@ def benchmark(
     tell(f"Wrote {number_of(len(measured), 'measurement')} to {out}, and a page to {page}.")
 
 
-_WHICH_K = Path("which-k")
-
-
 @options(
     files="The CSV of trajanon benchmark; or the word which-k and trajectories.",
     out="Folder for the figures and their captions.",
@@ -82,7 +79,7 @@ def figures(files: list[Path], *, out: Path = Path("figures")) -> None:
     from trajanon.maps.figures import of_benchmark, save, which_k
 
     read, left_out = files, list[str]()
-    of_ks = read[0] == _WHICH_K
+    of_ks = read[0] == Path("which-k")
     if len(read) > 1 + of_ks:
         raise BadInput("figures takes the CSV of trajanon benchmark, or which-k and trajectories")
     if of_ks:

@@ -3,7 +3,7 @@
 import json
 import os
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from time import monotonic
@@ -13,7 +13,8 @@ from rich.console import Console
 from rich.progress import BarColumn, TaskID, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as RichProgress
 
-from trajanon.cli.messages import announce_compilation, tell
+from trajanon._kernels import at_first_compilation
+from trajanon.cli.messages import say_compiling, tell
 from trajanon.errors import printable
 from trajanon.number_text import UNITS, number_of, percent, span
 from trajanon.progress import Progress
@@ -26,13 +27,12 @@ _NAME = 80
 LINES = "TRAJANON_PROGRESS"
 """Set to ``lines``, this lets a program that runs a command know how far it is."""
 
-_OFTEN = 0.2  # seconds between two such lines
-
 
 @contextmanager
 def bars() -> Iterator[Progress]:
     """Show progress bars on standard error; nothing where that is no terminal."""
-    announce_compilation()
+    if say_compiling not in at_first_compilation:
+        at_first_compilation.append(say_compiling)
     if os.environ.get(LINES) == "lines":
         yield _lines()
         return
@@ -65,7 +65,7 @@ def _lines() -> Progress:
 
     def tell(task: str, done: float, total: float | None, note: str = "") -> None:
         nonlocal last
-        if task != last[0] or monotonic() - last[1] > _OFTEN:
+        if task != last[0] or monotonic() - last[1] > 0.2:
             last = task, monotonic()
             said = {"task": task, "done": done, "total": total, "note": note}
             print(json.dumps(said), file=sys.stderr, flush=True)  # noqa: T201 -- JSON escapes, too
@@ -73,16 +73,10 @@ def _lines() -> Progress:
     return tell
 
 
-def listed(names: Iterable[str]) -> str:
-    """List names, each cut where it is long."""
-    return printable(", ".join(printable(name, _NAME) for name in names))
-
-
 STOPPED = (
     "Stopped by Ctrl-C: these are the best groups so far. They keep what k promises; "
     "a longer search might lose less."
 )
-NOT_ALIGNED = "Windows did not slide: they stay where extraction cut them."
 
 _HEADERS = 5  # kinds of tables to list the columns of
 
@@ -156,7 +150,7 @@ def show_release(report: Mapping[str, Any]) -> None:
     if report["stopped"]:
         tell(STOPPED)
     if report.get("alignment_skipped"):
-        tell(NOT_ALIGNED)
+        tell("Windows did not slide: they stay where extraction cut them.")
 
 
 def rows_of(report: Mapping[str, Any]) -> str:
@@ -175,7 +169,7 @@ def rounded_text(value: float, way: str) -> str:
 
 def show_certificate(account: Mapping[str, Any]) -> None:
     """Print the loss reached beside the bound."""
-    tell(f"Columns: {listed(account['columns'])}")
+    tell(f"Columns: {', '.join(account['columns'])}")
     _show_stages(account)
     for words, name, way in (
         ("Information loss reached: {} %", "information_loss", ROUND_CEILING),
@@ -187,7 +181,7 @@ def show_certificate(account: Mapping[str, Any]) -> None:
 
 def show_microaggregated(report: Mapping[str, Any]) -> None:
     """Print the loss of a microaggregated table, its groups, and the statistics kept."""
-    tell(f"Columns microaggregated: {listed(report['columns'])}")
+    tell(f"Columns microaggregated: {', '.join(report['columns'])}")
     sizes, risk = report["sizes"], report["risk"]
     tell(f"Groups: {report['groups']:,}, of {sizes['min']} to {sizes['max']} rows")
     _show_stages(report)

@@ -11,7 +11,6 @@ from trajanon.number_text import number_of
 if TYPE_CHECKING:
     from geopandas import GeoDataFrame
 
-_AROUND = 0.01  # degrees: a kilometre
 _SUFFIXES = (".parquet", ".gpkg", ".geojson", ".csv")
 
 _WORTH = {
@@ -70,7 +69,7 @@ def streets(
     with bars() as progress, replacing(*outputs, inputs=read, public=outputs) as (draft, sheet):
         lines = released_lines(release)
         if roads is not None:
-            network = roads_to_follow(roads, mode, bbox=box_around(lines.points, _AROUND))
+            network = roads_to_follow(roads, mode, bbox=box_around(lines.points))
             table = counted(lines, network, least_people=least_people, progress=progress)
             what = "street"
         elif zones is not None:
@@ -78,7 +77,11 @@ def streets(
             table = zone_flows(lines, zones, least_people=least_people)
             what = "flow"
         _write(draft, table)
-        sheet.write_text(_datasheet(out, table, what), encoding="utf-8")
+        about = {"file": out.name, "rows": len(table), "made from": "the released lines alone"}
+        about |= table.attrs
+        rows = "".join(f"| {name.replace('_', ' ')} | {value} |\n" for name, value in about.items())
+        text = f"# Datasheet of counts\n\n| | |\n|---|---|\n{rows}\n{_WORTH[what]}\n"
+        sheet.write_text(text, encoding="utf-8")
     if as_json:
         show_json({"rows": len(table), **table.attrs})
         return
@@ -108,11 +111,3 @@ def _write(path: Path, table: "GeoDataFrame") -> None:
             path.write_text(table.to_json(drop_id=True, ensure_ascii=False), encoding="utf-8")
         case _:
             table.to_wkt().to_csv(path, index=False)
-
-
-def _datasheet(path: Path, table: "GeoDataFrame", what: str) -> str:
-    """Say what a table counts, of what, and what that is worth, as Markdown."""
-    made = "the released lines alone"
-    about = {"file": path.name, "rows": len(table), "made from": made, **table.attrs}
-    rows = (f"| {name.replace('_', ' ')} | {value} |\n" for name, value in about.items())
-    return f"# Datasheet of counts\n\n| | |\n|---|---|\n{''.join(rows)}\n{_WORTH[what]}\n"

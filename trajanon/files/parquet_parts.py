@@ -16,9 +16,6 @@ from trajanon.remote_folder import Folder
 
 ONE_EXTRACTION = "keep parts of one extraction in a folder"
 
-_SAID = (b"trajanon", b"attribution", b"times")
-"""Texts that belong to a whole file, and must be the same in all parts."""
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ParquetParts:
@@ -142,5 +139,9 @@ def _difference(schema: Any, other: Any) -> str:
     if columns := sorted({*schema.names} ^ {*other.names}):
         return f"it has other columns ({', '.join(columns)})"
     said, more = (some.metadata or {} for some in (schema, other))
-    words = [name.decode() for name in _SAID if said.get(name) != more.get(name)]
+    words = [
+        n
+        for n in ("trajanon", "attribution", "times")
+        if said.get(n.encode()) != more.get(n.encode())
+    ]
     return f"it has other words on all rows in its footer ({', '.join(words)})" if words else ""

@@ -31,8 +31,6 @@ RELEASE_FORMATS: Mapping[str, ReleaseFormat] = {
 
 NOTHING_ELSE = "nothing else is in the file"
 
-_SHOWN = 40  # bytes of a difference
-
 
 def check_release_format(path: Path, *, timed: bool = True) -> None:
     """Refuse a suffix that is not that of a format, or of one of times for none."""
@@ -198,7 +196,7 @@ def _first_difference(path: Path, anew: Path) -> str:
     differ = np.frombuffer(found, np.uint8, shorter) != np.frombuffer(right, np.uint8, shorter)
     at = int(differ.argmax()) if differ.any() else shorter
     shown, expected = (
-        data[at : at + _SHOWN].decode("utf-8", "backslashreplace") for data in (found, right)
+        data[at : at + 40].decode("utf-8", "backslashreplace") for data in (found, right)
     )
     line = 1 + found.count(b"\n", 0, at)
     return f"byte {at + 1:,} (line {line:,}) has {shown!r} where trajanon writes {expected!r}"

@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
 from trajanon.arrays import Floats, Ints
 from trajanon.number_text import number_of
+from trajanon.partition import dense
 from trajanon.times import Clock, instants
 from trajanon.trajectories import OSM_ATTRIBUTION, Trajectories, marked
 
@@ -25,8 +25,6 @@ COUNTED = ("people", "records")
 
 MOST_ROWS = 10**7
 """Rows that the lines of a file may count."""
-
-_BEYOND = 253_402_300_800.0  # seconds from 1970 to the year 10000
 
 
 def rounded(degrees: Floats) -> Floats:
@@ -53,7 +51,8 @@ def _columns(lines: Floats, times: Floats | None) -> Floats:
 
 def line_numbers(lines: Floats, times: Floats | None = None) -> Ints:
     """Number lines, (n, m, 2), with times (n, m), from 0 as they appear; equal ones alike."""
-    return _numbers(_bytes(lines if times is None else np.dstack([lines, times])))
+    rows = lines if times is None else np.dstack([lines, times])
+    return dense(np.array([row.tobytes() for row in rows], dtype=object))
 
 
 class Layout(NamedTuple):
@@ -102,14 +101,6 @@ def words_in(text: str | None, *, timed: bool) -> tuple[str | None, str | None]:
     return "\n".join(above) or None, last or None
 
 
-def _bytes(rows: Floats) -> NDArray[np.object_]:
-    return np.array([row.tobytes() for row in rows], dtype=object)
-
-
-def _numbers(keys: NDArray[Any]) -> Ints:
-    return np.asarray(pd.factorize(keys)[0].astype(np.int64))
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class Lines:
     """Released geometries in the order of the file, as columns."""
@@ -154,7 +145,7 @@ class Lines:
     @property
     def groups(self) -> Ints:
         """A number for each line, equal where lines are equal as written, (n,)."""
-        return _numbers(np.array([self.key(row) for row in range(len(self))], dtype=object))
+        return dense(np.array([self.key(row) for row in range(len(self))], dtype=object))
 
     def key(self, row: int) -> bytes:
         """Bytes of a line, equal where lines are equal as written."""
@@ -218,8 +209,8 @@ def _times(rows: Iterable[Any] | None, sizes: Ints) -> Floats | None:
             values = np.array(row, dtype=np.float64) + 0.0
             if values.shape == (m,):
                 times[number] = values
-    with np.errstate(invalid="ignore"):  # NaN is no time either
-        times[~(np.abs(times) < _BEYOND).all(axis=1)] = np.nan
+    with np.errstate(invalid="ignore"):  # NaN is no time either, nor the year 10000
+        times[~(np.abs(times) < 253_402_300_800.0).all(axis=1)] = np.nan
     return times
 
 

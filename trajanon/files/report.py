@@ -123,7 +123,7 @@ class Report(TypedDict):
     groups: NotRequired[Whole]
     sizes: NotRequired[list[Whole]]
     times: NotRequired[_Times | None]
-    labels: NotRequired[list[Whole]]
+    labels: list[Whole]
     alignment: NotRequired[_Alignment | None]
     suppressed: NotRequired[_LeftOut | None]
     ledger: NotRequired[_LeftOut]  # what was released before
@@ -157,8 +157,6 @@ def read_report(release: Path) -> Report:
             "trajectories first and then their release, run trajanon anonymize again, or show the "
             "release alone with trajanon map --view public"
         )
-    if "labels" not in report:
-        raise _no_report(report_path(release), "it lacks labels")
     return report
 
 
@@ -172,33 +170,21 @@ def report_beside(release: Path) -> Report | None:
     except OSError as error:
         raise FileProblem(f"cannot read the report {path}: {error.strerror}") from error
     except BadInput as error:
-        raise _no_report(path, error) from error
-
-
-def _no_report(path: Path, reason: object) -> FileProblem:
-    return FileProblem(f"{path} is no report of trajanon, {reason}: {_AGAIN}")
+        raise FileProblem(f"{path} is no report of trajanon, {error}: {_AGAIN}") from error
 
 
 def checked(report: Mapping[str, Any]) -> Report:
     """Take a report that anybody may have made."""
     try:
-        found = typed(report, Report)
-        if "labels" not in found:
-            raise BadInput("it lacks labels")
+        return typed(report, Report)
     except BadInput as error:
         raise BadInput(f"this is no report of trajanon, {error}: {_AGAIN}") from error
-    return found
 
 
 def promise_in(report: Report) -> tuple[int, str]:
     """Take from a report the group size promised, and the unit it counts."""
     check_k(report["k"])
     return report["k"], report["counted"]
-
-
-def unit_in(report: Report) -> str:
-    """Take from a report what a released line is of: a trip, or a trajectory."""
-    return report.get("unit", "trajectory")
 
 
 def clock_in(report: Report) -> Clock | None:
@@ -231,8 +217,7 @@ def own_rows_in(report: Report) -> Bools:
 
 def labels_in(report: Report) -> Ints:
     """Take the group of each trajectory from a report."""
-    labels = report.get("labels", [])
-    found = set(labels)
+    labels, found = report["labels"], set(report["labels"])
     if not report["n"] == len(labels) > 0 or found != set(range(len(found))):
         raise BadInput(f"the report's labels are not its groups: {_AGAIN}")
     return np.array(labels, dtype=np.int64)
@@ -252,8 +237,7 @@ def days_in(trajectories: Trajectories, report: Report) -> tuple[Trajectories, I
         return trajectories, np.arange(len(trajectories))
     if trajectories.subject is None or trajectories.times is None:
         raise BadInput(NOT_TOGETHER)
-    days = days_of(trajectories, choice["most"], choice["timezone"])
-    return days.trajectories, days.of_trip
+    return days_of(trajectories, choice["most"], choice["timezone"])[:2]
 
 
 def all_labels_in(report: Report) -> Ints:

@@ -3,8 +3,7 @@
 Three columns: ``run``; ``start``, the place on the run of the window's first point, in steps;
 ``track``, the row's piece; and ``track_times``, the times at its points, if they are known. The
 pieces of a run are cut where its windows begin: the first holds the run from its
-beginning, each ends with the first point of the next, the last at the end of the run. Where rows
-are taken out, the rest of a run falls apart into shorter ones.
+beginning, each ends with the first point of the next, the last at the end of the run.
 
 If a window may be on any run of its recording, its row holds all of them: ``track`` has the runs
 one after another, ``start`` is the place among all their points, and the column ``runs`` has a

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -26,7 +26,6 @@ from trajanon.tracks import Tracks
 from trajanon.trajectories import HOPS, Trajectories
 
 _LOG = logging.getLogger(__name__)
-_FLAT = 2  # coordinates of a point without height
 _TRACES = (".csv", ".gpx", ".geojson", ".gpkg")  # what people give in place of trajectories
 
 
@@ -186,24 +185,16 @@ def read_trajectories(
         )
 
 
-class Owners(NamedTuple):
-    """The subjects of the trajectories of a file or a folder."""
-
-    n: int  # how many there are
-    subject: Ints | None  # of each, (n,)
-    run: Ints | None  # on which each lies, (n,); None where there are no tracks
-    provenance: Mapping[str, Any]  # with what was found here
-
-
-def read_owners(path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False) -> Owners:
-    """Read the subjects of trajectories, and their runs, without points."""
+def read_owners(
+    path: str | os.PathLike[str] | Folder, *, subjects_exact: bool = False
+) -> tuple[Ints | None, Ints | None, Mapping[str, Any]]:
+    """Read the subjects of trajectories, (n,), their runs, (n,), and their provenance."""
     with _opened(path) as file:
         found, run = _owners(path, file, exact=subjects_exact), None
         if "track" in file.schema_arrow.names:
             column = geoparquet.written_column(path, file, "run")
             run = track_rows.whole_numbers("run", column)
-        provenance = found.counted_in(provenance_of(file.schema_arrow))
-        return Owners(file.n, found.subject, run, provenance)
+        return found.subject, run, found.counted_in(provenance_of(file.schema_arrow))
 
 
 @contextmanager
@@ -310,7 +301,7 @@ def _points(path: object, file: ParquetParts) -> Floats:
             lines = arrow.geometries_of(batch)
         sizes |= {*np.unique(shapely.get_num_coordinates(lines)).tolist()}
         flat &= bool((shapely.get_type_id(lines) == shapely.GeometryType.LINESTRING).all())
-        flat &= shapely.get_coordinate_dimension(lines).max() == _FLAT
+        flat &= shapely.get_coordinate_dimension(lines).max() == 2  # no heights
         points.append(shapely.get_coordinates(lines)[:, ::-1])
     least, most = min(sizes, default=0), max(sizes, default=0)
     if least < most or not flat or most < 2:

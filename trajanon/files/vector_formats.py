@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 _LAYER = "anonymized"
 
-_NO_TIME = "1970-01-01T00:00:00.000Z"
-"""For the time of the last change, which GeoPackage wants."""
-
 _COUNTERS = (24, 92)
 """Where SQLite counts its transactions: GDAL makes one more now and then, so they are set to 1."""
 
@@ -41,9 +38,6 @@ _GPX = """\
 <?xml version="1.0" encoding="UTF-8"?>
 <gpx version="1.1" creator="trajanon" xmlns="http://www.topografix.com/GPX/1/1">
 """
-
-
-# GeoPackage
 
 
 def _write_geopackage(path: Path, release: Trajectories) -> None:
@@ -69,7 +63,8 @@ def write_layer(path: Path, table: "GeoDataFrame", layer: str, words: str | None
     try:
         table.to_file(path, driver="GPKG", layer=layer, engine="pyogrio", **options)
         with closing(sqlite3.connect(path)) as file:
-            file.execute("UPDATE gpkg_contents SET last_change = ?", [_NO_TIME])
+            no_time = "1970-01-01T00:00:00.000Z"  # GeoPackage wants one
+            file.execute("UPDATE gpkg_contents SET last_change = ?", [no_time])
             file.commit()
         with path.open("r+b") as header:
             for place in _COUNTERS:
@@ -135,9 +130,6 @@ def _contents_of_geopackage(path: Path) -> tuple[str, dict[str, Any]]:
     return f"SQLite {version}", found
 
 
-# Feature collections
-
-
 def _write_collection(
     path: Path, words: dict[str, str], columns: dict[str, Any], name: str, geometries: Iterable[Any]
 ) -> None:
@@ -166,10 +158,11 @@ def _read_collection(path: Path, name: str) -> Lines:
         else:
             times = seconds_in([one[name].get("datetimes") for one in features], sentence)
         counts = {name: [one.get(name) for one in beside] for name in COUNTED}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
+    except (
+        *(OSError, ValueError, LookupError, TypeError, AttributeError),
+        *(OverflowError, RecursionError),
+    ) as error:
         raise FileProblem(f"cannot read {path} as a collection of features") from error
-    except RecursionError as error:
-        raise FileProblem(f"{path} is nested too deeply for a collection of features") from error
     known = None
     if any(some is not None for some in times):  # a height of 0 and a time follow the places
         lines, known = [line[:, :2] if line.shape[1:] == (4,) else line for line in lines], times
@@ -206,9 +199,6 @@ def _write_mf_json(path: Path, release: Trajectories) -> None:
 
 def _dates(times: NDArray[np.datetime64], unit: Any = "ms") -> NDArray[np.str_]:
     return np.char.add(np.datetime_as_string(times, unit=unit), "Z")
-
-
-# GPX
 
 
 def _write_gpx(path: Path, release: Trajectories) -> None:
@@ -267,9 +257,6 @@ def _read_gpx(path: Path) -> Lines:
         name = next((one[1] for one in found if one), COUNTED[0])
         counts[name] = [None if one is None else int(one[2]) for one in found]
     return Lines.of_points(lines).with_words(attribution, times, sentence, counts)
-
-
-# CSV
 
 
 def _write_csv(path: Path, release: Trajectories) -> None:
