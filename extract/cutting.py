@@ -193,10 +193,7 @@ class Cutter:
     def numbered(
         self, parts: Iterable[Trajectories], subject: Ints, trace: Ints
     ) -> Iterator[Trajectories]:
-        """Number the people of all trajectories, when all recordings are known; count them.
-
-        Of all parts, one after another, subject and trace are given.
-        """
+        """Count and number the people, once all are known; subject and trace are of all parts."""
         if not len(subject):
             what = "trips" if self.rules.trips else "trajectories"
             raise NoTrajectories(f"no {what}: {why_nothing(self.provenance())}")

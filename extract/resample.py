@@ -35,10 +35,7 @@ class WindowBatch:
 
 
 def windows(points: Points, rules: Rules) -> WindowBatch:
-    """Walk along each piece, straight in degrees from fix to fix, and cut consecutive windows.
-
-    Of a single window of each recording, all runs of the recording with room for one are kept.
-    """
+    """Walk along each piece, cut consecutive windows, and keep the runs with room for one."""
     assert rules.spacing is not None
     ways = _Ways(points)
     spacings = ways.total / rules.spacing + _FORGIVEN
@@ -128,10 +125,7 @@ class _Ways:
         self.time = np.where(np.repeat(known, self.size), points.time, np.nan)
 
     def least_hashes(self, owner: Ints, wanted: Ints) -> Hashes:
-        """Give the least hashes of the hops of the owners that are wanted, (wanted, HOPS).
-
-        ``owner`` is the recording or trip of each point.
-        """
+        """Give the least hashes of hops, (wanted, HOPS); `owner` is that of each point."""
         points, begin = self._points, self.start
         columns = (points.lat, points.lon, points.time)
         hashes = hashes_of(*(one[fix] for fix in (begin, begin + 1) for one in columns))
@@ -141,11 +135,7 @@ class _Ways:
         return least_hashes(owners, hashes[held], len(each), HOPS)[place]
 
     def walk(self, size: Ints, step: Floats | float) -> tuple[Floats, Floats]:
-        """Give the places at every step of the pieces, and their times.
-
-        ``size`` is the number of places on each piece; ``step`` is in metres, one for each piece or
-        for all.
-        """
+        """Give the places at every step, in metres, and their times; size is of each piece."""
         step = np.repeat(np.broadcast_to(step, self.size.shape), self.size)
         # The number of places on a piece that lie before each fix; before the last fix, all.
         before = np.ceil(self.walked / step)

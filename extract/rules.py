@@ -1,7 +1,4 @@
-"""The options of extraction: their defaults, checks and help, written once. No library is loaded.
-
-`trajanon.extract.extract` and the command take them from here, as `trajanon.settings` describes.
-"""
+"""The options of extraction: their defaults, checks and help; no library is loaded."""
 
 import math
 from collections.abc import Mapping

@@ -1,11 +1,7 @@
 """Where traces are interrupted, stop or leave an area; and the limits found from the data.
 
-A receiver that records a fix each minute needs other limits than one that records each second. Of
-each recording the median hop is taken, in metres and in seconds, and of these numbers the median.
-The longest hop is 5 times that in metres, but at least 2,000 m; the longest pause 5 times that in
-seconds, but at least 300 s, and at most half an hour: where somebody was for longer is unknown.
-Both hold for cabs with a fix each minute as for phones with one each second: shorter limits leave
-out trips through tunnels, and longer ones draw straight lines.
+A limit is 5 times the median, over recordings, of their median hop, in metres or seconds; a hop is
+at least 2,000 m, a pause from 300 s to half an hour: for longer, it is unknown where somebody was.
 """
 
 from collections import Counter
@@ -66,11 +62,7 @@ def longest_stop(rules: Rules) -> float:
 
 
 def stays_of(points: Points, rules: Rules, near: float) -> Bools:
-    """Mark the points of stays: within ``near`` metres of one place, for 300 s.
-
-    Or for the longest pause, if that is shorter. Halfway and at its end, a stay is near where it
-    began.
-    """
+    """Mark stays: halfway and after `longest_stop`, within `near` metres of where they began."""
     seconds, size = longest_stop(rules), points.pieces[1]
     piece = np.repeat(np.arange(len(size)), size)
     timed = np.isfinite(points.time)

@@ -26,11 +26,7 @@ _SURE = 1.01  # a factor: the error of the plane about each centre is below 1 %
 
 
 class Anchors:
-    """Gives each place the centre of a circle, and places near each other the same one.
-
-    The first place of a neighbourhood, half of ``metres`` around it, is its anchor. The centre lies
-    off the anchor by a random way of up to ``metres``, which the secret ``key`` decides.
-    """
+    """Gives each place the centre of a circle, by a secret key, and the same one to near places."""
 
     def __init__(self, metres: float, key: int) -> None:
         self.metres = metres

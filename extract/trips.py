@@ -66,10 +66,7 @@ class Trips:
         self.points = points.cut(gaps.far | gaps.fast)  # `trace` is the number of the trip
 
     def _cut_off(self, points: Points, last_read: Floats, wait: float) -> Bools:
-        """Mark the trips that go on, or may, where the last point of their recording was read.
-
-        Without times, that is the last trip.
-        """
+        """Mark trips that may go on where their recording was cut off; without times, the last."""
         first, size = points.pieces
         begin, end = points.time[first], points.time[first + size - 1]
         is_last = np.diff(self.trace, append=-1) != 0
@@ -80,11 +77,7 @@ class Trips:
     def whole(
         self, points: Points, area: Area | None, boxes: Sequence[Box]
     ) -> tuple[Points, Bools]:
-        """Give the longest part of each trip inside, from the points that are shown.
-
-        And whether the ends of each trip are true ones, (trips, 2). Trips that cannot be shown
-        whole are counted.
-        """
+        """Give the longest shown part of each trip inside, and whether its ends are true ones."""
         n, trip, broken = len(self.trace), points.trace, points.piece
         inside, begins = _parts(points := replace(points, piece=trip), area)
         points = points.cut(begins)

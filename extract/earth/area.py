@@ -150,10 +150,7 @@ class Region:
         return np.asarray(shapely.intersects_xy(self.shape, lon, lat))
 
     def leaves(self, lat: Floats, lon: Floats, start: Ints) -> Bools:
-        """Tell which ways from a point at start to the next touch the border, or what is beyond.
-
-        Ways are straight in degrees. Those across the antimeridian leave every region.
-        """
+        """Tell which ways to the next point touch the border, or the antimeridian, or leave."""
         lines, across = _straight(lat, lon, start)
         shapely.prepare(self.shape)
         return np.asarray(across | ~shapely.contains_properly(self.shape, lines))
@@ -184,7 +181,6 @@ AreaLike: TypeAlias = (
     | NDArray[Any]
     | None
 )
-"""An area as users give it: see `area_of`."""
 
 
 _, *_ROWS = csv.reader(Path(__file__).with_name("cities.csv").read_text("utf-8").splitlines())
@@ -201,11 +197,7 @@ KNOWN = f"{', '.join(list(CITIES)[:3])} or one of {len(_OTHERS)} more ({', '.joi
 
 
 def area_of(given: AreaLike) -> tuple[Area | None, float | None]:
-    """Read an area in any form that users give, and the spacing of a city in metres.
-
-    The forms: None for everywhere, a city or ``W,S,E,N`` or several of these, four numbers, a
-    polygon of shapely, the path of a file with polygons, a `Box` or a `Region`.
-    """
+    """Read an area in any form that `extract` names, and the spacing of a city in metres."""
     if given is None or isinstance(given, Box | Region):
         return given, None
     if isinstance(given, BaseGeometry):

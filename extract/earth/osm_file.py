@@ -33,10 +33,7 @@ def objects(
     locations: bool = False,
     areas: BaseFilter | None = None,
 ) -> Iterator[OSMEntity]:
-    """Yield the objects that pass all filters; each is valid only until the next.
-
-    With locations, the nodes of ways have their places; areas are built from ways in that filter.
-    """
+    """Yield what passes all filters, valid until the next; areas are made of ways in theirs."""
     try:
         regular(Path(pbf)).open("rb").close()
     except OSError as error:
@@ -156,8 +153,7 @@ _ROUND = 1.0 / np.cos(1.5 * np.pi / (4 * _QUARTER))
 def around(places: NDArray[np.object_], radius: float) -> NDArray[np.object_]:
     """Draw polygons that hold everything within a radius in metres of each place.
 
-    Each is drawn on a plane of its own, on which no way is longer than on Earth, because a degree
-    has as few metres as where it is shortest. So the polygons leave out nothing nearer.
+    No way is longer on the plane of each than on Earth, so nothing nearer is left out.
     """
     _, south, _, north = shapely.bounds(places).T
     high = np.maximum(np.abs(south), np.abs(north)) + radius / SHORT_DEGREE

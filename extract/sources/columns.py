@@ -224,10 +224,7 @@ def _check_wanted(wanted: Mapping[str, str]) -> None:
 def _signs(
     first: pd.DataFrame, found: Mapping[str, str], wanted: Mapping[str, str]
 ) -> dict[str, str]:
-    """Find the columns of letters for the signs of coordinates, by their values.
-
-    There must be one for each coordinate: headings hold N and S and E and W, too.
-    """
+    """Find the two columns of letters for signs, by their values; headings hold all four."""
     free = [name for name in first if found.get("id") != name and first[name].dtype.kind in "OT"]
     by_value: dict[str, str] = {}
     for name in free:

@@ -1,8 +1,4 @@
-"""Coordinates, as they are written -> degrees of latitude and longitude, WGS 84; or a refusal.
-
-Beside plain degrees: letters for the signs, glued on (49.07N) or in columns of their own, and
-longitudes from 0 to 360.
-"""
+"""Coordinates, as they are written -> degrees of latitude and longitude, WGS 84; or a refusal."""
 
 from collections.abc import Callable
 from typing import Any

@@ -131,11 +131,7 @@ def _of_sentence(line: str, how: Reading) -> Fix | None:
 
 
 def read_kml(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a KML file, or the first one of a KMZ, as one recording.
-
-    Programs write a recording as a track, as points and as a line, all three in one file: the first
-    of these that a file has is read. A line has no times, whatever its placemark says.
-    """
+    """Read a KML file, or the first one of a KMZ, as one recording."""
     with Reading().open(path) as stream:
         is_kmz = stream.peek(4).startswith(ZIP)
     if not is_kmz:
@@ -175,6 +171,7 @@ def _tree(stream: io.BufferedReader, name: object, root: str) -> ElementTree.Ele
 
 
 def _of_placemarks(root: ElementTree.Element) -> list[Fix | None]:
+    """Read the tracks, else the points, else the lines: programs write all three in one file."""
     tracks, lines = list[Fix | None](), list[Fix | None]()
     for track in root.iterfind(".//{*}Track"):
         whens = (when.text for when in track.iterfind("{*}when"))

@@ -47,12 +47,7 @@ def traces_of_features(
     *,
     sorted_by_place: bool = False,
 ) -> Iterator[Trace]:
-    """Read the traces of features: geometries of shapely, or None, and the attributes of each.
-
-    Points of one subject and one id are one trace, wherever they stand. A line is a trace, its
-    points in their order; so is each part of a MultiLineString. The system is what pyproj takes;
-    None if it is not known.
-    """
+    """Read features, geometries or None and their attributes; a system is what pyproj takes."""
     columns = columns.set_axis(pd.RangeIndex(1, len(columns) + 1))
     there = ~(shapely.is_missing(geometry) | shapely.is_empty(geometry))
     geometry, columns = _only(geometry, columns, there, NO_GEOMETRY, how)

@@ -1,8 +1,4 @@
-"""GeoJSON, GeoPackage, GeoParquet, Shapefile, FlatGeobuf, MF-JSON and MDS -> traces.
-
-MF-JSON is OGC's Moving Features (19-045r3); of MDS, the Mobility Data Specification, the answers of
-/trips are read.
-"""
+"""GeoJSON, GeoPackage, GeoParquet, Shapefile, FlatGeobuf, MF-JSON (OGC 19-045r3), MDS -> traces."""
 
 import shutil
 import tempfile

@@ -262,11 +262,7 @@ def looks_like(name: str, head: bytes) -> bool:
 
 
 def read(path: Path, label: str, how: Reading) -> Iterator[Trace | Document]:
-    """Read a GPX file, packed or not.
-
-    A file is one recording of one person, whom it does not name, with all its tracks. A saved
-    answer of the OSM API is the exception: it holds the recordings of many.
-    """
+    """Read a GPX file: one recording of one person, or a saved answer of the OSM API, of many."""
     with how.unpacked(path) as stream:
         document = GpxStream(stream.read, str(path))
         yield from traces_of_document(document, label)

@@ -53,11 +53,7 @@ LATER = (408, 500, 502, 504, *BUSY)  # statuses after which a request may well s
 
 @dataclass(kw_only=True)
 class NumberedPages:
-    """The pages 0, 1, ... of GET /api/0.6/trackpoints, a file each; downloaded where there is none.
-
-    Iterating raises ServerProblem if the server cannot be reached, refuses, or sends what is not
-    GPX; the pages before stay in the cache, and iterating again goes on.
-    """
+    """The pages 0, 1, ... of GET /api/0.6/trackpoints: downloaded where no file is kept."""
 
     box: Box  # where the points shall lie
     url: str = SERVER  # the server
@@ -240,9 +236,8 @@ def joined_traces(
 ) -> Iterator[Trace]:
     """Join the pieces of each trace; leave out what has no time or came before.
 
-    A trace is held back until the next page has shown how it goes on. All saved pages are read; of
-    a server's, none after the first that brings nothing new or points without time. If there is no
-    such page, the last trace is cut off.
+    Of a server's pages, none is read after the first that brings nothing new or points without
+    time; if there is no such page, the last trace is cut off.
     """
     dropped = Counter() if dropped is None else dropped
     first_pages: dict[int, int] = {}  # of each point, by its hash

@@ -48,11 +48,7 @@ _DEEPEST = 4
 
 
 def read_google(path: Path, label: str, how: Reading) -> Iterator[Trace]:
-    """Read a file as one recording of one person, its activities and devices as pieces.
-
-    It is Takeout's records, one of its months, or a phone's Timeline. The person is the folder that
-    holds the records and, below, the months: so that the months do not count as a person each.
-    """
+    """Read a file as one recording; the person of records and months is the folder around both."""
     folders = path.absolute().parts
     person = None
     if path.name == "Records.json":

@@ -41,11 +41,9 @@ class _Rows(NamedTuple):
 
 
 def traces_of_points(chunks: Iterable[pd.DataFrame], label: str, how: Reading) -> Iterator[Trace]:
-    """Gather the rows of each trace, wherever they stand; columns are named by their roles.
+    """Gather the rows of each subject and id, or either, or all; columns are named by roles.
 
-    Rows of one subject and one id are one trace, in the order of the table. Without ids, a subject
-    has one trace; without subjects, each id is its own, and its name begins with the label. Without
-    both all rows are one trace. Of a table that was cut off, the trace of the last row may go on.
+    Of a table that was cut off, the trace of the last row may go on.
     """
     coming, cut_off = iter(chunks), how.counts[TABLE_CUT_OFF]
     first = next((rows for rows in coming if len(rows)), None)

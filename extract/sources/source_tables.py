@@ -231,10 +231,7 @@ class _Parsed(NamedTuple):
 def read_columns(
     path: Path, layout: Layout, names: Sequence[str], how: Reading, begun: _Parsed | None = None
 ) -> Iterator[pd.DataFrame]:
-    """Read columns of a text, as texts; rows that are broken are counted and left out.
-
-    If what has begun is the whole of a small file, it is not parsed again.
-    """
+    """Read columns, as texts; broken rows are left out. A small file is not parsed again."""
     rows, broken, fault, end = 0, 0, "", ""
     with reading(path, POINTS, *DAMAGED), how.unpacked(path) as stream:
         for _ in range(layout.above):

@@ -1,7 +1,4 @@
-"""The options of every reader, and what it reads: files, packed ones, archives, JSON.
-
-No member of an archive is ever unpacked to the disk: its name is a name and no more.
-"""
+"""The options of every reader, and what it reads: files, packed ones, JSON; archives in memory."""
 
 import bz2
 import gzip

@@ -225,10 +225,7 @@ def _iso_8601(texts: pd.Series) -> Floats:
 
 
 def _seconds(values: pd.Series, **how: Any) -> Floats:
-    """Read dates, or texts of them, by pandas; a year or a day that is not written is not made up.
-
-    Times without a zone are UTC.
-    """
+    """Read whole dates, or texts of them, by pandas; times without a zone are UTC."""
     if how and how["format"] != "ISO8601":
         values = values.str.strip().str.replace(
             r"^(\d{4}):(\d\d):(\d\d)\b", r"\1-\2-\3", regex=True
