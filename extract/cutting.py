@@ -40,9 +40,7 @@ BATCH = 50_000  # points that are worked on at once, so that they stay in the pr
 
 UNTIMED = "trajectories without times"
 
-_PLACES = 10
-"""Places, a spacing apart, that a point may bring; longer hops count as more points."""
-
+_PLACES = 10  # a spacing apart, that a point may bring; longer hops count as more points
 
 _BECAME = (
     *("repeats of others", "of single places between pauses and stays"),
@@ -53,24 +51,6 @@ _BECAME = (
 
 _ONE_PLACE, _HIDDEN, _OUTSIDE = range(1, 4)
 _SHORT, _TAKEN = range(len(_BECAME))[-2:]
-
-
-def _batches(traces: Iterable[Trace], rules: Rules) -> Iterator[list[Trace]]:
-    """Gather traces to batches; the result does not depend on their size."""
-    some: list[Trace] = []
-    size, spacing = 0, rules.spacing or np.inf  # of a trip there are few places
-    for trace in traces:
-        some.append(trace)
-        with np.errstate(all="ignore"):  # impossible points will be dropped
-            hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
-        hops = DEGREE * np.where(hops < 720.0, hops, 0.0)
-        metres = np.minimum(hops, 1.5 * rules.longest_hop).sum()
-        size += 1 + len(trace) + int(metres / spacing) // _PLACES
-        if size >= BATCH:
-            yield some
-            some, size = [], 0
-    if some:
-        yield some
 
 
 @dataclass(eq=False)
@@ -93,13 +73,26 @@ class Cutter:
         self._became = np.empty(0, np.int8)  # of each recording what became of it, in `_BECAME`
 
     def batches(self, traces: Iterator[Trace]) -> Iterator[list[Trace]]:
-        """Gather traces to batches that can be cut; the limits are found from the first."""
+        """Gather traces to batches of any size; the limits are found from the first traces."""
         if "auto" in (self.rules.max_gap, self.rules.max_pause):
             some, traces = head(traces)
             if some:
                 cleaned = Cutter(self.rules)._cleaned(batch(some))
                 self.rules, self._limits = with_limits(self.rules, cleaned)
-        yield from _batches(traces, self.rules)
+        some, size = [], 0
+        for trace in traces:
+            some.append(trace)
+            with np.errstate(all="ignore"):  # impossible points will be dropped
+                hops = np.abs(np.diff(trace.lat)) + np.abs(np.diff(trace.lon))
+            hops = DEGREE * np.where(hops < 720.0, hops, 0.0)
+            metres = np.minimum(hops, 1.5 * self.rules.longest_hop).sum()
+            # Of a trip there are few places.
+            size += 1 + len(trace) + int(metres / (self.rules.spacing or np.inf)) // _PLACES
+            if size >= BATCH:
+                yield some
+                some, size = [], 0
+        if some:
+            yield some
 
     def cut(self, some: Sequence[Trace]) -> Trajectories:
         """Cut a batch of traces.
@@ -133,8 +126,8 @@ class Cutter:
     def _cleaned(self, points: Points) -> Points:
         kept = self._kept
         points = kept("points impossible", points, drop_impossible(points))
-        name = "points without time in a timed recording"
-        points = kept(name, points, settle_times(points))
+        settled = settle_times(points)
+        points = kept("points without time in a timed recording", points, settled)
         points = sort_by_time(points)
         points = kept("points merged (equal times)", points, average_equal_times(points))
         points = kept("stray points", points, drop_strays(points, self.rules))

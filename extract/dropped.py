@@ -16,9 +16,7 @@ _WINDOWS = (
 )
 
 _WAYS_OUT = {
-    "points impossible": (
-        "look whether the columns are the right ones (`columns` lat=...,lon=...)"
-    ),
+    "points impossible": "look whether the columns are the right ones (`columns` lat=...,lon=...)",
     "points merged (equal times)": (
         "give finer times, name their column (`columns` time=...), or leave the times out"
     ),
@@ -94,12 +92,8 @@ def _causes(provenance: Mapping[str, Any]) -> Iterator[tuple[float, str]]:
     if not provenance["trips"] and counts["metres of track"]:
         share = 1.0 - counts["metres used"] / counts["metres of track"]
         of = f"{percent(share)} of the way is in pieces too short for a window of"
-        yield share, f"{of} {_length(provenance):,.0f} m: {_WINDOWS}."
-
-
-def _length(provenance: Mapping[str, Any]) -> float:
-    """Metres of track under a window."""
-    return float(provenance["spacing"] * (provenance["points"] - 1))
+        length = provenance["spacing"] * (provenance["points"] - 1)
+        yield share, f"{of} {length:,.0f} m: {_WINDOWS}."
 
 
 def recordings_sentence(provenance: Mapping[str, Any]) -> str:
@@ -113,10 +107,7 @@ def recordings_sentence(provenance: Mapping[str, Any]) -> str:
 
 def limits_sentence(provenance: Mapping[str, Any]) -> str:
     """Say in one sentence which limits were found; nothing if none was."""
-    limits = (provenance.get("found") or {}).get("limits", ())
-    said = [f"`{name}` is {_LIMITS[name](provenance[name])}" for name in limits]
-    of = number_of(provenance["found"]["recordings"], "recording") if said else ""
+    found, words = provenance.get("found") or {}, {"max_gap": metres, "max_pause": span}
+    said = [f"`{name}` is {words[name](provenance[name])}" for name in found.get("limits", ())]
+    of = number_of(found["recordings"], "recording") if said else ""
     return f"Found from the hops of {of}: {' and '.join(said)}." if said else ""
-
-
-_LIMITS = {"max_gap": metres, "max_pause": span}

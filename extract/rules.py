@@ -172,6 +172,8 @@ class SourceOptions:
     max_pages: int = option(MAX_PAGES)
 
     def __post_init__(self) -> None:
+        if self.untimed not in ("accept", "reject"):
+            raise BadInput(f"`untimed` must be accept or reject (got {self.untimed!r})")
         if self.jobs < 1:
             raise BadInput(f"`jobs` must be at least 1 (got {self.jobs})")
 

@@ -131,12 +131,8 @@ def roads_to_follow(
 
 
 def _comes_into(way: osm.Way, bbox: Box) -> bool:
-    west, south, east, north = bbox.sides
-    return any(
-        west <= node.lon <= east and south <= node.lat <= north
-        for node in way.nodes
-        if node.location.valid()
-    )
+    places = [(node.lat, node.lon) for node in way.nodes if node.location.valid()]
+    return bool(bbox.contains(*np.array(places).reshape(-1, 2).T).any())
 
 
 def _directions(tags: osm.TagList, mode: str) -> tuple[bool, bool]:

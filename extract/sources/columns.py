@@ -310,11 +310,6 @@ def _say_subjects(ids: pd.Series, unused: pd.DataFrame, what: str, how: Reading)
             return
 
 
-def names(values: pd.Series) -> list[str | None]:
-    """Read names in their one spelling; None where there is none."""
-    return [None if name is None else spelled(name) for name in as_given(values)]
-
-
 def as_given(values: pd.Series) -> list[str | None]:
     """Read names as they are written; None where there is none. Whole floats are no fractions."""
     if pd.api.types.is_float_dtype(values):

@@ -13,8 +13,14 @@ from numpy.typing import NDArray
 
 from trajanon.arrays import Bools, Floats
 from trajanon.errors import BadInput
-from trajanon.extract.sources import columns as meaning
-from trajanon.extract.sources.columns import MARKS, count_use, refuse_lists, roles, used_columns
+from trajanon.extract.sources.columns import (
+    MARKS,
+    as_given,
+    count_use,
+    refuse_lists,
+    roles,
+    used_columns,
+)
 from trajanon.extract.sources.coordinates import (
     check_degrees,
     from_0_to_360,
@@ -25,6 +31,7 @@ from trajanon.extract.sources.point_groups import FIRST, traces_of_points
 from trajanon.extract.sources.streams import Reading
 from trajanon.extract.sources.timestamps import TimeColumn
 from trajanon.extract.trace import Trace
+from trajanon.subjects import spelled
 
 NO_GEOMETRY = "features without geometry"
 POINTS_BESIDE = "points beside lines"
@@ -59,8 +66,7 @@ def traces_of_features(
     beside = LINES_BESIDE if points else POINTS_BESIDE
     geometry, columns = _only(geometry, columns, is_point == points, beside, how)
     if not points:
-        parts, line = shapely.get_parts(geometry, return_index=True)
-        geometry = parts
+        geometry, line = shapely.get_parts(geometry, return_index=True)
     lat, lon = to_degrees(system, what)(shapely.get_coordinates(geometry))
     lon = to_the_west(lon) if from_0_to_360(lon, what, how) else lon
     check_degrees(lat, lon, what, known=system is not None)
@@ -151,13 +157,12 @@ def _names(
     """Name each line, by its number if it has no id, and its subject."""
     nothing: list[str | None] = [None] * len(columns)
     subjects, ids = (
-        read(columns[column_of[role]]) if role in column_of else nothing
-        for role, read in (("subject", meaning.as_given), ("id", meaning.names))
+        as_given(columns[column_of[role]]) if role in column_of else nothing
+        for role in ("subject", "id")
     )
-    file = f"{label}#"
-    prefix = "" if "subject" in column_of else file
+    prefix = "" if "subject" in column_of else f"{label}#"
     names = [
-        f"{file}{number}" if name is None else f"{prefix}{name}"
+        f"{label}#{number}" if name is None else f"{prefix}{spelled(name)}"
         for number, name in zip(columns.index, ids, strict=True)
     ]
     return names, subjects

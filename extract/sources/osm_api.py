@@ -28,7 +28,7 @@ from trajanon.atomic_output import replacing
 from trajanon.errors import BadInput, FileProblem, ServerProblem
 from trajanon.extract.earth.area import Area, Box, Region
 from trajanon.extract.rules import MAX_PAGES, SERVER
-from trajanon.extract.sources.gpx_document import Document, Segment, read_document
+from trajanon.extract.sources.gpx_document import Page, Segment, read_document
 from trajanon.extract.trace import Trace
 from trajanon.hashing import hashes_of
 from trajanon.number_text import number_of
@@ -86,7 +86,7 @@ class NumberedPages:
         names = (parts.hostname, parts.port, parts.path.strip("/"), self._bbox)
         self._folder = root / re.sub(r"[^\w.-]", "_", "_".join(str(one) for one in names if one))
 
-    def __iter__(self) -> Iterator[Document]:
+    def __iter__(self) -> Iterator[Page]:
         """Give the pages, from the cache where it has them."""
         import requests
 
@@ -110,7 +110,7 @@ class NumberedPages:
         msg = f"stopped after {pages} of the box {self.box}, the server may have more: "
         self.warned.warn(logger, "more pages", f"{msg}`max_pages` raises it", self._bbox)
 
-    def _page(self, number: int) -> Document:
+    def _page(self, number: int) -> Page:
         """Give a page from the disk; download what is not there, or damaged."""
         path = self._path(number)
         with suppress(OSError):  # a `FileProblem` among them
@@ -227,8 +227,8 @@ def _square_degrees(box: Box) -> float:
 
 
 def joined_traces(
-    pages: Iterable[Document],
-    dropped: Counter[str] | None = None,
+    pages: Iterable[Page],
+    dropped: Counter[str],
     where: str = "",
     *,
     saved: bool = False,
@@ -239,7 +239,6 @@ def joined_traces(
     Of a server's pages, none is read after the first that brings nothing new or points without
     time; if there is no such page, the last trace is cut off.
     """
-    dropped = Counter() if dropped is None else dropped
     first_pages: dict[int, int] = {}  # of each point, by its hash
     held: list[Segment] = []  # the pieces of one trace
     name, trackables, cut_off = "", 0, not saved
@@ -262,10 +261,10 @@ def joined_traces(
                     name = part.url or f"{where}trackable {trackables}"
                 held = [part]
             track = part.track
-        untimed = any(not np.isfinite(segment.time).any() for segment in page.segments)
+        untimed = any(not np.isfinite(segment.time).any() for segment in page)
         if saved or (parts and not untimed):
             continue
-        if page.segments and not untimed:
+        if page and not untimed:
             msg = (
                 f"{where}the server repeated a whole page, perhaps because of an upload just "
                 "now; what follows it is not read, until its pages are removed from the cache"
@@ -277,15 +276,15 @@ def joined_traces(
 
 
 def _new_parts(
-    page: Document, number: int, first_pages: dict[int, int], dropped: Counter[str]
+    page: Page, number: int, first_pages: dict[int, int], dropped: Counter[str]
 ) -> list[Segment]:
     """Give what each segment has left of timed points no earlier page had."""
-    timed = [one.take(np.isfinite(one.time)) for one in page.segments]
+    timed = [one.take(np.isfinite(one.time)) for one in page]
     hashes = [hashes_of(one.lat, one.lon, one.time) for one in timed]
     found = np.concatenate([*hashes, np.empty(0, dtype=np.uint64)])
     # Inside a page, a receiver that stood still may repeat itself.
     new = np.array([first_pages.setdefault(one, number) == number for one in found.tolist()], bool)
-    dropped[WITHOUT_TIME] += sum(len(one.time) for one in page.segments) - len(new)
+    dropped[WITHOUT_TIME] += sum(len(one.time) for one in page) - len(new)
     dropped[REPEATED] += len(new) - int(new.sum())
     ends = np.cumsum([len(one.time) for one in timed])
     parts = map(Segment.take, timed, np.split(new, ends[:-1]))

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from trajanon.errors import BadInput
-from trajanon.extract.sources.trace_pieces import CLOUD, UNTIMED, check_untimed, is_cloud, ordered
+from trajanon.extract import SourceOptions
+from trajanon.extract.sources.trace_pieces import CLOUD, UNTIMED, is_cloud, ordered
 from trajanon.extract.trace import Trace
 
 
@@ -63,4 +64,4 @@ def test_untimed_traces_are_rejected_when_asked() -> None:
 
 def test_another_choice_is_refused() -> None:
     with pytest.raises(BadInput, match=r"`untimed` must be accept or reject \(got 'no'\)"):
-        check_untimed("no")
+        SourceOptions(untimed="no")
