@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from trajanon.arrays import Ints
+from trajanon.arrays import Bools, Ints
 from trajanon.errors import NoTrajectories
 from trajanon.extract.dropped import why_nothing
 from trajanon.extract.duplicate_recordings import Recordings
@@ -42,13 +42,12 @@ UNTIMED = "trajectories without times"
 
 _PLACES = 10  # a spacing apart, that a point may bring; longer hops count as more points
 
+# What may become of a recording: the last that holds for any part of it.
 _BECAME = (
     *("repeats of others", "of single places between pauses and stays"),
     *(why.partition(" ")[2] for why in LEFT_OUT),
     "with a trajectory",
 )
-"""What may become of a recording: the last that holds for any part of it."""
-
 _ONE_PLACE, _HIDDEN, _OUTSIDE = range(1, 4)
 _SHORT, _TAKEN = range(len(_BECAME))[-2:]
 
@@ -108,7 +107,7 @@ class Cutter:
         counts["recordings repeated"] += int(entered.repeated.sum())
         counts["points of repeated recordings"] += int(repeated.sum())
         became = np.where(entered.repeated, 0, _ONE_PLACE)
-        found = self._found(self._cleaned(points.take(~repeated)), some, became)
+        found, true_ends = self._found(self._cleaned(points.take(~repeated)), some, became)
         new = max(int(entered.trace.max(initial=-1)) + 1 - len(self._became), 0)
         self._became = np.append(self._became, np.zeros(new, np.int8))
         np.maximum.at(self._became, entered.trace, became.astype(np.int8))
@@ -120,7 +119,7 @@ class Cutter:
             tracks=found.tracks,
             times=found.times,
             marks=np.column_stack([entered.mark[found.trace], found.hops]),
-            true_ends=None if self.area is None and not self.boxes else found.true_ends,
+            true_ends=None if self.area is None and not self.boxes else true_ends,
         )
 
     def _cleaned(self, points: Points) -> Points:
@@ -133,8 +132,10 @@ class Cutter:
         points = kept("stray points", points, drop_strays(points, self.rules))
         return kept("points repeated in place", points, drop_zero_hops(points))
 
-    def _found(self, points: Points, some: Sequence[Trace], became: Ints) -> WindowBatch:
-        """Find the windows, or the whole trips; mark what became of the recordings."""
+    def _found(
+        self, points: Points, some: Sequence[Trace], became: Ints
+    ) -> tuple[WindowBatch, Bools]:
+        """Find windows or trips, and which ends are true; mark what became of the recordings."""
         rules, counts, area = self.rules, self.counts, self.area
         if rules.trips:
             last_read = np.array([one.last_read for one in some])
@@ -143,8 +144,8 @@ class Cutter:
             why = np.where(trips.why < 0, _SHORT, _HIDDEN + trips.why)
             np.maximum.at(became, trips.trace, why)
             found = whole_trips(points, rules)
-            true_ends, trace = true_ends[found.trace], trips.trace[found.trace]
-            found = replace(found, trace=trace, true_ends=true_ends)
+            true_ends = true_ends[found.trace]
+            found = replace(found, trace=trips.trace[found.trace])
         else:
             became[points.trace] = _HIDDEN
             points = self._shown(split_at_gaps(points, rules, counts))
@@ -153,6 +154,7 @@ class Cutter:
                 points = self._kept("points outside the area", points, clip(points, area))
             became[points.trace] = _SHORT
             found = windows(points, rules)
+            true_ends = np.ones((len(found.trace), 2), dtype=np.bool_)
         counts["points used"] += len(points)
         first, several = points.pieces
         lasted = points.time[first + several - 1] - points.time[first]
@@ -165,7 +167,7 @@ class Cutter:
         counts["metres used"] += int(np.rint(found.track_length[held]).sum())
         counts[UNTIMED] += int(np.isnan(found.times[:, 0]).sum())
         became[found.trace] = _TAKEN
-        return found
+        return found, true_ends
 
     def _shown(self, points: Points) -> Points:
         """Cut out the surroundings of ends and of hidden places."""

@@ -7,9 +7,7 @@ from typing import Any
 from trajanon.extract.trips import FOUND, LEFT_OUT
 from trajanon.number_text import metres, number_of, percent, span
 
-_FEW = 0.1  # share; a larger one is reported
-_MOST = 4  # sentences
-
+_FEW, _MOST = 0.1, 4  # a larger share is reported, in so many sentences
 _BY_PLACE = "OpenStreetMap gives such points sorted by place, not along a track; try a larger box"
 _WINDOWS = (
     "lower `spacing` or `points`, raise `max_gap`, `max_pause` or `max_speed`, or take whole trips"
@@ -17,19 +15,14 @@ _WINDOWS = (
 
 _WAYS_OUT = {
     "points impossible": "look whether the columns are the right ones (`columns` lat=...,lon=...)",
-    "points merged (equal times)": (
-        "give finer times, name their column (`columns` time=...), or leave the times out"
-    ),
+    "points merged (equal times)": "give finer times, or name their column (`columns` time=...)",
     "stray points": "raise `max_speed` if they are right",
     "points alone between pauses and stays": "raise `max_pause`",
-    "points outside the area": (
-        "give the `area` that holds them, W,S,E,N, or look whether columns are swapped"
-    ),
+    "points outside the area": "give their `area`, W,S,E,N, or look whether columns are swapped",
     "points near the ends of a trace": "lower `trim_ends` to keep them",
     "points without an id": "name the column that tells recordings apart with `columns` id=...",
     "points of traces without times": (
-        "name the column of times with `columns` time=..., or take them in their order with "
-        "`untimed='accept'`"
+        "name the column with `columns` time=..., or take their order, `untimed='accept'`"
     ),
     "points sorted by place, not along a track": _BY_PLACE,
     "points without time": _BY_PLACE,

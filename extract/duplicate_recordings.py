@@ -16,16 +16,9 @@ from trajanon.extract.trace import Trace
 from trajanon.hashing import bits_mixed, hashes_of
 from trajanon.subjects import Merged, key_of, spelled
 
-SKETCH = 16
-"""Points remembered of each recording at least, if it has them: those with the smallest hashes, so
-that two recordings that share points remember the same ones."""
-
-_OFTEN = np.uint64(2**64 // 64)
-"""Points with hashes below are remembered, too: one in 64, so that a small part of a long recording
-is recognised."""
-
-_SHARED = 3
-"""Points, equal in place and time, that two recordings share only if one person made both."""
+SKETCH = 16  # points with the smallest hashes, remembered of each recording
+_OFTEN = np.uint64(2**64 // 64)  # hashes below are remembered, too, for a part of a long recording
+_SHARED = 3  # points, equal in place and time, that only recordings of one person share
 
 
 class Entered(NamedTuple):

@@ -9,6 +9,7 @@ from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import numpy as np
 
@@ -217,10 +218,8 @@ def _found(source: From, reading: Reading) -> list[SourceFile]:
     if OSM_API not in map(str, names):
         paths = [Path(name) for name in names]
         for path in filter(files.is_release, paths):
-            raise BadInput(
-                f"{path} is a release, or counts of one, as a report or datasheet beside it says, "
-                "and no traces: name its recordings, or move it to another folder"
-            )
+            why = "as what stands beside it says: name its recordings, or move it away"
+            raise BadInput(f"{path} is a release, or counts of one, and no traces, {why}")
         return files.find(paths, reading)
     if len(names) > 1:
         raise BadInput(f"{OSM_API} and files cannot be one source: extract them one by one")
@@ -229,7 +228,8 @@ def _found(source: From, reading: Reading) -> list[SourceFile]:
 
 def _origin(found: Sequence[SourceFile], how: SourceOptions) -> dict[str, Any]:
     if not found:
-        name = f"OSM API, {osm_api.public_url(how.api_url)}"
+        parts = urlsplit(how.api_url)
+        name = f"OSM API, {parts.scheme}://{parts.netloc.rpartition('@')[2]}"  # no password
         return {"source": name, "attribution": OSM_ATTRIBUTION}
     names = [os.fsencode(file.path.name).decode("utf-8", "replace") for file in found]
     name = ", ".join(names[:3])

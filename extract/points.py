@@ -74,6 +74,12 @@ class Points:
         return metres_between(lat[end - 1], lon[end - 1], lat[end], lon[end])
 
 
+def greatest_of(owner: Ints, *keys: Floats | Ints | Bools) -> Ints:
+    """Give the row of each owner with the greatest keys, the last first; of equals the first."""
+    order = np.lexsort((-np.arange(len(owner)), *keys, owner))
+    return np.asarray(order[np.append(np.diff(owner[order]) != 0, True)[: len(order)]])
+
+
 def batch(traces: Sequence[Trace]) -> Points:
     """Put the points of traces into common arrays."""
     sizes = [len(trace) for trace in traces]

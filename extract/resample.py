@@ -4,21 +4,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from trajanon.arrays import Bools, Floats, Hashes, Ints
-from trajanon.extract.points import Points, wrapped
+from trajanon.arrays import Floats, Hashes, Ints
+from trajanon.extract.points import Points, greatest_of, wrapped
 from trajanon.extract.rules import Rules
 from trajanon.hashing import hashes_of, least_hashes
 from trajanon.tracks import STEPS, TrackPoints, Tracks
 from trajanon.trajectories import HOPS
 
-_GRAIN = 2.0**-26
-"""Metres, about 15 nanometres: lengths are added up in whole grains, so that a sum does
-not depend on the lengths of other pieces."""
-
+_GRAIN = 2.0**-26  # metres; sums of whole grains do not depend on the lengths of other pieces
 _FORGIVEN = 1e-6  # spacings; a window may be longer than its track by this, for rounding
-
-_CALENDAR = 6e10
-"""Seconds; a piece with a time farther from 1970, by some 1,900 years, counts as untimed."""
+_CALENDAR = 6e10  # seconds; a piece with a time farther from 1970 counts as untimed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +26,6 @@ class WindowBatch:
     tracks: Tracks | None  # the runs of the windows
     hops: Hashes  # the least hashes of the hops of its recording or trip, shape (windows, HOPS)
     track_length: Floats  # metres of each piece of track, those without a window included
-    true_ends: Bools  # whether start and end are not cut at a border, shape (windows, 2)
 
 
 def windows(points: Points, rules: Rules) -> WindowBatch:
@@ -50,7 +44,8 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
     number = np.arange(len(run)) - np.repeat(np.cumsum(many) - many, many)
     taken = np.ones(len(run), dtype=np.bool_)
     if rules.per_recording == 1:
-        taken = _middle_of_longest(run, number, many, size[count > 0], recording)
+        longest = greatest_of(recording, size[count > 0])
+        taken = np.isin(run, longest) & (number == many[run] // 2)  # in its middle
     run, start = run[taken], number[taken] * (STEPS * rules.points)
     tracks = Tracks(
         points=TrackPoints.of(places),
@@ -69,15 +64,7 @@ def windows(points: Points, rules: Rules) -> WindowBatch:
         tracks=tracks,
         hops=ways.least_hashes(points.trace, recording[run]),
         track_length=ways.total,
-        true_ends=np.ones((len(run), 2), dtype=np.bool_),
     )
-
-
-def _middle_of_longest(run: Ints, number: Ints, many: Ints, size: Ints, recording: Ints) -> Bools:
-    """Mark the window in the middle of the longest run of each recording; of equals, the first."""
-    order = np.lexsort((-np.arange(len(size)), size, recording))
-    longest = order[np.append(np.diff(recording[order]) != 0, True)[: len(order)]]
-    return np.asarray(np.isin(run, longest) & (number == many[run] // 2))
 
 
 def whole_trips(points: Points, rules: Rules) -> WindowBatch:
@@ -102,7 +89,6 @@ def whole_trips(points: Points, rules: Rules) -> WindowBatch:
         tracks=None,
         hops=ways.least_hashes(points.piece, points.piece[ways.first[kept]]),
         track_length=ways.total,
-        true_ends=np.ones((len(places), 2), dtype=np.bool_),
     )
 
 

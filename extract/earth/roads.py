@@ -26,13 +26,11 @@ MODES = {
 }
 """Values of ``highway`` that each mode takes."""
 
+# For how many a metre counts where ways of cars are chosen: they keep to main roads.
 _DEAR = {"motorway": 1.0, "trunk": 1.0, "primary": 1.1, "secondary": 1.2, "tertiary": 1.3}
 _DEAREST = 1.4
-"""For how many a metre counts where ways of cars are chosen: they keep to main roads."""
 
-_NEEDS_WORD = {"bicycle": {"footway", "pedestrian", "bridleway"}}
-"""Ways that a mode takes only where a tag says so."""
-
+_NEEDS_WORD = {"bicycle": {"footway", "pedestrian", "bridleway"}}  # taken if a tag says so
 _TAGS: dict[str, tuple[str, ...]] = {
     "car": ("motorcar", "motor_vehicle", "vehicle", "access"),
     "bicycle": ("bicycle", "vehicle", "access"),

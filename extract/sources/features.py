@@ -38,9 +38,8 @@ POINTS_BESIDE = "points beside lines"
 LINES_BESIDE = "lines beside points"
 OTHER_TIMES = "lines with more or fewer times than points"
 
+# Where Moving Features, and converters from GPX to GeoJSON, put the times of points.
 TIMES_OF_POINTS = ("datetimes", "coordTimes", "times", "coordinateProperties")
-"""Where Moving Features, and converters from GPX to GeoJSON, put the times of points."""
-
 _LISTS = (list, tuple, np.ndarray)
 
 
@@ -60,24 +59,26 @@ def traces_of_features(
     geometry, columns = _only(geometry, columns, there, NO_GEOMETRY, how)
     if not len(geometry):
         raise BadInput(f"{what} holds no points or lines")
-    _refuse_other_kinds(geometry, what)
+    kind, kinds = shapely.get_type_id(geometry), shapely.GeometryType
+    known = (kinds.POINT, kinds.LINESTRING, kinds.MULTIPOINT, kinds.MULTILINESTRING)
+    clouds = (kind == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
+    if (others := clouds | ~np.isin(kind, known)).any():
+        name = geometry[others][0].geom_type
+        raise BadInput(f"{what} holds a {name}; traces are lines, or points one by one")
     is_point = shapely.get_dimensions(geometry) == 0
     points = bool(is_point[0])
     beside = LINES_BESIDE if points else POINTS_BESIDE
     geometry, columns = _only(geometry, columns, is_point == points, beside, how)
     if not points:
         geometry, line = shapely.get_parts(geometry, return_index=True)
-    lat, lon = to_degrees(system, what)(shapely.get_coordinates(geometry))
+    lat, lon = to_degrees(shapely.get_coordinates(geometry), system, what)
     lon = to_the_west(lon) if from_0_to_360(lon, what, how) else lon
     check_degrees(lat, lon, what, known=system is not None)
     if points:
         column_of = used_columns(list(columns), columns[:FIRST], what, how, geometry=True)
         if sorted_by_place and "time" not in column_of:
-            raise BadInput(
-                f"{what} has its points sorted by place, and no column known as time "
-                "that tells their order; say `columns` time=..., or write it without a "
-                "spatial index (SPATIAL_INDEX=NO)"
-            )
+            way_out = "say `columns` time=..., or write it without an index (SPATIAL_INDEX=NO)"
+            raise BadInput(f"{what} is sorted by place, with no column known as time; {way_out}")
         values = {role: columns[name] for role, name in column_of.items()}
         rows = pd.DataFrame({"lat": lat, "lon": lon}, columns.index).assign(**values)
         yield from traces_of_points([rows], label, how)
@@ -102,16 +103,6 @@ def _only(
         return geometry, columns
     how.counts[rest] += int((~wanted).sum())
     return geometry[wanted], columns[wanted]
-
-
-def _refuse_other_kinds(geometry: NDArray[Any], what: str) -> None:
-    kind, kinds = shapely.get_type_id(geometry), shapely.GeometryType
-    known = (kinds.POINT, kinds.LINESTRING, kinds.MULTIPOINT, kinds.MULTILINESTRING)
-    clouds = (kind == kinds.MULTIPOINT) & (shapely.get_num_geometries(geometry) > 1)
-    others = clouds | ~np.isin(kind, known)
-    if others.any():
-        name = geometry[others][0].geom_type
-        raise BadInput(f"{what} holds a {name}; traces are lines, or points one by one")
 
 
 def _times(

@@ -37,8 +37,8 @@ LARGE = 1 << 26  # bytes; larger files, and archives, are read here as streams, 
 
 Item = Trace | Page
 _Warning = tuple[str, str, str]  # kind, message, and what it is about
+# What a process or worker read: what a file holds, left out, warned of, why it ended.
 _Whole = tuple[list[Item], Counter[str], list[_Warning], BadInput | FileProblem | None]
-"""What a process or worker read: what a file holds, left out, warned of, why it ended."""
 
 
 class _Kept(Notices):
@@ -68,10 +68,9 @@ def find(paths: Sequence[Path], how: Reading) -> list[SourceFile]:
         elif file := _file(path, how):
             found.append(file)
         else:
-            raise BadInput(
-                f"{path} is of no known kind; those known are {', '.join(FORMATS)}: give it the "
-                "suffix of its kind, or turn it into GPX, as GPSBabel does with most recordings"
-            )
+            kinds = f"those known are {', '.join(FORMATS)}"
+            way_out = "give it the suffix of its kind, or turn it into GPX by GPSBabel"
+            raise BadInput(f"{path} is of no known kind; {kinds}: {way_out}")
     depth, different = 1, len({file.path for file in found})
     while len({file.labelled(depth).label for file in found}) < different:
         depth += 1
@@ -146,8 +145,7 @@ def _files_below(folder: Path, how: Reading) -> list[Path]:
 
 def _by_number(path: Path) -> list[tuple[int, str]]:
     """Order names so that a number in them counts as a number."""
-    parts = re.split(r"(\d+)", str(path))
-    return [(int(part) if part.isdecimal() else -1, part) for part in parts]
+    return [(int(x) if x.isdecimal() else -1, x) for x in re.split(r"(\d+)", str(path))]
 
 
 def traces_of_files(
@@ -245,10 +243,8 @@ def _read_whole(file: SourceFile, options: dict[str, Any], *, on_worker: bool) -
     """Read a file in another process, up to what ends the reading."""
     there = os.access(file.path, os.R_OK) and file.path.stat().st_size == file.size
     if on_worker and not there:  # it must not be left out
-        raise FileProblem(
-            f"a worker cannot read {file.path} as it was found here: all workers must see the "
-            "files under the same names"
-        )
+        why = "all workers must see the files under the same names"
+        raise FileProblem(f"a worker cannot read {file.path} as it was found here: {why}")
     warned, items, problem = _Kept(), list[Item](), None
     how = Reading(**options, warned=warned)
     try:

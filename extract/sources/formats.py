@@ -20,7 +20,6 @@ from trajanon.extract.sources.streams import COLUMNS, DAMAGED, ZIP, Reading
 from trajanon.extract.trace import Trace
 from trajanon.subjects import spelled
 
-PACKED = (".gz", ".bz2", ".xz")  # suffixes of packed files, beside the suffix of what is in them
 _HEAD = 4096
 
 
@@ -126,11 +125,9 @@ def read_file(file: SourceFile, how: Reading) -> Iterator[Trace | Page]:
         yield found
     asked = [f"{role}={name}" for role, name in how.columns.items() if name not in (FILE, FOLDER)]
     if asked and not any(what.startswith(COLUMNS) for what in how.counts):
-        msg = (
-            f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not used "
-            "for it; subject=folder takes each folder for a person"
-        )
-        how.warn(f"no columns {file.format}", msg)
+        msg = f"{file.label} has no columns ({file.format}): `columns` {','.join(asked)} is not "
+        way_out = "used for it; subject=folder takes each folder for a person"
+        how.warn(f"no columns {file.format}", msg + way_out)
 
 
 def format_of(path: Path, how: Reading) -> str | None:
@@ -141,7 +138,7 @@ def format_of(path: Path, how: Reading) -> str | None:
         except DAMAGED:
             head = b""  # what is wrong with it, its reader says
     name = path.name.lower()
-    for suffix in PACKED:
+    for suffix in (".gz", ".bz2", ".xz"):
         name = name.removesuffix(suffix)
     found = next((one for one, kind in FORMATS.items() if kind.looks_like(name, head)), None)
     asked = {"lat", "place"} & how.columns.keys()

@@ -1,7 +1,6 @@
 """GPX, and archives of it: track segments in the order of the file, without routes and waypoints.
 
-An archive may be OpenStreetMap's planet dump: files VISIBILITY/000/123/000123456.gpx, beside one
-metadata.xml that names the account of each public and identifiable one.
+OpenStreetMap's planet dump is one; its metadata.xml names accounts of public, identifiable files.
 """
 
 import io
@@ -289,13 +288,12 @@ def _clock_of(one: Segment) -> Floats:
 def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | Page]:
     """Read the GPX files of an archive, those of a planet dump with their accounts as subjects."""
     accounts: dict[int, int] | None = None
-    read, nameless, other, problem = False, 0, "", ""
+    read, nameless, problem = False, 0, ""
     try:
         for name, opened in members(path, how):
             kind = _kind_of(name)
             if not kind or opened is None:
                 how.counts[NOT_GPX] += 1
-                other = other or (name if opened and not _is_hidden(name) else "")
                 continue
             try:
                 if kind == "metadata":
@@ -319,24 +317,19 @@ def read_archive(path: Path, label: str, how: Reading) -> Iterator[Trace | Page]
             except FileProblem as error:
                 problem = problem or f"no GPX file in {path} can be read: {error}"
                 how.counts[UNREADABLE] += 1
-                msg = f"left out, or used only up to the damage: {error}"
-                how.warn("members", msg, str(error))
+                how.warn("members", f"left out, or used up to the damage: {error}", str(error))
     except CutOff as error:
         problem = f"{path} is damaged or cut off ({error}): download it again"
         if read:
             how.counts[CUT_OFF] += 1
             how.warn(CUT_OFF, f"{problem}; what comes before is used", problem)
     if not read:
-        but = f" but {other}: unpack it first, and name the folder, or .kmz if it is KML"
-        nothing = f"{path} holds no {', '.join(_GPX)} file{but if other else ''}"
-        raise FileProblem(problem or f"{nothing}; only GPX is read from archives")
+        nothing = f"{path} holds no {', '.join(_GPX)} file: unpack others, and name the folder"
+        raise FileProblem(problem or nothing)
     if nameless:
         how.counts[NAMELESS] += nameless
-        msg = (
-            f"{path} has no metadata.xml before its recordings: {nameless:,} count as "
-            "different people's, even if one account has several; pack metadata.xml first"
-        )
-        how.warn("accounts", msg, str(path))
+        msg = f"{path} has no metadata.xml before its recordings: {nameless:,} count as different "
+        how.warn("accounts", f"{msg}people's; pack metadata.xml first", str(path))
 
 
 def archive_is_from_osm(path: Path) -> bool:
@@ -353,13 +346,10 @@ def archive_is_from_osm(path: Path) -> bool:
 
 def _kind_of(name: str) -> str:
     """Name the kind of a member; as in folders, hidden ones are left out."""
-    if name.rpartition("/")[2] == "metadata.xml":
+    last = name.rpartition("/")[2]
+    if last == "metadata.xml":
         return "metadata"
-    return "gpx" if name.lower().endswith(_GPX) and not _is_hidden(name) else ""
-
-
-def _is_hidden(name: str) -> bool:
-    return name.rpartition("/")[2].startswith(".")
+    return "gpx" if last.lower().endswith(_GPX) and not last.startswith(".") else ""
 
 
 class _Metadata(XmlStream):

@@ -1,8 +1,7 @@
 """Traces of an area from the OSM API: pages kept on disk, asked for slowly, and put together again.
 
-The server sends all points of a box in one long row: identifiable and trackable traces first,
-newest upload first, then all points of older, private uploads without time, sorted by latitude: a
-cloud, not a track.
+The server sends all points of a box in one row: identifiable and trackable traces, newest upload
+first, then a cloud: the points of private uploads without time, sorted by latitude.
 """
 
 import gzip
@@ -65,10 +64,8 @@ class NumberedPages:
 
     def __post_init__(self) -> None:
         if (area := _square_degrees(self.box)) > MAX_AREA:
-            raise BadInput(
-                f"the box {self.box} has {area:.3g} square degrees, the server gives "
-                f"at most {MAX_AREA}; take a smaller box, or GPX files of the area"
-            )
+            why = f"the server gives at most {MAX_AREA}; take a smaller box, or GPX files"
+            raise BadInput(f"the box {self.box} has {area:.3g} square degrees, {why}")
         if self.max_pages < 1:
             raise BadInput(f"`max_pages` must be at least 1 (got {self.max_pages})")
         try:
@@ -119,9 +116,8 @@ class NumberedPages:
         try:
             page = read_document(content, f"page {number}")
         except FileProblem as error:
-            raise ServerProblem(
-                f"{self._name} sent something else than GPX as page {number}; {self._way_on()}"
-            ) from error
+            what = f"something else than GPX as page {number}"
+            raise ServerProblem(f"{self._name} sent {what}; {self._way_on()}") from error
         try:
             with replacing(path) as (draft,):
                 draft.write_bytes(gzip.compress(content))
@@ -141,10 +137,8 @@ class NumberedPages:
 
     def _way_on(self) -> str:
         """Say what is kept, and how to go on after a failure."""
-        if not self._kept():
-            return "run the same command again later"
-        pages = f"the pages downloaded so far ({self._kept()})"
-        return f"{pages} are kept, run the same command again to go on"
+        kept = f"the pages downloaded so far ({self._kept()}) are kept, " * (self._kept() > 0)
+        return f"{kept}run the same command again to go on"
 
     def _downloaded(self, number: int) -> bytes:
         """Download a page: a busy server is asked five times, a failing one three times."""
@@ -164,10 +158,8 @@ class NumberedPages:
                     timeout=TIMEOUT,
                 )
             except RequestException as error:
-                said = (
-                    f"{self._name} cannot be reached, or page {number} broke off "
-                    f"({type(error).__name__}): check the connection, or the proxy"
-                )
+                why = f"page {number} broke off ({type(error).__name__})"
+                said = f"{self._name} cannot be reached, or {why}: check the connection, or proxy"
             else:
                 status = answer.status_code
                 if status == 200:
@@ -189,12 +181,6 @@ class NumberedPages:
             logger.warning("%s; trying again in %.0f s", said, waits[tried])
             time.sleep(waits[tried])
             tried += 1
-
-
-def public_url(url: str) -> str:
-    """Give a server's address without the name and password that may stand in it."""
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}"
 
 
 def traces_of_boxes(
@@ -265,10 +251,8 @@ def joined_traces(
         if saved or (parts and not untimed):
             continue
         if page and not untimed:
-            msg = (
-                f"{where}the server repeated a whole page, perhaps because of an upload just "
-                "now; what follows it is not read, until its pages are removed from the cache"
-            )
+            msg = f"{where}the server repeated a whole page; what follows it is not read, until "
+            msg += "its pages are removed from the cache"
             (warned or Notices()).warn(logger, "repeated page", msg, where)
         cut_off = False
         break

@@ -36,8 +36,7 @@ OTHERS = "messages of OwnTracks that are no locations"
 
 _VAGUE = 500.0  # metres: a hop that long ends a track
 
-_Found = Iterator[tuple[object, Fix, float]]
-"""Of each position: the piece that it belongs to, where and when, and how vague in metres."""
+_Found = Iterator[tuple[object, Fix, float]]  # a piece, where and when, and how vague in metres
 
 _MONTH = re.compile(r"(\d{4})/\1_[A-Z]+\.json")
 _LATLNG = re.compile(r"(?:geo:)?\s*([-.\d]+)°?\s*,\s*([-.\d]+)°?\s*")
@@ -59,8 +58,6 @@ def read_google(path: Path, label: str, how: Reading) -> Iterator[Trace]:
 
 
 class _Google(msgspec.Struct):
-    """What a file may hold."""
-
     locations: list[Raw] = []
     timelineObjects: list[Raw] = []  # noqa: N815
     semanticSegments: list[Raw] = []  # noqa: N815

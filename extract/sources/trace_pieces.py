@@ -112,7 +112,9 @@ def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Tra
         same = bool(held) and (piece.name, piece.subject) == (held[0].name, held[0].subject)
         # A long one without times is in the order of its file: nothing joins it.
         same = same and all(len(one) == 1 or _is_timed(one) for one in (held[0], piece))
-        span = _span(piece) if len(piece) > 1 and _is_timed(piece) else None
+        span = None
+        if len(piece) > 1 and _is_timed(piece):
+            span = float(np.nanmin(piece.time)), float(np.nanmax(piece.time))
         if same and span:
             place = bisect_left(spans, span)
             near = spans[max(place - 1, 0) : place + 1]
@@ -131,10 +133,6 @@ def joined_pieces(traces: Iterable[Trace], counts: Counter[str]) -> Iterator[Tra
 
 def _is_timed(piece: Trace) -> bool:
     return bool(np.isfinite(piece.time).any())
-
-
-def _span(piece: Trace) -> tuple[float, float]:
-    return float(np.nanmin(piece.time)), float(np.nanmax(piece.time))
 
 
 def _joined(pieces: Sequence[Trace]) -> Trace:

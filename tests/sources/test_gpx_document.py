@@ -69,7 +69,7 @@ def test_tracks_are_numbered_and_empty_segments_left_out() -> None:
         (document(f"<trk>\n{SEGMENT}")[:-20], r"unclosed token\): it may be cut off"),
         (b"<html><body>Sign in</body></html>", "is not GPX: it begins with <html>"),
         (gzip.compress(document(SEGMENT))[:-9], "cannot be read to its end"),
-        (b'<?xml version="1.0" encoding="klingon"?><gpx/>', "bad.gpx is"),
+        (b'<?xml version="1.0" encoding="klingon"?><gpx/>', "bad.gpx has"),
     ],
 )
 def test_what_is_not_gpx_is_refused_in_one_sentence(content: bytes, message: str) -> None:

@@ -83,11 +83,6 @@ def test_requests_are_a_second_apart(
     assert all(0 < wait <= 1 for wait in waits)
 
 
-def test_a_box_too_large_is_refused_before_any_request() -> None:
-    with pytest.raises(BadInput, match=r"0\.26 square degrees.*take a smaller box"):
-        NumberedPages(box=Box(2.0, 41.0, 2.52, 41.5))
-
-
 def test_values_that_make_no_sense_are_refused() -> None:
     with pytest.raises(BadInput, match="`max_pages` must be at least 1"):
         NumberedPages(box=BOX, max_pages=0)

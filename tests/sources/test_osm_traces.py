@@ -19,7 +19,6 @@ from trajanon.extract.sources.osm_api import (
     WITHOUT_TIME,
     boxes_of,
     joined_traces,
-    public_url,
     traces_of_boxes,
 )
 from trajanon.extract.trace import Trace
@@ -200,7 +199,3 @@ def test_each_box_is_a_unit(server: OsmServer) -> None:
     found = [(box, trace.name) for box, trace in given(far, server.url)]
     assert found[2::3] == [(0, "box 1: trackable 1"), (1, "box 2: trackable 1")]
     assert [box for box, _ in found] == [0, 0, 0, 1, 1, 1]
-
-
-def test_a_password_in_an_address_stays_here() -> None:
-    assert public_url("https://me:secret@example.org:8080/x") == ("https://example.org:8080")
