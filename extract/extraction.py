@@ -196,8 +196,9 @@ def _planned(
     reading = _reading(how, rules.subjects_exact)
     boxes: Sequence[Box] = ()
     if found := _found(source, reading):
-        options = {"jobs": how.jobs, "client": client, "progress": progress}
-        numbered = files.traces_of_files(found, reading, **options)
+        numbered = files.traces_of_files(
+            found, reading, jobs=how.jobs, client=client, progress=progress
+        )
     elif where is None:
         raise BadInput(f"say where: `area` {KNOWN}, or four degrees W,S,E,N")
     else:

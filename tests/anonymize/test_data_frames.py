@@ -120,14 +120,14 @@ def test_what_is_left_out_is_counted_and_said(caplog: pytest.LogCaptureFixture) 
         (
             pd.DataFrame(as_points(fixes())),
             {},
-            "known as id; its columns are who: say `recording`=",
+            "known as id; its columns are who: say `columns` id=",
         ),
         (
             trajanon.Trajectories(np.ones((2, 2, 2))),
             {"recording": "ride"},
             "`recording` names a column of a data frame, and Trajectories have none",
         ),
-        (fixes(lon=2.0), {"subject": "who"}, "; raise `max_pause`. For other limits, g"),
+        (fixes(lon=2.0), {"subject": "who"}, "; raise `max_pause`. For other columns or limits, g"),
     ],
 )
 def test_what_cannot_be_a_release_is_refused(frame: Any, asked: dict[str, Any], said: str) -> None:
