@@ -13,7 +13,7 @@ _WINDOWS = (
     "lower `spacing` or `points`, raise `max_gap`, `max_pause` or `max_speed`, or take whole trips"
 )
 
-_WAYS_OUT = {
+_WAYS_OUT = {  # of what is dropped, by its counter
     "points impossible": "look whether the columns are the right ones (`columns` lat=...,lon=...)",
     "points merged (equal times)": "give finer times, or name their column (`columns` time=...)",
     "stray points": "raise `max_speed` if they are right",
@@ -29,14 +29,12 @@ _WAYS_OUT = {
     "rows that could not be read": "of a table a warning names the first",
     "times that could not be read": "look at the column of times",
 }
-"""What to do about what is dropped, by its counter."""
-
 _OF_POINTS = ("points", "stray", "rows", "times")
 _UNITS = (*_OF_POINTS, "features", "lines", "moving", "trips", "files", "members")
+# Counters that begin with a unit but count nothing that is dropped, or are counted by the trip.
 _KEPT = {"points read", "points used", "points of trips left out", FOUND, *LEFT_OUT}
-"""Counters that begin with a unit but count nothing that is dropped, or are counted by the trip."""
 
-_READ = {
+_READ = {  # counters of what was read; others count what readers left out
     *("points of repeated recordings", "points impossible", "stray points", "points of stays"),
     *("points without time in a timed recording", "points merged (equal times)"),
     *("points repeated in place", "points alone between pauses and stays"),
@@ -44,7 +42,6 @@ _READ = {
     *("points near the ends of a trace", "points near hidden places"),
     "times that could not be read",
 }
-"""Counters of what was read; others count what readers left out."""
 
 
 def why_nothing(provenance: Mapping[str, Any]) -> str:

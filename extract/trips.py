@@ -22,7 +22,7 @@ GAP = "trips with a gap"
 CUT_OFF = "trips that may go on where the source was cut off"
 SHORT = "trips too short"
 
-LEFT_OUT = {
+LEFT_OUT = {  # why, the first that holds, and what to change
     "trips all near their ends or hidden places": "lower `trim_ends`, or hide fewer places",
     "trips outside the area": "give the `area` that holds them",
     GAP: (
@@ -32,7 +32,6 @@ LEFT_OUT = {
     CUT_OFF: "download the file again; of the OSM server raise `max_pages`",
     SHORT: "lower `min_length`",
 }
-"""Why trips are left out, and what to change; each is counted by the first that holds."""
 
 _NEAR = 100.0  # metres around one place; a stay of some minutes there is an arrival
 

@@ -18,26 +18,24 @@ _STREETS = {
 } | {"unclassified", "residential", "living_street", "service", "road", "busway"}
 _PATHS = {"track", "path", "cycleway", "footway", "pedestrian", "bridleway", "steps", "corridor"}
 
-MODES = {
+MODES = {  # values of `highway` that each takes
     "car": _FAST | _STREETS,
     "bicycle": (_STREETS | _PATHS) - {"steps", "corridor", "busway"},
     "foot": _STREETS | _PATHS,
     "any": _FAST | _STREETS | _PATHS,
 }
-"""Values of ``highway`` that each mode takes."""
 
 # For how many a metre counts where ways of cars are chosen: they keep to main roads.
 _DEAR = {"motorway": 1.0, "trunk": 1.0, "primary": 1.1, "secondary": 1.2, "tertiary": 1.3}
 _DEAREST = 1.4
 
 _NEEDS_WORD = {"bicycle": {"footway", "pedestrian", "bridleway"}}  # taken if a tag says so
-_TAGS: dict[str, tuple[str, ...]] = {
+_TAGS: dict[str, tuple[str, ...]] = {  # what says whether a mode may go, the most exact first
     "car": ("motorcar", "motor_vehicle", "vehicle", "access"),
     "bicycle": ("bicycle", "vehicle", "access"),
     "foot": ("foot", "access"),
     "any": (),
 }
-"""What says whether a mode may go there, the most exact first."""
 
 _NO = {"no", "private"}
 _BACK = {"-1", "reverse"}

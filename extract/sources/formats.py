@@ -43,7 +43,7 @@ class Format(NamedTuple):
 _MARK = rb"(\xef\xbb\xbf)?"  # of the order of bytes
 _JSON = rb"[\xef\xbb\xbf \t\r\n]*\{"
 
-FORMATS: Mapping[str, Format] = {
+FORMATS: Mapping[str, Format] = {  # a file is of the first one that it looks like
     "gpx-archive": Format(
         gpx_document.read_archive,
         (".zip", ".tar", ".tgz", ".tbz2", ".txz"),
@@ -94,7 +94,6 @@ FORMATS: Mapping[str, Format] = {
     "json": Format(phones.read_points, is_one=phones.looks_like_points),
     "table": Format(source_tables.read, is_one=source_tables.looks_like),
 }
-"""By name; a file is of the first one that it looks like."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,8 +29,6 @@ _FAR, _FAST, _MANY = 1_000.0, 400.0, 0.05  # metres, metres a second, and a shar
 
 
 class _Rows(NamedTuple):
-    """Points in the order of a table."""
-
     owner: NDArray[np.int32]  # places in `owners`
     owners: Sequence[tuple[str, str | None]]  # an id, and a subject as it is written
     values: Floats  # latitude, longitude, and seconds since 1970 UTC or NaN, shape (3, rows)
